@@ -1,0 +1,34 @@
+# Everything runs in an environment of its own, made from the package index on first use.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test lint types imports docs check clean
+
+demo: $(READY) ## run the example cases on recorded replies of the embedded model
+	$(BIN)/python -m pytest cases
+
+test: $(READY) ## run the whole test suite
+	$(BIN)/python -m pytest tests -n 2
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+imports: $(READY)
+	$(BIN)/lint-imports
+
+check: test lint types imports ## what continuous integration runs
+
+clean:
+	rm -rf $(VENV)
+
+$(READY): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@

@@ -1,0 +1,59 @@
+"""Frozen, typed data that every room speaks: no logic beyond names and digests."""
+
+from pytest_fcall.core.backend import Backend, ModelUnavailable
+from pytest_fcall.core.call import Call, Calls
+from pytest_fcall.core.case import Case, Condition, Samples, Turn, World
+from pytest_fcall.core.digest import canonical, catalogue_digest, digest, request_digest
+from pytest_fcall.core.expectation import CallPattern, Canned, Expectation, ExpectedCall
+from pytest_fcall.core.fault import Fault, FaultyCase, Location
+from pytest_fcall.core.model import Model
+from pytest_fcall.core.outcome import Outcome
+from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.reply import Finish, RawCall, Reply, Usage
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.rules import MatchRule, Profile, Rules, Strings
+from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.values import Json, Message
+from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
+
+__all__ = [
+    "Backend",
+    "Call",
+    "CallPattern",
+    "Calls",
+    "Canned",
+    "Case",
+    "Condition",
+    "Expectation",
+    "ExpectedCall",
+    "Fault",
+    "FaultyCase",
+    "Finish",
+    "Json",
+    "Location",
+    "MatchRule",
+    "Message",
+    "Model",
+    "ModelUnavailable",
+    "Operator",
+    "Outcome",
+    "Pattern",
+    "Profile",
+    "RawCall",
+    "Reason",
+    "ReasonKind",
+    "Reply",
+    "Request",
+    "Rules",
+    "Samples",
+    "Strings",
+    "Tool",
+    "Turn",
+    "Usage",
+    "Verdict",
+    "World",
+    "canonical",
+    "catalogue_digest",
+    "digest",
+    "request_digest",
+]

@@ -1,0 +1,37 @@
+"""What turns a Request into a Reply."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
+
+
+class Backend(Protocol):
+    """An API, a local model, or the team's own app."""
+
+    @property
+    def reusable(self) -> bool:
+        """Whether a reply may answer the same request in a later run.
+
+        False where the request does not show everything that the answer depends on, such as an app's code.
+        """
+        ...
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer `request`.
+
+        A failure of the model is a Reply (`malformed`, `refusal`, `finish="length"` …). A failure of anything
+        else is raised: `ModelUnavailable` where it would hit every request to this model, any other exception
+        where it concerns this request.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Give back what was taken. Called once, also after failures."""
+        ...
+
+
+class ModelUnavailable(Exception):
+    """No request can be answered by this model: bad key, unknown name, module not found. The text says what to do."""

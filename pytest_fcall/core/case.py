@@ -1,0 +1,76 @@
+"""One exam question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pytest_fcall.core.expectation import Expectation
+from pytest_fcall.core.fault import Location
+from pytest_fcall.core.pattern import Pattern
+from pytest_fcall.core.rules import Rules
+from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.values import Json, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What is said to the model at once, and what is expected of it before the next turn."""
+
+    messages: tuple[Message, ...]
+    expect: Expectation | None = None
+    answer: Pattern = None
+    state: Mapping[str, Pattern] | None = None
+    result: Pattern = None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A `skip` or `xfail` with its reason, for the models whose names match one of `models` (none: all)."""
+
+    reason: str
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """How often a case is asked, and how many of the answers must be right.
+
+    `count` None means as often as it takes to decide (`auto`). `rule` is `all`, `any` or `rate>=0.8`.
+    """
+
+    count: int | None
+    rule: str = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What stands behind the tools when they are really called."""
+
+    environment: str | None = None
+    setup: Mapping[str, Json] = field(default_factory=dict)
+    stubs: Mapping[str, Json] = field(default_factory=dict)
+    unmatched: Json = "fail"
+    max_steps: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An exam question, complete: nothing it needs stands elsewhere."""
+
+    id: str
+    location: Location
+    turns: tuple[Turn, ...]
+    tools: tuple[Tool, ...] = ()
+    rules: Rules = field(default_factory=Rules)
+    category: str = "simple"
+    tags: tuple[str, ...] = ()
+    skip: tuple[Condition, ...] = ()
+    xfail: tuple[Condition, ...] = ()
+    samples: Samples | None = None
+    settings: Mapping[str, Json] = field(default_factory=dict)
+    decoder: str | None = None
+    world: World | None = None
+    mode: Literal["request", "conversation"] = "request"
+    """A `conversation` needs more than one request: turns, canned results, an environment."""

@@ -1,0 +1,55 @@
+"""Stable names for requests and tools."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.values import Json
+
+
+def canonical(value: Json) -> str:
+    """The one JSON text of `value`: sorted keys, no white space, ASCII only. NaN and infinities are a ValueError."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def digest(value: Json) -> str:
+    """The SHA-256 of the canonical text, in hexadecimal."""
+    return hashlib.sha256(canonical(value).encode("ascii")).hexdigest()
+
+
+def request_digest(model: str, request: Request) -> str:
+    """Names what was asked of whom; the key of a recording.
+
+    The same across processes, versions of Python and the order of keys. The clock is left out (what it changes
+    stands in the messages) and so are the paths of images (their content's digest stands beside them).
+    """
+    return digest(
+        {
+            "model": model,
+            "messages": [_without_paths(message) for message in request.messages],
+            "tools": catalogue_digest(request.tools),
+            "settings": request.settings,
+            "sample": request.sample,
+        }
+    )
+
+
+def catalogue_digest(tools: Sequence[Tool]) -> str:
+    """Names what the model is told about its tools, in the order in which it is told."""
+    return digest(
+        [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools]
+    )
+
+
+def _without_paths(value: Json) -> Json:
+    if isinstance(value, Mapping):
+        if value.get("type") == "image_file" and isinstance(image := value.get("image_file"), Mapping):
+            return {"type": "image_file", "sha256": image.get("sha256"), "media_type": image.get("media_type")}
+        return {key: _without_paths(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_without_paths(item) for item in value]
+    return value

@@ -1,0 +1,64 @@
+"""What a right answer is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pytest_fcall.core.pattern import Pattern
+from pytest_fcall.core.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class CallPattern:
+    """Names calls by a glob over tool names and, if `arguments` is given, by patterns on arguments."""
+
+    tool: str
+    arguments: Mapping[str, Pattern] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Canned:
+    """What the test answers when an expected call is made."""
+
+    returns: tuple[Json, ...] = ()
+    """One result for every call, or with `each` one result a call, in order."""
+    each: bool = False
+    raises: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCall:
+    """One call that must be made.
+
+    `arguments` is None where any arguments will do. With `open`, optional arguments that are not named are free.
+    """
+
+    tool: str
+    arguments: Mapping[str, Pattern] | None = field(default_factory=dict)
+    open: bool = False
+    times: tuple[int, int | None] = (1, 1)
+    """Fewest and most calls; no upper bound is None."""
+    canned: Canned | None = None
+    name: str | None = None
+    """What `$from` calls it (`as:` in a case file)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """A right answer: calls, none, or any.
+
+    `stages` are groups of calls: order is free within a group, and each group comes after all before it. A
+    plain list of calls is one stage; every `then:` adds one. With `kind="no_call"` the model must abstain,
+    with `"any_call"` it must call something, and with `"any_of"` one of `alternatives` must hold.
+    """
+
+    kind: Literal["calls", "no_call", "any_call", "any_of"] = "calls"
+    stages: tuple[tuple[ExpectedCall, ...], ...] = ()
+    order: Literal["any", "strict"] = "any"
+    extra: Literal["forbid", "allow"] = "forbid"
+    allow: tuple[CallPattern, ...] = ()
+    never: tuple[CallPattern, ...] = ()
+    alternatives: tuple[Expectation, ...] = ()
+    parallel: Literal["as_given", "free"] = "as_given"

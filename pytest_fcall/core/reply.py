@@ -1,0 +1,53 @@
+"""What came back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from pytest_fcall.core.values import Json, Message
+
+Finish: TypeAlias = Literal["stop", "tool_calls", "length", "refusal", "content_filter", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens, as the provider counts them; what it does not say is None, never zero."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RawCall:
+    """A tool call as the wire gave it: `arguments` may be JSON text, or a value that already is one."""
+
+    name: Json
+    arguments: Json
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A model's answer, undecoded.
+
+    With `decoder` None the calls are those of `tool_calls` (native tool mode); else the named decoder reads them
+    out of `text`. `malformed` is set where the provider itself reports that the model's call was unreadable.
+    """
+
+    text: str = ""
+    tool_calls: tuple[RawCall, ...] = ()
+    finish: Finish = "stop"
+    refusal: str | None = None
+    malformed: str | None = None
+    decoder: str | None = None
+    usage: Usage | None = None
+    seconds: float | None = None
+    """Time in the back end, without queueing."""
+    trail: tuple[Message, ...] = ()
+    """All messages of an app that ran its own tool loop, the request's included; else empty."""
+    engine: Mapping[str, Json] = field(default_factory=dict)
+    """What answered: model version, library versions, dtype, grammar …"""

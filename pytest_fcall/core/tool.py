@@ -1,0 +1,22 @@
+"""A function offered to the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pytest_fcall.core.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Name, description and parameters of one function.
+
+    `parameters` is a JSON Schema (draft 2020-12) of an object, whatever dialect it was written in.
+    """
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Json] = field(default_factory=lambda: {"type": "object", "properties": {}})
+    source: str = ""
+    """Where the tool was read from, for messages; no part of its identity."""

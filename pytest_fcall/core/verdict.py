@@ -1,0 +1,59 @@
+"""The judgement of a reply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from pytest_fcall.core.pattern import Pattern
+from pytest_fcall.core.values import Json
+
+ReasonKind: TypeAlias = Literal[
+    "malformed",
+    "truncated",
+    "refused",
+    "no_call",
+    "unexpected_call",
+    "unknown_tool",
+    "wrong_tool",
+    "wrong_count",
+    "missing_argument",
+    "unexpected_argument",
+    "wrong_type",
+    "wrong_value",
+    "schema",
+    "wrong_order",
+    "forbidden_call",
+    "wrong_answer",
+    "wrong_result",
+    "wrong_state",
+    "step_limit",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One typed finding. `path` is like `calls[1].args.unit`; `message` is a sentence for people."""
+
+    kind: ReasonKind
+    path: str
+    message: str
+    expected: Pattern = None
+    got: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Valid or not, with all reasons, never only the first.
+
+    `pairs` are (index of the expected call, index of the call made): the pairing that explains best.
+    Expected calls are counted through all stages of the alternative numbered `alternative`.
+    """
+
+    valid: bool
+    reasons: tuple[Reason, ...] = ()
+    pairs: tuple[tuple[int, int], ...] = ()
+    alternative: int | None = None
+    notes: tuple[str, ...] = ()
+    judged: bool = False
+    """Whether a model had a say in it (`$judge`)."""

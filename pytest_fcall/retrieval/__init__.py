@@ -1,0 +1,1 @@
+"""Choosing tools or documents for a request: BM25, embeddings, oracle."""

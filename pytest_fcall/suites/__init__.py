@@ -1,0 +1,1 @@
+"""Public benchmarks in their native formats, as Cases, with their own scores."""

@@ -1,0 +1,1 @@
+"""What changed since the accepted run: baselines, statistics, gates, run files."""
