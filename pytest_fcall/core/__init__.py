@@ -7,6 +7,7 @@ from pytest_fcall.core.digest import canonical, catalogue_digest, digest, reques
 from pytest_fcall.core.expectation import CallPattern, Canned, Expectation, ExpectedCall
 from pytest_fcall.core.fault import Fault, FaultyCase, Location
 from pytest_fcall.core.model import Model
+from pytest_fcall.core.operators import OPERATORS, OperandKind, OperatorSpec
 from pytest_fcall.core.outcome import Outcome
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.reply import Finish, RawCall, Reply, Usage
@@ -17,6 +18,7 @@ from pytest_fcall.core.values import Json, Message
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 
 __all__ = [
+    "OPERATORS",
     "Backend",
     "Call",
     "CallPattern",
@@ -35,7 +37,9 @@ __all__ = [
     "Message",
     "Model",
     "ModelUnavailable",
+    "OperandKind",
     "Operator",
+    "OperatorSpec",
     "Outcome",
     "Pattern",
     "Profile",

@@ -18,7 +18,9 @@ from pytest_fcall.core.values import Json
 class BackendFactory(Protocol):
     """Makes the backend of one model. Cheap: weights, clients and servers start with the first request."""
 
-    def __call__(self, model: Model, root: Path) -> Backend: ...
+    def __call__(self, model: Model, root: Path) -> Backend:
+        """Make the backend; `root` is pytest's root folder."""
+        ...
 
 
 class ToolSource(Protocol):
@@ -27,22 +29,30 @@ class ToolSource(Protocol):
     `folder` is that of the case file. A ValueError's text is shown to the user with the place in the file.
     """
 
-    def __call__(self, spec: Json, folder: Path) -> Sequence[Tool]: ...
+    def __call__(self, spec: Json, folder: Path) -> Sequence[Tool]:
+        """Read the tools."""
+        ...
 
 
 class Comparator(Protocol):
     """Decides an operator. Returns None where `got` matches, else a sentence that says what is wrong."""
 
-    def __call__(self, operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str | None: ...
+    def __call__(self, operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str | None:
+        """Compare."""
+        ...
 
 
 class Decoder(Protocol):
     """Reads calls out of text. Total: any text gives Calls, never an exception."""
 
-    def __call__(self, text: str) -> Calls: ...
+    def __call__(self, text: str) -> Calls:
+        """Decode."""
+        ...
 
 
 class Suite(Protocol):
     """A public benchmark in its native format."""
 
-    def cases(self, part: str, path: Path | None) -> Iterable[Case]: ...
+    def cases(self, part: str, path: Path | None) -> Iterable[Case]:
+        """Read the cases of one part; `path` is where the data is, None for the installed package."""
+        ...

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
+    """One word for what changed."""
+
     OK = "ok"
     NEW = "new"
     FIXED = "fixed"

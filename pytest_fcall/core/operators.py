@@ -1,0 +1,65 @@
+"""The built-in operators, as a table: what each takes and what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+OperandKind: TypeAlias = Literal[
+    "pattern",  # any expected value, operators included
+    "patterns",  # a list of them, not empty
+    "list",  # a list of them
+    "container",  # a mapping or a list of them
+    "value",  # a plain value: a `$` in it is just a dollar sign
+    "true",
+    "string",
+    "regex",
+    "number",
+    "tolerance",  # a number, or a percentage such as `10%`
+    "range",  # [low, high], two numbers
+    "day",  # today, tomorrow, yesterday, a weekday (the next such day), +3d, -2w, or an ISO date
+    "moment",  # an ISO date and time, or {day, from, to} with times as HH:MM
+    "types",  # a JSON Schema type name, or a list of them
+    "reference",  # a path into what an earlier call gave, such as found.result[0].id
+]
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSpec:
+    """What stands behind `$name:`, and which options may stand beside it."""
+
+    operand: OperandKind
+    meaning: str
+    options: Mapping[str, OperandKind] = field(default_factory=dict)
+
+
+OPERATORS: Mapping[str, OperatorSpec] = MappingProxyType(
+    {
+        "any": OperatorSpec("patterns", "at least one of these matches"),
+        "all": OperatorSpec("patterns", "all of these match"),
+        "not": OperatorSpec("pattern", "a value is given and this does not match it"),
+        "optional": OperatorSpec("pattern", "may be left out; if given, this matches it"),
+        "ignore": OperatorSpec("true", "anything, or nothing"),
+        "regex": OperatorSpec("regex", "a string that the regular expression matches from end to end"),
+        "contains": OperatorSpec("pattern", "a string with this text in it, or a list with an item that matches this"),
+        "text": OperatorSpec("string", "the same to a reader: case, white space, quotes and dashes do not count"),
+        "approx": OperatorSpec("number", "a number close to this one", {"within": "tolerance"}),
+        "gt": OperatorSpec("number", "a greater number"),
+        "ge": OperatorSpec("number", "this number or a greater one"),
+        "lt": OperatorSpec("number", "a smaller number"),
+        "le": OperatorSpec("number", "this number or a smaller one"),
+        "between": OperatorSpec("range", "a number from low to high, both included"),
+        "date": OperatorSpec("day", "a string that names this day, in any unambiguous spelling"),
+        "datetime": OperatorSpec("moment", "a string that names this moment, or one within the span"),
+        "type": OperatorSpec("types", "a value of this JSON Schema type"),
+        "subset": OperatorSpec("container", "holds at least these keys or items; more are free"),
+        "unordered": OperatorSpec("list", "a list of just these items, in any order"),
+        "each": OperatorSpec("pattern", "a list every item of which matches this"),
+        "json": OperatorSpec("pattern", "a string of JSON that says this"),
+        "from": OperatorSpec("reference", "equal to what an earlier call was given or returned"),
+        "judge": OperatorSpec("string", "a model decides whether this is true of the value"),
+        "literal": OperatorSpec("value", "exactly this value, dollar signs and all"),
+    }
+)
