@@ -1,0 +1,199 @@
+"""The JSON Schema of case files: completion, explanations and checks in an editor.
+
+It says what can be said without knowing the tools; `fcall lint` and pytest say the rest. Only keywords that editors
+have known for long are used, `$defs` aside: language servers lag behind the standard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from pytest_fcall.cases.editor.expect import expectation_definitions
+from pytest_fcall.cases.editor.operators import operator_definitions
+from pytest_fcall.cases.editor.tools import tool_definitions
+from pytest_fcall.cases.editor.words import (
+    Schema,
+    anything,
+    array,
+    choice,
+    either,
+    flag,
+    integer,
+    mapping,
+    number,
+    obj,
+    one_or_many,
+    ref,
+    string,
+)
+from pytest_fcall.core import Json
+
+_PATH = string("A path, seen from the case file.")
+_FILE = obj("What stands in a file.", {"file": _PATH}, required=["file"])
+_NEVER = array("Calls that must not be made, whatever the case expects.", ref("call_pattern"), 0)
+_STRINGS = choice(
+    "How strings compare: `exact` (the default), or `relaxed`: case, white space, quotes and dashes do not count.",
+    "exact",
+    "relaxed",
+    "bfcl",
+)
+
+_SHARED: Mapping[str, Schema] = MappingProxyType(
+    {
+        "system": string("The system message. `{now}` and `{now:%A %d %B}` stand for the clock."),
+        "now": string(
+            "The clock of the case, ISO 8601: what `{now}` and `$date: tomorrow` mean.",
+            r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$",
+        ),
+        "tags": array("Become pytest markers: `pytest -m travel`.", string("A marker.", r"^[^\W\d]\w*$"), 0),
+        "category": string("The row of the summary in which the case counts."),
+        "strings": _STRINGS,
+        "profile": choice("The matching rules: ours, or those of the official BFCL checker.", "strict", "bfcl"),
+        "skip": ref("conditions"),
+        "xfail": ref("conditions"),
+        "samples": ref("samples"),
+        "settings": ref("settings"),
+        "decoder": string("How calls are read out of text: `json`, or a decoder of another package."),
+        "environment": string("What stands behind the tools: `module:callable`."),
+        "setup": mapping("What the environment is started with."),
+        "stubs": mapping("Results by tool name, for calls that bring none of their own."),
+        "unmatched": anything("What a call that nothing answers gives back; `fail` (the default) ends the case."),
+        "max_steps": integer("The most requests that the case may take.", 1),
+    }
+)
+_CHECKS: Mapping[str, Schema] = MappingProxyType(
+    {
+        "expect": ref("expect"),
+        "answer": {"description": "What the final text must be.", **ref("value")},
+        "state": mapping("What the environment must hold afterwards, by key.", ref("value")),
+        "result": {"description": "What the last call must have returned.", **ref("value")},
+    }
+)
+_SAID: Mapping[str, Schema] = MappingProxyType(
+    {
+        "prompt": {"description": "What the user says.", **ref("content")},
+        "messages": either("What was said before.", array("Messages.", ref("message")), _FILE),
+    }
+)
+
+
+def editor_schema(comparators: Iterable[str] = (), tool_sources: Iterable[str] = ()) -> dict[str, Json]:
+    """The schema, knowing by name the operators and tool sources that other packages add."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "pytest-fcall case file",
+        **_file(),
+        "$defs": {
+            "case": _case(),
+            "turn": _turn(),
+            "message": _message(),
+            "content": _content(),
+            "rule": _rule(),
+            "condition": _condition(),
+            "conditions": one_or_many("Why, and for which models.", ref("condition")),
+            "samples": _samples(),
+            "settings": _settings(),
+            **expectation_definitions(),
+            **tool_definitions(tool_sources),
+            **operator_definitions(comparators),
+        },
+    }
+
+
+def _file() -> Schema:
+    return obj(
+        "Exam questions for models that call tools.",
+        {
+            "include": one_or_many("Files whose tools, defaults and match rules count here too.", _PATH),
+            "tools": array("The tools that the model is offered.", ref("tool"), 0),
+            "defaults": obj("What holds for every case of this file.", {**_SHARED, "never": _NEVER}),
+            "match": mapping("Rules by parameter, such as `*.city` or `book.seat`.", ref("rule")),
+            "cases": array("The exam questions.", ref("case")),
+        },
+    )
+
+
+def _case() -> Schema:
+    pick = one_or_many("Tool names, or globs.", string("A tool name, or a glob such as `get_*`."))
+    case = obj(
+        "One exam question.",
+        {
+            "id": string("The name of the case, unique in its file.", r"^[^\u0000-\u001f\u007f]+$"),
+            **_SAID,
+            "turns": array("What is said one after another, with what is expected each time.", ref("turn")),
+            "tools": obj("Which of the file's tools the model is offered.", {"only": pick, "without": pick}),
+            "matrix": array("One case a row: `{name}` stands for the row's value.", mapping("The values of a row.")),
+            "match": mapping("Rules by parameter, before those of the file.", ref("rule")),
+            **_CHECKS,
+            **_SHARED,
+        },
+        required=["id"],
+    )
+    return case | {"anyOf": [{"required": [key]} for key in ("prompt", "messages", "turns")]}
+
+
+def _turn() -> Schema:
+    return obj("One turn.", {"user": {"description": "What the user says.", **ref("content")}, **_CHECKS}, ["user"])
+
+
+def _message() -> Schema:
+    roles = choice("Who speaks.", "system", "developer", "user", "assistant", "tool")
+    return obj(
+        "One message, in OpenAI's form.",
+        {
+            "role": roles,
+            "content": either("What is said.", ref("content"), {"type": "null"}),
+            "name": string("The speaker's name."),
+            "tool_calls": array("The calls that the assistant made.", {"type": "object"}),
+            "tool_call_id": string("The call that this message answers."),
+        },
+        required=["role"],
+    )
+
+
+def _content() -> Schema:
+    image = obj("A picture.", {"image": string("Its file, seen from the case file.")}, required=["image"])
+    part = either("A part.", string("Text."), image, mapping("A part in OpenAI's form.") | {"required": ["type"]})
+    return either("Text, parts, or a file.", string("Text."), array("Parts.", part), _FILE)
+
+
+def _rule() -> Schema:
+    return either(
+        "What the parameter must be, whatever the case says; or how its strings compare.",
+        ref("operator"),
+        obj("How strings compare.", {"strings": _STRINGS}, required=["strings"]),
+    )
+
+
+def _condition() -> Schema:
+    glob = string("A model, or a glob such as `local:*`.")
+    return either(
+        "A reason, with or without the models that it is meant for.",
+        string("Why, for all models."),
+        obj(
+            "Why, for some models.",
+            {"reason": string("Why."), "models": one_or_many("The models.", glob)},
+            required=["reason"],
+        ),
+    )
+
+
+def _samples() -> Schema:
+    count = either("How often.", integer("So often.", 1), choice("As often as it takes to decide.", "auto"))
+    rule = string(
+        "How many answers must be right: `all`, `any` or `rate>=0.8`.", r"^(all|any|rate>=(0(\.\d+)?|1(\.0+)?))$"
+    )
+    return either("How often the case is asked.", count, obj("With a rule.", {"count": count, "rule": rule}, ["count"]))
+
+
+def _settings() -> Schema:
+    known: Json = {
+        "temperature": number("0: as repeatable as the model can be.", 0),
+        "top_p": number("Nucleus sampling.", 0, 1),
+        "max_tokens": integer("The most tokens of an answer.", 1),
+        "seed": {"description": "For models that take one.", "type": "integer"},
+        "tool_choice": anything("`auto`, `none`, `required`, or one tool."),
+        "parallel_tool_calls": flag("Whether several calls may come at once."),
+    }
+    return {**mapping("Sent to the model beside messages and tools; more keys are allowed."), "properties": known}

@@ -1,0 +1,111 @@
+"""The JSON Schema of expected values, made from the table of operators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from pytest_fcall.cases.editor.words import Schema, keys_with_dollar, obj, ref
+from pytest_fcall.core import OPERATORS, OperandKind, OperatorSpec
+
+_TIME = r"^\d{2}:\d{2}(:\d{2})?$"
+_DAY = (
+    r"^([Tt]oday|[Tt]omorrow|[Yy]esterday"
+    r"|([Mm]on|[Tt]ues|[Ww]ednes|[Tt]hurs|[Ff]ri|[Ss]atur|[Ss]un)day"
+    r"|[+-]\d+[dwmy]|\d{4}-\d{2}-\d{2})$"
+)
+_TYPE: Schema = {"enum": ["null", "boolean", "integer", "number", "string", "array", "object"]}
+_NUMBER: Schema = {"type": "number"}
+_DAY_NAME: Schema = {"type": "string", "pattern": _DAY}
+
+_OPERANDS: Mapping[OperandKind, Schema] = MappingProxyType(
+    {
+        "pattern": ref("value"),
+        "patterns": {"type": "array", "items": ref("value"), "minItems": 1},
+        "list": {"type": "array", "items": ref("value")},
+        "container": {"type": ["array", "object"], "items": ref("value"), "additionalProperties": ref("value")},
+        "value": {},
+        "true": {"const": True},
+        "string": {"type": "string"},
+        "regex": {"type": "string", "format": "regex"},
+        "number": _NUMBER,
+        "tolerance": {"anyOf": [_NUMBER | {"minimum": 0}, {"type": "string", "pattern": r"^\d+(\.\d+)?\s*%$"}]},
+        "range": {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+        "day": _DAY_NAME,
+        "moment": {
+            "anyOf": [
+                {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"},
+                obj(
+                    "A span of one day.",
+                    {
+                        "day": _DAY_NAME | {"description": "The day, as in `$date`."},
+                        "from": {"description": "The earliest time, HH:MM.", "type": "string", "pattern": _TIME},
+                        "to": {"description": "The latest time, HH:MM.", "type": "string", "pattern": _TIME},
+                    },
+                    required=["day"],
+                ),
+            ]
+        },
+        "types": {"anyOf": [_TYPE, {"type": "array", "items": _TYPE, "minItems": 1}]},
+        "reference": {"type": "string", "minLength": 1},
+    }
+)
+
+
+def operator_definitions(comparators: Iterable[str] = ()) -> dict[str, Schema]:
+    """Definitions of an expected `value`, of a call's `arguments` and of the one `operator` of a match rule."""
+    own: dict[str, Schema] = {f"${name}": {"description": "An operator of this project."} for name in comparators}
+    operators = {f"${name}": _operand(spec) for name, spec in OPERATORS.items()} | own
+    alone = [_alone(name, spec) for name, spec in OPERATORS.items()] + [_with_options(name) for name in own]
+    dollars = keys_with_dollar(list(operators))
+    return {
+        "value": {
+            "description": "The expected value; operators may stand anywhere inside.",
+            "properties": dict(operators),
+            "additionalProperties": ref("value"),
+            "propertyNames": dollars,
+            "items": ref("value"),
+            "allOf": list(alone),
+        },
+        "operator": {
+            "description": "An operator.",
+            "type": "object",
+            "properties": dict(operators),
+            "additionalProperties": ref("value"),
+            "propertyNames": dollars,
+            "allOf": list(alone),
+            "anyOf": [{"required": [name]} for name in operators],
+        },
+        "arguments": {
+            "description": "The arguments of the call, by name. Nothing: no arguments but defaults.",
+            "type": ["object", "null"],
+            "properties": {"$ignore": {"description": "Any arguments will do.", "const": True}},
+            "additionalProperties": ref("value"),
+            "propertyNames": keys_with_dollar(["$ignore"]),
+            "allOf": [_only_key("$ignore")],
+        },
+    }
+
+
+def _operand(spec: OperatorSpec) -> Schema:
+    return {"description": f"{spec.meaning[0].upper()}{spec.meaning[1:]}.", **_OPERANDS[spec.operand]}
+
+
+def _alone(name: str, spec: OperatorSpec) -> Schema:
+    """Beside an operator stand its options and nothing else."""
+    if not spec.options:
+        return _only_key(f"${name}")
+    options = {option: _OPERANDS[kind] for option, kind in spec.options.items()}
+    return {
+        "if": {"required": [f"${name}"]},
+        "then": {"properties": options, "propertyNames": {"enum": [f"${name}", *options]}},
+    }
+
+
+def _with_options(name: str) -> Schema:
+    """Beside a project's own operator stand options that only it knows, but no other operator."""
+    return {"if": {"required": [name]}, "then": {"propertyNames": keys_with_dollar([name])}}
+
+
+def _only_key(name: str) -> Schema:
+    return {"if": {"required": [name]}, "then": {"maxProperties": 1}}
