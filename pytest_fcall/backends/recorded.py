@@ -1,0 +1,40 @@
+"""Replies kept from earlier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pytest_fcall.core import Fault, Reply, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A reply, what it answers, and when it was given."""
+
+    case: str
+    digest: str
+    request: Request
+    reply: Reply
+    recorded: str
+    """ISO date and time."""
+
+
+class Recordings:
+    """What is recorded for the cases of one file. Never changes; asking costs nothing."""
+
+    def __init__(self, entries: Iterable[Recorded] = (), faults: Iterable[Fault] = ()) -> None:
+        self.entries = tuple(entries)
+        self.faults = tuple(faults)
+        self._by_digest = {entry.digest: entry for entry in reversed(self.entries)}
+        self._by_case: dict[str, list[Recorded]] = {}
+        for entry in self.entries:
+            self._by_case.setdefault(entry.case, []).append(entry)
+
+    def find(self, digest: str) -> Recorded | None:
+        """Return the reply to the request of this digest."""
+        return self._by_digest.get(digest)
+
+    def nearest(self, case: str, sample: int = 0) -> Recorded | None:
+        """Return what was recorded for this case when it asked something else, best of the same sample."""
+        return min(self._by_case.get(case, ()), key=lambda entry: abs(entry.request.sample - sample), default=None)
