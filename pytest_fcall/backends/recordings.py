@@ -16,7 +16,7 @@ from pytest_fcall.backends.explain import explain_missing
 from pytest_fcall.backends.fields import Damaged, as_mapping, optional, required
 from pytest_fcall.backends.recorded import Recorded, Recordings
 from pytest_fcall.backends.replies import reply_from_data, reply_to_data
-from pytest_fcall.core import Fault, Json, Location, Model, Reply, Request, Tool, catalogue_digest
+from pytest_fcall.core import Fault, Json, Location, Model, Request, Tool, catalogue_digest
 
 __all__ = [
     "Damaged",
@@ -206,13 +206,14 @@ _SOURCE_SHOWN = 200
 
 def _row(line: bytes) -> Mapping[str, Json]:
     try:
-        return as_mapping(json.loads(line), "this line")
+        row: Json = json.loads(line)
     except UnicodeDecodeError:
         raise Damaged("this line is not UTF-8") from None
     except json.JSONDecodeError as error:
         raise Damaged(f"this line is not JSON: {error.msg} at column {error.colno}") from None
     except (ValueError, RecursionError):
         raise Damaged("this line nests too deeply or holds a number that is too long") from None
+    return as_mapping(row, "this line")
 
 
 def _tool(data: Json) -> Tool:

@@ -1,0 +1,331 @@
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.backends.recordings import (
+    Damaged,
+    Recorded,
+    explain_missing,
+    read_recordings,
+    recordings_path,
+    reply_from_data,
+    reply_to_data,
+    write_recordings,
+)
+from pytest_fcall.core import Json, Model, RawCall, Reply, Request, Tool, Usage, request_digest
+
+MODEL = Model("local", "smollm2")
+EMPTY_LIST = Reply("[]", decoder="json")
+WEATHER = Tool("get_weather", "Tell the weather", {"type": "object", "properties": {"city": {"type": "string"}}})
+
+
+def recorded(
+    case: str = "paris", prompt: str = "Weather in Paris?", reply: Reply = EMPTY_LIST, sample: int = 0
+) -> Recorded:
+    request = Request(({"role": "user", "content": prompt},), (WEATHER,), {"temperature": 0}, sample)
+    return Recorded(case, request_digest(MODEL.id, request), request, reply, "2026-11-21T16:30:00+00:00")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return recordings_path(tmp_path / "weather.fc.yaml", MODEL)
+
+
+json_values: st.SearchStrategy[Json] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+mappings = st.dictionaries(st.text(), json_values, max_size=3)
+texts = st.none() | st.text()
+counts = st.none() | st.integers(min_value=0)
+replies = st.builds(
+    Reply,
+    text=st.text(),
+    tool_calls=st.lists(st.builds(RawCall, json_values, json_values, texts), max_size=3).map(tuple),
+    finish=st.sampled_from(["stop", "tool_calls", "length", "refusal", "content_filter", "unknown"]),
+    refusal=texts,
+    malformed=texts,
+    decoder=texts,
+    usage=st.none() | st.builds(Usage, counts, counts, counts, counts),
+    seconds=st.none() | st.floats(allow_nan=False, allow_infinity=False),
+    trail=st.lists(mappings, max_size=2).map(tuple),
+    engine=mappings,
+)
+
+
+@given(reply=replies)
+def test_a_reply_comes_back_as_it_was(reply: Reply) -> None:
+    assert reply_from_data(json.loads(json.dumps(reply_to_data(reply)))) == reply
+
+
+@given(data=json_values | st.dictionaries(st.sampled_from(sorted(Reply.__dataclass_fields__)), json_values))
+def test_any_data_is_a_reply_or_damaged(data: Json) -> None:
+    with suppress(Damaged):
+        reply = reply_from_data(data)
+        assert reply_from_data(reply_to_data(reply)) == reply
+
+
+def test_fields_from_a_later_version_do_no_harm() -> None:
+    assert reply_from_data({"text": "hi", "finish": "paused", "mood": 1}) == Reply("hi", finish="unknown")
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("[]", "the reply is not a mapping"),
+        ({"text": 3}, "`text` is not a string"),
+        ({"tool_calls": {}}, "`tool_calls` is not a list"),
+        ({"tool_calls": ["get_weather"]}, "a call of `tool_calls` is not a mapping"),
+        ({"usage": {"input_tokens": True}}, "`input_tokens` is not an integer"),
+        ({"seconds": "1"}, "`seconds` is not a number"),
+        ({"seconds": 10**400}, "`seconds` is not a number"),
+    ],
+)
+def test_a_reply_is_never_read_by_halves(data: Json, words: str) -> None:
+    with pytest.raises(Damaged, match=words):
+        reply_from_data(data)
+
+
+entries_of_a_file = st.lists(
+    st.builds(recorded, st.text(), st.text(), replies, st.integers(min_value=0, max_value=9)),
+    max_size=5,
+    unique_by=lambda entry: (entry.case, entry.digest),
+)
+
+
+@given(entries=entries_of_a_file)
+def test_a_file_is_read_as_it_was_written(entries: list[Recorded]) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "new", "a.replies.jsonl")
+        write_recordings(path, MODEL, entries)
+        recordings = read_recordings(path, MODEL)
+    assert not recordings.faults
+    assert sorted(recordings.entries, key=repr) == sorted(entries, key=repr)
+
+
+@given(entries=entries_of_a_file)
+def test_the_same_entries_give_the_same_bytes_in_whatever_order(entries: list[Recorded]) -> None:
+    with TemporaryDirectory() as folder:
+        path, other = Path(folder, "a"), Path(folder, "b")
+        write_recordings(path, MODEL, entries)
+        write_recordings(other, MODEL, reversed(entries))
+        assert path.read_bytes() == other.read_bytes()
+
+
+def test_a_reviewer_sees_one_thing_a_line(path: Path) -> None:
+    write_recordings(path, MODEL, [recorded("rome", "Weather in Rome?"), recorded("münchen", "Und in München?")])
+    header, tools, *rows = path.read_text(encoding="utf-8").splitlines()
+    assert header == '{"fcall": "replies", "model": "local:smollm2", "version": 1}'
+    assert json.loads(tools)["tools"][0]["name"] == "get_weather"
+    assert [json.loads(row)["case"] for row in rows] == ["münchen", "rome"]
+    assert "Und in München?" in rows[0]
+
+
+def test_text_that_misleads_the_eye_is_escaped(path: Path) -> None:
+    hostile = recorded(reply=Reply("\x1b[2J \u202e evil \u2028 \ud800 \x85"))
+    write_recordings(path, MODEL, [hostile])
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 3
+    assert not set("\x1b\u202e\u2028\x85") & set(path.read_text(encoding="utf-8"))
+    assert read_recordings(path).entries == (hostile,)
+
+
+def test_files_of_cases_that_differ_only_in_their_ending_are_kept_apart(tmp_path: Path) -> None:
+    names = ["a.fc.yaml", "a.fc.yml", "a.yaml", "a.yml", "a.yaml.fc.yaml"]
+    assert len({recordings_path(tmp_path / name, MODEL) for name in names}) == len(names)
+    expected = tmp_path / "__fcall__" / "local-smollm2" / "a.fc.yaml.replies.jsonl"
+    assert recordings_path(tmp_path / "a.fc.yaml", MODEL) == expected
+
+
+def test_a_reply_that_json_cannot_say_leaves_the_file_as_it_is(path: Path) -> None:
+    write_recordings(path, MODEL, [recorded()])
+    before = path.read_bytes()
+    deep: Json = []
+    for _ in range(100_000):
+        deep = [deep]
+    for value in (deep, 10**5000, {"x": object()}):
+        unwritable = recorded("odd", reply=Reply(tool_calls=(RawCall("f", value),)))  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="the reply to case 'odd' cannot be recorded"):
+            write_recordings(path, MODEL, [unwritable])
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_keys_and_headers_are_never_written(path: Path) -> None:
+    request = Request((), settings={"api_key": "sk-1", "extra_headers": {"Authorization": "sk-2"}, "max_tokens": 5})
+    write_recordings(path, MODEL, [Recorded("a", "d", request, Reply(), "")])
+    assert "sk-" not in path.read_text(encoding="utf-8")
+    assert read_recordings(path).entries[0].request.settings == {"max_tokens": 5}
+
+
+def test_a_file_that_is_not_there_is_empty(path: Path) -> None:
+    recordings = read_recordings(path, MODEL)
+    assert (recordings.entries, recordings.faults) == ((), ())
+
+
+def test_a_folder_in_the_place_of_the_file_is_a_fault(tmp_path: Path) -> None:
+    (fault,) = read_recordings(tmp_path).faults
+    assert fault.message.startswith("the recordings cannot be read")
+
+
+def test_a_reply_is_found_by_the_digest_of_its_request(path: Path) -> None:
+    rome = recorded("rome", "Weather in Rome?")
+    write_recordings(path, MODEL, [recorded(), rome])
+    recordings = read_recordings(path, MODEL)
+    assert recordings.find(rome.digest) == rome
+    assert recordings.find("0" * 64) is None
+
+
+def test_the_nearest_recording_is_of_the_same_case_and_best_of_the_same_sample(path: Path) -> None:
+    write_recordings(path, MODEL, [recorded(sample=0), recorded(sample=2), recorded("rome")])
+    recordings = read_recordings(path, MODEL)
+    assert [entry and entry.request.sample for entry in (recordings.nearest("paris", n) for n in (0, 2, 7))] == [
+        0,
+        2,
+        2,
+    ]
+    assert recordings.nearest("oslo") is None
+
+
+GOOD = json.dumps({"case": "good", "request": "d1", "reply": {"text": "[]"}}).encode()
+HEADER = b'{"fcall": "replies", "version": 1, "model": "local:smollm2"}'
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (b'{"case": "x", "request"', "this line is not JSON"),
+        (b'{"case": "\xff"}', "this line is not UTF-8"),
+        (b"[1]", "this line is not a mapping"),
+        (b'{"note": 1}', "neither a header, nor tools, nor a reply"),
+        (b'{"case": "x", "request": "d", "reply": null}', "the reply is not a mapping"),
+        (b'{"case": 5, "request": "d", "reply": {}}', "`case` is not a string"),
+        (b'{"request": "d", "reply": {}}', "`case` is missing"),
+        (b'{"case": "x", "request": "d", "messages": [1], "reply": {}}', "a message is not a mapping"),
+        (
+            b'{"case": "x", "request": "d", "catalogue": "c", "reply": {}}',
+            "the tools of this reply are not in the file",
+        ),
+        (b'{"catalogue": "c", "tools": [{"name": "f"}]}', "`parameters` is missing"),
+        (b'{"request": ' + b"[" * 100_000, "nests too deeply"),
+        (b'{"request": ' + b"9" * 5_000 + b"}", "a number that is too long"),
+        (b"<<<<<<< HEAD", "an unresolved merge conflict"),
+    ],
+)
+def test_a_damaged_line_is_a_fault_and_the_others_count(path: Path, line: bytes, words: str) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"\n".join([HEADER, line, GOOD]))
+    recordings = read_recordings(path, MODEL)
+    (fault,) = recordings.faults
+    assert words in fault.message
+    assert (fault.location.path, fault.location.line) == (str(path), 2)
+    assert recordings.find("d1") is not None
+
+
+def test_both_sides_of_a_merge_conflict_can_be_read(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    other = GOOD.replace(b"d1", b"d2")
+    path.write_bytes(b"\r\n".join([HEADER, b"<<<<<<< HEAD", GOOD, b"=======", other, b">>>>>>> branch"]))
+    recordings = read_recordings(path, MODEL)
+    assert [fault.code for fault in recordings.faults] == ["merge-conflict"]
+    assert recordings.find("d1")
+    assert recordings.find("d2")
+
+
+def test_another_version_is_told_and_nothing_of_it_is_used(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"\n".join([HEADER.replace(b'"version": 1', b'"version": 2'), GOOD, b"damaged"]))
+    recordings = read_recordings(path, MODEL)
+    assert [fault.message for fault in recordings.faults] == ["recordings of format version 2, and only 1 can be read"]
+    assert not recordings.entries
+
+
+def test_replies_of_another_model_are_told(path: Path) -> None:
+    write_recordings(path, Model("openai", "gpt-5.2"), [recorded()])
+    (fault,) = read_recordings(path, MODEL).faults
+    assert fault.message == "these are replies of 'openai:gpt-5.2', not of 'local:smollm2'"
+
+
+def test_replies_without_a_header_are_used_and_told(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"\xef\xbb\xbf" + GOOD)
+    recordings = read_recordings(path)
+    assert recordings.find("d1")
+    assert [fault.message for fault in recordings.faults] == ["the line that names format and model is missing"]
+
+
+@given(st.binary())
+def test_no_file_makes_a_traceback(content: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "a")
+        path.write_bytes(content)
+        read_recordings(path, MODEL)
+
+
+def test_ten_thousand_replies_are_read_in_under_a_second(path: Path) -> None:
+    write_recordings(path, MODEL, [recorded(f"case{n}", f"Weather in town {n}?") for n in range(10_000)])
+    start = time.process_time()
+    assert len(read_recordings(path, MODEL).entries) == 10_000
+    assert time.process_time() - start < 1
+
+
+USER: dict[str, Json] = {"role": "user", "content": "Weather in Paris?"}
+ASKED = Request((USER,), (WEATHER,), {"temperature": 0})
+
+
+@pytest.mark.parametrize(
+    ("request_now", "words"),
+    [
+        (
+            replace(ASKED, messages=({**USER, "content": "Weather in Rome?"},)),
+            "- Weather in Paris?\n  + Weather in Rome?",
+        ),
+        (
+            replace(ASKED, messages=({"role": "system", "content": "Be brief."}, USER)),
+            "the prompt changed (system message)",
+        ),
+        (replace(ASKED, messages=(USER, USER)), "a user message was added"),
+        (replace(ASKED, messages=()), "a user message was removed"),
+        (replace(ASKED, tools=()), "get_weather is gone"),
+        (replace(ASKED, tools=(WEATHER, Tool("add"))), "add is new"),
+        (replace(ASKED, tools=(replace(WEATHER, description="?"),)), "get_weather has another description"),
+        (replace(ASKED, tools=(Tool("get_weather"),)), "get_weather has another description and other parameters"),
+        (replace(ASKED, settings={"temperature": 1}), "temperature was 0, is 1"),
+        (replace(ASKED, settings={}), "temperature was 0, is not set"),
+        (replace(ASKED, sample=3), "sample 3 was not recorded, sample 0 was"),
+        (ASKED, "the same was recorded of another model"),
+    ],
+)
+def test_what_changed_since_the_recording_is_named(request_now: Request, words: str) -> None:
+    assert words in explain_missing(request_now, Recorded("paris", "", ASKED, Reply(), ""))
+
+
+def test_the_order_of_tools_is_part_of_a_request() -> None:
+    two = replace(ASKED, tools=(WEATHER, Tool("add")))
+    turned = replace(ASKED, tools=(Tool("add"), WEATHER))
+    assert explain_missing(turned, Recorded("paris", "", two, Reply(), "")) == "the tools changed: their order"
+
+
+def test_a_change_deep_in_a_long_text_is_shown_where_it_is() -> None:
+    before, after = (replace(ASKED, messages=({"role": "system", "content": text},)) for text in LONG)
+    text = explain_missing(after, Recorded("paris", "", before, Reply(), ""))
+    assert "\n  - …" in text
+    assert "Monday" in text
+    assert "Tuesday" in text
+    assert max(map(len, text.splitlines())) < 110
+
+
+LONG = tuple("Be kind. " * 500 + f"Today is {day}." + " Be brief." * 500 for day in ("Monday", "Tuesday"))
+
+
+def test_a_case_that_was_never_recorded_is_told() -> None:
+    assert explain_missing(ASKED, None) == "nothing was recorded for this case"
