@@ -1,0 +1,41 @@
+"""Where JSON Schema keeps schemas inside schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from pytest_fcall.core import Json
+
+ONE: Final = frozenset(
+    {
+        "additionalProperties",
+        "contains",
+        "else",
+        "if",
+        "items",
+        "not",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+"""Keywords whose value is a schema."""
+
+MANY: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+"""Keywords whose value is a list of schemas."""
+
+NAMED: Final = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"})
+"""Keywords whose value is a mapping of names to schemas."""
+
+
+def children(schema: Mapping[str, Json]) -> Iterator[tuple[tuple[str | int, ...], Json]]:
+    """The schemas right inside `schema`, each with the way to it. What is not well formed is passed over."""
+    for key, value in schema.items():
+        if key in ONE:
+            yield (key,), value
+        elif key in MANY and isinstance(value, list | tuple):
+            yield from (((key, index), item) for index, item in enumerate(value))
+        elif key in NAMED and isinstance(value, Mapping):
+            yield from (((key, name), item) for name, item in value.items())
