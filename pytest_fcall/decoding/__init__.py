@@ -1,0 +1,5 @@
+"""From what a model sent to the calls that it meant, or to a sentence that says why they cannot be read."""
+
+from pytest_fcall.decoding.decode import DECODERS, decode
+
+__all__ = ["DECODERS", "decode"]

@@ -1,0 +1,64 @@
+"""Signs in text that a model meant to call a tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.strict_json import NotJson, parse
+
+_TAGS = (
+    "<tool_call>",
+    "<|tool_call|>",
+    "<|tool_call>",
+    "<tool_calls>",
+    "<TOOLCALL>",
+    "[TOOL_CALLS]",
+    "<<function>>",
+    "<|python_tag|>",
+    "<function=",
+    "<invoke name=",
+    "<start_function_call>",
+    "<｜tool▁call▁begin｜>",
+    "<|tool_call_begin|>",
+    "to=functions.",
+    "functools[",
+)
+_TAG = re.compile("|".join(map(re.escape, _TAGS)))
+# A schema after `parameters` makes it the definition of a tool, which prose may well show.
+_NAME_THEN_ARGUMENTS = re.compile(
+    r'"name"\s*:\s*"[^"\n]{1,200}"\s*,\s*"(?:arguments|parameters)"\s*:\s*'
+    r'(?:"\s*\{|\{(?!\s*"(?:type|properties|\$ref)"))'
+)
+_CALL_KEYS = frozenset({"name", "arguments", "parameters", "id", "type"})
+
+
+def find_mark(text: str) -> str | None:
+    """Give the sign by which text shows itself as a call, or None for prose. Takes linear time."""
+    if not ("<" in text or "[" in text or "{" in text or "to=functions." in text):
+        return None
+    if found := _TAG.search(text):
+        return f"`{found[0]}`"
+    if _NAME_THEN_ARGUMENTS.search(text) or _is_calls(text):
+        return "JSON with `name` and `arguments`"
+    return None
+
+
+def _is_calls(text: str) -> bool:
+    """Whether the whole text is a call in JSON, or a list of them, with the keys in any order."""
+    if '"name"' not in text:
+        return False
+    try:
+        value, _ = parse(text)
+    except NotJson:
+        return False
+    items = value if isinstance(value, list) and value else [value]
+    return all(_is_call(item) for item in items)
+
+
+def _is_call(value: Json) -> bool:
+    if not isinstance(value, Mapping) or not _CALL_KEYS.issuperset(value):
+        return False
+    arguments = value.get("arguments", value.get("parameters"))
+    return isinstance(value.get("name"), str) and isinstance(arguments, Mapping) and "properties" not in arguments

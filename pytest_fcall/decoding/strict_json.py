@@ -1,0 +1,102 @@
+"""JSON as the standard has it, read from text that nobody has checked."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import NoReturn
+
+from pytest_fcall.core.values import Json
+
+DEEPEST = 100
+"""Levels of nesting that are still read; real arguments have a handful."""
+
+
+class NotJson(ValueError):
+    """The text says why."""
+
+
+def parse(text: str) -> tuple[Json, tuple[str, ...]]:
+    """Give the value of a JSON text, and notes on keys that stood twice (the last one counts).
+
+    NaN, infinities, trailing text, numbers of thousands of digits and nesting beyond `DEEPEST` raise NotJson.
+    """
+    notes: list[str] = []
+
+    def as_object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            seen: set[str] = set()
+            for key, _ in pairs:
+                if key in seen:
+                    notes.append(f"The key {shortened(key)} stands twice; the last one counts.")
+                seen.add(key)
+        return found
+
+    try:
+        value: Json = json.loads(
+            text, object_pairs_hook=as_object, parse_float=_finite_float, parse_constant=_refuse_constant
+        )
+    except json.JSONDecodeError as error:
+        raise NotJson(f"{error.msg} at character {error.pos + 1}, {_around(text, error.pos)}") from None
+    except RecursionError:
+        raise NotJson(_TOO_DEEP) from None
+    except NotJson:
+        raise
+    except ValueError:
+        raise NotJson("it holds a whole number of thousands of digits") from None
+    # Each level costs the text a bracket, so that ordinary texts need no walk.
+    if text.count("{") + text.count("[") > DEEPEST:
+        check_plain(value)
+    return value, tuple(notes)
+
+
+def check_plain(value: object) -> None:
+    """Raise NotJson unless `value` is what JSON could say, nested at most `DEEPEST` levels."""
+    level: list[object] = [value]
+    for _ in range(DEEPEST + 1):
+        # By identity, since a value that an app shares many times over must not be walked as often.
+        level = list({id(item): item for each in level for item in _items(each)}.values())
+        if not level:
+            return
+    raise NotJson(_TOO_DEEP)
+
+
+def shortened(text: str, longest: int = 60) -> str:
+    """Quote hostile text so that it is short and printable."""
+    return repr(text) if len(text) <= longest else f"{text[: longest - 1]!r}…"
+
+
+_TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
+
+
+def _items(value: object) -> list[object]:
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise NotJson(f"it has a key of type {type(key).__name__}")
+        return list(value.values())
+    if isinstance(value, list | tuple):
+        return list(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise NotJson(f"it holds {value}, which is no JSON number")
+    if value is None or isinstance(value, bool | int | float | str):
+        return []
+    raise NotJson(f"it holds a value of type {type(value).__name__}")
+
+
+def _finite_float(digits: str) -> float:
+    if math.isfinite(number := float(digits)):
+        return number
+    raise NotJson(f"it holds {shortened(digits)}, which is too large for a number")
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise NotJson(f"it holds {name}, which is no JSON number")
+
+
+def _around(text: str, position: int) -> str:
+    if position >= len(text):
+        return f"where it ends: {text[-30:]!r}"
+    return f"before {shortened(text[position : position + 61], 30)}"
