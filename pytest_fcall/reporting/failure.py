@@ -1,0 +1,83 @@
+"""A failing case in at most twelve lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
+
+from pytest_fcall.core import Calls, Case, Reason, Reply, Verdict
+from pytest_fcall.reporting.columns import shorten
+from pytest_fcall.reporting.marks import UNICODE, Marks
+from pytest_fcall.reporting.pairing import Pair, chosen, paired
+from pytest_fcall.reporting.question import asked, expectation_of, where
+from pytest_fcall.reporting.rows import argument_rows, brief_rows
+from pytest_fcall.reporting.safe import safe_line
+from pytest_fcall.reporting.sides import Row, side_by_side
+from pytest_fcall.reporting.values import shown
+
+_LINES = 12
+_REASONS = 3
+_TITLES = ("expected", "called")
+
+
+def failure_text(
+    case: Case,
+    calls: Calls,
+    verdict: Verdict,
+    reply: Reply,
+    model: str | None = None,
+    *,
+    width: int = 100,
+    marks: Marks = UNICODE,
+) -> str:
+    """Say where the case stands, what was asked, what was expected and called, and what is wrong.
+
+    At most twelve lines of `width` columns; `full_failure_text` leaves nothing out.
+    """
+    top = [where(case, model), f"  asked: {asked(case)}"]
+    bottom = [*_instead(calls, reply), *_reasons(verdict.reasons, marks)]
+    pairs = paired(chosen(expectation_of(case), verdict.alternative), calls.calls, verdict)
+    middle = _comparison(pairs, _LINES - len(top) - len(bottom), width, marks)
+    return "\n".join(shorten(line, width, marks.cut) for line in (*top, *middle, *bottom))
+
+
+def _comparison(pairs: Sequence[Pair], room: int, width: int, marks: Marks) -> list[str]:
+    """The fullest layout that fits into `room` lines; of the tersest, as much as fits."""
+    wrong = [pair for pair in pairs if pair.wrong]
+    right = len(pairs) - len(wrong)
+    folded = [f"  {marks.right} {right} more as expected"] if right else []
+    layouts: list[tuple[Iterator[Row], list[str]]] = [
+        (_rows(argument_rows, pairs, marks), []),
+        (_rows(argument_rows, wrong, marks), folded),
+        (_rows(brief_rows, wrong, marks), folded),
+    ]
+    for lazy, more in layouts:
+        rows = list(islice(lazy, room - len(more)))
+        if rows and len(rows) + len(more) < room:
+            return [*side_by_side(_TITLES, rows, width, marks), *more]
+    more = [f"  {marks.cut} {len(wrong)} wrong calls in all, {right} as expected (-vv)"]
+    return [*side_by_side(_TITLES, rows[: room - 2], width, marks), *more] if pairs else []
+
+
+def _rows(make: Callable[[Pair, Marks], Iterator[Row]], pairs: Sequence[Pair], marks: Marks) -> Iterator[Row]:
+    return chain.from_iterable(make(pair, marks) for pair in pairs)
+
+
+def _instead(calls: Calls, reply: Reply) -> list[str]:
+    """What the model gave where there are no calls to show."""
+    if calls.calls:
+        return []
+    if calls.malformed and reply.tool_calls:
+        raw = reply.tool_calls[0]
+        return [f"  raw call: {shown(raw.name)} {shown(raw.arguments)}"]
+    if reply.refusal:
+        return [f"  refusal: {shown(reply.refusal)}"]
+    return [f"  text: {shown(reply.text)}"]
+
+
+def _reasons(reasons: Sequence[Reason], marks: Marks) -> list[str]:
+    lines = [
+        f"  {reason.kind} at {safe_line(reason.path)}: {safe_line(reason.message)}" for reason in reasons[:_REASONS]
+    ]
+    more = len(reasons) - _REASONS
+    return [*lines, f"  {marks.cut} and {more} more (-vv)"] if more > 0 else lines

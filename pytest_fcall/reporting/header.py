@@ -1,0 +1,25 @@
+"""What is said before the first case runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_fcall.reporting.columns import head
+from pytest_fcall.reporting.safe import safe_line
+
+
+def header_lines(
+    models: Sequence[str], *, origin: str, live: bool, profile: str = "strict", width: int = 100
+) -> list[str]:
+    """Say which models sit the exam, where they were named, by which rules they are judged, and what answers.
+
+    `origin` is the place in words (`command line`, `configuration`, `conftest.py`). Without `live`, nothing but
+    recordings answers.
+    """
+    if not models:
+        return ["fcall: no model named (--fc-model=KIND:NAME, ini fc_model, or a fixture fc_model of your own)"]
+    lines = [f"fcall: {', '.join(map(safe_line, models))} ({safe_line(origin)})"]
+    about = f"profile {safe_line(profile)}, {'live' if live else 'from recordings only'}"
+    if len(lines[0]) + len(about) + 2 <= width:
+        return [f"{lines[0]}, {about}"]
+    return [head(lines[0], width), head(f"       {about}", width)]

@@ -1,0 +1,147 @@
+"""What became of each case: plain data that travels between processes as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Literal, TypeAlias, TypeVar, cast, get_args
+
+from pytest_fcall.core import Json, Usage
+
+Status: TypeAlias = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
+
+_T = TypeVar("_T")
+_TOKENS = tuple(field.name for field in fields(Usage))
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One case, asked of one model.
+
+    `reasons` are (kind, path) of each Reason. What nobody measured is None, never zero.
+    """
+
+    nodeid: str
+    case: str
+    model: str
+    status: Status
+    category: str = "simple"
+    tags: tuple[str, ...] = ()
+    reasons: tuple[tuple[str, str], ...] = ()
+    seconds: float | None = None
+    usage: Usage | None = None
+    cost: float | None = None
+    """In US dollars."""
+    file: str = ""
+    line: int = 1
+    replayed: bool = False
+    """Whether the reply came from a recording."""
+
+    @property
+    def right(self) -> bool:
+        """Whether the model answered and the answer was right."""
+        return self.status in ("passed", "xpassed")
+
+    @property
+    def answered(self) -> bool:
+        """Whether there was an answer to judge. Errors and skipped cases say nothing about the model."""
+        return self.status not in ("error", "skipped")
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All results of a run, and what happened beside them."""
+
+    results: tuple[Result, ...] = ()
+    missing_recordings: int = 0
+    """Cases skipped or in error because no reply was recorded for them."""
+    files_without_cases: int = 0
+    """YAML files where case files are looked for, without `cases:` in them."""
+
+
+def result_to_json(result: Result) -> dict[str, Json]:
+    """Give the result as what JSON can say."""
+    return cast("dict[str, Json]", asdict(result))
+
+
+def result_from_json(data: Mapping[str, Json]) -> Result:
+    """Read what `result_to_json` gave; fields that this version does not know are left out.
+
+    A field that is missing or of the wrong type is a ValueError that names it.
+    """
+    status = _field(data, "status", str)
+    if status not in get_args(Status):
+        raise ValueError(f"status: {status!r} is none of {', '.join(get_args(Status))}")
+    return Result(
+        nodeid=_field(data, "nodeid", str),
+        case=_field(data, "case", str),
+        model=_field(data, "model", str),
+        status=cast("Status", status),
+        category=_field(data, "category", str, "simple"),
+        tags=_texts(data, "tags"),
+        reasons=_reasons(data),
+        seconds=_number(data, "seconds"),
+        usage=_usage(data),
+        cost=_number(data, "cost"),
+        file=_field(data, "file", str, ""),
+        line=_field(data, "line", int, 1),
+        replayed=_field(data, "replayed", bool, default=False),
+    )
+
+
+def results_to_json(results: Results) -> dict[str, Json]:
+    """Give all results as what JSON can say."""
+    return {
+        "results": [result_to_json(result) for result in results.results],
+        "missing_recordings": results.missing_recordings,
+        "files_without_cases": results.files_without_cases,
+    }
+
+
+def results_from_json(data: Mapping[str, Json]) -> Results:
+    """Read what `results_to_json` gave, on the terms of `result_from_json`."""
+    return Results(
+        results=tuple(result_from_json(_checked(item, "results", dict)) for item in _list(data, "results")),
+        missing_recordings=_field(data, "missing_recordings", int, 0),
+        files_without_cases=_field(data, "files_without_cases", int, 0),
+    )
+
+
+def _checked(value: Json, name: str, kind: type[_T]) -> _T:
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise ValueError(f"{name}: expected {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+def _field(data: Mapping[str, Json], name: str, kind: type[_T], default: Json = None) -> _T:
+    return _checked(data.get(name, default), name, kind)
+
+
+def _number(data: Mapping[str, Json], name: str) -> float | None:
+    value = data.get(name)
+    return None if value is None else float(_checked(value, name, int if isinstance(value, int) else float))
+
+
+def _list(data: Mapping[str, Json], name: str) -> Sequence[Json]:
+    value = data.get(name, ())
+    return _checked(list(value) if isinstance(value, tuple) else value, name, list)
+
+
+def _texts(data: Mapping[str, Json], name: str) -> tuple[str, ...]:
+    return tuple(_checked(item, name, str) for item in _list(data, name))
+
+
+def _reasons(data: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
+    pairs = [_list({"reasons": item}, "reasons") for item in _list(data, "reasons")]
+    return tuple((_checked(kind, "reasons", str), _checked(path, "reasons", str)) for kind, path in pairs)
+
+
+def _usage(data: Mapping[str, Json]) -> Usage | None:
+    if data.get("usage") is None:
+        return None
+    usage = _field(data, "usage", dict)
+    return Usage(**{name: _whole(usage, name) for name in _TOKENS})
+
+
+def _whole(data: Mapping[str, Json], name: str) -> int | None:
+    return None if data.get(name) is None else _field(data, name, int)
