@@ -1,0 +1,25 @@
+"""`${NAME}` in addresses, headers and environments, so that no secret stands in a case file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pytest_fcall.schema.errors import SchemaError
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def expand(text: str, environment: Mapping[str, str]) -> str:
+    """Put the values of `environment` in place of every `${NAME}`; a name that is not set is a SchemaError."""
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in environment:
+            raise SchemaError(
+                f"the environment variable {name} is not set",
+                hint=f"set it first: export {name}=…, then run this again",
+            )
+        return environment[name]
+
+    return _VARIABLE.sub(value, text)
