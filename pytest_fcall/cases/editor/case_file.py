@@ -119,7 +119,7 @@ def _case() -> Schema:
     case = obj(
         "One exam question.",
         {
-            "id": string("The name of the case, unique in its file.", r"^[^\u0000-\u001f\u007f]+$"),
+            "id": string("The name of the case, unique in its file.", r"^(?!.*::)[^\u0000-\u001f\u007f]+$"),
             **_SAID,
             "turns": array("What is said one after another, with what is expected each time.", ref("turn")),
             "tools": obj("Which of the file's tools the model is offered.", {"only": pick, "without": pick}),
@@ -154,8 +154,8 @@ def _message() -> Schema:
 
 def _content() -> Schema:
     image = obj("A picture.", {"image": string("Its file, seen from the case file.")}, required=["image"])
-    part = either("A part.", string("Text."), image, mapping("A part in OpenAI's form.") | {"required": ["type"]})
-    return either("Text, parts, or a file.", string("Text."), array("Parts.", part), _FILE)
+    part = either("A part.", {"type": "string"}, image, mapping("A part in OpenAI's form.") | {"required": ["type"]})
+    return either("Text, parts, or a file.", {"type": "string"}, array("Parts.", part), _FILE)
 
 
 def _rule() -> Schema:
@@ -170,7 +170,7 @@ def _condition() -> Schema:
     glob = string("A model, or a glob such as `local:*`.")
     return either(
         "A reason, with or without the models that it is meant for.",
-        string("Why, for all models."),
+        {"type": "string"},
         obj(
             "Why, for some models.",
             {"reason": string("Why."), "models": one_or_many("The models.", glob)},
@@ -180,7 +180,7 @@ def _condition() -> Schema:
 
 
 def _samples() -> Schema:
-    count = either("How often.", integer("So often.", 1), choice("As often as it takes to decide.", "auto"))
+    count = either("How often; `auto`: until it is decided.", {"type": "integer", "minimum": 1}, {"const": "auto"})
     rule = string(
         "How many answers must be right: `all`, `any` or `rate>=0.8`.", r"^(all|any|rate>=(0(\.\d+)?|1(\.0+)?))$"
     )

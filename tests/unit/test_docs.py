@@ -1,0 +1,192 @@
+"""Every block of the documentation does what it says. The rules stand in docs/contributing.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(
+    r"(?:^`(?P<before>[^`\n]+)`:\n\n?)?"
+    r"^(?P<fence>```+)(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=fence)$",
+    re.MULTILINE | re.DOTALL,
+)
+FIRST_LINE = re.compile(r"# ([\w./-]+\.\w+)")
+LINK = re.compile(r"(?<!!)\[[^]]*\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)")
+HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    page: Path
+    line: int
+    info: str
+    text: str
+    path: str | None
+
+    @property
+    def id(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+    @property
+    def is_case_file(self) -> bool:
+        return bool(self.path) and str(self.path).endswith((".fc.yaml", ".fc.yml"))
+
+
+def blocks_of(page: Path) -> Iterator[Block]:
+    source = page.read_text(encoding="utf-8")
+    for found in FENCE.finditer(source):
+        text = found["text"]
+        named = FIRST_LINE.fullmatch(text.split("\n", 1)[0])
+        line = source.count("\n", 0, found.start("fence")) + 1
+        yield Block(page, line, found["info"].strip(), text, named[1] if named else found["before"])
+
+
+BLOCKS = [block for page in PAGES for block in blocks_of(page)]
+
+
+def blocks(*infos: str) -> list[object]:
+    return [pytest.param(block, id=block.id) for block in BLOCKS if block.info in infos]
+
+
+def write(block: Block, folder: Path) -> Path:
+    path = folder / str(block.path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(block.text, encoding="utf-8")
+    return path
+
+
+def folder_with(page: Path, folder: Path) -> Path:
+    """The page's files, the first one where a name stands twice."""
+    for block in reversed([block for block in blocks_of(page) if block.path]):
+        write(block, folder)
+    return folder
+
+
+def commands(block: Block) -> Iterator[tuple[str, list[str]]]:
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, printed = part.partition("\n")
+        yield command, [line.strip() for line in printed.splitlines() if line.strip()]
+
+
+def is_run(command: str) -> bool:
+    return shlex.split(command, comments=True)[0] in {"pytest", "fcall"}
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    tool, *arguments = shlex.split(command, comments=True)
+    beside_python = Path(sys.executable).parent
+    kept = {name: value for name, value in os.environ.items() if not re.match("PYTEST|FC_|CI$|GITHUB", name)}
+    environment = kept | {
+        "PATH": os.pathsep.join([str(beside_python), kept.get("PATH", "")]),
+        "PYTEST_ADDOPTS": "-p no:randomly -p no:cacheprovider",
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+    }
+    program = shutil.which(tool, path=environment["PATH"])
+    assert program, f"{tool} is not installed beside {sys.executable}"
+    return subprocess.run(
+        [program, *arguments],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+
+
+def first_missing(expected: list[str], output: str) -> str | None:
+    """The first of the expected lines that is not in the output after those before it."""
+    rest = iter(output.splitlines())
+    for line in expected:
+        pattern = ".*".join(map(re.escape, line.split("...")))
+        if line != "..." and not any(re.fullmatch(pattern, candidate.strip()) for candidate in rest):
+            return line
+    return None
+
+
+@pytest.mark.parametrize("block", blocks("json"))
+def test_json_parses(block: Block) -> None:
+    json.loads(block.text)
+
+
+@pytest.mark.parametrize("block", blocks("toml"))
+def test_toml_parses(block: Block) -> None:
+    tomllib.loads(block.text)
+
+
+@pytest.mark.parametrize("block", blocks("yaml", "yaml faulty"))
+def test_yaml_is_yaml(block: Block) -> None:
+    yaml.compose(block.text, Loader=yaml.CSafeLoader)
+
+
+@pytest.mark.parametrize("block", blocks("python"))
+def test_python_compiles(block: Block) -> None:
+    compile(block.text, block.id, "exec")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_commands_of_a_page_print_what_it_says(page: Path, tmp_path: Path) -> None:
+    folder_with(page, tmp_path)
+    for block in blocks_of(page):
+        if block.path:
+            write(block, tmp_path)
+        if block.info != "console":
+            continue
+        for command, expected in commands(block):
+            if not is_run(command):
+                continue
+            done = run(command, tmp_path)
+            told = f"{block.id}: $ {command}\n{done.stdout}"
+            assert expected or done.returncode == 0, told
+            missing = first_missing(expected, done.stdout)
+            assert missing is None, f"not printed: {missing}\n{told}"
+
+
+def unmentioned_tests() -> list[object]:
+    console = {
+        page: "".join(block.text for block in BLOCKS if block.page == page and block.info == "console")
+        for page in PAGES
+    }
+    return [
+        pytest.param(block, id=block.id)
+        for block in BLOCKS
+        if block.path and Path(block.path).match("test_*.py") and block.path not in console[block.page]
+    ]
+
+
+@pytest.mark.parametrize("block", unmentioned_tests())
+def test_a_test_file_passes(block: Block, tmp_path: Path) -> None:
+    path = write(block, folder_with(block.page, tmp_path))
+    done = run(f"pytest {path.relative_to(tmp_path)}", tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for target, heading in LINK.findall(prose):
+        linked = page.parent / target if target else page
+        assert linked.exists(), target
+        if heading:
+            headings = {slug(found) for found in HEADING.findall(FENCE.sub("", linked.read_text(encoding="utf-8")))}
+            assert heading in headings, f"{target}#{heading}"
+
+
+def slug(heading: str) -> str:
+    return re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-")
