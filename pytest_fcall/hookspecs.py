@@ -1,7 +1,7 @@
 """Hooks through which other packages and conftest files extend pytest-fcall.
 
 Each docstring is the contract. Hooks that return a mapping are asked once a session, and their answers are
-merged; a name that two plugins claim is a usage error that names both.
+merged; a name that is claimed twice, or is ours already, is a usage error.
 """
 
 from __future__ import annotations

@@ -1,0 +1,25 @@
+"""Images that a case names by path, as the data URLs that chat APIs take."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+
+from pytest_fcall.core import Json, Message
+
+
+def with_data_urls(message: Message) -> Message:
+    """Return the message with every `image_file` part as an OpenAI `image_url` part that holds the image."""
+    content = message.get("content")
+    if not isinstance(content, (list, tuple)):
+        return message
+    return {**message, "content": [_inlined(part) for part in content]}
+
+
+def _inlined(part: Json) -> Json:
+    image = part.get("image_file") if isinstance(part, Mapping) else None
+    if not isinstance(image, Mapping):
+        return part
+    data = base64.b64encode(Path(str(image["path"])).read_bytes()).decode("ascii")
+    return {"type": "image_url", "image_url": {"url": f"data:{image['media_type']};base64,{data}"}}

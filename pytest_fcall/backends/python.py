@@ -1,0 +1,113 @@
+"""`python:module:function`: the team's own app or agent, called in process."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from inspect import isawaitable
+from pathlib import Path
+from typing import Any
+
+from pytest_fcall.backends.answers import reply_of
+from pytest_fcall.backends.images import with_data_urls
+from pytest_fcall.core import Json, Model, ModelUnavailable, Reply, Request
+
+App = Callable[["AppRequest"], object]
+
+
+@dataclass(frozen=True, slots=True)
+class AppRequest:
+    """What an app is handed: plain lists and dicts in OpenAI's form, its own to change."""
+
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+    settings: dict[str, Any] = field(default_factory=dict)
+    now: datetime | None = None
+    """The case's clock: what the app should take for the present."""
+
+
+class PythonBackend:
+    """Calls `app`, or the function that `model` names, which is imported with the first request."""
+
+    reusable = False
+
+    def __init__(self, find: Callable[[], App]) -> None:
+        self._find = find
+        self._app: App | None = None
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer by calling the app; what it raises is left to rise."""
+        if self._app is None:
+            self._app = self._find()
+        started = time.perf_counter()
+        asked = app_request(request)
+        given = list(asked.messages)
+        answer = self._app(asked)
+        reply = reply_of(await answer if isawaitable(answer) else answer, given)
+        return replace(reply, seconds=time.perf_counter() - started)
+
+    async def close(self) -> None:
+        """Nothing to give back: the app is the user's."""
+
+
+def python_backend(model: Model, root: Path) -> PythonBackend:
+    """Make the backend of `python:module:function`."""
+    return PythonBackend(partial(find_app, model.name, root))
+
+
+def app_request(request: Request) -> AppRequest:
+    """Put a Request into the plain form that apps are handed."""
+    return AppRequest(
+        messages=[_copy(with_data_urls(message)) for message in request.messages],
+        tools=[
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": _copy(tool.parameters),
+                },
+            }
+            for tool in request.tools
+        ],
+        settings=_copy(request.settings),
+        now=request.now,
+    )
+
+
+def find_app(name: str, root: Path) -> App:
+    """Import `module:function`; the root folder is importable. Raises ModelUnavailable with what to do."""
+    module_name, colon, path = name.partition(":")
+    if not (colon and module_name and path):
+        raise ModelUnavailable(f"python:{name}: write python:module:function, such as python:shop.agent:answer")
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+    try:
+        found: object = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise
+        raise ModelUnavailable(
+            f"python:{name}: there is no module {error.name!r}; looked in {root} and on sys.path"
+        ) from None
+    for part in path.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise ModelUnavailable(f"python:{name}: {module_name} has no {path!r}") from None
+    if not callable(found):
+        raise ModelUnavailable(f"python:{name}: {path} is a {type(found).__name__}, which cannot be called")
+    return found
+
+
+def _copy(value: Json | Mapping[str, Json]) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _copy(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_copy(item) for item in value]
+    return value

@@ -1,0 +1,131 @@
+"""pytest's side: what pytest calls at start-up, and nothing that costs time before a case file is met.
+
+Every run of every user imports this module, so what does the work is imported where it is first needed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_fcall.plugin.asking import AskModel
+    from pytest_fcall.plugin.collection import CaseFile
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Offer the hooks to other plugins and conftest files."""
+    from pytest_fcall import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options, which `pytest --help` lists."""
+    group = parser.getgroup("fcall", "tool calls of language models (pytest-fcall)")
+    group.addoption(
+        "--fc-model",
+        action="append",
+        default=[],
+        metavar="KIND:NAME",
+        help="the model that sits the exam, such as python:shop.agent:answer; repeat it to compare models",
+    )
+    group.addoption(
+        "--fc-live",
+        action="store_true",
+        help="ask the models that only the configuration names; without it they answer from recorded replies",
+    )
+    group.addoption(
+        "--fc-replay",
+        action="store_true",
+        help="use recorded replies and nothing else; a missing one is an error that says what changed",
+    )
+    parser.addini("fc_model", "models to use when the command line names none (one a line)", type="linelist")
+    parser.addini(
+        "fc_files",
+        "globs, from the root folder, of YAML files that hold cases beside *.fc.yaml and *.fc.yml",
+        type="linelist",
+        default=["cases/**"],
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a model that cannot be read before anything runs, and listen for results."""
+    if models_are_named(config):
+        from pytest_fcall.plugin.models import named_models
+
+        named_models(config)
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Listener(config), "fcall-listener")
+
+
+def models_are_named(config: pytest.Config) -> bool:
+    """Whether the command line or the configuration names a model."""
+    return bool(config.getoption("fc_model") or config.getini("fc_model"))
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Say which models sit the exam, and who named them."""
+    if not models_are_named(config):
+        return []
+    from pytest_fcall.plugin.models import header
+
+    return header(config)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile | None:
+    """Collect case files."""
+    if file_path.suffix not in (".yaml", ".yml"):
+        return None
+    from pytest_fcall.plugin.collection import case_file
+
+    return case_file(file_path, parent)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run tests that ask for `fc_model` once for each model, if several are named."""
+    if "fc_model" in metafunc.fixturenames:
+        from pytest_fcall.plugin.models import parametrise
+
+        parametrise(metafunc)
+
+
+@pytest.fixture
+def fc_model(request: pytest.FixtureRequest) -> AskModel:
+    """The model under test: call it with a prompt and tools, and it gives the reply.
+
+    Override it in a conftest file to put your own app in its place: return a function, or the name of a
+    model as `--fc-model` takes it. The value is false where no model was named.
+    """
+    from pytest_fcall.plugin.asking import model_of_test
+
+    return model_of_test(request)
+
+
+class Listener:
+    """Waits, where reports arrive, for the first one that comes from a case, and has the rest gathered."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Hand over to what gathers results, once there are any."""
+        if hasattr(report, "fcall"):
+            from pytest_fcall.plugin.gathering import Gathering
+
+            gathering = Gathering(self._config)
+            gathering.pytest_runtest_logreport(report)
+            self._config.pluginmanager.register(gathering, "fcall-results")
+            self._config.pluginmanager.unregister(self)
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """Explain `reply.calls == [...]` in a plain test."""
+    if op != "==" or type(left).__name__ != "CallList":
+        return None
+    from pytest_fcall.plugin.asserting import explain_unequal
+    from pytest_fcall.plugin.calllist import CallList
+
+    return explain_unequal(left, right) if isinstance(left, CallList) else None

@@ -1,0 +1,187 @@
+"""Getting replies: from recordings first, then from the model if it may be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+from pytest_fcall.core import Backend, ModelUnavailable, Reply, Request, request_digest
+from pytest_fcall.core.extension import Decoder
+from pytest_fcall.plugin.extensions import registry
+from pytest_fcall.plugin.models import NamedModel
+
+if TYPE_CHECKING:
+    from asyncio import Runner
+
+    from pytest_fcall.backends.recordings import Recordings
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """The test that asks: its recordings lie beside its file, and messages name it."""
+
+    file: Path
+    case: str
+    nodeid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One model, ready to be asked. Without a back end of its kind, recordings may still answer for it."""
+
+    named: NamedModel
+    backend: Backend | None
+
+    @property
+    def replayable(self) -> bool:
+        """Whether a recorded reply may stand for a new one without being told to."""
+        return self.backend is None or self.backend.reusable
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply, and whether it came from a recording."""
+
+    reply: Reply
+    replayed: bool
+
+
+class Answering:
+    """What outlives a single question: back ends, recordings and the event loop of this session."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._replay: bool = config.getoption("fc_replay")
+        self._sources: dict[str, Source] = {}
+        self._recordings: dict[Path, Recordings] = {}
+        self._unavailable: dict[str, str] = {}
+        self._runner: Runner | None = None
+        self.missing: set[str] = set()
+        """Node ids of the tests that no recording could answer."""
+        config.add_cleanup(self._close)
+
+    def source(self, named: NamedModel) -> Source:
+        """The source of a model that the command line, the configuration or a fixture names."""
+        model = named.model
+        if model.id not in self._sources:
+            factory = registry(self._config).backends.get(model.kind)
+            self._sources[model.id] = Source(named, factory(model, self._config.rootpath) if factory else None)
+        return self._sources[model.id]
+
+    @property
+    def decoders(self) -> Mapping[str, Decoder]:
+        """The decoders that plugins add."""
+        return registry(self._config).decoders
+
+    def answer(self, source: Source, request: Request, asker: Asker) -> Answer:
+        """Answer a request, or end the test with a sentence that says why there is no reply.
+
+        What the team's own code raises is raised as it is, with its own frames only.
+        """
+        __tracebackhide__ = True
+        if recorded := self._recorded(source, request, asker):
+            return recorded
+        backend = self._live(source, request, asker)
+        with self._failures_in_words(source):
+            return Answer(self._run(backend, request), replayed=False)
+
+    async def answer_async(self, source: Source, request: Request, asker: Asker) -> Answer:
+        """Do what `answer` does, in the event loop of an async test."""
+        __tracebackhide__ = True
+        if recorded := self._recorded(source, request, asker):
+            return recorded
+        backend = self._live(source, request, asker)
+        with self._failures_in_words(source):
+            return Answer(await backend.complete(request), replayed=False)
+
+    def _recorded(self, source: Source, request: Request, asker: Asker) -> Answer | None:
+        if not (source.replayable or self._replay):
+            return None
+        found = self._recordings_of(source, asker).find(request_digest(source.named.model.id, request))
+        return Answer(found.reply, replayed=True) if found else None
+
+    def _recordings_of(self, source: Source, asker: Asker) -> Recordings:
+        from pytest_fcall.backends.recordings import read_recordings, recordings_path
+
+        path = recordings_path(asker.file, source.named.model)
+        if path not in self._recordings:
+            self._recordings[path] = read_recordings(path)
+        return self._recordings[path]
+
+    def _live(self, source: Source, request: Request, asker: Asker) -> Backend:
+        __tracebackhide__ = True
+        named = source.named
+        if not named.live:
+            self._no_recording(source, request, asker)
+        if source.backend is None:
+            known = ", ".join(sorted(registry(self._config).backends))
+            pytest.fail(f"{named.model.id}: nothing here can ask a model of kind {named.model.kind!r}; "
+                        f"installed are: {known}", pytrace=False)  # fmt: skip
+        if reason := self._unavailable.get(named.model.id):
+            pytest.fail(reason, pytrace=False)
+        return source.backend
+
+    def _no_recording(self, source: Source, request: Request, asker: Asker) -> NoReturn:
+        """Skip, since plain `pytest` asks nobody; under --fc-replay a missing reply is an error."""
+        from pytest_fcall.backends.explain import explain_missing
+
+        __tracebackhide__ = True
+        self.missing.add(asker.nodeid)
+        recordings = self._recordings_of(source, asker)
+        model = source.named.model.id
+        why = explain_missing(request, recordings.nearest(asker.case, request.sample))
+        damaged = f"; {len(recordings.faults)} damaged lines in its file" if recordings.faults else ""
+        text = f"no recorded reply of {model} ({why}{damaged}). Ask it: pytest --fc-model={model} '{asker.nodeid}'"
+        if self._replay:
+            pytest.fail(text, pytrace=False)
+        pytest.skip(text)
+
+    @contextmanager
+    def _failures_in_words(self, source: Source) -> Iterator[None]:
+        __tracebackhide__ = True
+        try:
+            yield
+        except ModelUnavailable as unavailable:
+            self._unavailable[source.named.model.id] = str(unavailable)
+            pytest.fail(str(unavailable), pytrace=False)
+        except Exception as error:
+            raise without_our_frames(error) from error.__cause__
+
+    def _run(self, backend: Backend, request: Request) -> Reply:
+        if self._runner is None:
+            from asyncio import Runner
+
+            self._runner = Runner()
+        return self._runner.run(backend.complete(request))
+
+    def _close(self) -> None:
+        if self._runner is not None:
+            for source in self._sources.values():
+                if source.backend is not None:
+                    self._runner.run(source.backend.close())
+            self._runner.close()
+
+
+def without_our_frames(error: Exception) -> Exception:
+    """Cut a traceback down to what lies below our own code, if anything does."""
+    below = here = error.__traceback__
+    while here is not None:
+        if str(here.tb_frame.f_globals.get("__name__", "")).startswith("pytest_fcall."):
+            below = here.tb_next
+        here = here.tb_next
+    return error.with_traceback(below or error.__traceback__)
+
+
+ANSWERING = pytest.StashKey[Answering]()
+
+
+def answering(config: pytest.Config) -> Answering:
+    """The session's one Answering."""
+    if ANSWERING not in config.stash:
+        config.stash[ANSWERING] = Answering(config)
+    return config.stash[ANSWERING]

@@ -1,0 +1,129 @@
+"""The value of the fixture `fc_model`: a model that can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import pytest
+
+from pytest_fcall.backends.python import PythonBackend
+from pytest_fcall.core import Json, Message, Model, Reply, Request
+from pytest_fcall.decoding import decode
+from pytest_fcall.plugin.answering import Answer, Answering, Asker, Source, answering
+from pytest_fcall.plugin.calllist import CallList
+from pytest_fcall.plugin.models import HOW_TO_NAME_ONE, NamedModel, named_models, parse_model
+from pytest_fcall.schema import tool_from_object
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedReply(Reply):
+    """A reply to a plain test, its calls read out."""
+
+    calls: CallList = field(default_factory=CallList)
+    request: Request = field(default_factory=lambda: Request(()))
+
+
+class AskModel:
+    """The model under test. It is false where none was named; asking it then says how to name one."""
+
+    def __init__(self, source: Source | None, answering: Answering, asker: Asker) -> None:
+        self._source = source
+        self._answering = answering
+        self._asker = asker
+
+    def __bool__(self) -> bool:
+        return self._source is not None
+
+    def __repr__(self) -> str:
+        return f"<fc_model {self.id or 'without a model'}>"
+
+    @property
+    def id(self) -> str:
+        """`KIND:NAME`; empty where no model was named."""
+        return self._source.named.model.id if self._source else ""
+
+    def __call__(self, prompt: str | Sequence[Message], tools: Iterable[object] = (), **settings: Json) -> DecodedReply:
+        """Ask, and wait for the reply.
+
+        `prompt` is what the user says, or a list of messages in OpenAI's form. `tools` are functions, Pydantic
+        models, dicts in any provider's shape, or Tools. `settings` are sent along, such as `temperature=0`.
+        """
+        __tracebackhide__ = True
+        request = plain_request(prompt, tools, settings)
+        return self._decoded(self.answer(request), request)
+
+    async def ask(
+        self, prompt: str | Sequence[Message], tools: Iterable[object] = (), **settings: Json
+    ) -> DecodedReply:
+        """Do what calling does, from an async test."""
+        __tracebackhide__ = True
+        request = plain_request(prompt, tools, settings)
+        answer = await self._answering.answer_async(self._known_source(), request, self._asker)
+        return self._decoded(answer, request)
+
+    def answer(self, request: Request) -> Answer:
+        """Answer a request; the test ends in words where there is no reply to be had."""
+        __tracebackhide__ = True
+        return self._answering.answer(self._known_source(), request, self._asker)
+
+    def _known_source(self) -> Source:
+        __tracebackhide__ = True
+        if self._source is None:
+            pytest.fail(HOW_TO_NAME_ONE, pytrace=False)
+        return self._source
+
+    def _decoded(self, answer: Answer, request: Request) -> DecodedReply:
+        reply = answer.reply
+        calls = decode(reply, self._answering.decoders)
+        plain = {each.name: getattr(reply, each.name) for each in fields(Reply)}
+        return DecodedReply(**plain | {"malformed": calls.malformed}, calls=CallList(calls.calls), request=request)
+
+
+def plain_request(prompt: str | Sequence[Message], tools: Iterable[object], settings: dict[str, Json]) -> Request:
+    """Put what a plain test asks into a Request."""
+    messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    return Request(tuple(messages), tuple(map(tool_from_object, tools)), settings)
+
+
+def model_of_test(request: pytest.FixtureRequest) -> AskModel:
+    """The value of the fixture `fc_model` for the test that asks for it."""
+    config = request.config
+    item = request.node
+    named: NamedModel | None = getattr(request, "param", None) or getattr(item, "named", None)
+    if named is None:
+        named = next(iter(named_models(config)), None)
+    source = answering(config).source(named) if named else None
+    return AskModel(source, answering(config), asker_of(item))
+
+
+def asker_of(item: pytest.Item) -> Asker:
+    """Who asks."""
+    return Asker(item.path, getattr(item, "originalname", item.name), item.nodeid)
+
+
+def as_model(value: object, item: pytest.Item) -> AskModel:
+    """Take what a conftest file's own `fc_model` fixture gave: a model, its name, a function, a back end."""
+    if isinstance(value, AskModel):
+        return value
+    if isinstance(value, str):
+        named = NamedModel(parse_model(value, "the fixture fc_model"), "fixture", live=True)
+        source = answering(item.config).source(named)
+    elif hasattr(value, "complete"):
+        source = Source(_named_after(value), value)  # type: ignore[arg-type]  # a Backend, as far as one can see
+    elif callable(value):
+        source = Source(_named_after(value), PythonBackend(lambda: value))
+    elif not value:
+        return AskModel(None, answering(item.config), asker_of(item))
+    else:
+        raise TypeError(
+            f"the fixture fc_model gave a {type(value).__name__}; it may give a function, KIND:NAME, a back end, "
+            "or what it got itself from the plugin's fc_model"
+        )
+    return AskModel(source, answering(item.config), asker_of(item))
+
+
+def _named_after(thing: Any) -> NamedModel:
+    named = thing if hasattr(thing, "__qualname__") else type(thing)
+    return NamedModel(Model("python", f"{named.__module__}:{named.__qualname__}"), "fixture", live=True)

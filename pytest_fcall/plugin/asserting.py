@@ -1,0 +1,51 @@
+"""Judging in plain tests, by the same rules as in case files."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pytest_fcall.cases import read_expectation
+from pytest_fcall.core import Calls, Case, Location, Reply, Request, Rules, Strings, Turn
+from pytest_fcall.decoding import decode
+from pytest_fcall.matching import judge
+from pytest_fcall.plugin.asking import DecodedReply
+from pytest_fcall.plugin.calllist import CallList, call_list
+from pytest_fcall.reporting import equality_lines, failure_text
+
+if TYPE_CHECKING:
+    from pytest_fcall.core import Verdict
+
+
+def assert_calls(reply: Reply, expected: object, *, strings: Strings = "exact", now: datetime | None = None) -> Verdict:
+    """Assert that a reply made the calls that were expected, judged as in a case file.
+
+    `expected` is what stands behind `expect:` there, in Python: a list of calls such as
+    `[{"get_weather": {"city": {"$any": ["Oslo", "OSL"]}}}]`, `"no_call"`, `"any_call"`, or a mapping with
+    `calls`, `order`, `extra` … The reply is one that the fixture `fc_model` gave. `now` is the clock of `$date`.
+    """
+    __tracebackhide__ = True
+    request = reply.request if isinstance(reply, DecodedReply) else Request(())
+    calls = Calls(tuple(reply.calls), reply.malformed) if isinstance(reply, DecodedReply) else decode(reply)
+    expectation = read_expectation(expected, request.tools)
+    rules = Rules(strings=strings, now=now)
+    verdict = judge(reply, calls, expectation, request.tools, rules)
+    if not verdict.valid:
+        case = Case(
+            id="assert_calls",
+            location=Location(""),
+            turns=(Turn(request.messages, expectation),),
+            tools=request.tools,
+            rules=rules,
+        )
+        raise AssertionError(failure_text(case, calls, verdict, reply))
+    return verdict
+
+
+def explain_unequal(made: CallList, other: object) -> list[str] | None:
+    """The text of a failed `reply.calls == [...]`; None where the other side is no list of calls."""
+    try:
+        expected = call_list(other) if isinstance(other, (list, tuple)) else None
+    except TypeError as error:
+        return ["reply.calls == ...", str(error)]
+    return equality_lines(made, expected) if expected is not None else None

@@ -1,0 +1,59 @@
+"""Calls as plain tests compare them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pytest_fcall.core import Call
+
+
+class CallList(list[Call]):
+    """A list of calls that equals a list of the same calls, in order and typed: True is not 1, and 1.0 is not 1.
+
+    The other side may write a call as `Call("get_weather", {"city": "Oslo"})`, as `{"get_weather": {"city": "Oslo"}}`
+    or as `{"name": "get_weather", "arguments": {"city": "Oslo"}}`. Ids do not count.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (list, tuple)):
+            return NotImplemented
+        try:
+            calls = call_list(other)
+        except TypeError:
+            return False
+        return len(self) == len(calls) and all(map(_same_call, self, calls))
+
+    def __ne__(self, other: object) -> bool:
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else not equal
+
+
+def call_list(items: Iterable[object]) -> CallList:
+    """Read calls in any of the forms that a test may write. Raises TypeError for what is none."""
+    return CallList(map(_call, items))
+
+
+def _call(item: object) -> Call:
+    if isinstance(item, Call):
+        return item
+    if isinstance(item, Mapping):
+        if item.keys() == {"name", "arguments"} and isinstance(item["arguments"], Mapping):
+            return Call(item["name"], item["arguments"])
+        if len(item) == 1:
+            name, arguments = next(iter(item.items()))
+            if isinstance(name, str) and (arguments is None or isinstance(arguments, Mapping)):
+                return Call(name, arguments or {})
+    raise TypeError(f"{item!r:.100} is no call; write {{'tool name': {{'argument': value}}}}")
+
+
+def _same_call(one: Call, other: Call) -> bool:
+    return one.name == other.name and same(one.arguments, other.arguments)
+
+
+def same(one: object, other: object) -> bool:
+    """Equal, and of the same type at every level."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(same(value, other[key]) for key, value in one.items())
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(map(same, one, other))
+    return type(one) is type(other) and one == other

@@ -1,0 +1,84 @@
+"""Which files hold cases, and how they become items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from pytest_fcall.cases import CaseFile as ReadFile
+from pytest_fcall.cases import Extensions, UnreadableFile, read_case_file
+from pytest_fcall.core import Case, Fault
+from pytest_fcall.plugin.extensions import registry
+from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.models import named_models
+from pytest_fcall.plugin.running import note_tags, noted
+from pytest_fcall.reporting import fault_text
+
+CASE_SUFFIXES = (".fc.yaml", ".fc.yml")
+
+
+def case_file(path: Path, parent: pytest.Collector) -> CaseFile | None:
+    """Make the collector of a case file; None where the file is none."""
+    if not may_hold_cases(path, parent.config):
+        return None
+    return CaseFile.from_parent(parent, path=path)
+
+
+def may_hold_cases(path: Path, config: pytest.Config) -> bool:
+    """Whether the name and place of a YAML file say that it holds cases."""
+    if path.name.endswith((".tools.yaml", ".tools.yml")) or "__fcall__" in path.parts:
+        return False
+    if path.name.endswith(CASE_SUFFIXES):
+        return True
+    if not path.is_relative_to(config.rootpath):
+        return False
+    relative = path.relative_to(config.rootpath).as_posix()
+    globs: list[str] = config.getini("fc_files")
+    return any(fnmatchcase(relative, glob) for glob in globs)
+
+
+class CaseFile(pytest.Module):
+    """A case file, in the place of a test module: fixtures of every scope work for its cases."""
+
+    def __init__(self, **kwargs: object) -> None:
+        super().__init__(**kwargs)  # type: ignore[arg-type]  # what from_parent passes on
+        self.obj = ModuleType(self.path.name.replace(".", "_"))
+
+    def collect(self) -> Iterator[CaseItem]:
+        """Yield an item for each case and model; a faulty case is an item that errors."""
+        found = self._read()
+        if found is None:
+            noted(self.config).files_without_cases += 1
+            return
+        noted(self.config).faults.extend(found.faults)
+        note_tags(self.config, {tag for entry in found.entries if isinstance(entry, Case) for tag in entry.tags})
+        named = named_models(self.config)
+        several = len(named) > 1
+        for entry in found.entries:
+            for model in named or (None,):
+                name = f"{entry.id}[{model.model.id}]" if several and model else entry.id
+                yield CaseItem.from_parent(self, name=name, case=entry, named=model)
+
+    def _read(self) -> ReadFile | None:
+        added = registry(self.config)
+        extensions = Extensions(
+            tool_sources=added.tool_sources,
+            comparators=frozenset(added.comparators),
+            decoders=frozenset(added.decoders),
+            suites=frozenset(added.suites),
+        )
+        try:
+            return read_case_file(self.path, root=self.config.rootpath, extensions=extensions)
+        except UnreadableFile as unreadable:
+            if self._is_no_case_file(unreadable.fault):
+                return None
+            raise self.CollectError(fault_text(unreadable.fault, self.config.rootpath)) from None
+
+    def _is_no_case_file(self, fault: Fault) -> bool:
+        """Other YAML may lie in a folder of cases; only a name that promises cases, or a person, can be wrong."""
+        promised = self.path.name.endswith(CASE_SUFFIXES) or self.session.isinitpath(self.path)
+        return fault.code == "no-cases" and not promised

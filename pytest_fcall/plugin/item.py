@@ -1,0 +1,127 @@
+"""One case as a pytest item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fcall.cases import plan_request
+from pytest_fcall.core import Case, Condition, FaultyCase, Verdict
+from pytest_fcall.decoding import decode
+from pytest_fcall.matching import judge
+from pytest_fcall.plugin.answering import Answer, answering
+from pytest_fcall.plugin.asking import AskModel, as_model
+from pytest_fcall.plugin.extensions import registry
+from pytest_fcall.plugin.models import NamedModel
+from pytest_fcall.reporting import failure_text, fault_text, full_failure_text
+
+if TYPE_CHECKING:
+    from _pytest._code.code import TerminalRepr
+
+
+class CaseFailed(AssertionError):
+    """The reply was judged, and is not valid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A case, the model that was asked, and its answer."""
+
+    case: Case
+    model: AskModel
+    answer: Answer
+
+
+@pytest.mark.usefixtures("fc_model")
+def judge_case(request: pytest.FixtureRequest) -> None:
+    """What pytest calls for every case."""
+    __tracebackhide__ = True
+    item: CaseItem = request.node
+    if item.asked is not None:
+        item.judge(item.asked)
+
+
+class CaseItem(pytest.Function):
+    """A case under one model. The model is asked in the set-up, so that its failure is an error, not a verdict."""
+
+    def __init__(self, *, case: Case | FaultyCase, named: NamedModel | None, **kwargs: object) -> None:
+        self.case = case
+        self.named = named
+        self.asked: Asked | None = None
+        self.verdict: Verdict | None = None
+        super().__init__(callobj=judge_case, **kwargs)  # type: ignore[arg-type]  # what from_parent passes on
+        if isinstance(case, Case):
+            for tag in case.tags:
+                self.add_marker(tag)
+
+    @property
+    def lacks_recording(self) -> bool:
+        """Whether there was no reply because none is recorded."""
+        return self.nodeid in answering(self.config).missing
+
+    def reportinfo(self) -> tuple[PathLike[str] | str, int | None, str]:
+        """The line of the YAML file, so that editors and reports lead to it."""
+        return self.path, self.case.location.line - 1, self.name
+
+    def setup(self) -> None:
+        """Set up the fixtures, then get the reply."""
+        __tracebackhide__ = True
+        case = self.case
+        if isinstance(case, FaultyCase):
+            pytest.fail("\n".join(fault_text(fault, self.config.rootpath) for fault in case.faults), pytrace=False)
+        super().setup()
+        model = as_model(self.funcargs["fc_model"], self)
+        self._skip_or_excuse(case, model.id)
+        refuse_what_takes_more_than_a_request(case)
+        request = plan_request(case)
+        changed = self.ihook.pytest_fcall_request(item=self, case=case, request=request)
+        self.asked = Asked(case, model, model.answer(changed or request))
+
+    def judge(self, asked: Asked) -> None:
+        """Decode and judge the reply. Raises CaseFailed with the text that people read."""
+        __tracebackhide__ = True
+        case, reply = asked.case, asked.answer.reply
+        if case.decoder:
+            reply = replace(reply, decoder=case.decoder)
+        added = registry(self.config)
+        calls = decode(reply, added.decoders)
+        (turn,) = case.turns
+        verdict = judge(reply, calls, turn.expect, case.tools, case.rules, added.comparators)
+        changed = self.ihook.pytest_fcall_verdict(item=self, case=case, reply=reply, verdict=verdict)
+        self.verdict = verdict = changed or verdict
+        if not verdict.valid:
+            write = full_failure_text if self.config.getoption("verbose") > 1 else failure_text
+            raise CaseFailed(write(case, calls, verdict, reply, asked.model.id))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
+        """A judged failure is its own text; what a fixture or an app raised is pytest's to show."""
+        if isinstance(excinfo.value, CaseFailed):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+    def _skip_or_excuse(self, case: Case, model: str) -> None:
+        """Skip now; an expected failure is a verdict, so only a judged reply counts as one."""
+        __tracebackhide__ = True
+        if skip := _first_for(case.skip, model):
+            pytest.skip(skip.reason)
+        if xfail := _first_for(case.xfail, model):
+            self.add_marker(pytest.mark.xfail(reason=xfail.reason, raises=CaseFailed))
+
+
+def _first_for(conditions: tuple[Condition, ...], model: str) -> Condition | None:
+    return next((c for c in conditions if not c.models or any(fnmatchcase(model, glob) for glob in c.models)), None)
+
+
+def refuse_what_takes_more_than_a_request(case: Case) -> None:
+    """End the test in words where a case asks for something that this version reads but cannot carry out."""
+    __tracebackhide__ = True
+    if case.mode == "conversation":
+        pytest.fail("this case needs a conversation, which this version can read but not hold", pytrace=False)
+    if case.samples is not None:
+        pytest.fail("this case asks for samples, which this version can read but not take", pytrace=False)
+    if case.rules.profile != "strict":
+        pytest.fail(f"the profile {case.rules.profile!r} is not there yet; leave `profile:` out", pytrace=False)

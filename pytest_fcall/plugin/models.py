@@ -1,0 +1,85 @@
+"""Which models sit the exam, and who named them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+from urllib.parse import parse_qsl
+
+import pytest
+
+from pytest_fcall.core import Model
+
+Origin: TypeAlias = Literal["command line", "configuration", "fixture"]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedModel:
+    """A model, and whether it may be asked: plain `pytest` asks nobody."""
+
+    model: Model
+    origin: Origin
+    live: bool
+
+
+MODELS = pytest.StashKey[tuple[NamedModel, ...]]()
+
+EXAMPLES = "python:shop.agent:answer"
+HOW_TO_NAME_ONE = (
+    "no model is named. Name one with --fc-model=KIND:NAME, in the configuration (fc_model = KIND:NAME), "
+    f"or by a fixture `fc_model` in conftest.py; for example --fc-model={EXAMPLES}"
+)
+
+
+def named_models(config: pytest.Config) -> tuple[NamedModel, ...]:
+    """The models of the command line, or else those of the configuration. Raises UsageError for a bad one."""
+    if MODELS not in config.stash:
+        config.stash[MODELS] = _read(config)
+    return config.stash[MODELS]
+
+
+def _read(config: pytest.Config) -> tuple[NamedModel, ...]:
+    replay: bool = config.getoption("fc_replay")
+    if replay and config.getoption("fc_live"):
+        raise pytest.UsageError("--fc-live asks models and --fc-replay asks none: give one of them")
+    typed: list[str] = config.getoption("fc_model")
+    if typed:
+        models = [NamedModel(parse_model(text, "--fc-model"), "command line", live=not replay) for text in typed]
+    else:
+        live: bool = config.getoption("fc_live")
+        written: list[str] = config.getini("fc_model")
+        models = [NamedModel(parse_model(text, "fc_model"), "configuration", live) for text in written]
+    ids = [named.model.id for named in models]
+    if twice := next((id_ for id_ in ids if ids.count(id_) > 1), None):
+        raise pytest.UsageError(f"the model {twice} is named twice; a run asks each model once")
+    return tuple(models)
+
+
+def parse_model(text: str, where: str) -> Model:
+    """Take `KIND:NAME?key=value&…` apart; `where` it stood is for the message of the UsageError."""
+    kind, colon, rest = text.strip().partition(":")
+    name, _, query = rest.partition("?")
+    if not (colon and kind.isidentifier() and name):
+        raise pytest.UsageError(f"{where}: {text!r} names no model; write KIND:NAME, such as {EXAMPLES}")
+    try:
+        options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
+    except ValueError:
+        raise pytest.UsageError(f"{where}: {text!r} must end in ?key=value&key=value, if in a question mark") from None
+    return Model(kind, name, options)
+
+
+def header(config: pytest.Config) -> list[str]:
+    """What the run says of its models before it starts."""
+    from pytest_fcall.reporting import header_lines
+
+    named = named_models(config)
+    return header_lines(
+        [each.model.id for each in named], origin=named[0].origin, live=any(each.live for each in named)
+    )
+
+
+def parametrise(metafunc: pytest.Metafunc) -> None:
+    """Run a plain test once for each model, where there are several and no conftest file replaced the fixture."""
+    named = named_models(metafunc.config)
+    if len(named) > 1:
+        metafunc.parametrize("fc_model", named, indirect=True, ids=[each.model.id for each in named])

@@ -1,0 +1,63 @@
+"""What became of an item, as a Result and as JUnit properties."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fcall.core import Case, Verdict
+from pytest_fcall.reporting.results import Result, Status
+
+if TYPE_CHECKING:
+    from pytest_fcall.plugin.item import CaseItem
+
+
+def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
+    """The item's result, if this report decides it: the call, or a set-up that did not lead to one."""
+    status = _status(item.verdict, report)
+    if status is None:
+        return None
+    case, asked = item.case, item.asked
+    reply = asked.answer.reply if asked else None
+    file, line, _ = item.location
+    return Result(
+        nodeid=item.nodeid,
+        case=case.id,
+        model=_model(item),
+        status=status,
+        category=case.category if isinstance(case, Case) else "faulty",
+        tags=case.tags if isinstance(case, Case) else (),
+        reasons=tuple((reason.kind, reason.path) for reason in item.verdict.reasons) if item.verdict else (),
+        seconds=reply.seconds if reply else None,
+        usage=reply.usage if reply else None,
+        file=file,
+        line=(line or 0) + 1,
+        replayed=asked.answer.replayed if asked else False,
+    )
+
+
+def _status(verdict: Verdict | None, report: pytest.TestReport) -> Status | None:
+    if report.when == "call":
+        if verdict is not None and verdict.valid:
+            return "xpassed" if hasattr(report, "wasxfail") or report.failed else "passed"
+        return {"passed": "passed", "failed": "failed", "skipped": "xfailed"}[report.outcome]  # type: ignore[return-value]
+    if report.when == "setup" and not report.passed:
+        return "skipped" if report.skipped else "error"
+    return None
+
+
+def _model(item: CaseItem) -> str:
+    if item.asked:
+        return item.asked.model.id
+    return item.named.model.id if item.named else ""
+
+
+def describe(item: CaseItem) -> None:
+    """Put what JUnit cannot say elsewhere into its properties."""
+    file, line, _ = item.location
+    item.user_properties += [("fcall_file", file), ("fcall_line", (line or 0) + 1), ("fcall_model", _model(item))]
+    if isinstance(item.case, Case):
+        item.user_properties.append(("fcall_category", item.case.category))
+    if item.verdict and item.verdict.reasons:
+        item.user_properties.append(("fcall_reasons", ", ".join(f"{r.kind} at {r.path}" for r in item.verdict.reasons)))

@@ -1,0 +1,89 @@
+"""The hooks that are needed only where there is a case file; registered with the first one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from dataclasses import dataclass, field
+
+import pytest
+
+from pytest_fcall.core import Fault, Request, Verdict
+from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.models import named_models
+from pytest_fcall.plugin.outcome import describe, result_of
+from pytest_fcall.reporting import fault_text
+from pytest_fcall.reporting.results import result_to_json
+
+
+@dataclass(slots=True)
+class Noted:
+    """What collection noticed, for later hooks."""
+
+    faults: list[Fault] = field(default_factory=list)
+    tags: set[str] = field(default_factory=set)
+    files_without_cases: int = 0
+
+
+NOTED = pytest.StashKey[Noted]()
+
+
+def noted(config: pytest.Config) -> Noted:
+    """What was noticed so far; the first call puts the hooks of this module to work."""
+    if NOTED not in config.stash:
+        config.stash[NOTED] = Noted()
+        config.pluginmanager.register(sys.modules[__name__], "fcall-running")
+    return config.stash[NOTED]
+
+
+def note_tags(config: pytest.Config, tags: set[str]) -> None:
+    """Make tags known as markers, so that --strict-markers takes them."""
+    known = noted(config).tags
+    for tag in sorted(tags - known):
+        config.addinivalue_line("markers", f"{tag}: a tag of cases")
+    known |= tags
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Run model by model, where there are several: each is loaded, and its limits met, once."""
+    ids = [named.model.id for named in named_models(config)]
+    if len(ids) > 1:
+        items.sort(key=lambda item: ids.index(item.named.model.id) if isinstance(item, CaseItem) and item.named else 0)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_fcall_request(request: Request) -> Request:
+    """Leave the request as it is, where nobody changes it."""
+    return request
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_fcall_verdict(verdict: Verdict) -> Verdict:
+    """Leave the verdict as it is, where nobody changes it."""
+    return verdict
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Send the result along with the report, which travels to where results are gathered."""
+    report = yield
+    if isinstance(item, CaseItem) and (result := result_of(item, report)):
+        describe(item)
+        report.fcall = {"result": result_to_json(result), "missing": item.lacks_recording}  # type: ignore[attr-defined]
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """List the faults of case files where nothing runs, since no item will then name them."""
+    faults = noted(config).faults
+    if faults and config.option.collectonly:
+        terminalreporter.section("faults in case files", sep="-")
+        for fault in faults:
+            terminalreporter.line(fault_text(fault, config.rootpath))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell the controller what only workers see: it collects nothing itself."""
+    if (output := getattr(session.config, "workeroutput", None)) is not None:
+        output["fcall_files_without_cases"] = noted(session.config).files_without_cases

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from textwrap import dedent
+
+import pytest
+
+ECHO = '''
+import json
+
+
+def answer(request):
+    """Make the calls that the user spells out in JSON; say anything else back."""
+    said = request.messages[-1]["content"]
+    try:
+        return json.loads(said)
+    except ValueError:
+        return f"You said: {said}"
+
+
+async def answer_async(request):
+    return answer(request)
+
+
+def down(request):
+    raise ConnectionError("the shop is closed")
+'''
+
+WEATHER = """
+tools:
+  - name: get_weather
+    description: Current weather of a city.
+    parameters:
+      type: object
+      properties:
+        city: {type: string}
+        unit: {type: string, enum: [celsius, fahrenheit], default: celsius}
+        days: {type: integer}
+      required: [city]
+"""
+
+
+class Shop:
+    """A project under test: an app that echoes, and case files about the weather."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        pytester.makepyfile(echo=ECHO)
+
+    def cases(self, text: str, name: str = "weather.fc.yaml") -> str:
+        """Write a case file whose tools are those of the weather; returns its path from the root."""
+        return self.file(f"cases/{name}", WEATHER + dedent(text))
+
+    def file(self, name: str, text: str) -> str:
+        path = self.pytester.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text), encoding="utf-8")
+        return name
+
+    def run(self, *args: str) -> pytest.RunResult:
+        return self.pytester.runpytest("-p", "no:cacheprovider", "-p", "no:randomly", *args)
+
+    def ask(self, *args: str) -> pytest.RunResult:
+        """Run with the echo as the model."""
+        return self.run("--fc-model=python:echo:answer", *args)
+
+
+@pytest.fixture
+def shop(pytester: pytest.Pytester) -> Iterator[Shop]:
+    before = set(sys.modules)
+    yield Shop(pytester)
+    for name in {"echo", "conftest"} & (sys.modules.keys() - before):
+        del sys.modules[name]
+
+
+@pytest.fixture
+def weather(shop: Shop) -> Shop:
+    """One case that passes, and one that fails."""
+    shop.cases(
+        """
+        cases:
+          - id: celsius
+            tags: [smoke]
+            prompt: '[{"name": "get_weather", "arguments": {"city": "Paris", "unit": "celsius"}}]'
+            expect: [{get_weather: {city: Paris, unit: celsius}}]
+          - id: fahrenheit
+            prompt: '[{"name": "get_weather", "arguments": {"city": "Paris", "unit": "celsius"}}]'
+            expect: [{get_weather: {city: Paris, unit: fahrenheit}}]
+        """
+    )
+    return shop

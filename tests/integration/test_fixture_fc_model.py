@@ -1,0 +1,121 @@
+"""The fixture `fc_model`: in plain tests, and overridden in a conftest file."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.conftest import Shop
+
+PLAIN = '''
+from pytest_fcall import assert_calls
+
+PARIS = '[{"name": "get_weather", "arguments": {"city": "Paris"}}]'
+
+def get_weather(city: str, unit: str = "celsius") -> str:
+    """Current weather of a city."""
+
+def test_calls(fc_model):
+    reply = fc_model(PARIS, tools=[get_weather])
+    assert reply.calls == [{"get_weather": {"city": "Paris"}}]
+    assert_calls(reply, [{"get_weather": {"city": {"$any": ["Paris", "Lyon"]}}}])
+
+def test_text(fc_model):
+    reply = fc_model("hello")
+    assert reply.text == "You said: hello"
+    assert reply.calls == []
+    assert_calls(reply, "no_call")
+'''
+
+
+def test_a_plain_test_asks_the_same_model_and_judges_by_the_same_rules(shop: Shop) -> None:
+    shop.file("test_plain.py", PLAIN)
+    shop.ask().assert_outcomes(passed=2)
+
+
+def test_a_plain_test_runs_once_for_each_model(shop: Shop) -> None:
+    shop.file("test_plain.py", PLAIN)
+    result = shop.run("--fc-model=python:echo:answer", "--fc-model=python:echo:answer_async", "-v")
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(["test_plain.py::test_calls?python:echo:answer_async? PASSED*"])
+
+
+def test_an_async_test_awaits_the_model(shop: Shop) -> None:
+    shop.file(
+        "test_plain.py",
+        """
+        import pytest
+
+        @pytest.mark.asyncio
+        async def test_text(fc_model):
+            reply = await fc_model.ask("hello")
+            assert reply.text == "You said: hello"
+        """,
+    )
+    shop.run("--fc-model=python:echo:answer_async").assert_outcomes(passed=1)
+
+
+def test_unequal_calls_are_shown_with_the_argument_that_differs(shop: Shop) -> None:
+    shop.file(
+        "test_plain.py",
+        """
+        def test_calls(fc_model):
+            reply = fc_model('[{"name": "get_weather", "arguments": {"city": "Paris", "days": 1}}]')
+            assert reply.calls == [{"get_weather": {"city": "Paris", "days": True}}]
+        """,
+    )
+    result = shop.ask()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E*days*1*true*"])
+
+
+def test_a_failed_assert_calls_reads_like_a_failed_case(shop: Shop) -> None:
+    shop.file(
+        "test_plain.py",
+        """
+        from pytest_fcall import assert_calls
+
+        def test_calls(fc_model):
+            reply = fc_model('[{"name": "get_weather", "arguments": {"city": "Rome"}}]', tools=[
+                {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}])
+            assert_calls(reply, [{"get_weather": {"city": "Paris"}}])
+        """,
+    )
+    result = shop.ask()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E*Paris*Rome*"])
+    result.stdout.no_fnmatch_line("*asserting.py*")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import echo; return echo.answer",
+        "return 'python:echo:answer'",
+        "return fc_model or __import__('echo').answer",
+    ],
+)
+def test_a_conftest_file_can_put_the_teams_own_app_in_place(weather: Shop, body: str) -> None:
+    weather.pytester.makeconftest(
+        f"""
+        import pytest
+
+        @pytest.fixture
+        def fc_model(fc_model):
+            {body}
+        """
+    )
+    weather.run().assert_outcomes(passed=1, failed=1)
+
+
+def test_an_override_that_gives_something_else_says_what_it_may_give(weather: Shop) -> None:
+    weather.pytester.makeconftest("import pytest\n@pytest.fixture\ndef fc_model(): return 17\n")
+    result = weather.run()
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*the fixture fc_model gave a int; it may give a function, KIND:NAME*"])
+
+
+def test_without_a_model_asking_says_how_to_name_one(shop: Shop) -> None:
+    shop.file("test_plain.py", "def test_it(fc_model):\n    assert not fc_model\n    fc_model('hello')\n")
+    result = shop.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*no model is named*"])

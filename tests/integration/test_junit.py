@@ -1,0 +1,32 @@
+"""JUnit files, which continuous integration reads."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+from tests.integration.conftest import Shop
+
+
+def test_properties_name_the_yaml_line_the_model_and_the_reasons(weather: Shop) -> None:
+    weather.ask("--junitxml=report.xml")
+    tree = ET.parse(weather.pytester.path / "report.xml")
+    found = {
+        case.get("name"): {one.get("name"): one.get("value") for one in case.iter("property")}
+        for case in tree.iter("testcase")
+    }
+    lines = (weather.pytester.path / "cases/weather.fc.yaml").read_text(encoding="utf-8").splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if "id: fahrenheit" in text)
+    assert found["fahrenheit"] == {
+        "fcall_file": "cases/weather.fc.yaml",
+        "fcall_line": str(line),
+        "fcall_model": "python:echo:answer",
+        "fcall_category": "simple",
+        "fcall_reasons": "wrong_value at calls[0].args.unit",
+    }
+    assert found["celsius"]["fcall_model"] == "python:echo:answer"
+
+
+def test_the_message_begins_with_the_place(weather: Shop) -> None:
+    weather.ask("--junitxml=report.xml")
+    failure = next(ET.parse(weather.pytester.path / "report.xml").iter("failure"))
+    assert "cases/weather.fc.yaml" in (failure.get("message") or "")

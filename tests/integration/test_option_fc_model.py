@@ -1,0 +1,99 @@
+"""`--fc-model`: which model sits the exam."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.conftest import Shop
+
+
+def test_a_case_is_an_item_that_passes_or_fails_by_what_the_model_calls(weather: Shop) -> None:
+    result = weather.ask("-v")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["cases/weather.fc.yaml::celsius PASSED*", "cases/weather.fc.yaml::fahrenheit FAILED*"])
+    assert result.ret == 1
+
+
+def test_the_header_says_which_model_is_asked_and_who_named_it(weather: Shop) -> None:
+    weather.ask().stdout.fnmatch_lines(["*fcall: *python:echo:answer*command line*"])
+
+
+def test_an_async_app_is_awaited(weather: Shop) -> None:
+    weather.run("--fc-model=python:echo:answer_async").assert_outcomes(passed=1, failed=1)
+
+
+def test_several_models_sit_the_same_exam_one_after_the_other(weather: Shop) -> None:
+    result = weather.run("--fc-model=python:echo:answer", "--fc-model=python:echo:answer_async", "-v")
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "cases/weather.fc.yaml::celsius?python:echo:answer? PASSED*",
+            "cases/weather.fc.yaml::fahrenheit?python:echo:answer? FAILED*",
+            "cases/weather.fc.yaml::celsius?python:echo:answer_async? PASSED*",
+            "cases/weather.fc.yaml::fahrenheit?python:echo:answer_async? FAILED*",
+        ]
+    )
+
+
+def test_an_id_that_was_printed_can_be_pasted_back(weather: Shop) -> None:
+    models = ["--fc-model=python:echo:answer", "--fc-model=python:echo:answer_async"]
+    weather.run(*models, "cases/weather.fc.yaml::celsius[python:echo:answer_async]").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("gpt-5.2", "*--fc-model: 'gpt-5.2' names no model; write KIND:NAME*"),
+        ("python:", "*names no model*"),
+        (":x", "*names no model*"),
+        ("python:echo:answer?nonsense", "*key=value*"),
+    ],
+)
+def test_what_is_no_model_is_a_usage_error_before_anything_runs(weather: Shop, model: str, message: str) -> None:
+    result = weather.run(f"--fc-model={model}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([message])
+
+
+def test_a_model_named_twice_is_a_usage_error(weather: Shop) -> None:
+    result = weather.run("--fc-model=python:echo:answer", "--fc-model=python:echo:answer")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*python:echo:answer is named twice*"])
+
+
+def test_a_kind_that_is_not_installed_is_an_error_of_the_case_that_names_those_that_are(weather: Shop) -> None:
+    result = weather.run("--fc-model=crystal:ball")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(
+        ["*crystal:ball: nothing here can ask a model of kind 'crystal'; installed are: python*"]
+    )
+
+
+def test_without_any_model_each_case_says_the_three_ways_to_name_one(weather: Shop) -> None:
+    result = weather.run()
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*no model is named*--fc-model=KIND:NAME*fc_model = KIND:NAME*fixture `fc_model`*"])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nowhere:answer", "*there is no module 'nowhere'*"),
+        ("echo:nothing", "*echo has no 'nothing'*"),
+        ("echo:json", "*json is a module, which cannot be called*"),
+        ("echo", "*write python:module:function*"),
+    ],
+)
+def test_an_app_that_cannot_be_found_says_so_in_one_line(weather: Shop, name: str, message: str) -> None:
+    result = weather.run(f"--fc-model=python:{name}", "--tb=long")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines([message])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_what_the_app_raises_is_an_error_with_the_apps_own_traceback(weather: Shop) -> None:
+    result = weather.run("--fc-model=python:echo:down")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*the shop is closed*", "echo.py:*: ConnectionError"])
+    result.stdout.no_fnmatch_line("*asyncio*")
+    result.stdout.no_fnmatch_line("*pytest_fcall/*")

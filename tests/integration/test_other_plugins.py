@@ -1,0 +1,86 @@
+"""Beside the plugins that people have, and without those we would like to have."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.conftest import Shop
+
+FLAKY = """
+import json
+
+asked = []
+
+def answer(request):
+    asked.append(request)
+    return "hello" if len(asked) == 1 else json.loads(request.messages[-1]["content"])
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["-p", "no:xdist"],
+        ["-p", "no:syrupy"],
+        ["-p", "no:xdist", "-p", "no:syrupy"],
+        ["-p", "no:terminal"],
+        ["-p", "no:junitxml"],
+        ["--timeout=60"],
+        ["--asyncio-mode=auto"],
+        ["-p", "randomly", "-p", "no:randomly"],
+    ],
+)
+def test_cases_run_with_and_without(weather: Shop, arguments: list[str]) -> None:
+    result = weather.ask(*arguments)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    if "no:terminal" not in arguments:
+        result.assert_outcomes(passed=1, failed=1)
+
+
+def test_pytest_randomly_may_shuffle_cases(weather: Shop) -> None:
+    result = weather.pytester.runpytest("--fc-model=python:echo:answer", "-p", "randomly", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1, failed=1)
+
+
+def test_pytest_rerunfailures_asks_again_and_the_last_answer_counts(shop: Shop) -> None:
+    shop.pytester.makepyfile(flaky=FLAKY)
+    shop.cases(
+        """
+        cases:
+          - id: paris
+            prompt: '[{"name": "get_weather", "arguments": {"city": "Paris"}}]'
+            expect: [{get_weather: {city: Paris}}]
+        """
+    )
+    result = shop.run("--fc-model=python:flaky:answer", "--reruns=1")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*1 rerun*"])
+
+
+def test_pytest_cov_measures_the_app(weather: Shop) -> None:
+    result = weather.pytester.runpytest_subprocess("--fc-model=python:echo:answer", "--cov=echo")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["echo.py*%"])
+
+
+def test_an_unused_plugin_imports_nothing_that_costs_time(shop: Shop) -> None:
+    shop.file(
+        "test_plain.py",
+        """
+        import subprocess, sys
+
+        CODE = '''
+        import sys, pytest
+        pytest.main(["-q", "-p", "no:syrupy", "-p", "no:xdist", "--collect-only", "nothing_here.py"])
+        heavy = ["yaml", "openai", "deepdiff", "pydantic", "jsonschema_rs", "pytest_fcall.core", "pytest_fcall.cases"]
+        sys.exit(", ".join(name for name in heavy if name in sys.modules))
+        '''
+
+        def test_it(tmp_path):
+            (tmp_path / "nothing_here.py").write_text("def test_nothing(): pass")
+            code = "\\n".join(line[8:] if line.startswith(" " * 8) else line for line in CODE.splitlines())
+            done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+        """,
+    )
+    shop.pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)

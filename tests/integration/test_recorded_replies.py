@@ -1,0 +1,90 @@
+"""Recorded replies: plain `pytest` asks nobody, `--fc-live` asks, `--fc-replay` insists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.backends.recordings import Recorded, recordings_path, write_recordings
+from pytest_fcall.cases import plan_request, read_case_file
+from pytest_fcall.core import Case, Model, RawCall, Reply, request_digest
+from tests.integration.conftest import Shop
+
+MODEL = Model("local", "tiny")
+
+
+@pytest.fixture
+def recorded(weather: Shop) -> Shop:
+    """The weather cases, both answered by a recording, and a model that only ini names."""
+    weather.pytester.makeini("[pytest]\nfc_model = local:tiny\n")
+    record(weather.pytester.path / "cases/weather.fc.yaml", weather.pytester.path)
+    return weather
+
+
+def record(path: Path, root: Path, model: Model = MODEL) -> None:
+    reply = Reply(tool_calls=(RawCall("get_weather", '{"city": "Paris", "unit": "celsius"}'),), finish="tool_calls")
+    entries = []
+    for case in read_case_file(path, root=root).entries:
+        assert isinstance(case, Case)
+        request = plan_request(case)
+        entries.append(Recorded(case.id, request_digest(model.id, request), request, reply, "2026-11-21T12:00:00Z"))
+    write_recordings(recordings_path(path, model), model, entries)
+
+
+def change_prompt(shop: Shop) -> None:
+    path = shop.pytester.path / "cases/weather.fc.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace('"days"', '"tage"').replace("Paris", "Rome", 1), "utf-8")
+
+
+def test_plain_pytest_answers_from_recordings(recorded: Shop) -> None:
+    recorded.run().assert_outcomes(passed=1, failed=1)
+
+
+def test_the_header_says_that_replies_are_recorded(recorded: Shop) -> None:
+    recorded.run().stdout.fnmatch_lines(["*fcall: *local:tiny*record*"])
+
+
+def test_a_case_without_a_recording_is_skipped_with_the_line_that_asks_the_model(recorded: Shop) -> None:
+    change_prompt(recorded)
+    result = recorded.run("-rs")
+    result.assert_outcomes(failed=1, skipped=1)
+    result.stdout.fnmatch_lines(
+        ["*no recorded reply of local:tiny*prompt*pytest --fc-model=local:tiny 'cases/weather.fc.yaml::celsius'*"]
+    )
+
+
+def test_under_replay_a_missing_recording_is_an_error(recorded: Shop) -> None:
+    change_prompt(recorded)
+    result = recorded.run("--fc-replay")
+    result.assert_outcomes(failed=1, errors=1)
+    result.stdout.fnmatch_lines(["*no recorded reply of local:tiny*"])
+
+
+def test_an_app_in_ini_is_not_called_by_plain_pytest(weather: Shop) -> None:
+    weather.pytester.makeini("[pytest]\nfc_model = python:echo:answer\n")
+    weather.run().assert_outcomes(skipped=2)
+    weather.run("--fc-live").assert_outcomes(passed=1, failed=1)
+
+
+def test_recorded_replies_of_an_app_are_used_on_demand_only(weather: Shop) -> None:
+    path = weather.pytester.path
+    record(path / "cases/weather.fc.yaml", path, Model("python", "echo:down"))
+    weather.run("--fc-model=python:echo:down").assert_outcomes(errors=2)
+    weather.run("--fc-model=python:echo:down", "--fc-replay").assert_outcomes(passed=1, failed=1)
+
+
+def test_live_and_replay_exclude_each_other(recorded: Shop) -> None:
+    result = recorded.run("--fc-live", "--fc-replay")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--fc-live asks models and --fc-replay asks none*"])
+
+
+def test_damaged_recordings_keep_what_is_whole(recorded: Shop) -> None:
+    file = recordings_path(recorded.pytester.path / "cases/weather.fc.yaml", MODEL)
+    lines = file.read_text(encoding="utf-8").splitlines()
+    lines[-1] = lines[-1][:40]
+    file.write_text("\n".join(lines), "utf-8")
+    result = recorded.run("-rs")
+    result.assert_outcomes(passed=1, skipped=1)
+    result.stdout.fnmatch_lines(["*damaged*"])
