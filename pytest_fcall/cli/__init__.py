@@ -1,0 +1,81 @@
+"""The command line `fcall`."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from types import MappingProxyType
+
+__all__ = ["main"]
+
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "init": "start a folder of cases that is green at once",
+        "lint": "check case files without running them",
+        "schema": "write the JSON Schema of case files, for editors",
+        "tools": "lock, compare and list the tools of case files",
+    }
+)
+"""Each has a module of its name with a `run(arguments) -> int`, imported only when it is asked for."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. 0: all is well; 1: something was found; 2: the command line is wrong."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        status = _run(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+    except SystemExit as leaving:  # argparse has said why
+        return leaving.code if isinstance(leaving.code, int) else 0
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
+
+
+def _run(arguments: list[str]) -> int:
+    parser = _parser()
+    command = parser.parse_args(arguments[:1]).command
+    if command is None:
+        parser.print_help()
+        return 2
+    if command not in COMMANDS:
+        near = get_close_matches(command, COMMANDS, n=1)
+        parser.error(f"there is no command {command!r}" + (f": did you mean {near[0]!r}?" if near else ""))
+    run = import_module(f"pytest_fcall.cli.{command}").run
+    status: int = run(arguments[1:])
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    width = max(map(len, COMMANDS))
+    parser = argparse.ArgumentParser(
+        prog="fcall",
+        usage="fcall COMMAND …",
+        description="Regression tests for the tool calls of language models.",
+        epilog="commands:\n"
+        + "".join(f"  {name:{width}}  {does}\n" for name, does in COMMANDS.items())
+        + "\n`fcall COMMAND --help` tells more. The cases themselves are run by pytest.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and leave")
+    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when asked: the look-up is slow."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        parser.exit(message=f"pytest-fcall {version('pytest-fcall')}\n")

@@ -1,0 +1,113 @@
+"""`fcall lint`: what pytest would say about case files at collection, without pytest."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pytest_fcall.cases import Extensions, UnreadableFile, read_case_file
+from pytest_fcall.cli.project import Project, open_project
+from pytest_fcall.core import Fault
+from pytest_fcall.reporting.fault import fault_text, path_text
+
+_EXAMPLES = """\
+examples:
+  fcall lint                            every case file below this folder
+  fcall lint cases/shop.fc.yaml         one file
+  fcall lint --format=github cases      faults as annotations of a pull request
+  fcall lint --operator=iban cases      with an operator that a conftest.py adds
+
+Tools from a source that a conftest.py adds are known to pytest only: `pytest --collect-only` checks those files.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    files: int
+    cases: int
+    faults: tuple[Fault, ...]
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Check the files; 1 where there are faults."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    project = open_project(parser, options.paths)
+    found = _check(project, Extensions(comparators=frozenset(options.operator)))
+    match options.format:
+        case "json":
+            print(_json(found, project.root))
+        case "github":
+            print("\n".join(_annotation(fault, project.root) for fault in found.faults))
+        case _:
+            print("\n\n".join([*(fault_text(fault, project.root) for fault in found.faults), _summary(found)]))
+    return 1 if found.faults else 0
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="fcall lint",
+        description="Check case files without running them. Nothing is asked, started or written.",
+        epilog=_EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="case files and folders (default: this folder)")
+    parser.add_argument("--format", choices=("text", "json", "github"), default="text", help="how to say it")
+    parser.add_argument(
+        "--operator", action="append", default=[], metavar="NAME", help="an operator of your own, without the dollar"
+    )
+    return parser
+
+
+def _check(project: Project, extensions: Extensions) -> _Findings:
+    read = [found for path in project.files if (found := _read(path, project, extensions)) is not None]
+    return _Findings(
+        files=len(read),
+        cases=sum(cases for cases, _ in read),
+        faults=tuple(fault for _, faults in read for fault in faults),
+    )
+
+
+def _read(path: Path, project: Project, extensions: Extensions) -> tuple[int, Sequence[Fault]] | None:
+    """The number of cases and the faults; None for a file that nobody meant to hold cases."""
+    try:
+        found = read_case_file(path, root=project.root, extensions=extensions)
+    except UnreadableFile as unreadable:
+        meant = unreadable.fault.code != "no-cases" or project.promises_cases(path)
+        return (0, [unreadable.fault]) if meant else None
+    return len(found.entries), found.faults
+
+
+def _summary(found: _Findings) -> str:
+    held = f"{_count(found.cases, 'case')} in {_count(found.files, 'file')}"
+    return f"{held}: {_count(len(found.faults), 'fault')}" if found.faults else f"{held}: no faults"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _json(found: _Findings, root: Path) -> str:
+    faults = [
+        asdict(fault) | {"location": asdict(fault.location) | {"path": path_text(fault.location, root)}}
+        for fault in found.faults
+    ]
+    return json.dumps({"files": found.files, "cases": found.cases, "faults": faults}, indent=2)
+
+
+def _annotation(fault: Fault, root: Path) -> str:
+    at = fault.location
+    place = f"file={_property(path_text(at, root))},line={at.line},col={at.column},title={_property(fault.code)}"
+    return f"::error {place}::{_data(f'{fault.message}; {fault.hint}' if fault.hint else fault.message)}"
+
+
+def _data(text: str) -> str:
+    """Text of a workflow command, in which a line's end would end the command."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,83 @@
+"""Where a project's case files are."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+_MARKERS = (
+    "pytest.toml",
+    ".pytest.toml",
+    "pytest.ini",
+    ".pytest.ini",
+    "pyproject.toml",
+    "tox.ini",
+    "setup.cfg",
+    "setup.py",
+)
+_NEVER_ENTERED = ("__*__", ".*", "*.egg", "build", "dist", "node_modules", "venv")
+_CASE_SUFFIXES = (".fc.yaml", ".fc.yml")
+_YAML_SUFFIXES = (".yaml", ".yml")
+_TOOLS_SUFFIXES = (".tools.yaml", ".tools.yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The root folder, as pytest would choose it, and the files that may hold cases."""
+
+    root: Path
+    files: tuple[Path, ...]
+    named: frozenset[Path]
+    """Those that the command line names itself."""
+
+    def promises_cases(self, path: Path) -> bool:
+        """Whether a file without cases is a mistake: a person or its name says that it holds some."""
+        return path in self.named or path.name.endswith(_CASE_SUFFIXES)
+
+    def shown(self, path: Path) -> str:
+        """`path` as a person at the root would write it."""
+        return (path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix()
+
+
+def open_project(parser: ArgumentParser, arguments: Sequence[str]) -> Project:
+    """Find the project of files and folders, and make the modules at its root importable.
+
+    Paths that do not exist, and folders without any case file, end the program through `parser`.
+    """
+    paths = [Path(argument).absolute() for argument in arguments or ["."]]
+    for path, argument in zip(paths, arguments, strict=False):
+        if not path.exists():
+            parser.error(f"there is no {argument}")
+    root = _root(paths)
+    found = dict.fromkeys(file for path in paths for file in ([path] if path.is_file() else _walk(path, root)))
+    if not found:
+        parser.error("no case files here: their names end in .fc.yaml, or they are YAML files in the folder cases/")
+    sys.path.insert(0, str(root))
+    return Project(root, tuple(found), frozenset(path for path in paths if path.is_file()))
+
+
+def _root(paths: Sequence[Path]) -> Path:
+    common = Path(os.path.commonpath([path.parent if path.is_file() else path for path in paths]))
+    for folder in (common, *common.parents):
+        if any((folder / marker).is_file() for marker in _MARKERS):
+            return folder
+    here = Path.cwd()
+    return here if common.is_relative_to(here) else common
+
+
+def _walk(folder: Path, root: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not any(fnmatchcase(name, glob) for glob in _NEVER_ENTERED))
+        yield from (path for name in sorted(files) if _may_hold_cases(path := Path(parent, name), root))
+
+
+def _may_hold_cases(path: Path, root: Path) -> bool:
+    if path.name.endswith(_TOOLS_SUFFIXES):
+        return False
+    in_cases = path.is_relative_to(root) and path.relative_to(root).parts[0] == "cases"
+    return path.name.endswith(_CASE_SUFFIXES) or (in_cases and path.name.endswith(_YAML_SUFFIXES))
