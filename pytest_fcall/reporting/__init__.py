@@ -1,8 +1,21 @@
 """What people see: pure functions from plain data to lines of safe text."""
 
+from pytest_fcall.reporting.equality import equality_lines
 from pytest_fcall.reporting.failure import failure_text
 from pytest_fcall.reporting.fault import fault_text
+from pytest_fcall.reporting.full import full_failure_text
 from pytest_fcall.reporting.header import header_lines
 from pytest_fcall.reporting.safe import safe, safe_line
+from pytest_fcall.reporting.summary import last_line, summary_lines
 
-__all__ = ["failure_text", "fault_text", "header_lines", "safe", "safe_line"]
+__all__ = [
+    "equality_lines",
+    "failure_text",
+    "fault_text",
+    "full_failure_text",
+    "header_lines",
+    "last_line",
+    "safe",
+    "safe_line",
+    "summary_lines",
+]

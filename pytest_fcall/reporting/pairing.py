@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from pytest_fcall.core import Call, Expectation, ExpectedCall, Reason, Verdict
 
 _CALL_PATH = re.compile(r"calls\[(\d{1,9})\](?:\.args\.?)?(.*)", re.DOTALL)
-_SEPARATOR = re.compile(r"[.\[]")
+_FIRST_KEY = re.compile(r"""[^.\[]+|\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\]""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +31,15 @@ class Pair:
         if self.expected is not None:
             return self.expected.tool
         return self.called.name if self.called is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place inside a call, such as `legs[0].to`, in its argument `legs`, and what is wrong there."""
+
+    argument: str
+    place: str
+    reason: Reason
 
 
 def chosen(expectation: Expectation, alternative: int | None) -> Expectation:
@@ -60,16 +68,23 @@ def paired(expectation: Expectation, calls: Sequence[Call], verdict: Verdict) ->
     return pairs + rest
 
 
-def place_in_call(path: str) -> str:
-    """What a reason's path says below the call: `unit` of `calls[1].args.unit`, and nothing of `calls[1]`."""
-    found = _CALL_PATH.fullmatch(path)
-    return found[2] if found else ""
+def spots(pair: Pair) -> list[Spot]:
+    """The wrong places inside the call, each with the first reason for it."""
+    quoted = {f"[{name[:100]!r}]": name for name in argument_names(pair)}
+    found: dict[str, Spot] = {}
+    for reason in pair.reasons:
+        path = _CALL_PATH.fullmatch(reason.path)
+        if path and (place := path[2]):
+            first = key[0] if (key := _FIRST_KEY.match(place)) else place
+            argument = quoted.get(first, first)
+            found.setdefault(place, Spot(argument, argument + place[len(first) :], reason))
+    return list(found.values())
 
 
-def argument_of(place: str, names: Container[str]) -> str | None:
-    """Which of `names` the place lies in: `legs` for `legs[0].to`. A name may itself hold dots and brackets."""
-    ends = [found.start() for found in islice(_SEPARATOR.finditer(place), 64)]
-    return next((name for end in (None, *reversed(ends)) if (name := place[:end]) in names), None)
+def argument_names(pair: Pair) -> list[str]:
+    """The names of all arguments on either side, expected ones first."""
+    expected = (pair.expected.arguments if pair.expected else None) or {}
+    return list(dict.fromkeys((*expected, *(pair.called.arguments if pair.called else ()))))
 
 
 def _by_call(reasons: Sequence[Reason]) -> dict[int, list[Reason]]:

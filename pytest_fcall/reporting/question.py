@@ -11,7 +11,8 @@ from pytest_fcall.reporting.safe import safe_line
 
 def where(case: Case, model: str | None) -> str:
     """The line that leads to the case: `cases/weather.fc.yaml:14 celsius (openai:gpt-5.2)`."""
-    line = f"{path_text(case.location)}:{case.location.line} {safe_line(case.id)}"
+    place = f"{path_text(case.location)}:{case.location.line} " if case.location.path else ""
+    line = f"{place}{safe_line(case.id)}"
     return f"{line} ({safe_line(model)})" if model else line
 
 

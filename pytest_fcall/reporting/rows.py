@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pytest_fcall.core import Reason
 from pytest_fcall.core.pattern import Pattern
 from pytest_fcall.reporting.marks import Marks
-from pytest_fcall.reporting.pairing import Pair, argument_of, place_in_call
+from pytest_fcall.reporting.pairing import Pair, Spot, argument_names, spots
 from pytest_fcall.reporting.safe import safe_line
 from pytest_fcall.reporting.sides import Row, apart
 from pytest_fcall.reporting.values import shown, shown_arguments
@@ -20,54 +19,48 @@ def pair_row(pair: Pair, marks: Marks) -> Row:
 
 
 def brief_rows(pair: Pair, marks: Marks) -> Iterator[Row]:
-    """Both calls in one row, and one for each wrong argument."""
+    """Both calls in one row, and one for each wrong place in the arguments."""
     yield pair_row(pair, marks)
-    for place, reason in _wrong_places(pair).items():
-        yield _wrong_row(place, reason, pair, marks)
+    for spot in _spots(pair):
+        yield _wrong_row(spot, pair, marks)
 
 
 def argument_rows(pair: Pair, marks: Marks) -> Iterator[Row]:
     """One row for each argument, wrong ones first; a pair without wrong arguments takes one row."""
-    wrong = _wrong_places(pair)
+    wrong = _spots(pair)
     if not wrong:
         yield pair_row(pair, marks)
         return
     yield Row(marks.wrong, safe_line(pair.name))
-    for place, reason in wrong.items():
-        yield _wrong_row(place, reason, pair, marks)
-    yield from _right_rows(pair, marks)
+    for spot in wrong:
+        yield _wrong_row(spot, pair, marks)
+    shown_already = {spot.argument for spot in wrong}
+    for name in argument_names(pair):
+        if name not in shown_already:
+            yield _right_row(name, pair, marks)
 
 
-def _wrong_places(pair: Pair) -> dict[str, Reason]:
-    """The first reason for each place in the call; nothing where two different tools face each other."""
-    if pair.expected is None or pair.called is None or pair.expected.tool != pair.called.name:
-        return {}
-    places: dict[str, Reason] = {}
-    for reason in pair.reasons:
-        if place := place_in_call(reason.path):
-            places.setdefault(place, reason)
-    return places
+def _spots(pair: Pair) -> list[Spot]:
+    """The wrong places; none where two different tools face each other, whose arguments say nothing."""
+    same_tool = pair.expected is not None and pair.called is not None and pair.expected.tool == pair.called.name
+    return spots(pair) if same_tool else []
 
 
-def _wrong_row(place: str, reason: Reason, pair: Pair, marks: Marks) -> Row:
-    expected = shown(_patterns(pair).get(place, reason.expected))
-    got = shown(_values(pair).get(place, reason.got))
-    if reason.kind == "missing_argument":
+def _wrong_row(spot: Spot, pair: Pair, marks: Marks) -> Row:
+    expected = shown(_patterns(pair).get(spot.place, spot.reason.expected))
+    got = shown(_values(pair).get(spot.place, spot.reason.got))
+    if spot.reason.kind == "missing_argument":
         got = "(left out)"
-    elif reason.kind == "unexpected_argument":
+    elif spot.reason.kind == "unexpected_argument":
         expected = "(not expected)"
-    return Row(marks.wrong, f"  {safe_line(place)}", *apart(expected, got))
+    return Row(marks.wrong, f"  {safe_line(spot.place)}", *apart(expected, got))
 
 
-def _right_rows(pair: Pair, marks: Marks) -> Iterator[Row]:
+def _right_row(name: str, pair: Pair, marks: Marks) -> Row:
     patterns, values = _patterns(pair), _values(pair)
-    names = {**patterns, **values}
-    wrong = {argument_of(place_in_call(reason.path), names) for reason in pair.reasons}
-    for name in names:
-        if name not in wrong:
-            expected = shown(patterns[name]) if name in patterns else "(open)"
-            got = shown(values[name]) if name in values else "(left out)"
-            yield Row(marks.right, f"  {safe_line(name)}", expected, got)
+    expected = shown(patterns[name]) if name in patterns else "(open)"
+    got = shown(values[name]) if name in values else "(left out)"
+    return Row(marks.right, f"  {safe_line(name)}", expected, got)
 
 
 def _expected(pair: Pair) -> str:

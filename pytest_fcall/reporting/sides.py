@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from unicodedata import normalize
 
 from pytest_fcall.reporting.columns import columns, head, pad, shorten
 from pytest_fcall.reporting.marks import Marks
-
-_LEAD = 8
-"""How much of what both sides have in common is kept before the place where they part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,8 @@ def side_by_side(titles: tuple[str, str], rows: Sequence[Row], width: int, marks
 
 def apart(left: str, right: str) -> tuple[str, str]:
     """Two texts that look the same, such as a composed and a decomposed é, as escapes; others as they are."""
-    return (_ascii(left), _ascii(right)) if left == right else (left, right)
+    alike = normalize("NFC", left) == normalize("NFC", right)
+    return (_ascii(left), _ascii(right)) if alike else (left, right)
 
 
 def _line(row: Row, label: int, left: int, right: int, cut: str) -> str:
@@ -49,7 +48,7 @@ def _fitted(row: Row, left: int, right: int, cut: str) -> tuple[str, str]:
     common = _common(row.left, row.right)
     if common <= min(left, right) // 2 or (columns(row.left) <= left and columns(row.right) <= right):
         return shorten(row.left, left, cut), shorten(row.right, right, cut)
-    start = max(common - _LEAD, 0)
+    start = common - min(left, right) // 3
     return head(cut + row.left[start:], left, cut), head(cut + row.right[start:], right, cut)
 
 

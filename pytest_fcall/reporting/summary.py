@@ -1,0 +1,122 @@
+"""What is said after the last case: figures, and where to start mending."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_fcall.reporting.causes import Cause, causes
+from pytest_fcall.reporting.columns import head
+from pytest_fcall.reporting.figures import (
+    Figures,
+    accuracy_text,
+    cost_text,
+    count_text,
+    figures,
+    interval_text,
+    seconds_text,
+)
+from pytest_fcall.reporting.results import Result, Results
+from pytest_fcall.reporting.safe import safe_line
+from pytest_fcall.reporting.table import table_lines
+
+_TITLES = ("model", "category", "right", "accuracy", "95 %", "errors", "p50", "p95", "tokens", "cost")
+_CAUSES = 5
+
+
+def summary_lines(results: Results, width: int = 100) -> list[str]:
+    """A table by model and category, the likeliest causes, what was left aside, and the last line.
+
+    A table of one row is left out, since the last line says the same.
+    """
+    rows = [row for model in _models(results.results) for row in _model_rows(model, results.results)]
+    table = table_lines(_TITLES, rows, texts=2, width=width) if len(rows) > 1 else []
+    failures = sum(result.status == "failed" for result in results.results)
+    shared = [_cause_line(cause, failures, width) for cause in causes(results.results)[:_CAUSES]]
+    return [*table, *shared, *_aside(results), last_line(results)]
+
+
+def last_line(results: Results) -> str:
+    """The run in one line."""
+    whole = figures(results.results)
+    models = _models(results.results)
+    per_model = [_score(figures(_of_model(model, results.results)), model) for model in models[:4]]
+    if len(models) > 4:
+        per_model = [_score(whole, f"{len(models)} models")]
+    wrong = whole.answered - whole.right
+    parts = (
+        *(per_model or ["no case answered"]),
+        f"{wrong:,} wrong" * bool(wrong) + f" ({whole.expected_failures:,} xfailed)" * bool(whole.expected_failures),
+        f"{whole.errors:,} {'error' if whole.errors == 1 else 'errors'}" * bool(whole.errors),
+        f"{whole.skipped:,} skipped" * bool(whole.skipped),
+        f"p50 {seconds_text(whole.p50)}" * (whole.p50 is not None),
+        f"{count_text(whole.tokens)} tokens" * (whole.tokens is not None),
+        cost_text(whole.cost),
+        _replayed([result for result in results.results if result.answered]),
+    )
+    return f"fcall: {', '.join(filter(None, parts))}"
+
+
+def _models(results: Sequence[Result]) -> list[str]:
+    """The models in order of appearance; a faulty case may have none."""
+    return list(dict.fromkeys(result.model for result in results if result.model))
+
+
+def _of_model(model: str, results: Sequence[Result]) -> list[Result]:
+    return [result for result in results if result.model == model]
+
+
+def _model_rows(model: str, results: Sequence[Result]) -> list[list[str]]:
+    """All cases of the model, then each category where not everything is right."""
+    own = _of_model(model, results)
+    whole = figures(own)
+    groups: dict[str, list[Result]] = {}
+    for result in own:
+        groups.setdefault(result.category, []).append(result)
+    by_category = [] if whole.clean or len(groups) == 1 else list(groups.items())
+    return [
+        _row(safe_line(model), "all", whole),
+        *(_row("", safe_line(category), figures(group)) for category, group in by_category),
+    ]
+
+
+def _row(model: str, category: str, group: Figures) -> list[str]:
+    return [
+        model,
+        category,
+        f"{group.right:,}/{group.answered:,}",
+        accuracy_text(group.right, group.answered),
+        interval_text(group.right, group.answered),
+        count_text(group.errors or None),
+        seconds_text(group.p50),
+        seconds_text(group.p95),
+        count_text(group.tokens),
+        cost_text(group.cost),
+    ]
+
+
+def _score(group: Figures, who: str) -> str:
+    rate = f"{accuracy_text(group.right, group.answered)} {interval_text(group.right, group.answered)}"
+    return f"{safe_line(who)} {group.right:,}/{group.answered:,} right ({rate})"
+
+
+def _cause_line(cause: Cause, failures: int, width: int) -> str:
+    place = f" at {safe_line(cause.place)}" if cause.place else ""
+    cases = ", ".join(dict.fromkeys(safe_line(result.case) for result in cause.failures[:20]))
+    return head(f"{len(cause.failures):,} of {failures:,} failures: {cause.kind}{place} ({cases})", width)
+
+
+def _aside(results: Results) -> list[str]:
+    missing, other = results.missing_recordings, results.files_without_cases
+    lines = []
+    if missing:
+        lines.append(f"{missing:,} without a recorded reply: --fc-live asks the model")
+    if other:
+        lines.append(f"{other:,} YAML {'file' if other == 1 else 'files'} without `cases:` not collected")
+    return lines
+
+
+def _replayed(answers: Sequence[Result]) -> str:
+    replayed = sum(result.replayed for result in answers)
+    if not replayed:
+        return ""
+    return "replayed" if replayed == len(answers) else f"{replayed:,} replayed"
