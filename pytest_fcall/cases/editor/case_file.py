@@ -29,6 +29,7 @@ from pytest_fcall.cases.editor.words import (
 )
 from pytest_fcall.core import Json
 
+_ID = r"^(?!.*(::|[\[\]]))\S(.{0,198}\S)?$"
 _PATH = string("A path, seen from the case file.")
 _FILE = obj("What stands in a file.", {"file": _PATH}, required=["file"])
 _NEVER = array("Calls that must not be made, whatever the case expects.", ref("call_pattern"), 0)
@@ -119,11 +120,11 @@ def _case() -> Schema:
     case = obj(
         "One exam question.",
         {
-            "id": string("The name of the case, unique in its file.", r"^(?!.*::)[^\u0000-\u001f\u007f]+$"),
+            "id": string("The name of the case, unique in its file.", _ID),
             **_SAID,
             "turns": array("What is said one after another, with what is expected each time.", ref("turn")),
             "tools": obj("Which of the file's tools the model is offered.", {"only": pick, "without": pick}),
-            "matrix": array("One case a row: `{name}` stands for the row's value.", mapping("The values of a row.")),
+            "matrix": array("One case a row: `{name}` stands for the row's value.", _row()),
             "match": mapping("Rules by parameter, before those of the file.", ref("rule")),
             **_CHECKS,
             **_SHARED,
@@ -131,6 +132,11 @@ def _case() -> Schema:
         required=["id"],
     )
     return case | {"anyOf": [{"required": [key]} for key in ("prompt", "messages", "turns")]}
+
+
+def _row() -> Schema:
+    row_id: Schema = {"description": "What the case's id gets in brackets.", "type": ["string", "number", "boolean"]}
+    return {**obj("The values of a row.", {"id": row_id}, ["id"]), "additionalProperties": True}
 
 
 def _turn() -> Schema:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_fcall.cases.editor.words import (
+    FILLED,
     Schema,
     anything,
     array,
@@ -10,13 +11,14 @@ from pytest_fcall.cases.editor.words import (
     either,
     mapping,
     obj,
+    or_filled,
     ref,
     string,
 )
 
 _TIMES = either(
     "How often the call must be made: a number, or the fewest and the most (`null`: no upper bound). Else once.",
-    {"type": "integer", "minimum": 0},
+    or_filled({"type": "integer", "minimum": 1}),
     {
         "type": "array",
         "items": {"type": ["integer", "null"], "minimum": 0},
@@ -29,7 +31,9 @@ _TIMES = either(
 def expectation_definitions() -> dict[str, Schema]:
     """Definitions of `expect` and of what stands in it."""
     return {
-        "expect": either("What a right answer is.", _word(), ref("calls"), ref("expectation")),
+        "expect": either(
+            "What a right answer is.", _word(), ref("calls"), ref("expectation"), {"type": "string", "pattern": FILLED}
+        ),
         "expectation": obj(
             "A right answer, with its rules.",
             {

@@ -5,49 +5,47 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from pytest_fcall.cases.editor.words import Schema, keys_with_dollar, obj, ref
+from pytest_fcall.cases.editor.words import FILLED, Schema, keys_with_dollar, obj, or_filled, ref, string
 from pytest_fcall.core import OPERATORS, OperandKind, OperatorSpec
 
 _TIME = r"^\d{2}:\d{2}(:\d{2})?$"
 _DAY = (
-    r"^([Tt]oday|[Tt]omorrow|[Yy]esterday"
+    r"([Tt]oday|[Tt]omorrow|[Yy]esterday"
     r"|([Mm]on|[Tt]ues|[Ww]ednes|[Tt]hurs|[Ff]ri|[Ss]atur|[Ss]un)day"
-    r"|[+-]\d+[dwmy]|\d{4}-\d{2}-\d{2})$"
+    r"|[+-]\d{1,4}[dwmy]|\d{4}-\d{2}-\d{2})"
 )
-_TYPE: Schema = {"enum": ["null", "boolean", "integer", "number", "string", "array", "object"]}
-_NUMBER: Schema = {"type": "number"}
-_DAY_NAME: Schema = {"type": "string", "pattern": _DAY}
+_MOMENT = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:?\d{2}.*"
+_TYPE: Schema = {"enum": ["null", "boolean", "integer", "number", "string", "array", "object", None]}
+_NUMBER = or_filled({"type": "number"})
+_LIST = or_filled({"type": "array", "items": ref("value")})
+_DAY_NAME: Schema = {"type": "string", "pattern": f"^{_DAY}$|{FILLED}"}
+_SPAN = obj(
+    "A span of one day.",
+    {
+        "day": {"description": "The day, as in `$date`.", **_DAY_NAME},
+        "from": string("The earliest time, HH:MM.", f"{_TIME}|{FILLED}"),
+        "to": string("The latest time, HH:MM.", f"{_TIME}|{FILLED}"),
+    },
+    required=["day"],
+)
 
 _OPERANDS: Mapping[OperandKind, Schema] = MappingProxyType(
     {
         "pattern": ref("value"),
-        "patterns": {"type": "array", "items": ref("value"), "minItems": 1},
-        "list": {"type": "array", "items": ref("value")},
+        "patterns": _LIST | {"minItems": 1},
+        "list": _LIST,
         "container": {"type": ["array", "object"], "items": ref("value"), "additionalProperties": ref("value")},
         "value": {},
         "true": {"const": True},
         "string": {"type": "string"},
         "regex": {"type": "string", "format": "regex"},
         "number": _NUMBER,
-        "tolerance": {"anyOf": [_NUMBER | {"minimum": 0}, {"type": "string", "pattern": r"^\d+(\.\d+)?\s*%$"}]},
-        "range": {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+        "tolerance": {"type": ["number", "string"], "minimum": 0, "pattern": rf"^\d+(\.\d+)?\s*%$|{FILLED}"},
+        "range": or_filled({"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2}),
         "day": _DAY_NAME,
-        "moment": {
-            "anyOf": [
-                {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"},
-                obj(
-                    "A span of one day.",
-                    {
-                        "day": _DAY_NAME | {"description": "The day, as in `$date`."},
-                        "from": {"description": "The earliest time, HH:MM.", "type": "string", "pattern": _TIME},
-                        "to": {"description": "The latest time, HH:MM.", "type": "string", "pattern": _TIME},
-                    },
-                    required=["day"],
-                ),
-            ]
-        },
+        "moment": {"anyOf": [{"type": "string", "pattern": f"^{_MOMENT}$|{FILLED}"}, _SPAN]},
         "types": {"anyOf": [_TYPE, {"type": "array", "items": _TYPE, "minItems": 1}]},
-        "reference": {"type": "string", "minLength": 1},
+        "reference": {"type": "string", "pattern": r"^[^\s.\[]+\.(result|args)([.\[].*)?$"},
     }
 )
 
@@ -78,7 +76,8 @@ def operator_definitions(comparators: Iterable[str] = ()) -> dict[str, Schema]:
         },
         "arguments": {
             "description": "The arguments of the call, by name. Nothing: no arguments but defaults.",
-            "type": ["object", "null"],
+            "type": ["object", "null", "string"],
+            "pattern": FILLED,
             "properties": {"$ignore": {"description": "Any arguments will do.", "const": True}},
             "additionalProperties": ref("value"),
             "propertyNames": keys_with_dollar(["$ignore"]),

@@ -10,6 +10,10 @@ from pytest_fcall.core import Json
 Schema: TypeAlias = dict[str, Json]
 
 
+FILLED = r"^\{[^\W\d]\w*\}$"
+"""A text that a row of a matrix replaces, so that it may stand where no text could."""
+
+
 def ref(name: str) -> Schema:
     """The definition called `name`."""
     return {"$ref": f"#/$defs/{name}"}
@@ -66,6 +70,11 @@ def array(description: str, items: Schema, least: int = 1) -> Schema:
 def either(description: str, *forms: Schema) -> Schema:
     """One of several forms."""
     return {"description": description, "anyOf": list(forms)}
+
+
+def or_filled(schema: Schema) -> Schema:
+    """What the schema of one type says, or the name of a matrix's value."""
+    return {**schema, "type": [str(schema["type"]), "string"], "pattern": FILLED}
 
 
 def anything(description: str) -> Schema:
