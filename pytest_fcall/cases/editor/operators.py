@@ -12,7 +12,7 @@ _TIME = r"^\d{2}:\d{2}(:\d{2})?$"
 _DAY = (
     r"([Tt]oday|[Tt]omorrow|[Yy]esterday"
     r"|([Mm]on|[Tt]ues|[Ww]ednes|[Tt]hurs|[Ff]ri|[Ss]atur|[Ss]un)day"
-    r"|[+-]\d{1,4}[dwmy]|\d{4}-\d{2}-\d{2})"
+    r"|[+-]\d{1,4}[dw]|\d{4}-\d{2}-\d{2})"
 )
 _MOMENT = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:?\d{2}.*"
 _TYPE: Schema = {"enum": ["null", "boolean", "integer", "number", "string", "array", "object", None]}
