@@ -8,7 +8,7 @@ from itertools import chain, islice
 from pytest_fcall.core import Calls, Case, Reason, Reply, Verdict
 from pytest_fcall.reporting.columns import shorten
 from pytest_fcall.reporting.marks import UNICODE, Marks
-from pytest_fcall.reporting.pairing import Pair, chosen, paired
+from pytest_fcall.reporting.pairing import Pair, call_index, chosen, paired
 from pytest_fcall.reporting.question import asked, expectation_of, where
 from pytest_fcall.reporting.rows import argument_rows, brief_rows
 from pytest_fcall.reporting.safe import safe_line
@@ -55,7 +55,7 @@ def _comparison(pairs: Sequence[Pair], room: int, width: int, marks: Marks) -> l
         rows = list(islice(lazy, room - len(more)))
         if rows and len(rows) + len(more) < room:
             return [*side_by_side(_TITLES, rows, width, marks), *more]
-    more = [f"  {marks.cut} {len(wrong)} wrong calls in all, {right} as expected (-vv)"]
+    more = [f"  {marks.cut} and more (-vv): {len(wrong)} of {len(pairs)} calls are wrong"]
     return [*side_by_side(_TITLES, rows[: room - 2], width, marks), *more] if pairs else []
 
 
@@ -76,8 +76,11 @@ def _instead(calls: Calls, reply: Reply) -> list[str]:
 
 
 def _reasons(reasons: Sequence[Reason], marks: Marks) -> list[str]:
-    lines = [
-        f"  {reason.kind} at {safe_line(reason.path)}: {safe_line(reason.message)}" for reason in reasons[:_REASONS]
-    ]
+    lines = [f"  {reason.kind}{_in_call(reason)}: {safe_line(reason.message)}" for reason in reasons[:_REASONS]]
     more = len(reasons) - _REASONS
     return [*lines, f"  {marks.cut} and {more} more (-vv)"] if more > 0 else lines
+
+
+def _in_call(reason: Reason) -> str:
+    index = call_index(reason)
+    return "" if index is None else f" in calls[{index}]"

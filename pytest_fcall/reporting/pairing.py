@@ -87,9 +87,15 @@ def argument_names(pair: Pair) -> list[str]:
     return list(dict.fromkeys((*expected, *(pair.called.arguments if pair.called else ()))))
 
 
+def call_index(reason: Reason) -> int | None:
+    """Which of the calls made the reason is about, if it is about one."""
+    path = _CALL_PATH.fullmatch(reason.path)
+    return int(path[1]) if path else None
+
+
 def _by_call(reasons: Sequence[Reason]) -> dict[int, list[Reason]]:
     about: dict[int, list[Reason]] = {}
     for reason in reasons:
-        if found := _CALL_PATH.fullmatch(reason.path):
-            about.setdefault(int(found[1]), []).append(reason)
+        if (index := call_index(reason)) is not None:
+            about.setdefault(index, []).append(reason)
     return about

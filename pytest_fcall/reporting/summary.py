@@ -39,16 +39,17 @@ def last_line(results: Results) -> str:
     """The run in one line."""
     whole = figures(results.results)
     models = _models(results.results)
-    per_model = [_score(figures(_of_model(model, results.results)), model) for model in models[:4]]
+    scores = [(model, figures(_of_model(model, results.results))) for model in models[:4]]
     if len(models) > 4:
-        per_model = [_score(whole, f"{len(models)} models")]
+        scores = [(f"{len(models)} models", whole)]
     wrong = whole.answered - whole.right
     parts = (
-        *(per_model or ["no case answered"]),
+        *(_score(who, group, alone=len(scores) == 1) for who, group in scores),
+        "" if scores else "no case was asked",
         f"{wrong:,} wrong" * bool(wrong) + f" ({whole.expected_failures:,} xfailed)" * bool(whole.expected_failures),
         f"{whole.errors:,} {'error' if whole.errors == 1 else 'errors'}" * bool(whole.errors),
         f"{whole.skipped:,} skipped" * bool(whole.skipped),
-        f"p50 {seconds_text(whole.p50)}" * (whole.p50 is not None),
+        f"p50 {seconds_text(whole.p50)}" * (len(models) == 1 and whole.p50 is not None),
         f"{count_text(whole.tokens)} tokens" * (whole.tokens is not None),
         cost_text(whole.cost),
         _replayed([result for result in results.results if result.answered]),
@@ -94,15 +95,16 @@ def _row(model: str, category: str, group: Figures) -> list[str]:
     ]
 
 
-def _score(group: Figures, who: str) -> str:
-    rate = f"{accuracy_text(group.right, group.answered)} {interval_text(group.right, group.answered)}"
-    return f"{safe_line(who)} {group.right:,}/{group.answered:,} right ({rate})"
+def _score(who: str, group: Figures, alone: bool) -> str:
+    interval = f" {interval_text(group.right, group.answered)}" * alone
+    rate = f" ({accuracy_text(group.right, group.answered)}{interval})" * bool(group.answered)
+    return f"{safe_line(who)} {group.right:,}/{group.answered:,} right{rate}"
 
 
 def _cause_line(cause: Cause, failures: int, width: int) -> str:
-    place = f" at {safe_line(cause.place)}" if cause.place else ""
+    place = f" at `{safe_line(cause.place)}`" if cause.place else ""
     cases = ", ".join(dict.fromkeys(safe_line(result.case) for result in cause.failures[:20]))
-    return head(f"{len(cause.failures):,} of {failures:,} failures: {cause.kind}{place} ({cases})", width)
+    return head(f"{len(cause.failures):,} of {failures:,} failures: `{safe_line(cause.kind)}`{place} ({cases})", width)
 
 
 def _aside(results: Results) -> list[str]:
