@@ -1,6 +1,18 @@
 """Tools and their parameter schemas: where they come from, and whether arguments fit them."""
 
+from pytest_fcall.schema.dialect import normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.finding import Finding, FindingKind
+from pytest_fcall.schema.shapes import tool_from_data, tools_from_data
+from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
 
-__all__ = ["Finding", "FindingKind", "SchemaError"]
+__all__ = [
+    "Finding",
+    "FindingKind",
+    "SchemaError",
+    "ToolSchema",
+    "normalise",
+    "tool_from_data",
+    "tool_schema",
+    "tools_from_data",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from pytest_fcall.core import Json
@@ -31,11 +31,26 @@ NAMED: Final = frozenset({"$defs", "definitions", "dependentSchemas", "patternPr
 
 
 def children(schema: Mapping[str, Json]) -> Iterator[tuple[tuple[str | int, ...], Json]]:
-    """The schemas right inside `schema`, each with the way to it. What is not well formed is passed over."""
+    """The schemas right inside `schema`, each with the way to it."""
     for key, value in schema.items():
         if key in ONE:
             yield (key,), value
-        elif key in MANY and isinstance(value, list | tuple):
+        elif key in MANY and isinstance(value, list):
             yield from (((key, index), item) for index, item in enumerate(value))
         elif key in NAMED and isinstance(value, Mapping):
             yield from (((key, name), item) for name, item in value.items())
+
+
+def rebuilt(schema: Mapping[str, Json], change: Callable[[str, Json], Json]) -> dict[str, Json]:
+    """A copy of `schema` in which `change(keyword, inner)` stands for each schema right inside it."""
+
+    def entry(key: str, value: Json) -> Json:
+        if key in ONE:
+            return change(key, value)
+        if key in MANY and isinstance(value, list):
+            return [change(key, item) for item in value]
+        if key in NAMED and isinstance(value, Mapping):
+            return {name: change(key, item) for name, item in value.items()}
+        return value
+
+    return {key: entry(key, value) for key, value in schema.items()}

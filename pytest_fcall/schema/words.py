@@ -103,4 +103,4 @@ def place(path: Sequence[str | int]) -> str:
         else:
             name = step if not text and step.isprintable() and len(step) <= _LONGEST else f"[{shown(step)}]"
             text += name
-    return f"`{text}`" if path else "the value"
+    return f"`{text}`" if path else "the call"

@@ -1,0 +1,190 @@
+"""Schemas of every dialect that tools come in, as JSON Schema 2020-12.
+
+Berkeley's leaderboard writes `dict` and `float`, Gemini `OBJECT`, OpenAPI 3.0 `nullable: true`, older drafts lists of
+`items`. Nothing here judges whether a schema makes sense as a whole: compiling it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from pytest_fcall.core import Json
+from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.keywords import MANY, NAMED, ONE
+from pytest_fcall.schema.plain import DEEPEST, named, plain
+from pytest_fcall.schema.words import nearest, with_type
+
+_Path = tuple[str | int, ...]
+_Schema = dict[str, Json]
+
+_TYPES: Final[Mapping[str, str | None]] = MappingProxyType(
+    {
+        **dict.fromkeys(("object", "dict", "map", "hashmap", "hashtable", "mapping", "record", "struct"), "object"),
+        **dict.fromkeys(("array", "list", "tuple", "arraylist", "linkedlist", "vector", "set", "hashset"), "array"),
+        **dict.fromkeys(("number", "float", "double", "decimal", "bigdecimal"), "number"),
+        **dict.fromkeys(("integer", "int", "long", "short", "byte", "bigint", "biginteger"), "integer"),
+        **dict.fromkeys(("string", "str", "char", "character", "text"), "string"),
+        **dict.fromkeys(("boolean", "bool"), "boolean"),
+        **dict.fromkeys(("null", "none", "nonetype"), "null"),
+        **dict.fromkeys(("any", "", "type_unspecified"), None),
+    }
+)
+"""Type names of Python, Java, JavaScript and Gemini, in lower case. None says nothing about the type."""
+
+_VALUES = frozenset({"const", "default", "enum", "example", "examples"})
+_COUNTS = frozenset({"maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties"})
+_ANNOTATIONS = ("title", "description", "default", "example", "examples", "deprecated")
+_SAYS_OBJECT = frozenset({"$ref", "additionalProperties", "allOf", "anyOf", "oneOf", "properties", "required", "type"})
+
+
+def normalise(schema: Json, path: _Path = ()) -> _Schema:
+    """`schema` as a 2020-12 schema of an object; nothing or `{}` is an object without properties.
+
+    `path` is where the schema stands in the user's data, for errors.
+    """
+    if schema is None:
+        schema = {}
+    if not isinstance(schema, Mapping):
+        raise SchemaError(f"parameters must be a JSON Schema of an object, not {with_type(schema)}", path)
+    _refuse_bare_properties(schema, path)
+    root = _normal(schema, path)
+    kinds = root.get("type", "object")
+    if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
+        raise SchemaError(
+            f"parameters must be a schema of type object, not {kinds}",
+            (*path, "type"),
+            hint="a tool takes named arguments: put this schema under `properties`",
+        )
+    if "$ref" not in root and not MANY & root.keys():
+        root.setdefault("properties", {})
+    return {**root, "type": "object"}
+
+
+def _refuse_bare_properties(schema: Mapping[str, Json], path: _Path) -> None:
+    values = [value for value in schema.values() if value is not None]
+    if values and not _SAYS_OBJECT & schema.keys() and all(isinstance(value, Mapping) for value in values):
+        raise SchemaError(
+            "parameters must be a JSON Schema of an object; these look like its properties",
+            path,
+            hint="write {type: object, properties: {…}}",
+        )
+
+
+def _normal(schema: object, path: _Path) -> _Schema:
+    """One schema and all inside it."""
+    if not isinstance(schema, Mapping):
+        hint = f"write {{type: {schema}}}" if isinstance(schema, str) and schema.lower() in _TYPES else ""
+        raise SchemaError(f"a schema must be a mapping, not {with_type(schema)}", path, hint)
+    if len(path) > DEEPEST:
+        raise SchemaError("the schema is nested too deeply", path)
+    entries = {key: value for key, value in named(schema, path).items() if value is not None or key in _VALUES}
+    entries.pop("$schema", None)  # of an older draft, as a rule; what is made here is 2020-12
+    wanted = _old_style_required(entries)
+    out: _Schema = {key: _entry(key, value, (*path, key)) for key, value in entries.items()}
+    out.update(wanted)
+    _types(out, path)
+    _bounds(out)
+    _tuples(out)
+    return _nullable(out)
+
+
+def _entry(key: str, value: object, path: _Path) -> Json:
+    if key in ONE or key == "additionalItems":
+        if key == "items" and isinstance(value, list | tuple):
+            return _listed(value, path)
+        return _branch(value, path)
+    if key in MANY:
+        if not isinstance(value, list | tuple):
+            raise SchemaError(f"`{key}` must be a list of schemas, not {with_type(value)}", path)
+        return _listed(value, path)
+    if key in NAMED:
+        if not isinstance(value, Mapping):
+            raise SchemaError(f"`{key}` must be a mapping of names to schemas, not {with_type(value)}", path)
+        return {name: _branch(item, (*path, name)) for name, item in named(value, path).items()}
+    if key in _COUNTS and isinstance(value, str) and value.isdecimal() and len(value) < 20:
+        return int(value)  # Gemini's wire writes 64-bit numbers as strings
+    return plain(value, path)
+
+
+def _listed(value: Sequence[object], path: _Path) -> list[Json]:
+    return [_branch(item, (*path, index)) for index, item in enumerate(value)]
+
+
+def _branch(value: object, path: _Path) -> Json:
+    return value if isinstance(value, bool) else _normal(value, path)
+
+
+def _old_style_required(entries: dict[str, object]) -> _Schema:
+    """`required` as a list of names, gathered from properties that say `required: true` themselves."""
+    properties = entries.get("properties")
+    if isinstance(entries.get("required"), bool):
+        del entries["required"]
+    if not isinstance(properties, Mapping):
+        return {}
+    own = [name for name, item in properties.items() if isinstance(item, Mapping) and item.get("required") is True]
+    listed = entries.get("required", [])
+    if not own or not isinstance(listed, list | tuple):
+        return {}
+    return {"required": [*listed, *(name for name in own if name not in listed)]}
+
+
+def _types(schema: _Schema, path: _Path) -> None:
+    given = schema.pop("type", None)
+    if given is None:
+        return
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list) or not names:
+        raise SchemaError(f"`type` must be a type name or a list of them, not {with_type(given)}", (*path, "type"))
+    kinds = [_type(name, (*path, "type")) for name in names]
+    if None not in kinds:
+        schema["type"] = kinds[0] if isinstance(given, str) else list(dict.fromkeys(kinds))
+
+
+def _type(name: Json, path: _Path) -> str | None:
+    if not isinstance(name, str):
+        raise SchemaError(f"a type name must be a string, not {with_type(name)}", path)
+    try:
+        return _TYPES[name.strip().lower()]
+    except KeyError:
+        near = nearest(name, _TYPES)
+        raise SchemaError(
+            f"`{name}` is no type of JSON Schema",
+            path,
+            hint=f"did you mean `{near}`?"
+            if near
+            else "the types are string, integer, number, boolean, array, object, null",
+        ) from None
+
+
+def _bounds(schema: _Schema) -> None:
+    """OpenAPI 3.0 and draft 4 say by a boolean whether the bound itself is excluded."""
+    for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+        if isinstance(schema.get(exclusive), bool) and schema.pop(exclusive) and bound in schema:
+            schema[exclusive] = schema.pop(bound)
+
+
+def _tuples(schema: _Schema) -> None:
+    """Before 2020-12 the schemas of single items were a list under `items`."""
+    rest = schema.pop("additionalItems", None)
+    if isinstance(schema.get("items"), list):
+        schema["prefixItems"] = schema.pop("items")
+        if isinstance(rest, Mapping | bool):
+            schema["items"] = rest
+
+
+def _nullable(schema: _Schema) -> _Schema:
+    if schema.pop("nullable", False) is not True:
+        return schema
+    if isinstance(options := schema.get("enum"), list) and None not in options:
+        schema["enum"] = [*options, None]
+        if "type" not in schema:
+            return schema
+    match schema.get("type"):
+        case str() as kind:
+            return schema if kind == "null" else {**schema, "type": [kind, "null"]}
+        case list() as kinds:
+            return {**schema, "type": [*kinds, *({"null"} - set(kinds))]}
+    outside = {key: schema.pop(key) for key in _ANNOTATIONS if key in schema}
+    return {**outside, "anyOf": [schema, {"type": "null"}]} if schema else outside

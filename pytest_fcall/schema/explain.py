@@ -1,0 +1,184 @@
+"""What the validator found, told to people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from jsonschema_rs import ValidationError, ValidationErrorKind
+
+from pytest_fcall.core import Json
+from pytest_fcall.schema.finding import Finding
+from pytest_fcall.schema.pointers import Path, in_place, look_up
+from pytest_fcall.schema.words import alternatives, nearest, options, place, shown, types_in_words, with_type
+
+_SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "minimum": "must be at least {limit}, not {got}",
+        "maximum": "must be at most {limit}, not {got}",
+        "exclusiveMinimum": "must be more than {limit}, not {got}",
+        "exclusiveMaximum": "must be less than {limit}, not {got}",
+        "multipleOf": "must be a multiple of {limit}, not {got}",
+        "minLength": "must have at least {limit} characters, not {size}",
+        "maxLength": "must have at most {limit} characters, not {size}",
+        "minItems": "must have at least {limit} items, not {size}",
+        "maxItems": "must have at most {limit} items, not {size}",
+        "minProperties": "must have at least {limit} entries, not {size}",
+        "maxProperties": "must have at most {limit} entries, not {size}",
+        "pattern": "must match the pattern {limit}, unlike {got}",
+        "uniqueItems": "must not hold the same item twice",
+        "contains": "holds too few or too many items of the kind that it must contain",
+        "not": "must not be {got}",
+        "oneOf": "fits more than one of the forms that it may have, and must fit just one",
+        "falseSchema": "is not allowed here",
+        "unevaluatedItems": "has more items than it may have",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Explainer:
+    """Tells what is wrong with one value.
+
+    `root` is the whole schema and `base` the way to the part of it that was checked; `at` is the place of `value` in
+    the arguments.
+    """
+
+    root: Mapping[str, Json]
+    value: Json
+    base: Path = ()
+    at: Path = ()
+
+    def findings(self, errors: Iterable[ValidationError]) -> list[Finding]:
+        """What `errors` come to."""
+        found: list[Finding] = []
+        doubtful: list[Finding] = []
+        for error in errors:
+            match error.kind:
+                case ValidationErrorKind.AdditionalProperties(names) | ValidationErrorKind.UnevaluatedProperties(names):
+                    known = self._known(error)
+                    for name in names:
+                        finding = unexpected((*self._where(error), name), known, self._got(error))
+                        (doubtful if name in known else found).append(finding)
+                case ValidationErrorKind.AnyOf(forms) | ValidationErrorKind.OneOfNotValid(forms):
+                    found += self._nearest_form(error, forms)
+                case _:
+                    found.append(self._finding(error))
+        # Where a form does not fit, its properties count as unevaluated: true, but not what is wrong.
+        found += [finding for finding in doubtful if not any(_within(other, finding.path[:-1]) for other in found)]
+        mistyped = {finding.path for finding in found if finding.kind == "wrong_type"}
+        telling = [finding for finding in found if finding.kind != "schema" or finding.path not in mistyped]
+        return list({(finding.kind, finding.path, finding.message): finding for finding in telling}.values())
+
+    def _finding(self, error: ValidationError) -> Finding:
+        where, got = self._where(error), self._got(error)
+        match error.kind:
+            case ValidationErrorKind.Required(name):
+                return Finding("missing_argument", (*where, name), f"{place((*where, name))} is missing")
+            case ValidationErrorKind.Type():
+                return _mistyped(where, _as_list(self._limit(error)), got)
+            case ValidationErrorKind.Custom():
+                return _mistyped(where, _as_list(look_up(self.root, (*self._way(error)[:-1], "type"))), got)
+            case ValidationErrorKind.Enum() | ValidationErrorKind.Constant():
+                return _no_option(where, self._allowed(error), got)
+            case ValidationErrorKind.PropertyNames(inner):
+                path = (*where, str(inner.instance))
+                return Finding("unexpected_argument", path, f"{place(path)} is no name that may be used here")
+        limit = self._limit(error)
+        size = len(got) if isinstance(got, str | Sequence | Mapping) else 0
+        sentence = _SENTENCES.get(error.kind.name, "breaks the schema: {keyword}")
+        said = sentence.format(limit=shown(limit), got=shown(got), size=size, keyword=error.kind.name)
+        return Finding("schema", where, f"{place(where)} {said}", limit, got)
+
+    def _nearest_form(self, error: ValidationError, forms: Sequence[Sequence[ValidationError]]) -> list[Finding]:
+        """What keeps the value from the form that it was probably meant to have."""
+        where, got = self._where(error), self._got(error)
+        told = [(form, self.findings(form)) for form in forms]
+        fitting = [(form, found) for form, found in told if not any(_is_mistyped(one, where) for one in found)]
+        if not fitting:
+            types = (name for _, found in told for one in found for name in _as_list(one.expected) if one.path == where)
+            return [_mistyped(where, list(dict.fromkeys(types)), got)]
+        if choice := self._choice([form for form, _ in fitting]):
+            return [choice]
+        missing = [found[0] for _, found in fitting if [one.kind for one in found] == ["missing_argument"]]
+        if len(missing) == len(fitting):
+            names = dict.fromkeys(place(one.path) for one in missing)
+            return [Finding("missing_argument", missing[0].path, f"{alternatives(list(names))} is missing")]
+        return min(fitting, key=lambda pair: (self._means_another(pair[0], where), len(pair[1])))[1]
+
+    def _means_another(self, form: Sequence[ValidationError], where: Path) -> bool:
+        """Whether a property with fixed values, such as `kind`, says that this form was not meant."""
+        return any(error.kind.name in {"const", "enum"} and self._where(error)[:-1] == where for error in form)
+
+    def _choice(self, forms: Sequence[Sequence[ValidationError]]) -> Finding | None:
+        """The finding that a value, or the property that tells the forms apart, is none of those that all forms list."""
+        fixed = [
+            {self._where(error): error for error in form if error.kind.name in {"const", "enum"}} for form in forms
+        ]
+        where = next((path for path in fixed[0] if all(path in errors for errors in fixed)), None)
+        if where is None:
+            return None
+        errors = [listed[where] for listed in fixed]
+        return _no_option(where, [value for error in errors for value in self._allowed(error)], self._got(errors[0]))
+
+    def _allowed(self, error: ValidationError) -> list[Json]:
+        limit = self._limit(error)
+        return [limit] if error.kind.name == "const" else _as_list(limit)
+
+    def _known(self, error: ValidationError) -> list[str]:
+        pieces = in_place(self.root, look_up(self.root, self._way(error)[:-1]))
+        listed = (piece.get("properties") for piece, _ in pieces)
+        return [name for properties in listed if isinstance(properties, Mapping) for name in properties]
+
+    def _where(self, error: ValidationError) -> Path:
+        return (*self.at, *error.instance_path)
+
+    def _got(self, error: ValidationError) -> Json:
+        return look_up(self.value, error.instance_path)
+
+    def _limit(self, error: ValidationError) -> Json:
+        """What stands at the keyword, as the schema has it; the validator's own copy is out of order."""
+        try:
+            return look_up(self.root, self._way(error))
+        except LookupError:
+            return None
+
+    def _way(self, error: ValidationError) -> Path:
+        """The way to the keyword. The validator counts from the root only once it followed a reference."""
+        base = self.base if error.schema_path == error.evaluation_path else ()
+        return (*base, *error.schema_path)
+
+
+def unexpected(path: Path, known: Sequence[str], owner: Json) -> Finding:
+    """The finding that the last name of `path` is none of the `known` properties of its `owner`."""
+    given = owner if isinstance(owner, Mapping) else {}
+    near = nearest(path[-1], [name for name in known if name not in given])
+    kind = f"property of {place(path[:-1])}" if path[:-1] else "argument of this tool"
+    message = f"{place(path)} is no {kind}" + (f"; did you mean `{near}`?" if near else "")
+    return Finding("unexpected_argument", path, message, got=given.get(str(path[-1])))
+
+
+def _mistyped(where: Path, types: Sequence[Json], got: Json) -> Finding:
+    names = [str(name) for name in types]
+    message = f"{place(where)} must be {types_in_words(names)}, not {with_type(got)}"
+    return Finding("wrong_type", where, message, names[0] if len(names) == 1 else names, got)
+
+
+def _no_option(where: Path, values: list[Json], got: Json) -> Finding:
+    near = nearest(got, values)
+    hint = f"; did you mean {shown(near)}?" if near else ""
+    return Finding("schema", where, f"{place(where)} must be {options(values)}, not {shown(got)}{hint}", values, got)
+
+
+def _is_mistyped(finding: Finding, where: Path) -> bool:
+    return finding.kind == "wrong_type" and finding.path == where
+
+
+def _within(finding: Finding, path: Path) -> bool:
+    return finding.path[: len(path)] == path
+
+
+def _as_list(value: Json) -> list[Json]:
+    return list(value) if isinstance(value, list) else [value]

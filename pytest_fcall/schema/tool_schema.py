@@ -1,0 +1,114 @@
+"""The parameters of a tool, compiled: whether arguments fit, and if not, why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+
+from jsonschema_rs import Validator, ValidatorMap
+
+from pytest_fcall.core import Json, Tool
+from pytest_fcall.schema.compiling import compiled, compiled_parts
+from pytest_fcall.schema.dialect import normalise
+from pytest_fcall.schema.explain import Explainer, unexpected
+from pytest_fcall.schema.finding import Finding
+from pytest_fcall.schema.fitness import fit
+from pytest_fcall.schema.places import UndeclaredError, locate
+from pytest_fcall.schema.pointers import Path, in_place, look_up, resolved
+from pytest_fcall.schema.strict import opens_itself, strict
+
+
+class ToolSchema:
+    """What a tool's arguments must be. Made by `tool_schema`, from normal parameters."""
+
+    def __init__(self, parameters: Mapping[str, Json]) -> None:
+        self._root = parameters
+        self._strict = strict(self._root)
+        self._validator = compiled(self._strict)
+        self.parameters: Mapping[str, Mapping[str, Json]] = dict(self._properties())
+        """The schema of each argument that has one."""
+        certain = [piece for piece, _ in in_place(self._root, self._root, through=("allOf",))]
+        self.required = frozenset(name for piece in certain for name in _strings(piece.get("required")))
+        """The arguments that every call must give."""
+        self.open = any(opens_itself(piece) for piece in certain)
+        """Whether arguments of any other name may be given."""
+
+    def check(self, arguments: Mapping[str, Json]) -> list[Finding]:
+        """All the ways in which `arguments` break the schema. Never raises, whatever a model made up."""
+        return self._check(self._validator, arguments)
+
+    def check_at(self, path: Sequence[str | int], value: Json) -> list[Finding]:
+        """All the ways in which `value` cannot stand at `path` of the arguments."""
+        try:
+            way = locate(self._strict, path)
+        except UndeclaredError as error:
+            return [unexpected(error.path, error.known, None)]
+        validator = None if way is None else self._parts.get(_pointer(way))
+        return [] if validator is None or way is None else self._check(validator, value, way, tuple(path))
+
+    def schema_at(self, path: Sequence[str | int]) -> Mapping[str, Json] | None:
+        """What the schema says of the value at `path`, references followed; None where it says nothing."""
+        try:
+            way = locate(self._strict, path)
+        except UndeclaredError:
+            return None
+        found = None if way is None else look_up(self._root, way)
+        return resolved(self._root, found) if isinstance(found, Mapping) else None
+
+    def _check(self, validator: Validator, value: Json, base: Path = (), at: Path = ()) -> list[Finding]:
+        unfit: list[Finding] = []
+        fitted = fit(value, at, unfit)
+        if not unfit and validator.is_valid(fitted):
+            return []
+        told = [finding.path for finding in unfit]
+        found = Explainer(self._strict, fitted, base, at).findings(validator.iter_errors(fitted))
+        return [*unfit, *(finding for finding in found if not any(finding.path[: len(path)] == path for path in told))]
+
+    @cached_property
+    def _parts(self) -> ValidatorMap:
+        return compiled_parts(self._strict)
+
+    def _properties(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
+        for piece, _ in in_place(self._root, self._root):
+            if isinstance(properties := piece.get("properties"), Mapping):
+                for name, schema in properties.items():
+                    yield name, resolved(self._root, schema) if isinstance(schema, Mapping) else {}
+
+
+def tool_schema(tool: Tool) -> ToolSchema:
+    """The compiled parameters of `tool`, made once for equal schemas; a SchemaError where they are no valid schema."""
+    return _compiled(_Identity(tool.parameters))
+
+
+class _Identity:
+    """A mapping as a key of a cache: compared as an object, and kept alive so that its id stays its own."""
+
+    __slots__ = ("mapping",)
+
+    def __init__(self, mapping: Mapping[str, Json]) -> None:
+        self.mapping = mapping
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and self.mapping is other.mapping
+
+    def __hash__(self) -> int:
+        return id(self.mapping)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(parameters: _Identity) -> ToolSchema:
+    return _compiled_text(json.dumps(normalise(parameters.mapping)))
+
+
+@lru_cache(maxsize=1024)
+def _compiled_text(parameters: str) -> ToolSchema:
+    return ToolSchema(json.loads(parameters))
+
+
+def _strings(value: Json) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _pointer(path: Path) -> str:
+    return "/".join(("#", *(str(step).replace("~", "~0").replace("/", "~1") for step in path)))
