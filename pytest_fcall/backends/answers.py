@@ -62,9 +62,10 @@ def _is_message(item: object) -> bool:
 
 def _mapping(answer: Mapping[str, Any]) -> Reply:
     if isinstance(choices := answer.get("choices"), Sequence) and choices:
-        message = choices[0].get("message") or {}
+        choice = _object(choices[0], "choices[0]")
+        message = _object(choice.get("message"), "choices[0].message")
         reply = replace(_message(message), usage=_usage(answer.get("usage")), engine=_engine(answer))
-        return _finished(reply, choices[0].get("finish_reason"))
+        return _finished(reply, choice.get("finish_reason"))
     if "role" in answer or "tool_calls" in answer or "content" in answer or "function_call" in answer:
         reply = replace(_message(answer), usage=_usage(answer.get("usage")), engine=_engine(answer))
         return _finished(reply, answer.get("stop_reason"))
@@ -74,6 +75,12 @@ def _mapping(answer: Mapping[str, Any]) -> Reply:
     raise AnswerError(f"the app returned a dict with {keys}; it may return {FORMS}")
 
 
+def _object(value: object, where: str) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return value
+    raise AnswerError(f"the app returned an answer whose {where} is a {type(value).__name__}, not an object")
+
+
 def _finished(reply: Reply, reason: object) -> Reply:
     return replace(reply, finish=_FINISH.get(reason, "unknown")) if isinstance(reason, str) else reply
 
@@ -81,9 +88,11 @@ def _finished(reply: Reply, reason: object) -> Reply:
 def _message(message: Mapping[str, Any]) -> Reply:
     content = message.get("content")
     text, calls = _content(content)
-    for item in message.get("tool_calls") or ():
-        calls.append(_raw(item))
-    if isinstance(legacy := message.get("function_call"), Mapping):
+    tool_calls = message.get("tool_calls") or ()
+    if not isinstance(tool_calls, (list, tuple)):
+        raise AnswerError(f"the app returned a message whose tool_calls are a {type(tool_calls).__name__}, not a list")
+    calls += map(_raw, tool_calls)
+    if (legacy := message.get("function_call")) is not None:
         calls.append(_raw(legacy))
     refusal = message.get("refusal")
     return Reply(

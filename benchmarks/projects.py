@@ -1,0 +1,81 @@
+"""The projects that are measured, written to disk."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+FLOOR = """
+import pytest, yaml
+
+class Item(pytest.Item):
+    def __init__(self, *, case, **kwargs):
+        super().__init__(**kwargs)
+        self.case = case
+    def runtest(self):
+        assert answer(self.case["prompt"]) == self.case["expect"]
+
+class File(pytest.File):
+    def collect(self):
+        for case in yaml.load(self.path.read_bytes(), Loader=yaml.CSafeLoader)["cases"]:
+            yield Item.from_parent(self, name=case["id"], case=case)
+
+def pytest_collect_file(file_path, parent):
+    if file_path.name.endswith(".floor.yaml"):
+        return File.from_parent(parent, path=file_path)
+
+def answer(prompt):
+    number = int(prompt.split()[-1])
+    return [{f"tool_{number % 3}": {"city": f"City {number}", "days": number % 9, "unit": "celsius"}}]
+"""
+
+APP = """
+def answer(request):
+    number = int(request.messages[-1]["content"].split()[-1])
+    arguments = {"city": f"City {number}", "days": number % 9, "unit": "celsius"}
+    return [{"name": f"tool_{number % 3}", "arguments": arguments}]
+"""
+
+PARAMETRISED = """
+import pytest
+
+@pytest.mark.parametrize("number", range({count}))
+def test_nothing(number):
+    pass
+"""
+
+
+def write_cases(folder: Path, count: int) -> None:
+    """Write the same cases twice: for a collector of fifteen lines, and for pytest-fcall with its app."""
+    (folder / "conftest.py").write_text(FLOOR)
+    (folder / "app.py").write_text(APP)
+    cases = "cases:\n" + "".join(
+        f"  - id: case_{n}\n"
+        f"    prompt: What is the weather going to be in number {n}\n"
+        f"    expect:\n"
+        f"      - tool_{n % 3}: {{city: City {n}, days: {n % 9}, unit: celsius}}\n"
+        for n in range(count)
+    )
+    (folder / "many.floor.yaml").write_text(cases)
+    (folder / "many.fc.yaml").write_text(f"tools: {json.dumps([_tool(n) for n in range(3)])}\n{cases}")
+
+
+def write_parametrised(folder: Path, count: int) -> None:
+    """Write a test function with `count` parameter sets."""
+    (folder / "test_many.py").write_text(PARAMETRISED.format(count=count))
+
+
+def _tool(number: int) -> dict[str, object]:
+    return {
+        "name": f"tool_{number}",
+        "description": "What the weather is going to be.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "city": {"type": "string", "description": "Name of the city."},
+                "days": {"type": "integer", "minimum": 0},
+                "unit": {"type": "string", "enum": ["celsius", "fahrenheit"]},
+            },
+            "required": ["city", "days"],
+        },
+    }

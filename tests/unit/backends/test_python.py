@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.backends.python import AppRequest, PythonBackend, app_request, find_app, python_backend
+from pytest_fcall.core import Model, ModelUnavailable, Request, Tool
+
+NOW = datetime(2026, 11, 21, 16, 30, tzinfo=UTC)
+REQUEST = Request(
+    ({"role": "user", "content": "Weather in Oslo?"},),
+    (Tool("get_weather", "Weather", {"type": "object", "properties": {"city": {"type": "string"}}}),),
+    {"temperature": 0},
+    now=NOW,
+)
+
+
+def test_an_app_is_handed_plain_lists_and_dicts_in_openais_form() -> None:
+    asked = app_request(REQUEST)
+    assert asked == AppRequest(
+        messages=[{"role": "user", "content": "Weather in Oslo?"}],
+        tools=[
+            {
+                "type": "function",
+                "function": {
+                    "name": "get_weather",
+                    "description": "Weather",
+                    "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+                },
+            }
+        ],
+        settings={"temperature": 0},
+        now=NOW,
+    )
+
+
+def test_an_app_may_change_what_it_was_handed() -> None:
+    def rude(request: AppRequest) -> str:
+        request.messages.clear()
+        request.tools[0]["function"]["parameters"]["properties"].clear()
+        return "done"
+
+    asyncio.run(PythonBackend(lambda: rude).complete(REQUEST))
+    assert app_request(REQUEST).tools[0]["function"]["parameters"]["properties"] == {"city": {"type": "string"}}
+
+
+def test_an_image_arrives_as_a_data_url(tmp_path: Path) -> None:
+    (tmp_path / "dot.png").write_bytes(b"PNG")
+    image = {"path": str(tmp_path / "dot.png"), "media_type": "image/png", "sha256": "x"}
+    content = [{"type": "text", "text": "What is it?"}, {"type": "image_file", "image_file": image}]
+    (message,) = app_request(Request(({"role": "user", "content": content},))).messages
+    assert message["content"] == [
+        {"type": "text", "text": "What is it?"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,UE5H"}},
+    ]
+
+
+def test_a_reply_says_how_long_the_app_took() -> None:
+    reply = asyncio.run(PythonBackend(lambda: lambda _: "hello").complete(REQUEST))
+    assert reply.seconds is not None
+    assert reply.seconds >= 0
+
+
+def test_an_app_is_found_inside_a_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "found_inside.py").write_text("class Shop:\n    @staticmethod\n    def answer(request): return 'hi'\n")
+    monkeypatch.setattr("sys.path", ["/nowhere"])
+    assert callable(find_app("found_inside:Shop.answer", tmp_path))
+
+
+def test_a_module_that_an_app_needs_and_lacks_is_the_apps_own_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "needs_more.py").write_text("import there_is_no_such_module\n")
+    monkeypatch.setattr("sys.path", ["/nowhere"])
+    with pytest.raises(ModuleNotFoundError):
+        find_app("needs_more:answer", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["nothing", "nothing:", ":x", "nothing.at.all:x", "json:nothing", "json:decoder"])
+def test_what_is_not_there_makes_the_model_unavailable(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable, match=f"python:{name}"):
+        find_app(name, tmp_path)
+
+
+def test_making_a_backend_imports_nothing(tmp_path: Path) -> None:
+    assert python_backend(Model("python", "nowhere:answer"), tmp_path).reusable is False
