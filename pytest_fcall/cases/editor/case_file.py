@@ -30,6 +30,7 @@ from pytest_fcall.cases.editor.words import (
 from pytest_fcall.core import Json
 
 _ID = r"^(?!.*(::|[\[\]]))\S(.{0,198}\S)?$"
+_TEXT: Schema = {"type": "string"}
 _PATH = string("A path, seen from the case file.")
 _FILE = obj("What stands in a file.", {"file": _PATH}, required=["file"])
 _NEVER = array("Calls that must not be made, whatever the case expects.", ref("call_pattern"), 0)
@@ -42,7 +43,7 @@ _STRINGS = choice(
 
 _SHARED: Mapping[str, Schema] = MappingProxyType(
     {
-        "system": string("The system message. `{now}` and `{now:%A %d %B}` stand for the clock."),
+        "system": either("The system message. `{now}` and `{now:%A %d %B}` stand for the clock.", _TEXT, _FILE),
         "now": string(
             "The clock of the case, ISO 8601: what `{now}` and `$date: tomorrow` mean.",
             r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$",
@@ -90,7 +91,8 @@ def editor_schema(comparators: Iterable[str] = (), tool_sources: Iterable[str] =
             "turn": _turn(),
             "message": _message(),
             "content": _content(),
-            "rule": _rule(),
+            "match": mapping("Rules by parameter, such as `*.city` or `book.seat`.", _rule())
+            | {"propertyNames": {"pattern": r"^.+\..+$"}},
             "condition": _condition(),
             "conditions": one_or_many("Why, and for which models.", ref("condition")),
             "samples": _samples(),
@@ -109,7 +111,7 @@ def _file() -> Schema:
             "include": one_or_many("Files whose tools, defaults and match rules count here too.", _PATH),
             "tools": array("The tools that the model is offered.", ref("tool"), 0),
             "defaults": obj("What holds for every case of this file.", {**_SHARED, "never": _NEVER}),
-            "match": mapping("Rules by parameter, such as `*.city` or `book.seat`.", ref("rule")),
+            "match": ref("match"),
             "cases": array("The exam questions.", ref("case")),
         },
     )
@@ -125,7 +127,7 @@ def _case() -> Schema:
             "turns": array("What is said one after another, with what is expected each time.", ref("turn")),
             "tools": obj("Which of the file's tools the model is offered.", {"only": pick, "without": pick}),
             "matrix": array("One case a row: `{name}` stands for the row's value.", _row()),
-            "match": mapping("Rules by parameter, before those of the file.", ref("rule")),
+            "match": ref("match"),
             **_CHECKS,
             **_SHARED,
         },
@@ -151,17 +153,31 @@ def _message() -> Schema:
             "role": roles,
             "content": either("What is said.", ref("content"), {"type": "null"}),
             "name": string("The speaker's name."),
-            "tool_calls": array("The calls that the assistant made.", {"type": "object"}),
+            "tool_calls": array("The calls that the assistant made.", _tool_call()),
             "tool_call_id": string("The call that this message answers."),
+            "refusal": string("Why the assistant did not answer."),
         },
         required=["role"],
     )
 
 
+def _tool_call() -> Schema:
+    function = obj(
+        "What is called.",
+        {"name": string("The tool."), "arguments": string("Its arguments, as JSON text.")},
+        required=["name", "arguments"],
+    )
+    return obj(
+        "One call.",
+        {"id": string("Its id."), "type": choice("Its type.", "function"), "function": function},
+        required=["id", "function"],
+    )
+
+
 def _content() -> Schema:
     image = obj("A picture.", {"image": string("Its file, seen from the case file.")}, required=["image"])
-    part = either("A part.", {"type": "string"}, image, mapping("A part in OpenAI's form.") | {"required": ["type"]})
-    return either("Text, parts, or a file.", {"type": "string"}, array("Parts.", part), _FILE)
+    part = either("A part.", _TEXT, image, mapping("A part in OpenAI's form.") | {"required": ["type"]})
+    return either("Text, parts, or a file.", _TEXT, array("Parts.", part), _FILE)
 
 
 def _rule() -> Schema:
@@ -176,7 +192,7 @@ def _condition() -> Schema:
     glob = string("A model, or a glob such as `local:*`.")
     return either(
         "A reason, with or without the models that it is meant for.",
-        {"type": "string"},
+        _TEXT,
         obj(
             "Why, for some models.",
             {"reason": string("Why."), "models": one_or_many("The models.", glob)},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from pytest_fcall.cases.editor.words import (
     FILLED,
     Schema,
@@ -30,27 +32,12 @@ _TIMES = either(
 
 def expectation_definitions() -> dict[str, Schema]:
     """Definitions of `expect` and of what stands in it."""
+    alternatives = array("Alternatives, one of which must hold.", ref("alternative"))
+    filled: Schema = {"type": "string", "pattern": FILLED}
     return {
-        "expect": either(
-            "What a right answer is.", _word(), ref("calls"), ref("expectation"), {"type": "string", "pattern": FILLED}
-        ),
-        "expectation": obj(
-            "A right answer, with its rules.",
-            {
-                "calls": either("The calls that must be made.", ref("calls"), _word()),
-                "order": choice("`any` (the default), or `strict`: just as listed.", "any", "strict"),
-                "extra": choice("Whether calls that are not listed are allowed.", "forbid", "allow"),
-                "parallel": choice(
-                    "`as_given`: the calls come in one message; `free`: one after another is as good.",
-                    "as_given",
-                    "free",
-                ),
-                "allow": array("Calls that may be made beside those listed.", ref("call_pattern"), 0),
-                "never": array("Calls that must not be made.", ref("call_pattern"), 0),
-                "any_of": array("Alternatives, one of which must hold.", ref("alternative")),
-            },
-        ),
-        "alternative": either("One right answer.", _word(), ref("expectation")),
+        "expect": either("What a right answer is.", _word(), ref("calls"), ref("expectation"), filled),
+        "expectation": _rules({"any_of": alternatives}, ("calls", "any_of", "never")),
+        "alternative": either("One right answer.", _word(), _rules({}, ("calls", "never"))),
         "calls": array("Calls, in any order. An empty list is `no_call`.", ref("call"), 0),
         "call": _call(),
         "call_pattern": either(
@@ -60,6 +47,24 @@ def expectation_definitions() -> dict[str, Schema]:
             | {"minProperties": 1, "maxProperties": 1},
         ),
     }
+
+
+def _rules(more: Mapping[str, Schema], needed: Sequence[str]) -> Schema:
+    rules = obj(
+        "A right answer, with its rules.",
+        {
+            "calls": either("The calls that must be made.", ref("calls"), _word()),
+            "order": choice("`any` (the default), or `strict`: just as listed.", "any", "strict"),
+            "extra": choice("Whether calls that are not listed are allowed.", "forbid", "allow"),
+            "parallel": choice(
+                "`as_given`: the calls come in one message; `free`: one after another is as good.", "as_given", "free"
+            ),
+            "allow": array("Calls that may be made beside those listed.", ref("call_pattern"), 0),
+            "never": array("Calls that must not be made.", ref("call_pattern"), 0),
+            **more,
+        },
+    )
+    return rules | {"anyOf": [{"required": [key]} for key in needed], "not": {"required": ["calls", "any_of"]}}
 
 
 def _word() -> Schema:
@@ -78,7 +83,7 @@ def _call() -> Schema:
         "times": _TIMES,
         "as": string("A name for this call, for `$from` in later ones.", r"^[^\W\d]\w*$"),
     }
-    then = array("Calls that must come after everything above.", ref("call"))
+    then = array("Calls that must come after everything above.", {**ref("call"), "not": {"required": ["then"]}})
     return {
         "description": "`tool name: {arguments}`, or a `then:` group.",
         "type": "object",

@@ -104,7 +104,7 @@ cases: [{id: a, prompt: hello, expect: no_call}]
         returns_each: [1, 2, 3]
       - then:
           - f: {x: {$from: "first.result[0].id"}}
-          - then: [{f: {y: 2}}]"""),
+      - then: [{f: {y: 2}}]"""),
     "turns": """
 tools: [{name: f}]
 cases:
@@ -157,6 +157,10 @@ FAULTY = {
     "an unknown key of defaults": "defaults: {promt: x}\ncases: [{id: a, prompt: hello, expect: no_call}]",
     "no id": "cases: [{prompt: hello, expect: no_call}]",
     "nothing said": "cases: [{id: a, expect: no_call}]",
+    "an id with brackets": "cases: [{id: 'a[b]', prompt: hello, expect: no_call}]",
+    "a row without an id": case_with("matrix: [{q: what}]"),
+    "a message without a role": "cases: [{id: a, messages: [{content: hello}], expect: no_call}]",
+    "a message from nobody": "cases: [{id: a, messages: [{role: me, content: hello}], expect: no_call}]",
     "an id of no text": "cases: [{id: [a], prompt: hello, expect: no_call}]",
     "an id with colons": "cases: [{id: 'a::b', prompt: hello, expect: no_call}]",
     "a prompt of no text": "cases: [{id: a, prompt: {text: hello}, expect: no_call}]",
@@ -178,6 +182,11 @@ FAULTY = {
     "times of no number": case_with("expect: [{f: , times: often}]"),
     "times with three numbers": case_with("expect: [{f: , times: [1, 2, 3]}]"),
     "then of no list": case_with("expect: [{f: }, {then: {f: }}]"),
+    "then in then": case_with("expect: [{f: }, {then: [{then: [{f: }]}]}]"),
+    "calls and alternatives": case_with("expect: {calls: [{f: }], any_of: [no_call]}"),
+    "alternatives in an alternative": case_with("expect: {any_of: [{any_of: [no_call]}]}"),
+    "no word of calls": case_with("expect: {order: strict}"),
+    "a rule for no parameter": "match: {city: {$ignore: true}}\ncases: [{id: a, prompt: hello, expect: no_call}]",
     "then beside a call": case_with("expect: [{f: , then: [{f: }]}]"),
     "an unknown operator": expecting("{$anny: [a]}"),
     "an unknown operator deep inside": expecting("[{a: {$all: [{$contians: b}]}}]"),
