@@ -16,10 +16,7 @@ def expand(text: str, environment: Mapping[str, str]) -> str:
     def value(found: re.Match[str]) -> str:
         name = found[1]
         if name not in environment:
-            raise SchemaError(
-                f"the environment variable {name} is not set",
-                hint=f"set it first: export {name}=…, then run this again",
-            )
+            raise SchemaError(f"the environment variable {name} is not set", hint=f"export {name}=…, then try again")
         return environment[name]
 
     return _VARIABLE.sub(value, text)
