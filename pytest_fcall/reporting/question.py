@@ -18,7 +18,7 @@ def where(case: Case, model: str | None) -> str:
 
 def judged_turn(case: Case) -> Turn:
     """The last turn with an expectation, else the last one."""
-    return next((turn for turn in reversed(case.turns) if turn.expect is not None), (*case.turns, Turn(()))[-1])
+    return next((turn for turn in reversed(case.turns) if turn.expect is not None), (Turn(()), *case.turns)[-1])
 
 
 def expectation_of(case: Case) -> Expectation:

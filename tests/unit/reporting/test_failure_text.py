@@ -1,0 +1,312 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.core import (
+    Call,
+    Calls,
+    Case,
+    Expectation,
+    ExpectedCall,
+    Json,
+    Location,
+    Operator,
+    RawCall,
+    Reason,
+    ReasonKind,
+    Reply,
+    Turn,
+    Usage,
+    Verdict,
+)
+from pytest_fcall.core.pattern import Pattern
+from pytest_fcall.reporting import failure_text, full_failure_text
+from pytest_fcall.reporting.columns import columns
+from pytest_fcall.reporting.marks import ASCII
+
+CELSIUS: dict[str, Pattern] = {"city": Operator("any", ["San Francisco", "SF"]), "unit": "celsius"}
+
+
+def calls_of(*calls: tuple[str, Mapping[str, Pattern] | None], **rest: Any) -> Expectation:
+    return Expectation(stages=(tuple(ExpectedCall(name, arguments) for name, arguments in calls),), **rest)
+
+
+def case_of(expect: Expectation | None, prompt: Json = "Weather in SF, in celsius?") -> Case:
+    messages = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": prompt})
+    return Case("celsius", Location("cases/weather.fc.yaml", 14, 5), (Turn(messages, expect),))
+
+
+def called(*calls: tuple[str, Mapping[str, Json]]) -> Calls:
+    return Calls(tuple(Call(name, arguments) for name, arguments in calls))
+
+
+def reason(kind: ReasonKind, path: str, message: str = "so it is", **values: Any) -> Reason:
+    return Reason(kind, path, message, **values)
+
+
+def invalid(*reasons: Reason, pairs: tuple[tuple[int, int], ...] = (), alternative: int | None = None) -> Verdict:
+    return Verdict(valid=False, reasons=reasons, pairs=pairs, alternative=alternative)
+
+
+def lines(text: str) -> list[str]:
+    return text.split("\n")
+
+
+WRONG_UNIT = invalid(
+    reason("wrong_value", "calls[0].args.unit", "`unit` is 'kelvin', expected 'celsius'"), pairs=((0, 0),)
+)
+
+
+def test_the_wrong_argument_is_marked_and_told_in_words() -> None:
+    calls = called(("get_weather", {"city": "SF", "unit": "kelvin"}))
+    text = failure_text(case_of(calls_of(("get_weather", CELSIUS))), calls, WRONG_UNIT, Reply(), "openai:gpt-5.2")
+    assert lines(text) == [
+        "cases/weather.fc.yaml:14 celsius (openai:gpt-5.2)",
+        "  asked: Weather in SF, in celsius?",
+        "                 expected                     called",
+        "  ✗ get_weather",
+        '  ✗   unit       "celsius"                    "kelvin"',
+        '  ✓   city       $any["San Francisco", "SF"]  "SF"',
+        "  wrong_value in calls[0]: `unit` is 'kelvin', expected 'celsius'",
+    ]
+
+
+def test_marks_have_an_ascii_form() -> None:
+    calls = called(("get_weather", {"city": "SF", "unit": "k" * 200}))
+    text = failure_text(case_of(calls_of(("get_weather", CELSIUS))), calls, WRONG_UNIT, Reply(), marks=ASCII)
+    assert text.isascii()
+    assert "  !   unit" in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected", "got", "row"),
+    [
+        ("missing_argument", {"days": 3}, {}, ["3", "(left out)"]),
+        ("unexpected_argument", {}, {"days": 3}, ["(not expected)", "3"]),
+        ("wrong_type", {"days": 3}, {"days": "3"}, ["3", '"3"']),
+        ("wrong_value", {"days": None}, {"days": 0}, ["null", "0"]),
+        ("wrong_value", {"days": 1}, {"days": True}, ["1", "true"]),
+        ("wrong_value", {"days": "caf\u00e9"}, {"days": "cafe\u0301"}, ['"caf\\xe9"', '"cafe\\u0301"']),
+    ],
+)
+def test_each_kind_of_wrong_argument_reads_well(
+    kind: ReasonKind, expected: dict[str, Pattern], got: dict[str, Json], row: list[str]
+) -> None:
+    verdict = invalid(reason(kind, "calls[0].args.days"), pairs=((0, 0),))
+    text = failure_text(case_of(calls_of(("plan", expected))), called(("plan", got)), verdict, Reply())
+    assert lines(text)[4].split() == ["✗", "days", *" ".join(row).split()]
+
+
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [
+        ("calls[0].args.legs[1].to", "legs[1].to"),
+        ("calls[0].args['a.b']", "a.b"),
+        ("calls[0].args['a.b'].c", "a.b.c"),
+        ("calls[0].args['都市']", "都市"),
+    ],
+)
+def test_a_place_deep_inside_is_named_with_its_own_values(path: str, label: str) -> None:
+    arguments: dict[str, Json] = {"legs": [{}, {"to": "OSL"}], "a.b": {"c": 1}, "都市": "東京", "fine": 1}
+    verdict = invalid(reason("wrong_value", path, expected="deep want", got="deep got"), pairs=((0, 0),))
+    text = failure_text(case_of(calls_of(("book", arguments))), called(("book", arguments)), verdict, Reply())
+    assert f"✗   {label} " in lines(text)[4]
+    assert sum(line.lstrip().startswith("✓") for line in lines(text)) == 3
+
+
+def test_long_values_are_shown_where_they_part() -> None:
+    body = "The report is attached. " * 40
+    expected, got = {"body": body + "Yours, Ana"}, {"body": body + "Yours, Bob"}
+    verdict = invalid(reason("wrong_value", "calls[0].args.body"), pairs=((0, 0),))
+    text = failure_text(case_of(calls_of(("send", expected))), called(("send", got)), verdict, Reply(), width=80)
+    assert 'Yours, Ana"' in lines(text)[4]
+    assert 'Yours, Bob"' in lines(text)[4]
+
+
+def test_missing_and_unexpected_calls_face_an_empty_side() -> None:
+    expectation = calls_of(("get_weather", {"city": "Oslo"}), ("get_time", None))
+    calls = called(("get_weather", {"city": "Oslo"}), ("delete_all", {}))
+    verdict = invalid(reason("unexpected_call", "calls[1]"), reason("wrong_count", "calls"), pairs=((0, 0),))
+    text = failure_text(case_of(expectation), calls, verdict, Reply())
+    assert lines(text)[2:6] == [
+        "                 expected         called",
+        '  ✓ get_weather  city: "Oslo"     city: "Oslo"',
+        "  ✗ get_time     (any arguments)  (not called)",
+        "  ✗ delete_all   (not expected)   (no arguments)",
+    ]
+
+
+def test_another_tool_is_named_on_its_side() -> None:
+    verdict = invalid(reason("wrong_tool", "calls[0]"), pairs=((0, 0),))
+    text = failure_text(
+        case_of(calls_of(("get_weather", {"city": "Oslo"}))), called(("get_time", {"zone": "CET"})), verdict, Reply()
+    )
+    assert lines(text)[3] == '  ✗ get_weather  city: "Oslo"  get_time: zone: "CET"'
+
+
+def test_calls_that_are_right_fold_before_wrong_ones_are_left_out() -> None:
+    cities = ["Oslo", "Rome", "Bern", "Kyiv", "Riga", "Lima", "Cairo", "Delhi", "Paris", "Wien"]
+    calls = called(*(("get_weather", {"city": city, "unit": "K"}) for city in cities))
+    expectation = calls_of(*(("get_weather", {"city": city, "unit": "K"}) for city in cities))
+    pairs = tuple((n, n) for n in range(10))
+    one_wrong = failure_text(
+        case_of(expectation), calls, invalid(reason("wrong_value", "calls[3].args.unit"), pairs=pairs), Reply()
+    )
+    assert "  ✓ 9 more as expected" in lines(one_wrong)
+    all_wrong = invalid(*(reason("wrong_value", f"calls[{n}].args.unit") for n in range(10)), pairs=pairs)
+    text = failure_text(case_of(expectation), calls, all_wrong, Reply())
+    assert len(lines(text)) == 12
+    assert "  … and more (-vv): 10 of 10 calls are wrong" in lines(text)
+    assert lines(text)[-1] == "  … and 7 more (-vv)"
+
+
+def test_text_stands_in_where_no_call_was_made() -> None:
+    verdict = invalid(reason("no_call", "calls", "no tool was called"))
+    text = failure_text(case_of(calls_of(("get_weather", {}))), Calls(), verdict, Reply(text="Which city?"))
+    assert lines(text)[3:] == [
+        "  ✗ get_weather  (no arguments)  (not called)",
+        '  text: "Which city?"',
+        "  no_call: no tool was called",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("calls", "reply", "line"),
+    [
+        (Calls(), Reply(refusal="I must not."), '  refusal: "I must not."'),
+        (Calls(), Reply(), '  text: ""'),
+        (
+            Calls(malformed="JSON ends early"),
+            Reply(tool_calls=(RawCall("f", '{"a": '),)),
+            '  raw call: "f" \'{"a": \'',
+        ),
+        (Calls(malformed="no JSON"), Reply(text="f(a=", decoder="json"), '  text: "f(a="'),
+    ],
+)
+def test_what_the_model_gave_instead_of_calls_is_shown(calls: Calls, reply: Reply, line: str) -> None:
+    assert line in lines(failure_text(case_of(Expectation("any_call")), calls, invalid(), reply))
+
+
+def test_the_alternative_of_the_verdict_is_shown() -> None:
+    expectation = Expectation("any_of", alternatives=(Expectation("no_call"), calls_of(("get_time", {"zone": "CET"}))))
+    text = failure_text(case_of(expectation), Calls(), invalid(alternative=1), Reply())
+    assert '  ✗ get_time  zone: "CET"  (not called)' in lines(text)
+
+
+def test_a_call_where_none_was_expected_is_wrong() -> None:
+    verdict = invalid(reason("unexpected_call", "calls[0]"))
+    text = failure_text(case_of(Expectation("no_call")), called(("get_time", {"zone": "CET"})), verdict, Reply())
+    assert '  ✗ get_time  (not expected)  zone: "CET"' in lines(text)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asked"),
+    [
+        ("two\nlines", "two\\nlines"),
+        (
+            [{"type": "text", "text": "File this."}, {"type": "image_file", "image_file": {"path": "r1.png"}}],
+            "File this. [image r1.png]",
+        ),
+        ([{"type": "audio"}, "stray"], "[audio]"),
+        (None, ""),
+    ],
+)
+def test_what_was_asked_is_one_line(prompt: Json, asked: str) -> None:
+    text = failure_text(case_of(None, prompt), Calls(), invalid(), Reply())
+    assert lines(text)[1].rstrip() == f"  asked: {asked}".rstrip()
+
+
+def test_a_case_without_turns_or_place_is_no_trouble() -> None:
+    text = failure_text(Case("assert_calls", Location(""), ()), Calls(), invalid(), Reply())
+    assert lines(text)[:2] == ["assert_calls", "  asked: (nothing)"]
+
+
+def test_the_full_text_leaves_nothing_out() -> None:
+    calls = Calls((Call("get_weather", {"city": "SF", "unit": "kelvin"}),), notes=("one call was dropped",))
+    wrong = reason("wrong_value", "calls[0].args.unit", "`unit` is wrong", expected="celsius", got="kelvin")
+    verdict = invalid(*[wrong] * 5, pairs=((0, 0),))
+    reply = Reply(text="Here\nyou are", usage=Usage(12, 3), seconds=0.25, finish="tool_calls")
+    case = case_of(calls_of(("get_weather", CELSIUS), ("get_time", None)))
+    text = full_failure_text(case, calls, verdict, reply, "openai:gpt-5.2")
+    assert lines(text)[:10] == [
+        "cases/weather.fc.yaml:14 celsius (openai:gpt-5.2)",
+        "  asked:",
+        "    system: Be brief.",
+        "    user: Weather in SF, in celsius?",
+        "  expected and called:",
+        '    ✗ expected get_weather(city: $any["San Francisco", "SF"], unit: "celsius")',
+        '    ✗ called   get_weather(city: "SF", unit: "kelvin")',
+        "    ✗ expected get_time(any arguments)",
+        "  reasons:",
+        "    wrong_value at calls[0].args.unit: `unit` is wrong",
+    ]
+    assert text.count("wrong_value") == 5
+    assert lines(text)[-7:] == [
+        "  text:",
+        "    Here",
+        "    you are",
+        "  notes:",
+        "    one call was dropped",
+        "  reply:",
+        "    finish tool_calls, seconds 0.25, input tokens 12, output tokens 3",
+    ]
+
+
+TEXT = st.text(st.characters(exclude_categories=[]), max_size=30)
+ARGUMENTS = st.dictionaries(
+    TEXT, st.recursive(TEXT | st.integers() | st.none(), lambda inner: st.lists(inner, max_size=3)), max_size=4
+)
+CALLS = st.lists(st.tuples(TEXT, ARGUMENTS), max_size=8)
+REASONS = st.lists(
+    st.builds(
+        Reason,
+        st.sampled_from(["wrong_value", "missing_argument", "unexpected_argument", "wrong_count"]),
+        st.builds("calls[{}].args{}".format, st.integers(0, 12), st.just("") | TEXT.map(".{}".format)) | TEXT,
+        TEXT,
+    ),
+    max_size=12,
+)
+
+
+@given(
+    expected=CALLS,
+    got=CALLS,
+    reasons=REASONS,
+    pairs=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=9),
+    said=TEXT,
+    width=st.integers(20, 200),
+)
+def test_whatever_comes_twelve_printable_lines_of_the_width_are_enough(
+    *,
+    expected: list[tuple[str, dict[str, Any]]],
+    got: list[tuple[str, dict[str, Any]]],
+    reasons: list[Reason],
+    pairs: list[tuple[int, int]],
+    said: str,
+    width: int,
+) -> None:
+    case, calls = case_of(calls_of(*expected), said), called(*got)
+    verdict, reply = invalid(*reasons, pairs=tuple(pairs)), Reply(text=said)
+    text = failure_text(case, calls, verdict, reply, said, width=width)
+    assert len(lines(text)) <= 12
+    assert all(line.isprintable() and columns(line) <= width for line in lines(text))
+    assert all(line.isprintable() for line in lines(full_failure_text(case, calls, verdict, reply, said)))
+
+
+def test_a_flood_of_text_arguments_and_calls_takes_no_time() -> None:
+    flood = "\u202eab" * 400_000
+    arguments = {f"a{n}": flood for n in range(2_000)}
+    reasons = [reason("unexpected_argument", f"calls[0].args.a{n}", flood, got=flood) for n in range(2_000)]
+    calls = called(("f", arguments), *[("g", {})] * 2_000)
+    verdict = invalid(*reasons, *(reason("unexpected_call", f"calls[{n}]") for n in range(1, 2_001)), pairs=((0, 0),))
+    case = case_of(calls_of(("f", {})), flood)
+    started = time.perf_counter()
+    text = failure_text(case, calls, verdict, Reply(text=flood), flood)
+    assert time.perf_counter() - started < 1
+    assert len(lines(text)) == 12
