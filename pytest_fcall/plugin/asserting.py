@@ -10,7 +10,7 @@ from pytest_fcall.core import Calls, Case, Location, Reply, Request, Rules, Stri
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching import judge
 from pytest_fcall.plugin.asking import DecodedReply
-from pytest_fcall.plugin.calllist import CallList, call_list
+from pytest_fcall.plugin.calllist import CallList, call_list, same
 from pytest_fcall.reporting import equality_lines, failure_text
 
 if TYPE_CHECKING:
@@ -48,4 +48,4 @@ def explain_unequal(made: CallList, other: object) -> list[str] | None:
         expected = call_list(other) if isinstance(other, (list, tuple)) else None
     except TypeError as error:
         return ["reply.calls == ...", str(error)]
-    return equality_lines(made, expected) if expected is not None else None
+    return equality_lines(made, expected, same) if expected is not None else None
