@@ -132,8 +132,10 @@ def _texts(data: Mapping[str, Json], name: str) -> tuple[str, ...]:
 
 
 def _reasons(data: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
-    pairs = [_list({"reasons": item}, "reasons") for item in _list(data, "reasons")]
-    return tuple((_checked(kind, "reasons", str), _checked(path, "reasons", str)) for kind, path in pairs)
+    pairs = [_texts({"reasons": item}, "reasons") for item in _list(data, "reasons")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError("reasons: expected pairs of kind and path")
+    return tuple((kind, path) for kind, path in pairs)
 
 
 def _usage(data: Mapping[str, Json]) -> Usage | None:

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.core import Usage
+from pytest_fcall.reporting.results import (
+    Result,
+    Results,
+    result_from_json,
+    result_to_json,
+    results_from_json,
+    results_to_json,
+)
+
+RESULT = Result("cases/a.fc.yaml::oslo", "oslo", "local:smollm2", "passed")
+RESULTS = st.builds(
+    Result,
+    tags=st.lists(st.text()).map(tuple),
+    reasons=st.lists(st.tuples(st.text(), st.text())).map(tuple),
+    seconds=st.none() | st.floats(0, 100),
+    usage=st.none() | st.builds(Usage),
+    cost=st.none() | st.floats(0, 100),
+)
+
+
+@given(st.builds(Results, st.lists(RESULTS, max_size=3).map(tuple)))
+def test_results_come_back_as_they_went(results: Results) -> None:
+    assert results_from_json(json.loads(json.dumps(results_to_json(results)))) == results
+    assert results_from_json(results_to_json(results)) == results
+
+
+def test_fields_of_a_later_version_are_left_out() -> None:
+    data = {**result_to_json(RESULT), "outcome": "fixed", "usage": {"input_tokens": 3, "thinking": 5}}
+    assert result_from_json(data).usage == Usage(input_tokens=3)
+
+
+def test_fields_of_an_earlier_version_may_be_missing() -> None:
+    data = {"nodeid": "a::b", "case": "b", "model": "m", "status": "failed"}
+    assert result_from_json(data) == Result("a::b", "b", "m", "failed")
+    assert results_from_json({}) == Results()
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"status": "great"}, "status: 'great' is none of passed, failed"),
+        ({"status": None}, "status: expected str, got NoneType"),
+        ({"nodeid": 5}, "nodeid: expected str, got int"),
+        ({"line": True}, "line: expected int, got bool"),
+        ({"seconds": "1"}, "seconds: expected float, got str"),
+        ({"replayed": 1}, "replayed: expected bool, got int"),
+        ({"tags": "ab"}, "tags: expected list, got str"),
+        ({"reasons": [["only one"]]}, "reasons: expected pairs"),
+        ({"reasons": ["ab"]}, "reasons: expected list, got str"),
+        ({"usage": 5}, "usage: expected dict, got int"),
+    ],
+)
+def test_a_wrong_field_is_named(change: dict[str, Any], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        result_from_json({**result_to_json(RESULT), **change})
+
+
+@pytest.mark.parametrize(
+    ("status", "answered", "right"),
+    [
+        ("passed", True, True),
+        ("xpassed", True, True),
+        ("failed", True, False),
+        ("xfailed", True, False),
+        ("error", False, False),
+        ("skipped", False, False),
+    ],
+)
+def test_errors_and_skips_are_no_answers(status: Any, answered: bool, right: bool) -> None:
+    result = Result("a::b", "b", "m", status)
+    assert (result.answered, result.right) == (answered, right)

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.core import Usage
+from pytest_fcall.reporting import last_line, summary_lines
+from pytest_fcall.reporting.causes import causes
+from pytest_fcall.reporting.columns import columns
+from pytest_fcall.reporting.results import Result, Results, Status
+
+UNIT = (("wrong_value", "calls[1].args.unit"),)
+
+
+def results(
+    *statuses: Status,
+    model: str = "m",
+    category: str = "simple",
+    reasons: tuple[tuple[str, str], ...] = UNIT,
+    replayed: bool = False,
+) -> tuple[Result, ...]:
+    return tuple(
+        Result(
+            f"a.fc.yaml::{category}{n}",
+            f"{category}{n}",
+            model,
+            status,
+            category,
+            reasons=reasons if status == "failed" else (),
+            seconds=0.5,
+            usage=Usage(100, 20),
+            cost=0.001,
+            replayed=replayed,
+        )
+        for n, status in enumerate(statuses)
+    )
+
+
+def test_one_model_without_a_fault_takes_one_line() -> None:
+    green = results("passed", "passed", replayed=True) + results("passed", category="parallel", replayed=True)
+    assert summary_lines(Results(green)) == [
+        "fcall: m 3/3 right (100.0 % [44, 100]), p50 0.50 s, 360 tokens, $0.0030, replayed"
+    ]
+
+
+def test_categories_are_told_apart_where_something_is_wrong() -> None:
+    run = results("passed", "failed", "error") + results("passed", "passed", category="parallel")
+    assert summary_lines(Results(run)) == [
+        "model  category  right  accuracy       95 %  errors     p50     p95  tokens     cost",
+        "m      all         3/4    75.0 %   [30, 95]       1  0.50 s  0.50 s     480  $0.0040",
+        "       simple      1/2    50.0 %    [9, 91]       1  0.50 s  0.50 s     240  $0.0020",
+        "       parallel    2/2   100.0 %  [34, 100]          0.50 s  0.50 s     240  $0.0020",
+        "fcall: m 3/4 right (75.0 % [30, 95]), 1 wrong, 1 error, p50 0.50 s, 480 tokens, $0.0040",
+    ]
+
+
+def test_models_stand_side_by_side_even_when_green() -> None:
+    run = results("passed", model="a") + results("passed", model="b")
+    first, *rows, last = summary_lines(Results(run))
+    assert first.startswith("model  category  right")
+    assert [row.split()[:3] for row in rows] == [["a", "all", "1/1"], ["b", "all", "1/1"]]
+    assert last == "fcall: a 1/1 right (100.0 %), b 1/1 right (100.0 %), 240 tokens, $0.0020"
+
+
+def test_only_the_model_at_fault_is_broken_down() -> None:
+    run = [
+        *results("passed", model="a"),
+        *results("passed", model="a", category="parallel"),
+        *results("passed", model="b"),
+        *results("failed", model="b", category="parallel"),
+    ]
+    assert [row.split()[:2] for row in summary_lines(Results(tuple(run)))[1:5]] == [
+        ["a", "all"],
+        ["b", "all"],
+        ["simple", "1/1"],
+        ["parallel", "0/1"],
+    ]
+
+
+def test_a_narrow_terminal_loses_figures_from_the_right() -> None:
+    run = results("passed", "failed", model="local:" + "x" * 60) + results("passed", category="parallel")
+    table = summary_lines(Results(run), 60)[:3]
+    assert all(columns(line) <= 60 for line in table)
+    assert table[0].split() == ["model", "category", "right", "accuracy", "95", "%"]
+
+
+def test_shared_causes_are_counted_over_calls_and_items() -> None:
+    run = results("failed", "failed", "failed") + results(
+        "failed", "failed", category="deep", reasons=(("wrong_type", "calls[0].args.legs[2].to"), *UNIT)
+    )
+    assert summary_lines(Results(run))[-3:-1] == [
+        "5 of 5 failures: `wrong_value` at `*.unit` (simple0, simple1, simple2, deep0, deep1)",
+        "2 of 5 failures: `wrong_type` at `*.legs[*].to` (deep0, deep1)",
+    ]
+
+
+@pytest.mark.parametrize("path", ["calls", "calls[0]", "answer", ""])
+def test_a_cause_about_no_argument_has_no_place(path: str) -> None:
+    run = results("failed", "failed", reasons=(("no_call", path),))
+    assert [(cause.kind, cause.place) for cause in causes(run)] == [("no_call", "")]
+
+
+def test_one_failure_is_no_pattern_and_an_expected_one_no_failure() -> None:
+    run = (*results("failed", "xfailed"), Result("a::x", "x", "m", "xfailed", reasons=UNIT))
+    assert causes(run) == []
+
+
+def test_the_same_reason_twice_in_a_case_counts_once() -> None:
+    run = results("failed", "failed", reasons=(*UNIT, ("wrong_value", "calls[0].args.unit")))
+    assert [len(cause.failures) for cause in causes(run)] == [2]
+
+
+def test_what_was_left_aside_is_said() -> None:
+    run = Results(results("skipped", "passed"), missing_recordings=1, files_without_cases=2)
+    assert summary_lines(run)[:2] == [
+        "1 without a recorded reply: --fc-live asks the model",
+        "2 YAML files without `cases:` not collected",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("run", "line"),
+    [
+        ((), "fcall: no case was asked"),
+        ((Result("a::b", "b", "", "error", "faulty"),), "fcall: no case was asked, 1 error"),
+        ((Result("a::b", "b", "m", "skipped"),), "fcall: m 0/0 right, 1 skipped"),
+        ((Result("a::b", "b", "m", "xfailed"),), "fcall: m 0/1 right (0.0 % [0, 79]), 1 wrong (1 xfailed)"),
+        (
+            (Result("a::b", "b", "m", "passed", replayed=True), Result("a::c", "c", "m", "failed")),
+            "fcall: m 1/2 right (50.0 % [9, 91]), 1 wrong, 1 replayed",
+        ),
+        (
+            tuple(Result("a::b", "b", f"m{n}", "passed") for n in range(5)),
+            "fcall: 5 models 5/5 right (100.0 % [57, 100])",
+        ),
+    ],
+)
+def test_the_last_line_says_it_all(run: tuple[Result, ...], line: str) -> None:
+    assert last_line(Results(run)) == line
+
+
+HOSTILE = st.text(st.characters(exclude_categories=[]), max_size=20)
+
+
+@given(
+    st.lists(
+        st.builds(
+            Result,
+            case=HOSTILE,
+            model=HOSTILE,
+            category=HOSTILE,
+            reasons=st.lists(st.tuples(HOSTILE, HOSTILE), max_size=2).map(tuple),
+        ),
+        max_size=8,
+    ),
+    st.integers(60, 200),
+)
+def test_hostile_names_leave_no_control_characters(run: list[Result], width: int) -> None:
+    *lines, last = summary_lines(Results(tuple(run)), width)
+    assert all(line.isprintable() and columns(line) <= width for line in lines)
+    assert last.isprintable()
