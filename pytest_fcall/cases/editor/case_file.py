@@ -16,6 +16,7 @@ from pytest_fcall.cases.editor.words import (
     Schema,
     anything,
     array,
+    by_type,
     choice,
     either,
     flag,
@@ -24,12 +25,14 @@ from pytest_fcall.cases.editor.words import (
     number,
     obj,
     one_or_many,
+    or_word,
     ref,
     string,
 )
 from pytest_fcall.core import Json
 
 _ID = r"^(?!.*(::|[\[\]]))\S(.{0,198}\S)?$"
+_RULE = r"^(all|any|rate>=(0(\.\d+)?|1(\.0+)?))$"
 _TEXT: Schema = {"type": "string"}
 _PATH = string("A path, seen from the case file.")
 _FILE = obj("What stands in a file.", {"file": _PATH}, required=["file"])
@@ -43,7 +46,7 @@ _STRINGS = choice(
 
 _SHARED: Mapping[str, Schema] = MappingProxyType(
     {
-        "system": either("The system message. `{now}` and `{now:%A %d %B}` stand for the clock.", _TEXT, _FILE),
+        "system": by_type("The system message. `{now}` and `{now:%A %d %B}` stand for the clock.", _TEXT, _FILE),
         "now": string(
             "The clock of the case, ISO 8601: what `{now}` and `$date: tomorrow` mean.",
             r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$",
@@ -75,7 +78,7 @@ _CHECKS: Mapping[str, Schema] = MappingProxyType(
 _SAID: Mapping[str, Schema] = MappingProxyType(
     {
         "prompt": {"description": "What the user says.", **ref("content")},
-        "messages": either("What was said before.", array("Messages.", ref("message")), _FILE),
+        "messages": by_type("What was said before.", array("Messages.", ref("message")), _FILE),
     }
 )
 
@@ -84,7 +87,6 @@ def editor_schema(comparators: Iterable[str] = (), tool_sources: Iterable[str] =
     """The schema, knowing by name the operators and tool sources that other packages add."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "pytest-fcall case file",
         **_file(),
         "$defs": {
             "case": _case(),
@@ -93,8 +95,7 @@ def editor_schema(comparators: Iterable[str] = (), tool_sources: Iterable[str] =
             "content": _content(),
             "match": mapping("Rules by parameter, such as `*.city` or `book.seat`.", _rule())
             | {"propertyNames": {"pattern": r"^.+\..+$"}},
-            "condition": _condition(),
-            "conditions": one_or_many("Why, and for which models.", ref("condition")),
+            "conditions": _conditions(),
             "samples": _samples(),
             "settings": _settings(),
             **expectation_definitions(),
@@ -151,7 +152,7 @@ def _message() -> Schema:
         "One message, in OpenAI's form.",
         {
             "role": roles,
-            "content": either("What is said.", ref("content"), {"type": "null"}),
+            "content": _content({"type": "null"}),
             "name": string("The speaker's name."),
             "tool_calls": array("The calls that the assistant made.", _tool_call()),
             "tool_call_id": string("The call that this message answers."),
@@ -174,10 +175,10 @@ def _tool_call() -> Schema:
     )
 
 
-def _content() -> Schema:
+def _content(*more: Schema) -> Schema:
     image = obj("A picture.", {"image": string("Its file, seen from the case file.")}, required=["image"])
     part = either("A part.", _TEXT, image, mapping("A part in OpenAI's form.") | {"required": ["type"]})
-    return either("Text, parts, or a file.", _TEXT, array("Parts.", part), _FILE)
+    return by_type("Text, parts, or a file.", _TEXT, array("", part), _FILE, *more)
 
 
 def _rule() -> Schema:
@@ -188,25 +189,18 @@ def _rule() -> Schema:
     )
 
 
-def _condition() -> Schema:
-    glob = string("A model, or a glob such as `local:*`.")
-    return either(
-        "A reason, with or without the models that it is meant for.",
-        _TEXT,
-        obj(
-            "Why, for some models.",
-            {"reason": string("Why."), "models": one_or_many("The models.", glob)},
-            required=["reason"],
-        ),
-    )
+def _conditions() -> Schema:
+    models = one_or_many("The models.", string("A model, or a glob such as `local:*`."))
+    some = obj("", {"reason": string("Why."), "models": models}, required=["reason"])
+    one = by_type("A reason, with or without the models that it holds for.", _TEXT, some)
+    return by_type("Why, and for which models.", _TEXT, some, array("", one))
 
 
 def _samples() -> Schema:
-    count = either("How often; `auto`: until it is decided.", {"type": "integer", "minimum": 1}, {"const": "auto"})
-    rule = string(
-        "How many answers must be right: `all`, `any` or `rate>=0.8`.", r"^(all|any|rate>=(0(\.\d+)?|1(\.0+)?))$"
-    )
-    return either("How often the case is asked.", count, obj("With a rule.", {"count": count, "rule": rule}, ["count"]))
+    count = or_word(integer("How often; `auto`: until it is decided.", 1), "auto")
+    rule = string("How many answers must be right: `all`, `any` or such as `rate>=0.8`.", _RULE)
+    with_rule = obj("", {"count": count, "rule": rule}, required=["count"])
+    return or_word(by_type("How often the case is asked.", integer("", 1), with_rule), "auto")
 
 
 def _settings() -> Schema:

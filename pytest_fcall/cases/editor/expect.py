@@ -9,42 +9,40 @@ from pytest_fcall.cases.editor.words import (
     Schema,
     anything,
     array,
+    by_type,
     choice,
-    either,
     mapping,
     obj,
-    or_filled,
+    or_word,
     ref,
     string,
 )
+from pytest_fcall.core import Json
 
-_TIMES = either(
-    "How often the call must be made: a number, or the fewest and the most (`null`: no upper bound). Else once.",
-    or_filled({"type": "integer", "minimum": 1}),
-    {
-        "type": "array",
-        "items": {"type": ["integer", "null"], "minimum": 0},
-        "minItems": 2,
-        "maxItems": 2,
-    },
-)
+_WORDS = ("no_call", "any_call")
+_ABSTAIN = "`no_call`: the model must not call anything; `any_call`: it must call something."
 
 
 def expectation_definitions() -> dict[str, Schema]:
     """Definitions of `expect` and of what stands in it."""
+    calls = array("", ref("call"), 0)
     alternatives = array("Alternatives, one of which must hold.", ref("alternative"))
-    filled: Schema = {"type": "string", "pattern": FILLED}
     return {
-        "expect": either("What a right answer is.", _word(), ref("calls"), ref("expectation"), filled),
-        "expectation": _rules({"any_of": alternatives}, ("calls", "any_of", "never")),
-        "alternative": either("One right answer.", _word(), _rules({}, ("calls", "never"))),
-        "calls": array("Calls, in any order. An empty list is `no_call`.", ref("call"), 0),
+        "expect": or_word(
+            by_type(
+                f"What a right answer is: a list of calls, or {_ABSTAIN}",
+                calls,
+                _rules({"any_of": alternatives}, ("calls", "any_of", "never")),
+            ),
+            *_WORDS,
+        ),
+        "calls": or_word({**calls, "description": f"The calls that must be made, or {_ABSTAIN}"}, *_WORDS),
+        "alternative": or_word(_rules({}, ("calls", "never")), *_WORDS),
         "call": _call(),
-        "call_pattern": either(
-            "Calls by name, or by name and arguments.",
+        "call_pattern": by_type(
+            "A tool name, a glob such as `delete_*`, or either with what the arguments must be.",
             {"type": "string"},
-            mapping("A tool name, or a glob, and what its arguments must be to count.", ref("arguments"))
-            | {"minProperties": 1, "maxProperties": 1},
+            {**mapping("", ref("arguments")), "minProperties": 1, "maxProperties": 1},
         ),
     }
 
@@ -53,7 +51,7 @@ def _rules(more: Mapping[str, Schema], needed: Sequence[str]) -> Schema:
     rules = obj(
         "A right answer, with its rules.",
         {
-            "calls": either("The calls that must be made.", ref("calls"), _word()),
+            "calls": ref("calls"),
             "order": choice("`any` (the default), or `strict`: just as listed.", "any", "strict"),
             "extra": choice("Whether calls that are not listed are allowed.", "forbid", "allow"),
             "parallel": choice(
@@ -64,13 +62,8 @@ def _rules(more: Mapping[str, Schema], needed: Sequence[str]) -> Schema:
             **more,
         },
     )
-    return rules | {"anyOf": [{"required": [key]} for key in needed], "not": {"required": ["calls", "any_of"]}}
-
-
-def _word() -> Schema:
-    return choice(
-        "`no_call`: the model must not call anything. `any_call`: it must call something.", "no_call", "any_call"
-    )
+    both: Json = {"type": "object", "required": ["calls", "any_of"]}
+    return rules | {"anyOf": [{"required": [key]} for key in needed], "not": both}
 
 
 def _call() -> Schema:
@@ -80,7 +73,12 @@ def _call() -> Schema:
         "returns": anything("What the call gives back to the model."),
         "returns_each": array("What the calls give back, one result a call, in order.", {}),
         "raises": string("The error that the call gives back to the model."),
-        "times": _TIMES,
+        "times": by_type(
+            "How often: a number, or the fewest and the most (`null`: no upper bound). Else once.",
+            {"type": "integer", "minimum": 1},
+            {"type": "array", "items": {"type": ["integer", "null"]}, "minItems": 2, "maxItems": 2},
+            {"type": "string", "pattern": FILLED},
+        ),
         "as": string("A name for this call, for `$from` in later ones.", r"^[^\W\d]\w*$"),
     }
     then = array("Calls that must come after everything above.", {**ref("call"), "not": {"required": ["then"]}})

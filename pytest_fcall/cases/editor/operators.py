@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from pytest_fcall.cases.editor.words import FILLED, Schema, keys_with_dollar, obj, or_filled, ref, string
+from pytest_fcall.cases.editor.words import FILLED, Schema, by_type, keys_with_dollar, obj, or_filled, ref, string
 from pytest_fcall.core import OPERATORS, OperandKind, OperatorSpec
 
 _TIME = r"^\d{2}:\d{2}(:\d{2})?$"
@@ -43,7 +43,7 @@ _OPERANDS: Mapping[OperandKind, Schema] = MappingProxyType(
         "tolerance": {"type": ["number", "string"], "minimum": 0, "pattern": rf"^\d+(\.\d+)?\s*%$|{FILLED}"},
         "range": or_filled({"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2}),
         "day": _DAY_NAME,
-        "moment": {"anyOf": [{"type": "string", "pattern": f"^{_MOMENT}$|{FILLED}"}, _SPAN]},
+        "moment": by_type("", {"type": "string", "pattern": f"^{_MOMENT}$|{FILLED}"}, _SPAN),
         "types": {"anyOf": [_TYPE, {"type": "array", "items": _TYPE, "minItems": 1}]},
         "reference": {"type": "string", "pattern": r"^[^\s.\[]+\.(result|args)([.\[].*)?$"},
     }
@@ -87,7 +87,7 @@ def operator_definitions(comparators: Iterable[str] = ()) -> dict[str, Schema]:
 
 
 def _operand(spec: OperatorSpec) -> Schema:
-    return {"description": f"{spec.meaning[0].upper()}{spec.meaning[1:]}.", **_OPERANDS[spec.operand]}
+    return {**_OPERANDS[spec.operand], "description": f"{spec.meaning[0].upper()}{spec.meaning[1:]}."}
 
 
 def _alone(name: str, spec: OperatorSpec) -> Schema:

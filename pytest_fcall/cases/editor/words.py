@@ -59,7 +59,7 @@ def flag(description: str) -> Schema:
 
 def choice(description: str, *values: str) -> Schema:
     """One of these words."""
-    return {"description": description, "enum": list(values)}
+    return {"description": description, "type": "string", "enum": list(values)}
 
 
 def array(description: str, items: Schema, least: int = 1) -> Schema:
@@ -70,6 +70,19 @@ def array(description: str, items: Schema, least: int = 1) -> Schema:
 def either(description: str, *forms: Schema) -> Schema:
     """One of several forms."""
     return {"description": description, "anyOf": list(forms)}
+
+
+def by_type(description: str, *forms: Schema) -> Schema:
+    """One of several forms, each of a type of its own: merged, so that an editor complains about the one meant."""
+    merged = {key: value for form in forms for key, value in form.items()}
+    return {**merged, "description": description, "type": [str(form["type"]) for form in forms]}
+
+
+def or_word(schema: Schema, *words: str) -> Schema:
+    """What the schema says, or one of these words."""
+    types: list[Json] = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    said: Json = {"anyOf": [{"enum": list(words)}, {"pattern": FILLED}]}
+    return {**schema, "type": [*types, "string"], "if": {"type": types}, "else": said, "examples": list(words)}
 
 
 def or_filled(schema: Schema) -> Schema:
@@ -84,7 +97,7 @@ def anything(description: str) -> Schema:
 
 def one_or_many(description: str, item: Schema) -> Schema:
     """One item, or a list of them."""
-    return either(description, item, {"type": "array", "items": item, "minItems": 1})
+    return by_type(description, item, array("", item))
 
 
 def keys_with_dollar(allowed: Sequence[str]) -> Schema:
