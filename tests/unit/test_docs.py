@@ -69,10 +69,12 @@ def write(block: Block, folder: Path) -> Path:
     return path
 
 
-def folder_with(page: Path, folder: Path) -> Path:
-    """The page's files, the first one where a name stands twice."""
-    for block in reversed([block for block in blocks_of(page) if block.path]):
-        write(block, folder)
+def folder_for(block: Block, folder: Path) -> Path:
+    """The files of the block's page; where a name stands twice the last one, but the block itself in any case."""
+    for other in blocks_of(block.page):
+        if other.path:
+            write(other, folder)
+    write(block, folder)
     return folder
 
 
@@ -142,7 +144,6 @@ def test_python_compiles(block: Block) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_commands_of_a_page_print_what_it_says(page: Path, tmp_path: Path) -> None:
-    folder_with(page, tmp_path)
     for block in blocks_of(page):
         if block.path:
             write(block, tmp_path)
@@ -172,8 +173,7 @@ def unmentioned_tests() -> list[object]:
 
 @pytest.mark.parametrize("block", unmentioned_tests())
 def test_a_test_file_passes(block: Block, tmp_path: Path) -> None:
-    path = write(block, folder_with(block.page, tmp_path))
-    done = run(f"pytest {path.relative_to(tmp_path)}", tmp_path)
+    done = run(f"pytest {block.path}", folder_for(block, tmp_path))
     assert done.returncode == 0, done.stdout
 
 
