@@ -3,6 +3,8 @@
 from pytest_fcall.schema.dialect import normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.finding import Finding, FindingKind
+from pytest_fcall.schema.objects import tool_from_object
+from pytest_fcall.schema.python_source import tools_from_python
 from pytest_fcall.schema.shapes import tool_from_data, tools_from_data
 from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
 
@@ -13,6 +15,8 @@ __all__ = [
     "ToolSchema",
     "normalise",
     "tool_from_data",
+    "tool_from_object",
     "tool_schema",
     "tools_from_data",
+    "tools_from_python",
 ]

@@ -59,7 +59,7 @@ def normalise(schema: Json, path: _Path = ()) -> _Schema:
         )
     if "$ref" not in root and not MANY & root.keys():
         root.setdefault("properties", {})
-    return {**root, "type": "object"}
+    return {"type": "object", **{key: value for key, value in root.items() if key != "type"}}
 
 
 def _refuse_bare_properties(schema: Mapping[str, Json], path: _Path) -> None:
@@ -131,14 +131,16 @@ def _old_style_required(entries: dict[str, object]) -> _Schema:
 
 
 def _types(schema: _Schema, path: _Path) -> None:
-    given = schema.pop("type", None)
+    given = schema.get("type")
     if given is None:
         return
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list) or not names:
         raise SchemaError(f"`type` must be a type name or a list of them, not {with_type(given)}", (*path, "type"))
     kinds = [_type(name, (*path, "type")) for name in names]
-    if None not in kinds:
+    if None in kinds:
+        del schema["type"]
+    else:
         schema["type"] = kinds[0] if isinstance(given, str) else list(dict.fromkeys(kinds))
 
 

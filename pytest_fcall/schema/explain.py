@@ -113,7 +113,7 @@ class Explainer:
         return any(error.kind.name in {"const", "enum"} and self._where(error)[:-1] == where for error in form)
 
     def _choice(self, forms: Sequence[Sequence[ValidationError]]) -> Finding | None:
-        """The finding that a value, or the property that tells the forms apart, is none of those that all forms list."""
+        """The finding that the value, or the property that tells the forms apart, is none of those they list."""
         fixed = [
             {self._where(error): error for error in form if error.kind.name in {"const", "enum"}} for form in forms
         ]

@@ -17,9 +17,10 @@ _PARAMETERS = (
     "parameters_json_schema",
 )
 _OTHERS = frozenset(
-    "name description type strict title annotations outputSchema output_schema _meta meta icons execution cache_control "
-    "response responseJsonSchema response_json_schema behavior defer_loading allowed_callers input_examples "
-    "eager_input_streaming".split()
+    {"name", "description", "type", "strict"}
+    | {"title", "annotations", "outputSchema", "icons", "execution", "_meta"}  # MCP
+    | {"cache_control", "defer_loading", "allowed_callers", "input_examples", "eager_input_streaming"}  # Anthropic
+    | {"response", "responseJsonSchema", "response_json_schema", "behavior"}  # Gemini
 )
 """What providers write beside the schema. Nothing here depends on it."""
 
