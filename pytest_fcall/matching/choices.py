@@ -1,0 +1,53 @@
+"""Operators that combine others: `$any`, `$all`, `$not`, `$optional`, `$ignore`."""
+
+from __future__ import annotations
+
+from pytest_fcall.core.pattern import Operator
+from pytest_fcall.core.values import Json
+from pytest_fcall.matching.mismatch import Mismatch
+from pytest_fcall.matching.objects import Compare
+from pytest_fcall.matching.operand import patterns
+from pytest_fcall.matching.place import Place
+from pytest_fcall.matching.strings import near_miss
+
+
+def any_of(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
+    """At least one matches. On failure the nearest alternative is explained, if it is near."""
+    alternatives = patterns(operator)
+    tried = []
+    for alternative in alternatives:
+        mismatches = compare(alternative, got, at)
+        if not mismatches:
+            return []
+        tried.append(mismatches)
+    if undecided := [each for mismatches in tried for each in mismatches if each.undecided]:
+        return undecided
+    nearest = min(tried, key=len, default=[])
+    if nearest and all(len(each.keys) > len(at.keys) for each in nearest):
+        return nearest
+    hints = (near_miss(each, got) for each in alternatives if isinstance(each, str) and isinstance(got, str))
+    return at.mismatch(operator, got, next(filter(None, hints), ""))
+
+
+def all_of(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
+    """Every one matches."""
+    return [each for pattern in patterns(operator) for each in compare(pattern, got, at)]
+
+
+def not_this(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
+    """The pattern inside does not match."""
+    inside = compare(operator.operand, got, at)
+    if not inside:
+        return at.mismatch(operator, got)
+    # What cannot be judged is neither right nor wrong, so its opposite is no more right.
+    return inside if all(each.undecided for each in inside) else []
+
+
+def optional(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
+    """The pattern inside matches what is given."""
+    return compare(operator.operand, got, at)
+
+
+def ignore(_operator: Operator, _got: Json, _at: Place, _compare: Compare) -> list[Mismatch]:
+    """Nothing can be wrong."""
+    return []

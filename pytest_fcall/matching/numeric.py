@@ -1,0 +1,87 @@
+"""Operators on numbers: `$approx`, `$gt`, `$ge`, `$lt`, `$le`, `$between`."""
+
+from __future__ import annotations
+
+import math
+import operator as arithmetic
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+
+from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.values import Json
+from pytest_fcall.matching.mismatch import Mismatch
+from pytest_fcall.matching.objects import Compare
+from pytest_fcall.matching.operand import BadOperandError, is_number, number, patterns
+from pytest_fcall.matching.place import Place
+
+_CLOSE = Decimal("1e-6")
+"""How close `$approx` is unless told: as a share of the number expected."""
+_LONGEST = 4096
+"""Bits of an integer that is still worth exact arithmetic."""
+
+
+def approx(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+    """A number within a tolerance, its limits included."""
+    expected = _exact(number(operator))
+    if expected is None:
+        raise BadOperandError("`$approx` takes a finite number")
+    tolerance = _tolerance(operator.options.get("within"), expected)
+    given = _exact(got)
+    return [] if given is not None and abs(given - expected) <= tolerance else at.mismatch(operator, got)
+
+
+def comparison(holds: Callable[[int | float, int | float], bool]) -> Callable[..., list[Mismatch]]:
+    """Make the operator that compares with one bound."""
+
+    def compare_with_bound(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+        return [] if is_number(got) and holds(got, number(operator)) else at.mismatch(operator, got)
+
+    return compare_with_bound
+
+
+greater = comparison(arithmetic.gt)
+at_least = comparison(arithmetic.ge)
+less = comparison(arithmetic.lt)
+at_most = comparison(arithmetic.le)
+
+
+def between(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+    """A number from low to high, both included."""
+    match patterns(operator):
+        case [low, high] if is_number(low) and is_number(high):
+            return [] if is_number(got) and low <= got <= high else at.mismatch(operator, got)
+    raise BadOperandError("`$between` takes two numbers")
+
+
+def nearly_equal(expected: Pattern, got: Json) -> bool:
+    """Whether two numbers differ by no more than rounding does."""
+    try:
+        return is_number(expected) and is_number(got) and math.isclose(expected, got)
+    except OverflowError:
+        return False
+
+
+def _exact(value: Pattern) -> Decimal | None:
+    """Give the number as people write it, so that 42.095 is within 0.005 of 42.10."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return Decimal(value) if value.bit_length() <= _LONGEST else None
+    if isinstance(value, float) and math.isfinite(value):
+        return Decimal(repr(value))
+    return None
+
+
+def _tolerance(within: Pattern, expected: Decimal) -> Decimal:
+    if within is None:
+        return abs(expected) * _CLOSE
+    if isinstance(within, str) and within.endswith("%"):
+        try:
+            share = Decimal(within[:-1].strip())
+        except InvalidOperation:
+            share = Decimal("NaN")
+        if share.is_finite():
+            return abs(expected * share / 100)
+    elif (margin := _exact(within)) is not None:
+        return abs(margin)
+    raise BadOperandError("`within` takes a number or a percentage such as `10%`")

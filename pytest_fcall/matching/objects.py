@@ -1,0 +1,110 @@
+"""Objects: a call's arguments, and objects inside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.values import Json
+from pytest_fcall.matching.mismatch import Mismatch
+from pytest_fcall.matching.place import Place, Properties
+from pytest_fcall.matching.wording import show
+
+Compare: TypeAlias = Callable[[Pattern, Json, Place], list[Mismatch]]
+"""How values are compared; handed down, since objects and operators nest in one another."""
+
+
+def compare_object(expected: Mapping[str, Pattern], got: Json, at: Place, compare: Compare) -> list[Mismatch]:
+    """Compare an object whose keys are all known."""
+    if not isinstance(got, Mapping):
+        return at.mismatch(expected, got)
+    return compare_named(expected, got, at, compare) + compare_unnamed(expected, got, at, compare)
+
+
+def compare_named(
+    expected: Mapping[str, Pattern], got: Mapping[str, Json], at: Place, compare: Compare
+) -> list[Mismatch]:
+    """Compare the keys that the case names; others are free."""
+    found: list[Mismatch] = []
+    by_rule = bool(at.ways.rules.match)
+    for key, pattern in expected.items():
+        given = key in got
+        if given and not by_rule and _same_scalar(pattern, got[key]):
+            continue
+        below = at.child(key)
+        wanted = below.standing or pattern
+        if not given:
+            if not _may_be_absent(key, wanted, at, below, compare):
+                message = f"{below.name} is missing, expected {show(wanted)}"
+                found.append(Mismatch("missing_argument", below.keys, message, wanted))
+            continue
+        mismatches = compare(wanted, got[key], below)
+        # Some wires make every optional parameter required and let models say null instead of nothing.
+        left_out = got[key] is None and mismatches and _may_be_absent(key, wanted, at, below, compare)
+        if not left_out:
+            found.extend(mismatches)
+    return found
+
+
+def compare_unnamed(
+    expected: Mapping[str, Pattern], got: Mapping[str, Json], at: Place, compare: Compare
+) -> list[Mismatch]:
+    """Report the keys that are given though the case does not name them: only what says nothing new may be."""
+    found: list[Mismatch] = []
+    if len(got) == len(expected) and got.keys() == expected.keys():
+        return found
+    properties, required = at.properties()
+    for key, value in got.items():
+        if key in expected:
+            continue
+        below = at.child(key)
+        if below.standing is not None:
+            found.extend(compare(below.standing, value, below))
+        elif not _says_nothing_new(key, value, (properties, required), below, compare):
+            message = f"{below.name} is given as {show(value)}, but not expected"
+            found.append(Mismatch("unexpected_argument", below.keys, message, None, value))
+    return found
+
+
+def compare_below(expected: Pattern, got: Json, below: Place, compare: Compare) -> list[Mismatch]:
+    """Compare a key's value or an item, unless a `match:` rule speaks for it."""
+    return compare(below.standing or expected, got, below)
+
+
+def _may_be_absent(key: str, pattern: Pattern, at: Place, below: Place, compare: Compare) -> bool:
+    """Whether leaving the key out says what the case expects."""
+    if _asks_for_nothing(pattern):
+        return True
+    properties, required = at.properties()
+    if key not in properties or key in required:
+        return False
+    schema = properties[key]
+    if not isinstance(schema, Mapping) or "default" not in schema:
+        return pattern is None
+    needs_a_value = isinstance(pattern, Operator) and pattern.name == "not"
+    return not needs_a_value and not compare(pattern, schema["default"], below)
+
+
+def _asks_for_nothing(pattern: Pattern) -> bool:
+    if not isinstance(pattern, Operator):
+        return False
+    if pattern.name in ("optional", "ignore"):
+        return True
+    if pattern.name in ("any", "all") and isinstance(pattern.operand, list | tuple):
+        return (any if pattern.name == "any" else all)(map(_asks_for_nothing, pattern.operand))
+    return False
+
+
+def _says_nothing_new(key: str, value: Json, known: Properties, below: Place, compare: Compare) -> bool:
+    properties, required = known
+    if key not in properties:
+        return False
+    if value is None and key not in required:
+        return True
+    schema = properties[key]
+    return isinstance(schema, Mapping) and "default" in schema and not compare(schema["default"], value, below)
+
+
+def _same_scalar(expected: Pattern, got: Json) -> bool:
+    return type(expected) is type(got) and isinstance(expected, str | int | float | None) and expected == got

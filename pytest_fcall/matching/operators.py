@@ -1,0 +1,95 @@
+"""The operators, as a table from name to function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+from pytest_fcall.core.pattern import Operator
+from pytest_fcall.core.values import Json
+from pytest_fcall.matching import choices, dates, lists, numeric, texts
+from pytest_fcall.matching.mismatch import Mismatch
+from pytest_fcall.matching.objects import Compare
+from pytest_fcall.matching.operand import BadOperandError, is_list
+from pytest_fcall.matching.place import Place
+from pytest_fcall.matching.wording import json_type
+
+Operation: TypeAlias = Callable[[Operator, Json, Place, Compare], list[Mismatch]]
+"""Decides one operator; BadOperandError says that it cannot be decided as it stands."""
+
+
+def apply(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
+    """Decide an operator, built-in or registered. Total: what goes wrong is a finding that is undecided."""
+    operation = OPERATIONS.get(operator.name, _registered)
+    try:
+        return operation(operator, got, at, compare)
+    except BadOperandError as error:
+        return at.undecided(operator, got, f"{error}.")
+
+
+def _of_type(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+    wanted = operator.operand if is_list(operator.operand) else [operator.operand]
+    type_ = json_type(got)
+    if type_ in wanted or (type_ == "integer" and "number" in wanted):
+        return []
+    return at.mismatch(operator, got)
+
+
+def _literal(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
+    return compare(operator.operand, got, at)
+
+
+def _from_earlier(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+    why = f"`$from` refers to {operator.operand!r}, a call earlier in a conversation, and this is a single reply."
+    return at.undecided(operator, got, why)
+
+
+def _judged(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+    return at.undecided(operator, got, "`$judge` needs a model that judges, and none is set.")
+
+
+def _registered(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+    comparator = at.ways.comparators.get(operator.name)
+    if comparator is None:
+        return at.undecided(operator, got, f"no plugin in this run provides `${operator.name}`.")
+    try:
+        answer: object = comparator(operator.operand, operator.options, got)
+    except Exception as error:  # other people's code: its failure is a finding, not ours to pass on
+        return at.undecided(operator, got, f"`${operator.name}` raised {type(error).__name__}: {str(error)[:200]}")
+    if answer is None:
+        return []
+    if not isinstance(answer, str):
+        why = f"`${operator.name}` gave {type(answer).__name__}; a comparator gives None or a sentence."
+        return at.undecided(operator, got, why)
+    return [Mismatch("wrong_value", at.keys, f"{at.name}: {answer[:500]}", operator, got)]
+
+
+OPERATIONS: Mapping[str, Operation] = MappingProxyType(
+    {
+        "any": choices.any_of,
+        "all": choices.all_of,
+        "not": choices.not_this,
+        "optional": choices.optional,
+        "ignore": choices.ignore,
+        "regex": texts.regex,
+        "contains": texts.contains,
+        "text": texts.same_to_a_reader,
+        "approx": numeric.approx,
+        "gt": numeric.greater,
+        "ge": numeric.at_least,
+        "lt": numeric.less,
+        "le": numeric.at_most,
+        "between": numeric.between,
+        "date": dates.same_day,
+        "datetime": dates.same_moment,
+        "type": _of_type,
+        "subset": lists.subset,
+        "unordered": lists.unordered,
+        "each": lists.each,
+        "json": texts.json_text,
+        "from": _from_earlier,
+        "judge": _judged,
+        "literal": _literal,
+    }
+)

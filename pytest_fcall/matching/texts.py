@@ -1,0 +1,79 @@
+"""Operators on strings: `$regex`, `$text`, `$json`, and `$contains`, which also looks into lists."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NoReturn
+
+from pytest_fcall.core.pattern import Operator
+from pytest_fcall.core.values import Json
+from pytest_fcall.matching.mismatch import Mismatch
+from pytest_fcall.matching.objects import Compare, compare_below
+from pytest_fcall.matching.operand import BadOperandError, text
+from pytest_fcall.matching.place import Place
+from pytest_fcall.matching.strings import NORMAL_FORMS, exact, near_miss, relaxed
+
+_LONGEST_SEARCHED = 10_000
+"""Characters that a regular expression is let loose on: its time may grow with a power of them."""
+
+
+def regex(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+    """A string that the expression matches from end to end."""
+    try:
+        expression = re.compile(text(operator))
+    except (re.error, OverflowError, RecursionError) as error:
+        raise BadOperandError(f"`$regex` is no regular expression: {error}") from None
+    if not isinstance(got, str):
+        return at.mismatch(operator, got)
+    if len(got) > _LONGEST_SEARCHED:
+        why = f"its {len(got):,} characters are more than the {_LONGEST_SEARCHED:,} that `$regex` reads"
+        return at.undecided(operator, got, why)
+    return [] if expression.fullmatch(exact(got)) else at.mismatch(operator, got)
+
+
+def same_to_a_reader(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+    """The same text but for case, white space, quotes and dashes."""
+    expected = text(operator)
+    if isinstance(got, str):
+        if relaxed(got) == relaxed(expected):
+            return []
+        return at.mismatch(operator, got, near_miss(expected, got))
+    return at.mismatch(operator, got)
+
+
+def contains(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
+    """A string with this text in it, or a list with an item that matches."""
+    wanted = operator.operand
+    if isinstance(got, str):
+        if not isinstance(wanted, str):
+            return at.mismatch(operator, got)
+        normal = NORMAL_FORMS[at.strings]
+        if normal(wanted) in normal(got):
+            return []
+        seen = relaxed(wanted) in relaxed(got)
+        return at.mismatch(operator, got, "a reader would find it: `strings: relaxed` would accept it" if seen else "")
+    if not isinstance(got, list | tuple):
+        return at.mismatch(operator, got)
+    undecided: list[Mismatch] = []
+    for index, item in enumerate(got):
+        mismatches = compare_below(wanted, item, at.child(index), compare)
+        if not mismatches:
+            return []
+        undecided.extend(each for each in mismatches if each.undecided)
+    return undecided or at.mismatch(operator, got)
+
+
+def json_text(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
+    """A string of JSON; what it says is compared, however it is laid out."""
+    if not isinstance(got, str):
+        return at.mismatch(operator, got)
+    try:
+        said: Json = json.loads(got, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        return at.mismatch(operator, got, f"it is not JSON: {error or 'nested too deeply'}")
+    return compare(operator.operand, said, at.outside_schema())
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")

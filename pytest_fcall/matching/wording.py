@@ -1,0 +1,186 @@
+"""Values and patterns in words, short and printable whatever a model put into them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
+
+from pytest_fcall.core.call import Call
+from pytest_fcall.core.expectation import ExpectedCall
+from pytest_fcall.core.pattern import Operator, Pattern
+
+_LONGEST = 80
+_DEEPEST = 3
+_MOST = 6
+
+
+def show(value: Pattern, depth: int = _DEEPEST) -> str:
+    """Write a value or pattern in at most a line."""
+    if isinstance(value, Operator):
+        return describe(value, depth)
+    if isinstance(value, str):
+        return repr(value) if len(value) <= _LONGEST else f"{value[:_LONGEST]!r}… ({len(value)} characters)"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    if isinstance(value, int | float):
+        return _show_number(value)
+    if not value:
+        return "{}" if isinstance(value, Mapping) else "[]"
+    if isinstance(value, Mapping):
+        return f"{{{_listed((f'{_key(key)}: {show(item, depth - 1)}' for key, item in value.items()), depth)}}}"
+    return f"[{_listed((show(item, depth - 1) for item in value), depth)}]"
+
+
+def describe(operator: Operator, depth: int = _DEEPEST) -> str:
+    """Say what an operator asks for, as the end of “expected …”."""
+    if depth <= 0:
+        return f"${operator.name}: …"
+    write = _WORDS.get(operator.name)
+    if write is not None:
+        return write(operator, depth - 1)
+    return f"${operator.name}: {show(operator.operand, depth - 1)}"
+
+
+def show_expected(call: ExpectedCall) -> str:
+    """Write an expected call as `get_weather(city='Rome')`."""
+    if call.arguments is None:
+        return f"`{call.tool}(…)`"
+    return _show_call(call.tool, call.arguments, "…" if call.open else "")
+
+
+def show_made(call: Call) -> str:
+    """Write a call that was made in the same way."""
+    return _show_call(call.name, call.arguments)
+
+
+def json_type(value: Pattern) -> str:
+    """Name the JSON Schema type of a value; 1.0 is a number, not an integer."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    return next((name for kind, name in _TYPES if isinstance(value, kind)), "null")
+
+
+def type_in_words(value: Pattern) -> str:
+    """Name the type of a value with its article."""
+    return _ARTICLES[json_type(value)]
+
+
+def plain_name(name: str) -> str:
+    """Write a name that a model may have made up."""
+    return name if name.isascii() and name.isprintable() and len(name) <= _LONGEST else repr(name[:_LONGEST])
+
+
+def times(count: int) -> str:
+    """Write how often."""
+    return "once" if count == 1 else f"{count} times"
+
+
+_TYPES: tuple[tuple[type, str], ...] = (
+    (str, "string"),
+    (int, "integer"),
+    (float, "number"),
+    (Mapping, "object"),
+    (Sequence, "array"),
+)
+_ARTICLES: Mapping[str, str] = MappingProxyType(
+    {
+        "string": "a string",
+        "integer": "an integer",
+        "number": "a number",
+        "boolean": "a boolean",
+        "object": "an object",
+        "array": "a list",
+        "null": "null",
+    }
+)
+
+
+def _show_number(value: float) -> str:
+    # Beyond this the interpreter may refuse to write the digits at all.
+    if isinstance(value, int) and value.bit_length() > 400:
+        return f"an integer of about {int(value.bit_length() * 0.30103)} digits"
+    return repr(value)
+
+
+def _show_call(tool: str, arguments: Mapping[str, Pattern], rest: str = "") -> str:
+    named = [f"{_key(key)}={show(pattern, 2)}" for key, pattern in islice(arguments.items(), _MOST + 1)]
+    return f"`{plain_name(tool)}({_listed([*named, *filter(None, [rest])], 1)})`"
+
+
+def _key(key: object) -> str:
+    if isinstance(key, str) and key.isidentifier() and len(key) <= _LONGEST:
+        return key
+    return show(key) if isinstance(key, str) else f"<{type(key).__name__}>"
+
+
+def _listed(parts: Iterable[str], depth: int) -> str:
+    if depth <= 0:
+        return "…"
+    shown: list[str] = []
+    for part in parts:
+        if len(shown) == _MOST:
+            shown.append("…")
+            break
+        shown.append(part)
+    return ", ".join(shown)
+
+
+def _joined(word: str) -> Callable[[Operator, int], str]:
+    def write(operator: Operator, depth: int) -> str:
+        operand = operator.operand
+        if not isinstance(operand, Sequence) or isinstance(operand, str):
+            return show(operand, depth)
+        shown = [show(item, depth) for item in operand[:_MOST]]
+        return f" {word} ".join([*shown, "…"] if len(operand) > _MOST else shown)
+
+    return write
+
+
+def _phrase(text: str) -> Callable[[Operator, int], str]:
+    return lambda operator, depth: text.format(show(operator.operand, depth))
+
+
+def _approx(operator: Operator, depth: int) -> str:
+    within = operator.options.get("within")
+    margin = "" if within is None else f" (within {within if isinstance(within, str) else show(within, depth)})"
+    return f"about {show(operator.operand, depth)}{margin}"
+
+
+def _between(operator: Operator, depth: int) -> str:
+    match operator.operand:
+        case [low, high]:
+            return f"a number from {show(low, depth)} to {show(high, depth)}"
+    return f"$between: {show(operator.operand, depth)}"
+
+
+_WORDS: Mapping[str, Callable[[Operator, int], str]] = MappingProxyType(
+    {
+        "any": _joined("or"),
+        "all": _joined("and"),
+        "not": _phrase("anything but {}"),
+        "optional": _phrase("{}, or nothing"),
+        "ignore": lambda *_: "anything, or nothing",
+        "regex": _phrase("text that matches {}"),
+        "contains": _phrase("something that contains {}"),
+        "text": _phrase("{} to a reader"),
+        "approx": _approx,
+        "gt": _phrase("a number greater than {}"),
+        "ge": _phrase("a number of at least {}"),
+        "lt": _phrase("a number less than {}"),
+        "le": _phrase("a number of at most {}"),
+        "between": _between,
+        "date": _phrase("the day {}"),
+        "datetime": _phrase("the moment {}"),
+        "type": _phrase("a value of type {}"),
+        "subset": _phrase("at least {}"),
+        "unordered": _phrase("{} in any order"),
+        "each": _phrase("a list in which each item is {}"),
+        "json": _phrase("JSON text that says {}"),
+        "literal": _phrase("{}"),
+    }
+)
