@@ -17,6 +17,8 @@ from pytest_fcall.reporting.values import shown
 
 _LINES = 12
 _REASONS = 3
+"""As many lines go to reasons; where there are more, the last of them says so."""
+
 _TITLES = ("expected", "called")
 
 
@@ -76,9 +78,9 @@ def _instead(calls: Calls, reply: Reply) -> list[str]:
 
 
 def _reasons(reasons: Sequence[Reason], marks: Marks) -> list[str]:
-    lines = [f"  {reason.kind}{_in_call(reason)}: {safe_line(reason.message)}" for reason in reasons[:_REASONS]]
-    more = len(reasons) - _REASONS
-    return [*lines, f"  {marks.cut} and {more} more (-vv)"] if more > 0 else lines
+    kept = len(reasons) if len(reasons) <= _REASONS else _REASONS - 1
+    lines = [f"  {reason.kind}{_in_call(reason)}: {safe_line(reason.message)}" for reason in reasons[:kept]]
+    return lines if kept == len(reasons) else [*lines, f"  {marks.cut} and {len(reasons) - kept} more (-vv)"]
 
 
 def _in_call(reason: Reason) -> str:

@@ -27,7 +27,7 @@ def full_failure_text(
         ("raw calls", [f"{shown(raw.name)} {shown(raw.arguments, _LIMIT)}" for raw in reply.tool_calls]),
         ("refusal", safe(reply.refusal or "", _LIMIT).splitlines()),
         ("text", safe(reply.text, _LIMIT).splitlines()),
-        ("notes", [safe_line(note) for note in (*calls.notes, *verdict.notes)]),
+        ("notes", [safe_line(note) for note in dict.fromkeys((*calls.notes, *verdict.notes))]),
         ("reply", [_figures(reply)]),
     )
     return "\n".join([where(case, model), *(line for title, lines in blocks for line in _block(title, lines))])

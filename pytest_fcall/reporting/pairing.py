@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcall.core import Call, Expectation, ExpectedCall, Reason, Verdict
 
 _CALL_PATH = re.compile(r"calls\[(\d{1,9})\](?:\.args\.?)?(.*)", re.DOTALL)
-_FIRST_KEY = re.compile(r"""[^.\[]+|\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\]""")
+_QUOTED_KEY = r"""\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\]"""
+_FIRST_KEY = re.compile(rf"[^.\[]+|{_QUOTED_KEY}")
+_STEP = re.compile(rf"\.([^.\[]+)|\[(\d{{1,9}})\]|({_QUOTED_KEY})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,23 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place inside a call, such as `legs[0].to`, in its argument `legs`, and what is wrong there."""
+    """A place inside a call, `rest` below `argument`, such as `legs` and `[0].to`, and what is wrong there."""
 
     argument: str
-    place: str
+    rest: str
     reason: Reason
+
+    @property
+    def place(self) -> str:
+        """The whole way: `legs[0].to`."""
+        return self.argument + self.rest
+
+    def within(self, arguments: Mapping[str, object], default: object) -> object:
+        """What stands at this place in `arguments`; the default where nothing does."""
+        try:
+            return _below(arguments[self.argument], self.rest)
+        except LookupError:
+            return default
 
 
 def chosen(expectation: Expectation, alternative: int | None) -> Expectation:
@@ -77,8 +91,19 @@ def spots(pair: Pair) -> list[Spot]:
         if path and (place := path[2]):
             first = key[0] if (key := _FIRST_KEY.match(place)) else place
             argument = quoted.get(first, first)
-            found.setdefault(place, Spot(argument, argument + place[len(first) :], reason))
+            found.setdefault(place, Spot(argument, place[len(first) :], reason))
     return list(found.values())
+
+
+def _below(value: object, rest: str) -> object:
+    for name, index, quoted in _STEP.findall(rest):
+        if index and isinstance(value, list | tuple):
+            value = value[int(index)]
+        elif isinstance(value, Mapping):
+            value = value[name or {f"[{key[:100]!r}]": key for key in value}[quoted]]
+        else:
+            raise LookupError(rest)
+    return value
 
 
 def argument_names(pair: Pair) -> list[str]:

@@ -47,8 +47,8 @@ def _spots(pair: Pair) -> list[Spot]:
 
 
 def _wrong_row(spot: Spot, pair: Pair, marks: Marks) -> Row:
-    expected = shown(_patterns(pair).get(spot.place, spot.reason.expected))
-    got = shown(_values(pair).get(spot.place, spot.reason.got))
+    expected = shown(spot.within(_patterns(pair), spot.reason.expected))
+    got = shown(spot.within(_values(pair), spot.reason.got))
     if spot.reason.kind == "missing_argument":
         got = "(left out)"
     elif spot.reason.kind == "unexpected_argument":

@@ -104,20 +104,28 @@ def test_each_kind_of_wrong_argument_reads_well(
 
 
 @pytest.mark.parametrize(
-    ("path", "label"),
+    ("path", "label", "shown"),
     [
-        ("calls[0].args.legs[1].to", "legs[1].to"),
-        ("calls[0].args['a.b']", "a.b"),
-        ("calls[0].args['a.b'].c", "a.b.c"),
-        ("calls[0].args['都市']", "都市"),
+        ("calls[0].args.legs[1].to", "legs[1].to", '"OSL" "OSL"'),
+        ("calls[0].args.legs[1]['x y']", "legs[1]['x y']", "2 2"),
+        ("calls[0].args['a.b']", "a.b", "{c: 1} {c: 1}"),
+        ("calls[0].args['a.b'].c", "a.b.c", "1 1"),
+        ("calls[0].args['都市']", "都市", '"\\u6771\\u4eac" "\\u6771\\u4eac"'),
     ],
 )
-def test_a_place_deep_inside_is_named_with_its_own_values(path: str, label: str) -> None:
-    arguments: dict[str, Json] = {"legs": [{}, {"to": "OSL"}], "a.b": {"c": 1}, "都市": "東京", "fine": 1}
-    verdict = invalid(reason("wrong_value", path, expected="deep want", got="deep got"), pairs=((0, 0),))
+def test_a_place_deep_inside_is_named_with_its_own_values(path: str, label: str, shown: str) -> None:
+    arguments: dict[str, Json] = {"legs": [{}, {"to": "OSL", "x y": 2}], "a.b": {"c": 1}, "都市": "東京", "fine": 1}
+    verdict = invalid(reason("wrong_value", path, expected="never shown", got="never shown"), pairs=((0, 0),))
     text = failure_text(case_of(calls_of(("book", arguments))), called(("book", arguments)), verdict, Reply())
-    assert f"✗   {label} " in lines(text)[4]
+    assert lines(text)[4].split() == ["✗", *label.split(), *shown.split()]
     assert sum(line.lstrip().startswith("✓") for line in lines(text)) == 3
+
+
+def test_a_place_below_an_operator_shows_what_the_reason_says() -> None:
+    verdict = invalid(reason("wrong_value", "calls[0].args.legs[0].to", expected="OSL", got="?"), pairs=((0, 0),))
+    expectation = calls_of(("book", {"legs": Operator("unordered", [{"to": "OSL"}])}))
+    text = failure_text(case_of(expectation), called(("book", {"legs": [{"to": "BGO"}]})), verdict, Reply())
+    assert lines(text)[4].split() == ["✗", "legs[0].to", '"OSL"', '"BGO"']
 
 
 def test_long_values_are_shown_where_they_part() -> None:
@@ -163,7 +171,7 @@ def test_calls_that_are_right_fold_before_wrong_ones_are_left_out() -> None:
     text = failure_text(case_of(expectation), calls, all_wrong, Reply())
     assert len(lines(text)) == 12
     assert "  … and more (-vv): 10 of 10 calls are wrong" in lines(text)
-    assert lines(text)[-1] == "  … and 7 more (-vv)"
+    assert lines(text)[-1] == "  … and 8 more (-vv)"
 
 
 def test_text_stands_in_where_no_call_was_made() -> None:
