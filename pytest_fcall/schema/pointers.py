@@ -36,6 +36,11 @@ def pointer_path(reference: str) -> Path | None:
     return tuple(unquote(step).replace("~1", "/").replace("~0", "~") for step in reference[2:].split("/"))
 
 
+def pointer(path: Path) -> str:
+    """The local reference that stands for `path`, the other way round."""
+    return "/".join(("#", *(str(step).replace("~", "~0").replace("/", "~1") for step in path)))
+
+
 def follow(root: Mapping[str, Json], schema: Mapping[str, Json]) -> tuple[Mapping[str, Json], Path] | None:
     """The schema that the `$ref` in `schema` leads to, and its path; None without one, or where it leads nowhere."""
     reference = schema.get("$ref")

@@ -15,7 +15,7 @@ from pytest_fcall.schema.explain import Explainer, unexpected
 from pytest_fcall.schema.finding import Finding
 from pytest_fcall.schema.fitness import fit
 from pytest_fcall.schema.places import UndeclaredError, locate
-from pytest_fcall.schema.pointers import Path, in_place, look_up, resolved
+from pytest_fcall.schema.pointers import Path, in_place, look_up, pointer, resolved
 from pytest_fcall.schema.strict import opens_itself, strict
 
 
@@ -44,7 +44,7 @@ class ToolSchema:
             way = locate(self._strict, path)
         except UndeclaredError as error:
             return [unexpected(error.path, error.known, None)]
-        validator = None if way is None else self._parts.get(_pointer(way))
+        validator = None if way is None else self._parts.get(pointer(way))
         return [] if validator is None or way is None else self._check(validator, value, way, tuple(path))
 
     def schema_at(self, path: Sequence[str | int]) -> Mapping[str, Json] | None:
@@ -108,7 +108,3 @@ def _compiled_text(parameters: str) -> ToolSchema:
 
 def _strings(value: Json) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
-
-
-def _pointer(path: Path) -> str:
-    return "/".join(("#", *(str(step).replace("~", "~0").replace("/", "~1") for step in path)))

@@ -1,0 +1,218 @@
+"""Tools out of an OpenAPI document, 3.0 or 3.1: one for each operation."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fcall.core import Json, Tool
+from pytest_fcall.schema.dialect import normalise
+from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.pointers import Path
+from pytest_fcall.schema.references import References
+from pytest_fcall.schema.words import nearest, shown, with_type
+
+_METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+_PLACES = ("path", "query", "header")
+_TRANSPORT = frozenset({"accept", "authorization", "content-type"})
+"""Headers that OpenAPI itself says are no parameters."""
+
+_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+_Schema = dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class _Operation:
+    method: str
+    route: str
+    node: Mapping[str, Json]
+    shared: Json
+    """The parameters of all operations of the path."""
+
+    @property
+    def path(self) -> Path:
+        return ("paths", self.route, self.method)
+
+    @property
+    def title(self) -> str:
+        return f"{self.method.upper()} {self.route}"
+
+    @property
+    def name(self) -> str:
+        name = self.node.get("operationId")
+        return name if isinstance(name, str) and name else re.sub(r"\W+", "_", f"{self.method}{self.route}").strip("_")
+
+
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    """One thing that a request needs, and where in the request it goes."""
+
+    name: str
+    place: str
+    schema: Json
+    required: bool
+
+
+def tools_from_openapi(document: Json, operations: Sequence[str] | None = None) -> list[Tool]:
+    """Read tools from an OpenAPI document.
+
+    `operations` names those that are wanted, by operationId or as `GET /pets`; None takes all. The parameters of an
+    operation and the properties of its JSON body become arguments of one tool.
+    """
+    document = _checked(document)
+    offered = list(_operations(document))
+    wanted = offered if operations is None else [_selected(name, offered) for name in operations]
+    return [_tool(document, operation) for operation in wanted]
+
+
+def _checked(document: Json) -> Mapping[str, Json]:
+    if not isinstance(document, Mapping):
+        raise SchemaError(f"an OpenAPI document must be a mapping, not {with_type(document)}")
+    if "swagger" in document:
+        raise SchemaError(
+            "this is Swagger 2.0", ("swagger",), hint="convert it to OpenAPI 3, for example by converter.swagger.io"
+        )
+    version = document.get("openapi")
+    if not str(version).startswith("3."):
+        raise SchemaError(
+            "this is no OpenAPI 3 document" if version is None else f"OpenAPI {shown(version)} is not known here",
+            () if version is None else ("openapi",),
+            hint="its first key must be `openapi: 3.0.x` or `openapi: 3.1.x`",
+        )
+    return document
+
+
+def _operations(document: Mapping[str, Json]) -> Iterator[_Operation]:
+    paths = document.get("paths")
+    for route, item in paths.items() if isinstance(paths, Mapping) else ():
+        node, _ = References(document).node(item, ("paths", route))
+        for method in _METHODS:
+            if isinstance(operation := node.get(method), Mapping):
+                yield _Operation(method, str(route), operation, node.get("parameters"))
+
+
+def _selected(name: str, offered: Sequence[_Operation]) -> _Operation:
+    for operation in offered:
+        if name in {operation.name, operation.title}:
+            return operation
+    near = nearest(name, [other for operation in offered for other in (operation.name, operation.title)])
+    raise SchemaError(
+        f"the document has no operation `{name}`",
+        hint=f"did you mean `{near}`?" if near else "name it by its operationId or as `GET /path`",
+    )
+
+
+def _tool(document: Mapping[str, Json], operation: _Operation) -> Tool:
+    references = References(document)
+    arguments = [*_parameters(references, operation)]
+    rest: _Schema = {}
+    if "requestBody" in operation.node:
+        body, rest = _body(references, operation)
+        arguments += body
+    properties = _named(arguments, operation)
+    schema: _Schema = {
+        "type": "object",
+        "properties": {name: argument.schema for name, argument in properties.items()},
+        "required": [name for name, argument in properties.items() if argument.required],
+        **rest,
+    }
+    if definitions := references.definitions():
+        schema["$defs"] = definitions
+    try:
+        parameters = normalise(schema)
+    except SchemaError as error:
+        raise SchemaError(f"{operation.title}: {error.message}", operation.path, error.hint) from None
+    return Tool(operation.name, _description(operation.node), parameters, f"openapi: {operation.title}")
+
+
+def _description(node: Mapping[str, Json]) -> str:
+    words = [text.strip() for key in ("summary", "description") if isinstance(text := node.get(key), str)]
+    return "\n\n".join(dict.fromkeys(filter(None, words)))
+
+
+def _parameters(references: References, operation: _Operation) -> Iterator[_Argument]:
+    found: dict[tuple[str, str], _Argument] = {}
+    shared = ("paths", operation.route, "parameters")
+    for items, path in (
+        (operation.shared, shared),
+        (operation.node.get("parameters"), (*operation.path, "parameters")),
+    ):
+        for index, item in enumerate(items if isinstance(items, Sequence) and not isinstance(items, str) else ()):
+            argument = _parameter(references, item, (*path, index))
+            if argument.place in _PLACES and not (argument.place == "header" and argument.name.lower() in _TRANSPORT):
+                found[argument.place, argument.name] = argument
+    yield from found.values()
+
+
+def _parameter(references: References, item: Json, path: Path) -> _Argument:
+    node, path = references.node(item, path)
+    name, place = node.get("name"), node.get("in")
+    if not isinstance(name, str) or not isinstance(place, str):
+        raise SchemaError("a parameter needs `name` and `in`", path)
+    given, way = (node["schema"], (*path, "schema")) if "schema" in node else _content(node, path)
+    schema = references.schema(given, way)
+    if isinstance(words := node.get("description"), str) and isinstance(schema, dict):
+        schema = {**schema, "description": words}
+    return _Argument(name, place, schema, node.get("required") is True or place == "path")
+
+
+def _content(node: Mapping[str, Json], path: Path) -> tuple[Json, Path]:
+    """The schema of a request's body or of a parameter: that of JSON, else of a form, else the first."""
+    content = node.get("content")
+    if not isinstance(content, Mapping) or not content:
+        return {}, path
+    kinds = sorted(content, key=_rank)
+    media = content[kinds[0]]
+    schema = media.get("schema", {}) if isinstance(media, Mapping) else {}
+    return schema, (*path, "content", kinds[0], "schema")
+
+
+def _rank(media_type: str) -> int:
+    kind = str(media_type).partition(";")[0].strip().lower()
+    if kind == "application/json" or kind.endswith("+json"):
+        return 0
+    return 1 if kind in _FORMS else 2
+
+
+def _body(references: References, operation: _Operation) -> tuple[list[_Argument], _Schema]:
+    """The body's properties as arguments, and what the schema says of further ones; else one argument, `body`."""
+    node, path = references.node(operation.node["requestBody"], (*operation.path, "requestBody"))
+    needed = node.get("required") is True
+    schema = references.schema(*_content(node, path))
+    parts = _parts(schema)
+    if not parts:
+        return [_Argument("body", "body", schema, needed)], {}
+    properties = {name: item for part in parts for name, item in _mapping(part.get("properties")).items()}
+    required = {name for part in parts if isinstance(names := part.get("required"), list) for name in names}
+    arguments = [_Argument(name, "body", item, needed and name in required) for name, item in properties.items()]
+    rest = {key: part[key] for part in parts for key in ("additionalProperties", "patternProperties") if key in part}
+    return arguments, rest
+
+
+def _parts(schema: Json) -> list[Mapping[str, Json]]:
+    """The pieces of an object that plainly lists its properties, in `allOf` too; none where it is anything else."""
+    if not isinstance(schema, Mapping) or schema.keys() & {"$ref", "anyOf", "oneOf", "if", "not"}:
+        return []
+    branches = schema.get("allOf", [])
+    inner = [_parts(branch) for branch in branches] if isinstance(branches, list) else [[]]
+    own = [schema] if _mapping(schema.get("properties")) else []
+    return [*own, *(part for parts in inner for part in parts)] if all(inner) else []
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _named(arguments: Sequence[_Argument], operation: _Operation) -> dict[str, _Argument]:
+    """The arguments by names that are all different: where two share one, their places are part of it."""
+    count = Counter(argument.name for argument in arguments)
+    named: dict[str, _Argument] = {}
+    for argument in arguments:
+        name = argument.name if count[argument.name] == 1 else f"{argument.place}_{argument.name}"
+        if name in named:
+            raise SchemaError(f"{operation.title} has two arguments called `{name}`", operation.path)
+        named[name] = argument
+    return named
