@@ -1,0 +1,101 @@
+"""Expected arguments against the tool's schema: a case that no model can pass is a mistake in the case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from yaml import MappingNode, Node
+
+from pytest_fcall.cases.faults import did_you_mean, one_of, shown
+from pytest_fcall.cases.fields import node_at
+from pytest_fcall.cases.globs import matches
+from pytest_fcall.cases.scope import Scope
+from pytest_fcall.core import Json, Operator, Pattern
+
+
+def check_arguments(place: Node, node: Node, tool: str, arguments: Mapping[str, Pattern], scope: Scope) -> None:
+    """Note unknown and missing arguments, and values that the schema forbids."""
+    check_names(node, tool, arguments, scope)
+    schema = scope.toolbox.schema(tool)
+    if schema is None:
+        return
+    for name in sorted(schema.required - arguments.keys()):
+        if not matches(f"{tool}.{name}", (rule.path for rule in scope.match if rule.operator)):
+            hint = f"name it, or write `{name}: {{$ignore: true}}`"
+            scope.faults.add("missing-argument", place, f"{shown(tool)} requires the argument {shown(name)}", hint)
+    checker = _Checker(tool, node, scope)
+    for name, expected in arguments.items():
+        if name in schema.parameters:
+            checker.check((name,), expected, (name,))
+
+
+def check_names(node: Node, tool: str, arguments: Mapping[str, Pattern], scope: Scope) -> None:
+    """Note arguments that the tool does not have."""
+    schema = scope.toolbox.schema(tool)
+    if schema is None or schema.open:
+        return
+    for name in arguments:
+        if name not in schema.parameters and not name.startswith("$"):
+            message = f"{shown(tool)} has no argument {shown(name)}"
+            hint = did_you_mean(name, schema.parameters) or (
+                one_of(schema.parameters) if schema.parameters else "it takes none"
+            )
+            scope.faults.add("unknown-argument", _key(node, name), message, hint)
+
+
+class _Checker:
+    """Walks an expected value; `trail` leads to the same place through the nodes, operators included."""
+
+    def __init__(self, tool: str, node: Node, scope: Scope) -> None:
+        self._tool = tool
+        self._node = node
+        self._scope = scope
+
+    def check(self, path: tuple[str | int, ...], expected: Pattern, trail: tuple[str | int, ...]) -> None:
+        if isinstance(expected, Operator):
+            self._operator(path, expected, (*trail, f"${expected.name}"))
+        elif not _has_operator(expected):
+            self._literal(path, expected, trail)
+        elif isinstance(expected, Mapping):
+            for name, item in expected.items():
+                self.check((*path, name), item, (*trail, name))
+        elif isinstance(expected, Sequence) and not isinstance(expected, str):
+            for index, item in enumerate(expected):
+                self.check((*path, index), item, (*trail, index))
+
+    def _operator(self, path: tuple[str | int, ...], operator: Operator, trail: tuple[str | int, ...]) -> None:
+        name, operand = operator.name, operator.operand
+        if name in {"any", "all"} and isinstance(operand, list):
+            for index, item in enumerate(operand):
+                self.check(path, item, (*trail, index))
+        elif name in {"optional", "literal", "approx"}:
+            self.check(path, operand, trail)
+        elif name == "each":
+            self.check((*path, 0), operand, trail)
+        elif name == "unordered" and isinstance(operand, list):
+            for index, item in enumerate(operand):
+                self.check((*path, 0), item, (*trail, index))
+
+    def _literal(self, path: tuple[str | int, ...], value: Json, trail: tuple[str | int, ...]) -> None:
+        for finding in self._scope.toolbox.check(self._tool, path, value):
+            inner = finding.path[len(path) :] if finding.path[: len(path)] == path else finding.path
+            place = node_at(self._node, (*trail, *inner))
+            where = ".".join(map(str, (self._tool, *path, *inner)))
+            message = f"the schema forbids this {shown(where)}: {finding.message}"
+            self._scope.faults.add("forbidden-value", place, message)
+
+
+def _has_operator(expected: Pattern) -> bool:
+    if isinstance(expected, Operator):
+        return True
+    if isinstance(expected, Mapping):
+        return any(map(_has_operator, expected.values()))
+    return isinstance(expected, list) and any(map(_has_operator, expected))
+
+
+def _key(node: Node, name: str) -> Node:
+    if isinstance(node, MappingNode):
+        for key, _ in node.value:
+            if key.value == name:
+                return key
+    return node

@@ -1,0 +1,93 @@
+"""What stands in braces: `{now:…}`, and the names that a matrix declares. Other braces stay as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
+
+from pytest_fcall.cases import clock
+from pytest_fcall.cases.faults import Faults, did_you_mean, shown
+from pytest_fcall.cases.yaml_tags import NULL, STR
+
+_BRACES = re.compile(r"\{(?:(?P<name>[^\W\d]\w*)|now:(?P<form>[^{}]*))\}")
+
+
+class Filling:
+    """Puts the clock and a row of a matrix into nodes and texts."""
+
+    def __init__(self, now: datetime, row: Mapping[str, Node]) -> None:
+        self.now = now
+        self._row = row
+
+    def node(self, node: Node, faults: Faults) -> Node:
+        """The node with its braces filled; the same one where it has none.
+
+        A text that is nothing but `{name}` becomes the row's value, whatever its type.
+        """
+        if isinstance(node, ScalarNode):
+            return self._scalar(node, faults) if node.tag == STR and "{" in node.value else node
+        if isinstance(node, SequenceNode):
+            filled = [self.node(item, faults) for item in node.value]
+            same = all(new is old for new, old in zip(filled, node.value, strict=True))
+            return node if same else SequenceNode(node.tag, filled, node.start_mark, node.end_mark, node.flow_style)
+        if self._is_bare_name(node, faults):
+            return node
+        pairs = [(self.node(key, faults), self.node(value, faults)) for key, value in node.value]
+        if all(key is was[0] and value is was[1] for (key, value), was in zip(pairs, node.value, strict=True)):
+            return node
+        return MappingNode(node.tag, pairs, node.start_mark, node.end_mark)
+
+    def text(self, text: str, place: Node, faults: Faults) -> str:
+        """The text with its braces filled; faults belong to `place`."""
+        return _BRACES.sub(lambda found: self._written(found, place, faults), text) if "{" in text else text
+
+    def _scalar(self, node: ScalarNode, faults: Faults) -> Node:
+        whole = _BRACES.fullmatch(node.value)
+        value = self._row.get(whole["name"] or "") if whole else None
+        if isinstance(value, ScalarNode):
+            return ScalarNode(value.tag, value.value, node.start_mark, node.end_mark, node.style)
+        if value is not None:
+            return value
+        text = self.text(node.value, node, faults)
+        if text == node.value:
+            return node
+        return ScalarNode(node.tag, text, node.start_mark, node.end_mark, node.style)
+
+    def _written(self, found: re.Match[str], place: Node, faults: Faults) -> str:
+        name = found["name"]
+        if name is None or name == "now":
+            return self._time(found, place, faults)
+        value = self._row.get(name)
+        if value is None:
+            if self._row and (hint := did_you_mean(name, self._row)):
+                faults.add("unknown-name", place, f"the matrix has no name {shown(name)}", hint)
+            return found[0]
+        if not isinstance(value, ScalarNode):
+            hint = f'alone, as "{{{name}}}", it may be any value'
+            faults.add("wrong-type", place, f"{shown(name)} is no text that could stand inside a text", hint)
+            return found[0]
+        return str(value.value)
+
+    def _time(self, found: re.Match[str], place: Node, faults: Faults) -> str:
+        if found["form"] is None:
+            return self.now.isoformat()
+        try:
+            return clock.written(self.now, found["form"])
+        except ValueError as error:
+            hint = "known are " + " ".join(f"%{letter}" for letter in clock.directives())
+            faults.add("bad-now", place, f"{shown(str(error))} is no part of a date", hint)
+            return found[0]
+
+    def _is_bare_name(self, node: Node, faults: Faults) -> bool:
+        """Whether somebody wrote `{name}` without quotes, which YAML reads as a mapping."""
+        if len(node.value) != 1 or not node.flow_style:
+            return False
+        key, value = node.value[0]
+        if not isinstance(key, ScalarNode) or key.value not in self._row or value.tag != NULL or value.value:
+            return False
+        hint = f'put it in quotes: "{{{key.value}}}"'
+        faults.add("wrong-type", node, f"{shown(key.value)} in braces is a mapping here", hint)
+        return True

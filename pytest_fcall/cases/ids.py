@@ -1,0 +1,64 @@
+"""Names of cases and tags, which become pytest's node ids and marks."""
+
+from __future__ import annotations
+
+import keyword
+import re
+
+from yaml import Node, ScalarNode
+
+from pytest_fcall.cases import fields
+from pytest_fcall.cases.faults import Faults, shown
+from pytest_fcall.cases.yaml_tags import NULL
+
+_LONGEST = 200
+_PYTEST_MARKS = frozenset(
+    ("filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail", "tryfirst", "trylast")
+)
+
+
+def case_id(node: Node, faults: Faults) -> str:
+    """The id of a case."""
+    return _id(node, faults, "an id")
+
+
+def row_id(node: Node, faults: Faults) -> str:
+    """The id of a row of a matrix. Numbers are fine."""
+    if isinstance(node, ScalarNode) and node.tag != NULL and node.value:
+        node = ScalarNode(node.tag, node.value, node.start_mark, node.end_mark, '"')
+    return _id(node, faults, "the id of a row")
+
+
+def stand_in(text: str, number: int) -> str:
+    """A name for a case that has no usable one."""
+    return re.sub(r"[^\w.\- ]", "_", text)[:_LONGEST].strip() or f"case_{number}"
+
+
+def tag(node: Node, faults: Faults) -> str:
+    """A tag, which becomes a pytest marker."""
+    name = fields.text(node, faults, "a tag")
+    if not name:
+        return name
+    if name in _PYTEST_MARKS or name.startswith("fc"):
+        owner = "pytest" if name in _PYTEST_MARKS else "pytest-fcall"
+        hint = f"the key `{name}:` of a case does that" if name in {"skip", "xfail"} else "take another name"
+        faults.add("reserved-tag", node, f"the tag {shown(name)} belongs to {owner}", hint)
+    elif not name.isidentifier() or keyword.iskeyword(name):
+        hint = "letters, digits and underscores, as in Python: `-m` takes no others"
+        faults.add("bad-tag", node, f"{shown(name)} cannot be a pytest marker", hint)
+    return name
+
+
+def _id(node: Node, faults: Faults, what: str) -> str:
+    name = fields.text(node, faults, what)
+    if "::" in name:
+        faults.add("bad-id", node, f"{what} may not contain `::`", "pytest separates files from cases with it")
+    elif "[" in name or "]" in name:
+        faults.add("bad-id", node, f"{what} may not contain `[` or `]`", "pytest shows rows and models in brackets")
+    elif not name.isprintable():
+        faults.add("bad-id", node, f"{what} may not contain line breaks or unprintable characters")
+    elif len(name) > _LONGEST:
+        faults.add("bad-id", node, f"{what} may not be longer than {_LONGEST} characters")
+    elif name != name.strip() or (not name and not faults.found):
+        faults.add("bad-id", node, f"{what} may not be empty, nor begin or end with a space")
+    return name

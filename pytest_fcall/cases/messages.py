@@ -1,0 +1,162 @@
+"""What is said to the model: prompts, system messages, whole threads, pictures."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
+
+from pytest_fcall.cases import fields
+from pytest_fcall.cases.data import nodes_of
+from pytest_fcall.cases.faults import shown
+from pytest_fcall.cases.fields import Entries
+from pytest_fcall.cases.files import find_file, read_data
+from pytest_fcall.cases.scope import Scope
+from pytest_fcall.cases.yaml_tags import NULL
+from pytest_fcall.core import Json, Message
+
+_ROLES = ("system", "developer", "user", "assistant", "tool")
+_KEYS = ("role", "content", "name", "tool_calls", "tool_call_id", "refusal")
+_MEDIA_TYPES: Mapping[bytes, str] = MappingProxyType(
+    {
+        b"\x89PNG": "image/png",
+        b"\xff\xd8\xff": "image/jpeg",
+        b"GIF8": "image/gif",
+        b"RIFF": "image/webp",
+    }
+)
+
+
+class Messages:
+    """Reads messages of one case."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._faults = scope.faults
+
+    def said(self, node: Node, what: str) -> Json:
+        """A text, `{file: PATH}`, or a list of parts."""
+        if isinstance(node, SequenceNode):
+            return [self._part(item) for item in fields.items(node, self._faults, what)]
+        return self.text(node, what)
+
+    def text(self, node: Node, what: str) -> str:
+        """A text that is not empty, or `{file: PATH}`."""
+        path = self._file(node)
+        if path is not None:
+            text = self._scope.files.text(path, self._scope.folder, self._faults)
+            return self._scope.filling.text(text, path, self._faults)
+        text = fields.text(node, self._faults, what)
+        if not text.strip() and isinstance(node, ScalarNode) and node.tag != NULL:
+            self._faults.add("wrong-value", node, f"{what} is empty")
+        return text
+
+    def thread(self, node: Node) -> tuple[Message, ...]:
+        """Messages in OpenAI's form, inline or `{file: PATH}`."""
+        path = self._file(node)
+        if path is not None:
+            node = self._from_file(path)
+        messages = tuple(self._message(item) for item in fields.items(node, self._faults, "`messages`"))
+        if isinstance(node, SequenceNode) and not messages:
+            self._faults.add("wrong-value", node, "this list of messages is empty")
+        return messages
+
+    def _from_file(self, path: Node) -> Node:
+        found = find_file(path, self._scope.folder, self._faults)
+        data = None if found is None else read_data(found, path, self._faults)
+        if isinstance(data, Mapping):
+            data = data.get("messages")
+        try:
+            node = nodes_of(data or [], path)
+        except ValueError as error:
+            self._faults.add("bad-file", path, str(error))
+            return nodes_of([], path)
+        return self._scope.filling.node(node, self._faults)
+
+    def _file(self, node: Node) -> Node | None:
+        """The path of `{file: PATH}`."""
+        if isinstance(node, MappingNode) and len(node.value) == 1 and node.value[0][0].value == "file":
+            path: Node = node.value[0][1]
+            return path
+        return None
+
+    def _message(self, node: Node) -> Message:
+        found = fields.entries(node, self._faults, "a message")
+        fields.known_only(found, _KEYS, self._faults, "a message")
+        if not isinstance(node, MappingNode):
+            return {}
+        if "role" not in found:
+            self._faults.add("missing-key", node, "this message has no `role`", "such as {role: user, content: Hello}")
+            return {}
+        role = fields.choice(found["role"][1], self._faults, "a role", _ROLES)
+        message: dict[str, Json] = {"role": role}
+        message |= self._content(node, role, found)
+        for name in ("name", "tool_call_id", "refusal"):
+            if name in found:
+                message[name] = fields.text(found[name][1], self._faults, f"`{name}`")
+        if role == "tool" and "tool_call_id" not in found:
+            self._faults.add("missing-key", node, "a tool's message needs the `tool_call_id` that it answers")
+        if "tool_calls" in found:
+            calls = fields.items(found["tool_calls"][1], self._faults, "`tool_calls`")
+            message["tool_calls"] = [self._call(call) for call in calls]
+        return message
+
+    def _content(self, node: Node, role: str, found: Entries) -> dict[str, Json]:
+        if "content" not in found:
+            if "tool_calls" not in found:
+                self._faults.add("missing-key", node, "this message has no `content`")
+            return {}
+        content = found["content"][1]
+        if role == "assistant" and content.tag == NULL:
+            return {"content": None}
+        if isinstance(content, ScalarNode):
+            return {"content": fields.text(content, self._faults, "`content`")}
+        return {"content": self.said(content, "`content`")}
+
+    def _call(self, node: Node) -> Json:
+        found = fields.entries(node, self._faults, "a tool call")
+        fields.known_only(found, ("id", "type", "function"), self._faults, "a tool call")
+        form = "such as {id: c1, type: function, function: {name: search, arguments: '{}'}}"
+        if "function" not in found or "id" not in found:
+            self._faults.add("missing-key", node, "a tool call has an `id` and a `function`", form)
+            return {}
+        function = fields.entries(found["function"][1], self._faults, "`function`")
+        fields.known_only(function, ("name", "arguments"), self._faults, "`function`")
+        if "name" not in function or "arguments" not in function:
+            self._faults.add("missing-key", node, "a function has a `name` and `arguments`", form)
+            return {}
+        return {
+            "id": fields.text(found["id"][1], self._faults, "`id`"),
+            "type": "function",
+            "function": {
+                "name": fields.text(function["name"][1], self._faults, "`name`"),
+                "arguments": fields.text(function["arguments"][1], self._faults, "`arguments`"),
+            },
+        }
+
+    def _part(self, node: Node) -> Json:
+        if isinstance(node, ScalarNode):
+            return {"type": "text", "text": fields.text(node, self._faults, "a part")}
+        found = fields.entries(node, self._faults, "a part")
+        if "type" in found:
+            return {name: fields.value(pair[1], self._faults) for name, pair in found.items()}
+        fields.known_only(found, ("image",), self._faults, "a part")
+        if "image" not in found:
+            return {}
+        return self._image(found["image"][1])
+
+    def _image(self, node: Node) -> Json:
+        path, data = self._scope.files.binary(node, self._scope.folder, self._faults)
+        if path is None:
+            return {}
+        media_type = next((name for magic, name in _MEDIA_TYPES.items() if data.startswith(magic)), None)
+        if media_type is None:
+            self._faults.add("bad-file", node, f"{shown(node.value)} is no picture", "PNG, JPEG, GIF and WebP are read")
+            return {}
+        sha256 = hashlib.sha256(data).hexdigest()
+        return {
+            "type": "image_file",
+            "image_file": {"path": str(path), "media_type": media_type, "sha256": sha256},
+        }

@@ -1,0 +1,176 @@
+"""What stands behind an operator, kind by kind, where no further expected value may stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time
+from types import MappingProxyType
+
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
+
+from pytest_fcall.cases import fields
+from pytest_fcall.cases.faults import did_you_mean, one_of, shown
+from pytest_fcall.cases.scope import Scope
+from pytest_fcall.core import Json, OperandKind
+
+TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
+DAYS = ("today", "tomorrow", "yesterday")
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+_SHIFT = re.compile(r"[+-][0-9]{1,4}[dwmy]")
+_ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
+_PERCENT = re.compile(r"[0-9]+(\.[0-9]+)?\s*%")
+_REFERENCE = re.compile(r"(?P<name>[^\W\d]\w*)\.(?:result|args)(?:\.[^\W\d][\w-]*|\[[0-9]+\])*")
+_LONGEST_REGEX = 10_000
+
+
+def _value(node: Node, scope: Scope) -> Json:
+    return fields.value(node, scope.faults)
+
+
+def _true(node: Node, scope: Scope) -> Json:
+    if not fields.boolean(node, scope.faults, "the operand") and node.value in {"false", "False", "FALSE"}:
+        scope.faults.add("bad-operand", node, "only `true` may stand here", "leave the operator out")
+    return True
+
+
+def _string(node: Node, scope: Scope) -> Json:
+    return fields.text(node, scope.faults, "the operand")
+
+
+def _regex(node: Node, scope: Scope) -> Json:
+    written = fields.text(node, scope.faults, "a regular expression")
+    if len(written) > _LONGEST_REGEX:
+        scope.faults.add("bad-operand", node, "this regular expression is too long")
+        return written
+    try:
+        re.compile(written)
+    except (re.error, OverflowError, RecursionError) as error:
+        scope.faults.add("bad-operand", node, f"{shown(written)} is no regular expression: {error}")
+    return written
+
+
+def _number(node: Node, scope: Scope) -> Json:
+    return fields.number(node, scope.faults, "the operand")
+
+
+def _tolerance(node: Node, scope: Scope) -> Json:
+    if isinstance(node, ScalarNode) and _PERCENT.fullmatch(node.value):
+        return str(node.value)
+    if fields.describe(node) == "a text":
+        scope.faults.add("bad-operand", node, f"{shown(node.value)} is no tolerance", "a number, or such as 10%")
+        return 0
+    result = fields.number(node, scope.faults, "a tolerance")
+    if result < 0:
+        scope.faults.add("bad-operand", node, "a tolerance may not be below zero")
+    return result
+
+
+def _range(node: Node, scope: Scope) -> Json:
+    ends = fields.items(node, scope.faults, "the operand")
+    numbers = [fields.number(end, scope.faults, "each end of a range") for end in ends]
+    if isinstance(node, SequenceNode) and len(ends) != 2:
+        scope.faults.add("bad-operand", node, "a range is `[low, high]`")
+    elif len(ends) == 2 and numbers[0] > numbers[1]:
+        scope.faults.add("bad-operand", node, "the low end of this range is above the high one")
+    return list(numbers)
+
+
+def _day(node: Node, scope: Scope) -> Json:
+    written = fields.text(node, scope.faults, "a day")
+    day = written.lower()
+    relative = day in DAYS or day in WEEKDAYS or _SHIFT.fullmatch(day)
+    if written and not relative and not (_ISO_DAY.fullmatch(day) and _reads(date.fromisoformat, day)):
+        hint = did_you_mean(day, (*DAYS, *WEEKDAYS)) or "today, tomorrow, a weekday, +3d, -2w, or 2026-11-21"
+        scope.faults.add("bad-operand", node, f"{shown(written)} is no day", hint)
+    return day
+
+
+def _moment(node: Node, scope: Scope) -> Json:
+    if isinstance(node, MappingNode):
+        return _span(node, scope)
+    written = fields.text(node, scope.faults, "a moment")
+    if written and not (len(written) > 10 and _reads(datetime.fromisoformat, written)):
+        hint = "such as 2026-11-21T16:30:00+01:00, or {day: tomorrow, from: 12:00, to: 17:00}"
+        scope.faults.add("bad-operand", node, f"{shown(written)} is no moment", hint)
+    return written
+
+
+def _span(node: Node, scope: Scope) -> Json:
+    found = fields.entries(node, scope.faults, "a span")
+    fields.known_only(found, ("day", "from", "to"), scope.faults, "a span")
+    span: dict[str, Json] = {}
+    if "day" in found:
+        span["day"] = _day(found["day"][1], scope)
+    else:
+        scope.faults.add("bad-operand", node, "a span needs a `day`", "such as {day: tomorrow, from: 12:00, to: 17:00}")
+    for end in ("from", "to"):
+        if end in found:
+            span[end] = _clock_time(found[end][1], scope)
+    if "from" in span and "to" in span and str(span["from"]) > str(span["to"]):
+        scope.faults.add("bad-operand", node, "this span ends before it begins")
+    return span
+
+
+def _clock_time(node: Node, scope: Scope) -> str:
+    written = fields.text(node, scope.faults, "a time")
+    if written and not (_TIME.fullmatch(written) and _reads(time.fromisoformat, written)):
+        scope.faults.add("bad-operand", node, f"{shown(written)} is no time", "such as 09:30")
+    return written
+
+
+def _types(node: Node, scope: Scope) -> Json:
+    if not isinstance(node, SequenceNode):
+        return _type(node, scope)
+    names = [_type(item, scope) for item in fields.items(node, scope.faults, "the operand")]
+    if not names:
+        scope.faults.add("bad-operand", node, "this list of types is empty", one_of(TYPES))
+    return list(names)
+
+
+def _type(node: Node, scope: Scope) -> str:
+    if isinstance(node, ScalarNode) and node.value == "null":
+        return "null"
+    return fields.choice(node, scope.faults, "a type", TYPES)
+
+
+def _reference(node: Node, scope: Scope) -> Json:
+    written = fields.text(node, scope.faults, "a reference")
+    found = _REFERENCE.fullmatch(written)
+    if found is None:
+        if written:
+            hint = "such as found.result[0].id or first.args.city"
+            scope.faults.add("bad-operand", node, f"{shown(written)} is no reference", hint)
+    elif found["name"] not in scope.names:
+        message = f"no earlier call is named {shown(found['name'])}"
+        hint = did_you_mean(found["name"], scope.names)
+        hint = hint or f"write `as: {found['name']}` beside that call, and put this one into a later `then:`"
+        scope.faults.add("unknown-reference", node, message, hint)
+    return written
+
+
+def _reads(parse: Callable[[str], object], written: str) -> bool:
+    try:
+        parse(written)
+    except (ValueError, OverflowError):
+        return False
+    return True
+
+
+PLAIN_OPERANDS: Mapping[OperandKind, Callable[[Node, Scope], Json]] = MappingProxyType(
+    {
+        "value": _value,
+        "true": _true,
+        "string": _string,
+        "regex": _regex,
+        "number": _number,
+        "tolerance": _tolerance,
+        "range": _range,
+        "day": _day,
+        "moment": _moment,
+        "types": _types,
+        "reference": _reference,
+    }
+)

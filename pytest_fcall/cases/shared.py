@@ -1,0 +1,128 @@
+"""What the cases of a file share: tools, defaults and match rules, its own and those of included files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from yaml import Node
+
+from pytest_fcall.cases import fields
+from pytest_fcall.cases.extensions import Extensions
+from pytest_fcall.cases.faults import Faults, Source, UnreadableFile, shown
+from pytest_fcall.cases.fields import Entries, node_at
+from pytest_fcall.cases.files import find_file
+from pytest_fcall.cases.globs import one_or_many
+from pytest_fcall.cases.options import DEFAULT_KEYS, Defaults, Layer
+from pytest_fcall.cases.tool_entries import Place, read_entry
+from pytest_fcall.cases.yaml_reader import read_text, read_yaml
+from pytest_fcall.core import Fault, Tool
+from pytest_fcall.schema import SchemaError, tool_schema
+
+SHARED_KEYS = ("include", "tools", "defaults", "match")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file's share: its top-level entries, and where its faults and paths belong."""
+
+    source: Source
+    path: Path
+    entries: Entries
+
+
+@dataclass(slots=True)
+class Parts:
+    """The case file itself and what it includes, nearest first, each once."""
+
+    root: Path
+    found: list[Part] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+    def add(self, part: Part, chain: tuple[Path, ...] = ()) -> None:
+        """Take in a file and whatever it includes."""
+        self.found.append(part)
+        if "include" not in part.entries:
+            return
+        faults = Faults(part.source)
+        chain = (*chain, part.path.resolve())
+        for _, node in one_or_many(part.entries["include"][1], faults, "`include`"):
+            path = find_file(node, part.path.parent, faults)
+            if path in chain:
+                faults.add("bad-file", node, f"{shown(node.value)} includes itself", "leave this `include` out")
+            elif path and all(path != other.path for other in self.found):
+                self._include(path, chain)
+        self.faults += faults.found
+
+    def _include(self, path: Path, chain: tuple[Path, ...]) -> None:
+        try:
+            source = read_text(path, shown_path(path, self.root))
+            root = read_yaml(source)
+        except UnreadableFile as error:
+            self.faults.append(error.fault)
+            return
+        if root is None:
+            return
+        faults = Faults(source)
+        entries = fields.entries(root, faults, "an included file")
+        fields.known_only(entries, SHARED_KEYS, faults, "an included file")
+        self.faults += faults.found
+        self.add(Part(source, path, entries), chain)
+
+
+def shown_path(path: Path, root: Path) -> str:
+    """A file's name for people: seen from the root folder where it lies below."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+
+
+def defaults_of(parts: Sequence[Part]) -> tuple[Defaults, list[Fault]]:
+    """The defaults of all parts, and what is wrong with them as a whole."""
+    layers = []
+    found: list[Fault] = []
+    for part in parts:
+        if "defaults" in part.entries:
+            faults = Faults(part.source)
+            entries = fields.entries(part.entries["defaults"][1], faults, "`defaults`")
+            fields.known_only(entries, DEFAULT_KEYS, faults, "`defaults`")
+            layers.append(Layer(part.source, part.path.parent, entries))
+            found += faults.found
+    return Defaults(layers), found
+
+
+def tools_of(parts: Sequence[Part], root: Path, extensions: Extensions) -> tuple[list[Tool], list[Fault]]:
+    """The tools of all parts in the order in which the model is told of them, and what is wrong with them."""
+    tools: dict[str, tuple[Tool, str]] = {}
+    found: list[Fault] = []
+    for part in parts:
+        if "tools" not in part.entries:
+            continue
+        faults = Faults(part.source)
+        place = Place(part.path.parent, root, parts[0].path)
+        for node in fields.items(part.entries["tools"][1], faults, "`tools`"):
+            for tool in read_entry(node, faults, place, extensions):
+                where = f"{part.source.path}:{part.source.location(node).line}"
+                if tool.name in tools:
+                    hint = "put `as:` beside a source, or leave one out with `without:`"
+                    message = f"two tools are named {shown(tool.name)}: the first is at {tools[tool.name][1]}"
+                    faults.add("duplicate-tool", _named(node, tool), message, hint)
+                elif _usable(tool, node, faults):
+                    tools[tool.name] = (tool, where)
+        found += faults.found
+    return [tool for tool, _ in tools.values()], found
+
+
+def _usable(tool: Tool, node: Node, faults: Faults) -> bool:
+    try:
+        tool_schema(tool)
+    except SchemaError as error:
+        message = f"the schema of {shown(tool.name)} cannot be used: {error.message}"
+        faults.add("bad-tool", node_at(node, ("parameters", *error.path)), message, error.hint)
+        return False
+    return True
+
+
+def _named(node: Node, tool: Tool) -> Node:
+    """Where an entry says the tool's name; the entry itself where it is a source."""
+    named = node_at(node, ("name",))
+    return named if getattr(named, "value", None) == tool.name else node

@@ -1,0 +1,134 @@
+"""A file into nodes: encoding, limits, syntax. Whatever is wrong with it is said in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+from yaml import Node
+
+from pytest_fcall.cases.faults import Source, UnreadableFile
+from pytest_fcall.cases.syntax import syntax_fault
+
+MAX_DEPTH = 100
+MAX_BYTES = 64 * 1024 * 1024
+MAX_ALIASED = 1_000_000
+"""How many nodes aliases may stand for beyond those written."""
+
+_UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+def read_text(path: Path, shown_as: str) -> Source:
+    """The text of a file, without a byte order mark."""
+    source = Source(shown_as)
+    try:
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= MAX_BYTES else b""
+    except OSError as error:
+        raise _unreadable(source, "unreadable-file", 0, f"the file cannot be read: {error.strerror}") from error
+    if size > MAX_BYTES:
+        message = f"the file is larger than {MAX_BYTES // 2**20} MiB"
+        raise _unreadable(source, "too-large", 0, message, "split it into several files")
+    return Source(shown_as, _decoded(data, source))
+
+
+def read_yaml(source: Source) -> Node | None:
+    """The one document of a text, or None where nothing but comments stands there."""
+    try:
+        from pytest_fcall.cases.composer import Composer, TooDeep
+    except ImportError as error:
+        message = "PyYAML is installed without libyaml, which reads case files"
+        hint = "install a PyYAML wheel: pip install --force-reinstall --only-binary=:all: PyYAML"
+        raise _unreadable(source, "no-libyaml", 0, message, hint) from error
+    if bad := _UNPRINTABLE.search(source.text):
+        message = f"the character {ascii(bad.group())[1:-1]} may not stand in a YAML file"
+        raise _unreadable(source, "not-text", bad.start(), message, 'write it as an escape in double quotes: "\\e"')
+    composer = Composer(source.text, MAX_DEPTH)
+    try:
+        root = composer.get_single_node()
+    except TooDeep as error:
+        raise UnreadableFile(source.fault("too-deep", error.node, "this is nested too deep")) from error
+    except yaml.MarkedYAMLError as error:
+        raise UnreadableFile(syntax_fault(source, error)) from error
+    except yaml.YAMLError as error:
+        raise _unreadable(source, "yaml", 0, f"this is no YAML: {error}") from error
+    finally:
+        composer.dispose()
+    if root is not None:
+        _Survey(source).measure(root, 1)
+    return root
+
+
+def _decoded(data: bytes, source: Source) -> str:
+    if wide := _WIDE.get(data[:2]):
+        raise _unreadable(source, "not-utf-8", 0, f"the file is {wide}", "save it as UTF-8")
+    if b"\0" in data:
+        raise _unreadable(source, "not-text", 0, "this is a binary file, not YAML text")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        readable = Source(source.path, data.decode("utf-8-sig", errors="replace"))
+        start = len(data[: error.start].decode("utf-8-sig", errors="replace"))
+        message = f"the file is not UTF-8: byte 0x{data[error.start]:02x} here is no character"
+        raise _unreadable(readable, "not-utf-8", start, message, "save it as UTF-8") from error
+
+
+class _Place:
+    """Line and column of an offset, from zero."""
+
+    def __init__(self, text: str, offset: int) -> None:
+        before = text[:offset]
+        self.line = before.count("\n")
+        self.column = offset - (before.rfind("\n") + 1)
+
+
+def _unreadable(source: Source, code: str, offset: int, message: str, hint: str = "") -> UnreadableFile:
+    return UnreadableFile(source.fault(code, _Place(source.text, offset), message, hint))
+
+
+class _Survey:
+    """Measures a document with its aliases followed: what a small file stands for may be endless."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._known: dict[int, tuple[int, int] | None] = {}
+        self._written = 0
+
+    def measure(self, node: Node, depth: int) -> tuple[int, int]:
+        """How many nodes hang on `node`, itself included, and how deep."""
+        if isinstance(node, yaml.ScalarNode):
+            self._written += 1
+            return 1, 1
+        if id(node) in self._known:
+            return self._aliased(node, depth)
+        self._known[id(node)] = None
+        self._written += 1
+        size = height = 0
+        for item in _children(node):
+            below, tall = self.measure(item, depth + 1)
+            size += below
+            height = max(height, tall)
+        self._known[id(node)] = (size + 1, height + 1)
+        if size > self._written + MAX_ALIASED:
+            message = f"the aliases below stand for more than {MAX_ALIASED:,} values"
+            raise UnreadableFile(self._source.fault("too-large", node, message, "write less with anchors and aliases"))
+        return size + 1, height + 1
+
+    def _aliased(self, node: Node, depth: int) -> tuple[int, int]:
+        known = self._known[id(node)]
+        if known is None:
+            raise UnreadableFile(self._source.fault("yaml", node, "this anchor contains an alias of itself"))
+        if depth + known[1] > MAX_DEPTH:
+            raise UnreadableFile(self._source.fault("too-deep", node, "this is nested too deep by aliases"))
+        return known
+
+
+def _children(node: Node) -> Iterator[Node]:
+    if isinstance(node, yaml.MappingNode):
+        for pair in node.value:
+            yield from pair
+    else:
+        yield from node.value

@@ -1,0 +1,12 @@
+"""The tags of YAML's core schema, which are all that a case file may use."""
+
+from __future__ import annotations
+
+STR = "tag:yaml.org,2002:str"
+INT = "tag:yaml.org,2002:int"
+FLOAT = "tag:yaml.org,2002:float"
+BOOL = "tag:yaml.org,2002:bool"
+NULL = "tag:yaml.org,2002:null"
+SEQ = "tag:yaml.org,2002:seq"
+MAP = "tag:yaml.org,2002:map"
+MERGE = "tag:yaml.org,2002:merge"
