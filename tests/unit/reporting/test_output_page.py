@@ -1,0 +1,162 @@
+"""The samples of docs/explanation/output.md come from the functions that print them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.cases import read_expectation
+from pytest_fcall.core import Call, Calls, Case, Fault, Json, Location, Reply, Tool, Turn, Usage
+from pytest_fcall.matching import judge
+from pytest_fcall.reporting import (
+    equality_lines,
+    failure_text,
+    fault_text,
+    full_failure_text,
+    header_lines,
+    summary_lines,
+)
+from pytest_fcall.reporting.results import Result, Results
+
+PAGE = Path(__file__).parents[3] / "docs/explanation/output.md"
+TEXT_BLOCK = re.compile(r"^```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
+
+WIDTH = 96
+"""What fits beside the navigation of a documentation site."""
+
+MODEL = "openai:gpt-5.2"
+TOOLS = (
+    Tool(
+        "get_weather",
+        parameters={
+            "type": "object",
+            "properties": {
+                "city": {"type": "string"},
+                "unit": {"type": "string", "enum": ["celsius", "fahrenheit"]},
+                "days": {"type": "integer"},
+            },
+            "required": ["city"],
+        },
+    ),
+)
+
+
+def failing(
+    prompt: str,
+    expect: Json,
+    *made: tuple[str, Mapping[str, Json]],
+    text: str = "",
+    write: Callable[..., str] = failure_text,
+) -> str:
+    calls = Calls(tuple(Call(name, arguments) for name, arguments in made))
+    reply = Reply(text, usage=Usage(212, 31), seconds=0.84)
+    expectation = read_expectation(expect, TOOLS)
+    case = Case(
+        "celsius",
+        Location("cases/weather.fc.yaml", 14),
+        (Turn(({"role": "user", "content": prompt},), expectation),),
+        TOOLS,
+    )
+    verdict = judge(reply, calls, expectation, TOOLS)
+    assert not verdict.valid
+    if write is failure_text:
+        return failure_text(case, calls, verdict, reply, MODEL, width=WIDTH)
+    return write(case, calls, verdict, reply, MODEL)
+
+
+def wrong_argument(write: Callable[..., str] = failure_text) -> str:
+    return failing(
+        "What is the weather in San Francisco, in celsius?",
+        [{"get_weather": {"city": {"$any": ["San Francisco", "SF"]}, "unit": "celsius", "days": 3}}],
+        ("get_weather", {"city": "San Francisco", "unit": "fahrenheit", "days": "3"}),
+        write=write,
+    )
+
+
+def parallel_calls() -> str:
+    cities = ["Oslo", "Rome", "Bern", "Kyiv", "Riga", "Lima"]
+    return failing(
+        f"Weather in {', '.join(cities)}?",
+        [{"get_weather": {"city": city, "unit": "celsius"}} for city in cities],
+        *(("get_weather", {"city": city, "unit": "celsius"}) for city in cities[:4]),
+        ("get_weather", {"city": "Riga (Latvia)", "unit": "celsius"}),
+        ("delete_all", {"confirm": True}),
+    )
+
+
+def no_call() -> str:
+    return failing(
+        "Weather in Oslo?", [{"get_weather": {"city": "Oslo"}}], text="In \x1b[31mwhich\x1b[0m unit?\nPlease say."
+    )
+
+
+def fault() -> str:
+    return fault_text(
+        Fault(
+            "unknown-tool",
+            Location("cases/weather.fc.yaml", 15, 9),
+            "unknown tool `get_wether`",
+            "      - get_wether: {city: Oslo}",
+            "did you mean `get_weather`?",
+        )
+    )
+
+
+def run(failures: bool) -> Results:
+    categories = {"simple": (20, 2), "parallel": (12, 4), "irrelevance": (8, 1)}
+    reasons = {
+        "simple": (("wrong_value", "calls[0].args.unit"),),
+        "parallel": (("wrong_value", "calls[1].args.unit"), ("wrong_type", "calls[1].args.legs[0].day")),
+        "irrelevance": (("unexpected_call", "calls[0]"),),
+    }
+    return Results(
+        tuple(
+            Result(
+                nodeid=f"cases/weather.fc.yaml::{category}_{n}",
+                case=f"{category}_{n}",
+                model=MODEL,
+                status="error" if failures and n == 7 else "failed" if failures and n < wrong else "passed",
+                category=category,
+                reasons=reasons[category] if failures and n < wrong else (),
+                seconds=0.4 + n / 10,
+                usage=Usage(200, 30),
+                cost=0.0006,
+                replayed=not failures,
+            )
+            for category, (count, wrong) in categories.items()
+            for n in range(count)
+        ),
+        missing_recordings=0,
+        files_without_cases=1 if failures else 0,
+    )
+
+
+def unequal() -> str:
+    made = [Call("get_weather", {"city": "Oslo", "days": True}), Call("get_time", {"zone": "CET"})]
+    written = [Call("get_weather", {"city": "Oslo", "days": 1})]
+    return "\n".join(equality_lines(made, written, lambda one, other: repr(one) == repr(other), width=WIDTH))
+
+
+SAMPLES: list[Callable[[], str]] = [
+    lambda: "\n".join(header_lines([MODEL, "local:smollm2"], origin="command line", live=True, width=WIDTH)),
+    wrong_argument,
+    parallel_calls,
+    no_call,
+    lambda: wrong_argument(full_failure_text),
+    fault,
+    lambda: "\n".join(summary_lines(run(failures=False), WIDTH)),
+    lambda: "\n".join(summary_lines(run(failures=True), WIDTH)),
+    unequal,
+]
+
+
+def test_the_page_has_as_many_samples_as_there_are() -> None:
+    assert len(TEXT_BLOCK.findall(PAGE.read_text(encoding="utf-8"))) == len(SAMPLES)
+
+
+@pytest.mark.parametrize("number", range(len(SAMPLES)))
+def test_a_sample_is_what_is_printed(number: int) -> None:
+    assert TEXT_BLOCK.findall(PAGE.read_text(encoding="utf-8"))[number] == SAMPLES[number]()
