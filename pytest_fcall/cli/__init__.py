@@ -78,4 +78,5 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
 
-        parser.exit(message=f"pytest-fcall {version('pytest-fcall')}\n")
+        print(f"pytest-fcall {version('pytest-fcall')}")
+        parser.exit()

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pytest_fcall.cases import Extensions, UnreadableFile, read_case_file
+from pytest_fcall.cli.counting import count
 from pytest_fcall.cli.project import Project, open_project
 from pytest_fcall.core import Fault
 from pytest_fcall.reporting.fault import fault_text, path_text
@@ -76,18 +77,13 @@ def _read(path: Path, project: Project, extensions: Extensions) -> tuple[int, Se
     try:
         found = read_case_file(path, root=project.root, extensions=extensions)
     except UnreadableFile as unreadable:
-        meant = unreadable.fault.code != "no-cases" or project.promises_cases(path)
-        return (0, [unreadable.fault]) if meant else None
+        return (0, [unreadable.fault]) if project.means_cases(path, unreadable.fault) else None
     return len(found.entries), found.faults
 
 
 def _summary(found: _Findings) -> str:
-    held = f"{_count(found.cases, 'case')} in {_count(found.files, 'file')}"
-    return f"{held}: {_count(len(found.faults), 'fault')}" if found.faults else f"{held}: no faults"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    held = f"{count(found.cases, 'case')} in {count(found.files, 'file')}"
+    return f"{held}: {count(len(found.faults), 'fault')}" if found.faults else f"{held}: no faults"
 
 
 def _json(found: _Findings, root: Path) -> str:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from pytest_fcall.core import Fault
+
 _MARKERS = (
     "pytest.toml",
     ".pytest.toml",
@@ -35,9 +37,9 @@ class Project:
     named: frozenset[Path]
     """Those that the command line names itself."""
 
-    def promises_cases(self, path: Path) -> bool:
-        """Whether a file without cases is a mistake: a person or its name says that it holds some."""
-        return path in self.named or path.name.endswith(_CASE_SUFFIXES)
+    def means_cases(self, path: Path, fault: Fault) -> bool:
+        """Whether it matters that `path` cannot be read: YAML without cases may lie beside case files."""
+        return fault.code != "no-cases" or path in self.named or path.name.endswith(_CASE_SUFFIXES)
 
     def shown(self, path: Path) -> str:
         """`path` as a person at the root would write it."""

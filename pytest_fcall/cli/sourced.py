@@ -1,0 +1,48 @@
+"""Case files whose tools come from MCP servers and addresses."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pytest_fcall.cases import UnreadableFile, tool_sources
+from pytest_fcall.cli.project import Project
+from pytest_fcall.core import Fault, Json
+from pytest_fcall.reporting import fault_text, safe
+from pytest_fcall.schema import SchemaError
+
+
+@dataclass(frozen=True, slots=True)
+class Problems:
+    """What went wrong on the way; told at the end, so that one dead server does not hide what others say."""
+
+    told: list[str] = field(default_factory=list)
+
+    def refusal(self, where: str, error: SchemaError) -> None:
+        """Note what a source, or a lock file, has against being used."""
+        hint = f"\n  hint: {error.hint}" if error.hint else ""
+        self.told.append(safe(f"{where}: {error.message}{hint}"))
+
+    def fault(self, fault: Fault, project: Project) -> None:
+        """Note a mistake in a case file."""
+        self.told.append(fault_text(fault, project.root))
+
+    def tell(self) -> None:
+        """Print them all."""
+        for text in self.told:
+            print(text, file=sys.stderr)
+
+
+def sourced_files(project: Project, problems: Problems) -> Iterator[tuple[Path, Sequence[Mapping[str, Json]]]]:
+    """Case files that name servers or addresses, with these."""
+    for path in project.files:
+        try:
+            sources = tool_sources(path, root=project.root)
+        except UnreadableFile as unreadable:
+            if project.means_cases(path, unreadable.fault):
+                problems.fault(unreadable.fault, project)
+            continue
+        if sources:
+            yield path, sources

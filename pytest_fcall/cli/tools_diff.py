@@ -1,0 +1,97 @@
+"""`fcall tools diff`: what changed at the sources of tools since they were locked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pytest_fcall.cases import UnreadableFile, read_case_file
+from pytest_fcall.cli.asking import Asker
+from pytest_fcall.cli.counting import count
+from pytest_fcall.cli.project import Project
+from pytest_fcall.cli.sourced import Problems, sourced_files
+from pytest_fcall.core import Case, Expectation, Json
+from pytest_fcall.reporting import safe
+from pytest_fcall.schema import SchemaError
+from pytest_fcall.schema.drift import ToolChange, tool_changes
+from pytest_fcall.schema.locks import describe_source, lock_path, read_lock
+
+_NAMED = 8
+_SIGNS = {"added": "+", "removed": "-", "changed": "~"}
+
+
+def diff(project: Project, asker: Asker) -> int:
+    """Say what changed. 1: something did; 10: nothing did, as far as the sources could be asked; 0: nothing."""
+    problems = Problems()
+    asked, drifted = 0, 0
+    for path, sources in sourced_files(project, problems):
+        for source in sources:
+            asked += 1
+            try:
+                changes = list(_changes(path, source, project, asker))
+            except SchemaError as error:
+                problems.refusal(f"{project.shown(path)}: {describe_source(source)}", error)
+                continue
+            if changes:
+                drifted += 1
+                print(safe("\n".join([f"{project.shown(path)}: {describe_source(source)}", *changes]), limit=100_000))
+    print(f"{count(asked, 'source')}: {count(drifted, 'change') if drifted else 'no change'}")
+    problems.tell()
+    if drifted:
+        return 1
+    return 10 if problems.told else 0
+
+
+def _changes(path: Path, source: Mapping[str, Json], project: Project, asker: Asker) -> Iterator[str]:
+    target = lock_path(path)
+    locked = read_lock(target).tools(source)
+    if locked is None:
+        yield f"  not in {target.name}; run: fcall tools lock {project.shown(path)}"
+        return
+    changes = tool_changes(locked, asker.tools(source, path.parent))
+    cases = _cases(path, project) if changes else []
+    for change in changes:
+        yield f"  {_SIGNS[change.kind]} {change.tool}"
+        yield from (f"      {detail}" for detail in change.details)
+        yield from (f"      {detail}" for detail in _touched(change, source, cases))
+
+
+def _cases(path: Path, project: Project) -> list[Case]:
+    try:
+        entries = read_case_file(path, root=project.root).entries
+    except UnreadableFile:
+        return []
+    return [entry for entry in entries if isinstance(entry, Case)]
+
+
+def _touched(change: ToolChange, source: Mapping[str, Json], cases: Sequence[Case]) -> Iterator[str]:
+    """The cases that expect a call of the tool by name, and how many more offer it."""
+    names = {case.id: _offered_as(change.tool, describe_source(source), case) for case in cases}
+    expecting = [case.id for case in cases if names[case.id] & set(_expected(case))]
+    offering = sum(map(bool, names.values())) - len(expecting)
+    if expecting:
+        more = f" and {len(expecting) - _NAMED} more" if len(expecting) > _NAMED else ""
+        yield f"expected by {', '.join(expecting[:_NAMED])}{more}"
+    if offering:
+        yield f"offered in {count(offering, 'more case' if expecting else 'case')}"
+
+
+def _offered_as(tool: str, source: str, case: Case) -> set[str]:
+    """The names of the tool in a case: `as: shop` makes it `shop__tool`."""
+    return {
+        offered.name
+        for offered in case.tools
+        if offered.source == source and (offered.name == tool or offered.name.endswith(f"__{tool}"))
+    }
+
+
+def _expected(case: Case) -> Iterator[str]:
+    for turn in case.turns:
+        if turn.expect is not None:
+            yield from _called(turn.expect)
+
+
+def _called(expectation: Expectation) -> Iterator[str]:
+    yield from (call.tool for stage in expectation.stages for call in stage)
+    for alternative in expectation.alternatives:
+        yield from _called(alternative)

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.cli import main
+from tests.integration.command import fcall, python
+
+
+def test_help_names_all_commands(tmp_path: Path) -> None:
+    done = fcall(tmp_path, "--help")
+    assert done.returncode == 0
+    for command in ("init", "lint", "schema", "tools"):
+        assert f"\n  {command} " in done.stdout
+
+
+def test_no_command_shows_the_help_and_is_a_usage_error(tmp_path: Path) -> None:
+    done = fcall(tmp_path)
+    assert done.returncode == 2
+    assert "commands:" in done.stdout
+
+
+def test_the_version_is_shown(tmp_path: Path) -> None:
+    done = fcall(tmp_path, "--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("pytest-fcall 0.")
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("lnt", "there is no command 'lnt': did you mean 'lint'?"),
+        ("tool", "there is no command 'tool': did you mean 'tools'?"),
+        ("xyz", "there is no command 'xyz'\n"),
+        ("__main__", "there is no command '__main__'"),
+    ],
+)
+def test_an_unknown_command_is_named_with_a_suggestion(
+    capsys: pytest.CaptureFixture[str], word: str, said: str
+) -> None:
+    assert main([word]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["init", "lint", "schema", "tools"])
+def test_every_command_shows_examples(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    assert main([command, "--help"]) == 0
+    assert f"examples:\n  fcall {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_what_needs_no_case_file_loads_nothing_heavy(tmp_path: Path, option: str) -> None:
+    code = (
+        "import sys\nfrom pytest_fcall.cli import main\n"
+        f"main([{option!r}])\n"
+        "print(sorted({'yaml', 'pytest', 'asyncio', 'jsonschema_rs', 'openai', 'mcp'} & set(sys.modules)))"
+    )
+    done = python(tmp_path, "-c", code)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_reader_that_stops_reading_is_no_error(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pytest_fcall.cli", "schema"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as schema:
+        assert schema.stdout is not None
+        assert schema.stderr is not None
+        schema.stdout.close()
+        assert schema.stderr.read() == ""
+
+
+def test_what_a_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
+    done = fcall(tmp_path, "lint", "caf\u00e9", PYTHONIOENCODING="ascii")
+    assert done.returncode == 2
+    assert "there is no caf\\xe9" in done.stderr
