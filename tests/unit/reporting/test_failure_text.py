@@ -314,7 +314,7 @@ def test_a_flood_of_text_arguments_and_calls_takes_no_time() -> None:
     calls = called(("f", arguments), *[("g", {})] * 2_000)
     verdict = invalid(*reasons, *(reason("unexpected_call", f"calls[{n}]") for n in range(1, 2_001)), pairs=((0, 0),))
     case = case_of(calls_of(("f", {})), flood)
-    started = time.perf_counter()
+    started = time.process_time()
     text = failure_text(case, calls, verdict, Reply(text=flood), flood)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 2
     assert len(lines(text)) == 12

@@ -69,6 +69,6 @@ def test_text_of_just_the_limit_is_whole() -> None:
 
 def test_the_limit_bounds_the_work() -> None:
     text = "\x1b\u202e" * 5_000_000
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(safe(text)) < 25_000
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 2
