@@ -14,9 +14,9 @@ from pytest_fcall.core import Json
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.keywords import MANY, NAMED, ONE
 from pytest_fcall.schema.plain import DEEPEST, named, plain
+from pytest_fcall.schema.pointers import Path
 from pytest_fcall.schema.words import nearest, with_type
 
-_Path = tuple[str | int, ...]
 _Schema = dict[str, Json]
 
 _TYPES: Final[Mapping[str, str | None]] = MappingProxyType(
@@ -39,7 +39,7 @@ _ANNOTATIONS = ("title", "description", "default", "example", "examples", "depre
 _SAYS_OBJECT = frozenset({"$ref", "additionalProperties", "allOf", "anyOf", "oneOf", "properties", "required", "type"})
 
 
-def normalise(schema: Json, path: _Path = ()) -> _Schema:
+def normalise(schema: Json, path: Path = ()) -> _Schema:
     """`schema` as a 2020-12 schema of an object; nothing or `{}` is an object without properties.
 
     `path` is where the schema stands in the user's data, for errors.
@@ -58,11 +58,19 @@ def normalise(schema: Json, path: _Path = ()) -> _Schema:
             hint="a tool takes named arguments: put this schema under `properties`",
         )
     if "$ref" not in root and not MANY & root.keys():
-        root.setdefault("properties", {})
+        _declare_required(root)
     return {"type": "object", **{key: value for key, value in root.items() if key != "type"}}
 
 
-def _refuse_bare_properties(schema: Mapping[str, Json], path: _Path) -> None:
+def _declare_required(root: _Schema) -> None:
+    """An argument that is required but described nowhere may have any value."""
+    required, properties = root.get("required"), root.get("properties", {})
+    if isinstance(properties, Mapping):
+        names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+        root["properties"] = {**properties, **{name: {} for name in names if name not in properties}}
+
+
+def _refuse_bare_properties(schema: Mapping[str, Json], path: Path) -> None:
     values = [value for value in schema.values() if value is not None]
     if values and not _SAYS_OBJECT & schema.keys() and all(isinstance(value, Mapping) for value in values):
         raise SchemaError(
@@ -72,7 +80,7 @@ def _refuse_bare_properties(schema: Mapping[str, Json], path: _Path) -> None:
         )
 
 
-def _normal(schema: object, path: _Path) -> _Schema:
+def _normal(schema: object, path: Path) -> _Schema:
     """One schema and all inside it."""
     if not isinstance(schema, Mapping):
         hint = f"write {{type: {schema}}}" if isinstance(schema, str) and schema.lower() in _TYPES else ""
@@ -90,7 +98,7 @@ def _normal(schema: object, path: _Path) -> _Schema:
     return _nullable(out)
 
 
-def _entry(key: str, value: object, path: _Path) -> Json:
+def _entry(key: str, value: object, path: Path) -> Json:
     if key in ONE or key == "additionalItems":
         if key == "items" and isinstance(value, list | tuple):
             return _listed(value, path)
@@ -108,11 +116,11 @@ def _entry(key: str, value: object, path: _Path) -> Json:
     return plain(value, path)
 
 
-def _listed(value: Sequence[object], path: _Path) -> list[Json]:
+def _listed(value: Sequence[object], path: Path) -> list[Json]:
     return [_branch(item, (*path, index)) for index, item in enumerate(value)]
 
 
-def _branch(value: object, path: _Path) -> Json:
+def _branch(value: object, path: Path) -> Json:
     return value if isinstance(value, bool) else _normal(value, path)
 
 
@@ -130,7 +138,7 @@ def _old_style_required(entries: dict[str, object]) -> _Schema:
     return {"required": [*listed, *(name for name in own if name not in listed)]}
 
 
-def _types(schema: _Schema, path: _Path) -> None:
+def _types(schema: _Schema, path: Path) -> None:
     given = schema.get("type")
     if given is None:
         return
@@ -144,7 +152,7 @@ def _types(schema: _Schema, path: _Path) -> None:
         schema["type"] = kinds[0] if isinstance(given, str) else list(dict.fromkeys(kinds))
 
 
-def _type(name: Json, path: _Path) -> str | None:
+def _type(name: Json, path: Path) -> str | None:
     if not isinstance(name, str):
         raise SchemaError(f"a type name must be a string, not {with_type(name)}", path)
     try:

@@ -17,7 +17,3 @@ class SchemaError(ValueError):
         self.message = message
         self.path: tuple[str | int, ...] = tuple(path)
         self.hint = hint
-
-    def below(self, *outer: str | int) -> SchemaError:
-        """The same error, for data in which the given data stands at `outer`."""
-        return SchemaError(self.message, (*outer, *self.path), self.hint)

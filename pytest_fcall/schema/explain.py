@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from types import MappingProxyType
 from typing import Final
 
@@ -13,6 +14,9 @@ from pytest_fcall.core import Json
 from pytest_fcall.schema.finding import Finding
 from pytest_fcall.schema.pointers import Path, in_place, look_up
 from pytest_fcall.schema.words import alternatives, nearest, options, place, shown, types_in_words, with_type
+
+_MOST: Final = 100
+"""More errors help nobody, and a model can make any number of them."""
 
 _SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -55,11 +59,11 @@ class Explainer:
         """What `errors` come to."""
         found: list[Finding] = []
         doubtful: list[Finding] = []
-        for error in errors:
+        for error in islice(errors, _MOST):
             match error.kind:
                 case ValidationErrorKind.AdditionalProperties(names) | ValidationErrorKind.UnevaluatedProperties(names):
                     known = self._known(error)
-                    for name in names:
+                    for name in names[:_MOST]:
                         finding = unexpected((*self._where(error), name), known, self._got(error))
                         (doubtful if name in known else found).append(finding)
                 case ValidationErrorKind.AnyOf(forms) | ValidationErrorKind.OneOfNotValid(forms):

@@ -9,7 +9,7 @@ from pytest_fcall.core import Json
 from pytest_fcall.schema.finding import Finding
 from pytest_fcall.schema.words import place, shown
 
-_DEEPEST = 100
+_DEEPEST = 50
 _MOST_BITS = 4096
 
 

@@ -12,7 +12,7 @@ import types
 import typing
 import uuid
 from collections import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from pytest_fcall.core import Json
@@ -27,6 +27,7 @@ from pytest_fcall.schema.members import (
     members_of_typed_dict,
 )
 from pytest_fcall.schema.plain import plain
+from pytest_fcall.schema.pointers import pointer
 
 _Schema = dict[str, Json]
 
@@ -67,7 +68,7 @@ class Hints:
 
     def __init__(self) -> None:
         self.definitions: dict[str, Json] = {}
-        self._names: dict[type, str] = {}
+        self._names: dict[object, str] = {}
 
     def properties(self, members: Members, words: Docstring, owner: str) -> _Schema:
         """The schema of an object of `members`; a SchemaError names the member that no model could give."""
@@ -81,14 +82,14 @@ class Hints:
             schema["additionalProperties"] = self._named("**", members.others, owner) or True
         return schema
 
-    def schema(self, hint: object) -> _Schema:
+    def schema(self, hint: Any) -> _Schema:
         """The schema of the values that `hint` allows."""
         if hint is None or hint is Any or isinstance(hint, type):
             return self._class(hint)
         if isinstance(hint, typing.NewType):
             return self.schema(hint.__supertype__)
-        if (aliased := getattr(hint, "__value__", None)) is not None:  # `type X = …`, from Python 3.12 on
-            return self.schema(aliased)
+        if hasattr(hint, "__value__"):  # `type X = …`, from Python 3.12 on
+            return self._shared(hint, hint.__name__, lambda: self.schema(hint.__value__))
         return self._generic(hint, get_origin(hint), get_args(hint))
 
     def _member(self, member: Member, words: Docstring, owner: str) -> _Schema:
@@ -114,10 +115,10 @@ class Hints:
             return self._generic(cls, cls, ())
         if issubclass(cls, enum.Enum):
             return _choice([member.value for member in cls])
-        if hasattr(cls, "__get_pydantic_core_schema__") or hasattr(cls, "__pydantic_core_schema__"):
+        if _is_pydantic(cls):
             return self._pydantic(cls)
         if is_typed_dict(cls) or dataclasses.is_dataclass(cls):
-            return self._definition(cls)
+            return self._shared(cls, cls.__name__, lambda: self.fields(cls))
         raise _unsupported(cls)
 
     def _generic(self, hint: object, origin: Any, args: tuple[Any, ...]) -> _Schema:
@@ -163,16 +164,17 @@ class Hints:
         schema: _Schema = {"type": "object", "additionalProperties": self.schema(value) or True}
         return {**schema, "propertyNames": names} if "enum" in names else schema
 
-    def _definition(self, cls: type) -> _Schema:
-        if cls not in self._names:
-            name = cls.__name__ if cls.__name__ not in self.definitions else f"{cls.__module__}.{cls.__qualname__}"
-            self._names[cls] = name
-            self.definitions[name] = {}  # taken, while the fields may refer to it
-            self.definitions[name] = self.fields(cls)
-        return {"$ref": f"#/$defs/{self._names[cls]}"}
+    def _shared(self, thing: Any, name: str, build: Callable[[], _Schema]) -> _Schema:
+        if thing not in self._names:
+            self._names[thing] = name if name not in self.definitions else f"{thing.__module__}.{name}"
+            self.definitions[self._names[thing]] = {}  # taken, while its own parts may refer to it
+            self.definitions[self._names[thing]] = build()
+        return {"$ref": pointer(("$defs", self._names[thing]))}
 
     def fields(self, cls: type) -> _Schema:
         """The schema of a TypedDict or a dataclass."""
+        if _is_pydantic(cls):
+            return self._pydantic(cls)
         words = read_docstring(own_docstring(cls))
         members = members_of_typed_dict(cls) if is_typed_dict(cls) else members_of_dataclass(cls)
         schema = self.properties(members, words, cls.__name__)
@@ -189,6 +191,10 @@ class Hints:
             if self.definitions.setdefault(name, definition) != definition:
                 raise SchemaError(f"two different classes are called `{name}`", hint="rename one of them")
         return schema
+
+
+def _is_pydantic(cls: type) -> bool:
+    return hasattr(cls, "__get_pydantic_core_schema__") or hasattr(cls, "__pydantic_core_schema__")
 
 
 def own_docstring(cls: type) -> str:

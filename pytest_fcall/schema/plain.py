@@ -9,8 +9,8 @@ from typing import Any
 from pytest_fcall.core import Json
 from pytest_fcall.schema.errors import SchemaError
 
-DEEPEST = 200
-"""Levels of nesting, far beyond any honest schema and well within every recursion limit."""
+DEEPEST = 100
+"""Steps of a path into a schema: far beyond any honest one, well within every recursion limit."""
 
 _MOST_BITS = 4096
 

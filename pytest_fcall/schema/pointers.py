@@ -89,3 +89,16 @@ def resolved(root: Mapping[str, Json], schema: Mapping[str, Json]) -> Mapping[st
         beside = {key: value for key, value in schema.items() if key != "$ref"}
         schema = {**target[0], **beside} if beside else target[0]
     return schema
+
+
+def object_form(root: Mapping[str, Json], schema: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The object in a union that has just one, such as an object or null; any other schema is returned as it is."""
+    for key in ("anyOf", "oneOf"):
+        forms = schema.get(key)
+        branches = (
+            [resolved(root, form) for form in forms if isinstance(form, Mapping)] if isinstance(forms, list) else []
+        )
+        objects = [form for form in branches if "properties" in form or form.get("type") == "object"]
+        if len(objects) == 1:
+            return {**objects[0], **{word: value for word, value in schema.items() if word != key}}
+    return schema

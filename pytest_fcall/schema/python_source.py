@@ -17,6 +17,9 @@ from pytest_fcall.schema.objects import tool_from_object
 from pytest_fcall.schema.words import nearest
 
 
+_LONGEST = 300
+
+
 def tools_from_python(spec: str) -> list[Tool]:
     """Read the tools that `spec` names.
 
@@ -69,6 +72,7 @@ def _imported(name: str) -> ModuleType:
 
 def _told(error: BaseException) -> str:
     words = str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}".rstrip(": ")
+    words = " ".join(words.split())[:_LONGEST]
     place = _place(error)
     return f"{words} ({place})" if place else words
 

@@ -38,7 +38,7 @@ class References:
         """An object of the document and its place, once references to it are followed."""
         for _ in range(_LONGEST_CHAIN):
             if not isinstance(node, Mapping):
-                raise SchemaError(f"here must be a mapping, not {with_type(node)}", path)
+                raise SchemaError(f"this must be a mapping, not {with_type(node)}", path)
             if "$ref" not in node:
                 return node, path
             path = self._target(node["$ref"], (*path, "$ref"))

@@ -15,7 +15,7 @@ from pytest_fcall.schema.explain import Explainer, unexpected
 from pytest_fcall.schema.finding import Finding
 from pytest_fcall.schema.fitness import fit
 from pytest_fcall.schema.places import UndeclaredError, locate
-from pytest_fcall.schema.pointers import Path, in_place, look_up, pointer, resolved
+from pytest_fcall.schema.pointers import Path, in_place, look_up, object_form, pointer, resolved
 from pytest_fcall.schema.strict import opens_itself, strict
 
 
@@ -31,7 +31,7 @@ class ToolSchema:
         certain = [piece for piece, _ in in_place(self._root, self._root, through=("allOf",))]
         self.required = frozenset(name for piece in certain for name in _strings(piece.get("required")))
         """The arguments that every call must give."""
-        self.open = any(opens_itself(piece) for piece in certain)
+        self.open = any(opens_itself(piece) or piece.get("patternProperties") for piece in certain)
         """Whether arguments of any other name may be given."""
 
     def check(self, arguments: Mapping[str, Json]) -> list[Finding]:
@@ -48,22 +48,25 @@ class ToolSchema:
         return [] if validator is None or way is None else self._check(validator, value, way, tuple(path))
 
     def schema_at(self, path: Sequence[str | int]) -> Mapping[str, Json] | None:
-        """What the schema says of the value at `path`, references followed; None where it says nothing."""
+        """What the schema says of the value at `path`; None where it says nothing.
+
+        References are followed, and of a union with one kind of object in it, that object is meant.
+        """
         try:
             way = locate(self._strict, path)
         except UndeclaredError:
             return None
         found = None if way is None else look_up(self._root, way)
-        return resolved(self._root, found) if isinstance(found, Mapping) else None
+        return object_form(self._root, resolved(self._root, found)) if isinstance(found, Mapping) else None
 
     def _check(self, validator: Validator, value: Json, base: Path = (), at: Path = ()) -> list[Finding]:
         unfit: list[Finding] = []
         fitted = fit(value, at, unfit)
         if not unfit and validator.is_valid(fitted):
             return []
-        told = [finding.path for finding in unfit]
+        told = {finding.path for finding in unfit}
         found = Explainer(self._strict, fitted, base, at).findings(validator.iter_errors(fitted))
-        return [*unfit, *(finding for finding in found if not any(finding.path[: len(path)] == path for path in told))]
+        return [*unfit, *(finding for finding in found if told.isdisjoint(_ways_to(finding.path)))]
 
     @cached_property
     def _parts(self) -> ValidatorMap:
@@ -104,6 +107,10 @@ def _compiled(parameters: _Identity) -> ToolSchema:
 @lru_cache(maxsize=1024)
 def _compiled_text(parameters: str) -> ToolSchema:
     return ToolSchema(json.loads(parameters))
+
+
+def _ways_to(path: Path) -> Iterator[Path]:
+    return (path[:length] for length in range(len(path) + 1))
 
 
 def _strings(value: Json) -> list[str]:
