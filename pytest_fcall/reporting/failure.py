@@ -45,20 +45,22 @@ def failure_text(
 
 def _comparison(pairs: Sequence[Pair], room: int, width: int, marks: Marks) -> list[str]:
     """The fullest layout that fits into `room` lines; of the tersest, as much as fits."""
-    wrong = [pair for pair in pairs if pair.wrong]
-    right = len(pairs) - len(wrong)
+    if not pairs:
+        return []
+    right = sum(not pair.wrong for pair in pairs)
+    first = [pair for pair in pairs if pair.wrong] or pairs
     folded = [f"  {marks.right} {right} more as expected"] if right else []
     layouts: list[tuple[Iterator[Row], list[str]]] = [
         (_rows(argument_rows, pairs, marks), []),
-        (_rows(argument_rows, wrong, marks), folded),
-        (_rows(brief_rows, wrong, marks), folded),
+        (_rows(argument_rows, first, marks), folded),
+        (_rows(brief_rows, first, marks), folded),
     ]
     for lazy, more in layouts:
         rows = list(islice(lazy, room - len(more)))
-        if rows and len(rows) + len(more) < room:
+        if len(rows) + len(more) < room:
             return [*side_by_side(_TITLES, rows, width, marks), *more]
-    more = [f"  {marks.cut} and more (-vv): {len(wrong)} of {len(pairs)} calls are wrong"]
-    return [*side_by_side(_TITLES, rows[: room - 2], width, marks), *more] if pairs else []
+    rest = f"  {marks.cut} and more (-vv): {right} of {len(pairs)} calls are as expected"
+    return [*side_by_side(_TITLES, rows[: room - 2], width, marks), rest]
 
 
 def _rows(make: Callable[[Pair, Marks], Iterator[Row]], pairs: Sequence[Pair], marks: Marks) -> Iterator[Row]:

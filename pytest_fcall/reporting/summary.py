@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pytest_fcall.reporting.causes import Cause, causes
 from pytest_fcall.reporting.columns import head
@@ -38,23 +38,49 @@ def summary_lines(results: Results, width: int = 100) -> list[str]:
 def last_line(results: Results) -> str:
     """The run in one line."""
     whole = figures(results.results)
-    models = _models(results.results)
-    scores = [(model, figures(_of_model(model, results.results))) for model in models[:4]]
-    if len(models) > 4:
-        scores = [(f"{len(models)} models", whole)]
-    wrong = whole.answered - whole.right
-    parts = (
-        *(_score(who, group, alone=len(scores) == 1) for who, group in scores),
-        "" if scores else "no case was asked",
-        f"{wrong:,} wrong" * bool(wrong) + f" ({whole.expected_failures:,} xfailed)" * bool(whole.expected_failures),
-        f"{whole.errors:,} {'error' if whole.errors == 1 else 'errors'}" * bool(whole.errors),
-        f"{whole.skipped:,} skipped" * bool(whole.skipped),
-        f"p50 {seconds_text(whole.p50)}" * (len(models) == 1 and whole.p50 is not None),
-        f"{count_text(whole.tokens)} tokens" * (whole.tokens is not None),
-        cost_text(whole.cost),
-        _replayed([result for result in results.results if result.answered]),
-    )
-    return f"fcall: {', '.join(filter(None, parts))}"
+    parts = [*_scores(results.results), *_shortfalls(whole), *_spent(results.results, whole)]
+    return f"fcall: {', '.join(parts)}"
+
+
+def _scores(results: Sequence[Result]) -> list[str]:
+    """What each model got right; of many models, what they got right together."""
+    models = _models(results)
+    if not models:
+        return ["no case was asked"]
+    if 1 < len(models) <= 4:
+        groups = [(model, figures(_of_model(model, results))) for model in models]
+        return [f"{safe_line(model)} {_rate(group, accuracy_text)}" for model, group in groups]
+    name = safe_line(models[0]) if len(models) == 1 else f"{len(models)} models"
+    return [f"{name} {_rate(figures([r for r in results if r.model]), _accuracy_and_interval)}"]
+
+
+def _rate(group: Figures, write: Callable[[int, int], str]) -> str:
+    right = f"{group.right:,}/{group.answered:,} right"
+    return f"{right} ({write(group.right, group.answered)})" if group.answered else right
+
+
+def _accuracy_and_interval(right: int, of: int) -> str:
+    return f"{accuracy_text(right, of)} {interval_text(right, of)}"
+
+
+def _shortfalls(whole: Figures) -> Iterator[str]:
+    if wrong := whole.answered - whole.right:
+        yield f"{wrong:,} wrong" + (f" ({whole.expected_failures:,} xfailed)" if whole.expected_failures else "")
+    if whole.errors:
+        yield f"{whole.errors:,} {'error' if whole.errors == 1 else 'errors'}"
+    if whole.skipped:
+        yield f"{whole.skipped:,} skipped"
+
+
+def _spent(results: Sequence[Result], whole: Figures) -> Iterator[str]:
+    if whole.p50 is not None and len(_models(results)) == 1:
+        yield f"p50 {seconds_text(whole.p50)}"
+    if whole.tokens is not None:
+        yield f"{whole.tokens:,} tokens"
+    if whole.cost is not None:
+        yield cost_text(whole.cost)
+    if replayed := sum(result.answered and result.replayed for result in results):
+        yield "replayed" if replayed == whole.answered else f"{replayed:,} replayed"
 
 
 def _models(results: Sequence[Result]) -> list[str]:
@@ -95,12 +121,6 @@ def _row(model: str, category: str, group: Figures) -> list[str]:
     ]
 
 
-def _score(who: str, group: Figures, alone: bool) -> str:
-    interval = f" {interval_text(group.right, group.answered)}" * alone
-    rate = f" ({accuracy_text(group.right, group.answered)}{interval})" * bool(group.answered)
-    return f"{safe_line(who)} {group.right:,}/{group.answered:,} right{rate}"
-
-
 def _cause_line(cause: Cause, failures: int, width: int) -> str:
     place = f" at `{safe_line(cause.place)}`" if cause.place else ""
     cases = ", ".join(dict.fromkeys(safe_line(result.case) for result in cause.failures[:20]))
@@ -115,10 +135,3 @@ def _aside(results: Results) -> list[str]:
     if other:
         lines.append(f"{other:,} YAML {'file' if other == 1 else 'files'} without `cases:` not collected")
     return lines
-
-
-def _replayed(answers: Sequence[Result]) -> str:
-    replayed = sum(result.replayed for result in answers)
-    if not replayed:
-        return ""
-    return "replayed" if replayed == len(answers) else f"{replayed:,} replayed"

@@ -170,8 +170,19 @@ def test_calls_that_are_right_fold_before_wrong_ones_are_left_out() -> None:
     all_wrong = invalid(*(reason("wrong_value", f"calls[{n}].args.unit") for n in range(10)), pairs=pairs)
     text = failure_text(case_of(expectation), calls, all_wrong, Reply())
     assert len(lines(text)) == 12
-    assert "  … and more (-vv): 10 of 10 calls are wrong" in lines(text)
+    assert "  … and more (-vv): 0 of 10 calls are as expected" in lines(text)
     assert lines(text)[-1] == "  … and 8 more (-vv)"
+
+
+def test_calls_that_are_wrong_only_together_are_shown_as_far_as_they_fit() -> None:
+    names = [f"step_{n}" for n in range(20)]
+    pairs = tuple((n, n) for n in range(20))
+    verdict = invalid(reason("wrong_order", "calls"), pairs=pairs)
+    expectation = calls_of(*((name, {}) for name in names))
+    text = failure_text(case_of(expectation), called(*((name, {}) for name in names)), verdict, Reply())
+    assert len(lines(text)) == 12
+    assert lines(text)[3] == "  ✓ step_0  (no arguments)  (no arguments)"
+    assert lines(text)[-2] == "  … and more (-vv): 20 of 20 calls are as expected"
 
 
 def test_text_stands_in_where_no_call_was_made() -> None:
