@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -16,6 +17,13 @@ from pathlib import Path
 
 import pytest
 import yaml
+from jsonschema_rs import Draft202012Validator
+
+from pytest_fcall.cases import Extensions, editor_schema, read_case_file
+from pytest_fcall.cases.faults import Faults, Source
+from pytest_fcall.cases.fields import value
+from pytest_fcall.cases.yaml_reader import read_yaml
+from pytest_fcall.core import Json
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -41,10 +49,6 @@ class Block:
     def id(self) -> str:
         return f"{self.page.relative_to(ROOT)}:{self.line}"
 
-    @property
-    def is_case_file(self) -> bool:
-        return bool(self.path) and str(self.path).endswith((".fc.yaml", ".fc.yml"))
-
 
 def blocks_of(page: Path) -> Iterator[Block]:
     source = page.read_text(encoding="utf-8")
@@ -58,8 +62,13 @@ def blocks_of(page: Path) -> Iterator[Block]:
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 
 
-def blocks(*infos: str) -> list[object]:
-    return [pytest.param(block, id=block.id) for block in BLOCKS if block.info in infos]
+def blocks(*infos: str, name: str = "") -> list[object]:
+    """The blocks of these kinds; with `name` only files of that name, a glob."""
+    return [
+        pytest.param(block, id=block.id)
+        for block in BLOCKS
+        if block.info in infos and (not name or (block.path and Path(block.path).match(name)))
+    ]
 
 
 def write(block: Block, folder: Path) -> Path:
@@ -76,6 +85,29 @@ def folder_for(block: Block, folder: Path) -> Path:
             write(other, folder)
     write(block, folder)
     return folder
+
+
+@pytest.fixture
+def clean_imports(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Forget the page's own modules: another page has modules of the same names."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield
+    for name, module in list(sys.modules.items()):
+        places = [getattr(module, "__file__", None), *getattr(module, "__path__", [])]
+        if any(place and Path(place).is_relative_to(tmp_path) for place in places):
+            del sys.modules[name]
+
+
+def extensions_in(folder: Path) -> Extensions:
+    """What the page's conftest.py adds to the language."""
+    if not (folder / "conftest.py").exists():
+        return Extensions()
+    sys.path.insert(0, str(folder))
+    hooks = runpy.run_path(str(folder / "conftest.py"))
+    sources, comparators = (
+        hooks[name](None) if name in hooks else {} for name in ("pytest_fcall_tool_sources", "pytest_fcall_comparators")
+    )
+    return Extensions(tool_sources=sources, comparators=frozenset(comparators))
 
 
 def commands(block: Block) -> Iterator[tuple[str, list[str]]]:
@@ -135,6 +167,36 @@ def test_toml_parses(block: Block) -> None:
 @pytest.mark.parametrize("block", blocks("yaml", "yaml faulty"))
 def test_yaml_is_yaml(block: Block) -> None:
     yaml.compose(block.text, Loader=yaml.CSafeLoader)
+
+
+@pytest.mark.usefixtures("clean_imports")
+@pytest.mark.parametrize("block", blocks("yaml", name="*.fc.yaml"))
+def test_a_case_file_is_read_without_a_fault(block: Block, tmp_path: Path) -> None:
+    folder = folder_for(block, tmp_path)
+    read = read_case_file(folder / str(block.path), root=folder, extensions=extensions_in(folder))
+    assert read.faults == ()
+    assert read.entries
+
+
+@pytest.mark.usefixtures("clean_imports")
+@pytest.mark.parametrize("block", blocks("yaml faulty", name="*.fc.yaml"))
+def test_a_faulty_case_file_has_a_fault(block: Block, tmp_path: Path) -> None:
+    folder = folder_for(block, tmp_path)
+    assert read_case_file(folder / str(block.path), root=folder, extensions=extensions_in(folder)).faults
+
+
+@pytest.mark.usefixtures("clean_imports")
+@pytest.mark.parametrize("block", blocks("yaml", name="*.fc.yaml"))
+def test_the_editor_schema_accepts_a_case_file(block: Block, tmp_path: Path) -> None:
+    known = extensions_in(folder_for(block, tmp_path))
+    schema = editor_schema(known.comparators, known.tool_sources)
+    assert [error.message for error in Draft202012Validator(schema).iter_errors(plain(block.text))] == []
+
+
+def plain(text: str) -> Json:
+    source = Source("block", text)
+    root = read_yaml(source)
+    return None if root is None else value(root, Faults(source))
 
 
 @pytest.mark.parametrize("block", blocks("python"))

@@ -37,7 +37,7 @@ def plain(text: str) -> Json:
     return None if root is None else value(root, Faults(source))
 
 
-@pytest.mark.parametrize(("expected", "given", "fits"), rows())
+@pytest.mark.parametrize(("expected", "given", "fits"), [*rows()])
 def test_a_row_of_the_operators_page_is_true(expected: str, given: str, fits: bool) -> None:
     expectation = read_expectation([{"f": {"x": plain(expected)}}], [TOOL])
     call = Call("f", {} if given == LEFT_OUT else {"x": plain(given)})

@@ -14,6 +14,7 @@ from pytest_fcall.cases.editor.operators import operator_definitions
 from pytest_fcall.cases.editor.tools import tool_definitions
 from pytest_fcall.cases.editor.words import (
     Schema,
+    any_key,
     anything,
     array,
     by_type,
@@ -134,12 +135,16 @@ def _case() -> Schema:
         },
         required=["id"],
     )
-    return case | {"anyOf": [{"required": [key]} for key in ("prompt", "messages", "turns")]}
+    return case | {
+        "if": {"required": ["turns"]},
+        "then": {"properties": dict.fromkeys((*_SAID, *_CHECKS), False)},
+        "else": {"allOf": [any_key(*_SAID), any_key(*_CHECKS)]},
+    }
 
 
 def _row() -> Schema:
     row_id: Schema = {"description": "What the case's id gets in brackets.", "type": ["string", "number", "boolean"]}
-    return {**obj("The values of a row.", {"id": row_id}, ["id"]), "additionalProperties": True}
+    return {**mapping("The values of a row."), "properties": {"id": row_id}}
 
 
 def _turn() -> Schema:

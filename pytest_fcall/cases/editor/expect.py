@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pytest_fcall.cases.editor.words import (
     FILLED,
     Schema,
+    any_key,
     anything,
     array,
     by_type,
@@ -63,7 +64,7 @@ def _rules(more: Mapping[str, Schema], needed: Sequence[str]) -> Schema:
         },
     )
     both: Json = {"type": "object", "required": ["calls", "any_of"]}
-    return rules | {"anyOf": [{"required": [key]} for key in needed], "not": both}
+    return rules | any_key(*needed) | {"not": both}
 
 
 def _call() -> Schema:

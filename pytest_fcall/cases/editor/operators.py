@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from pytest_fcall.cases.editor.words import FILLED, Schema, by_type, keys_with_dollar, obj, or_filled, ref, string
+from pytest_fcall.cases.editor.words import (
+    FILLED,
+    Schema,
+    any_key,
+    by_type,
+    keys_with_dollar,
+    obj,
+    or_filled,
+    ref,
+    string,
+)
 from pytest_fcall.core import OPERATORS, OperandKind, OperatorSpec
 
 _TIME = r"^\d{2}:\d{2}(:\d{2})?$"
@@ -72,7 +82,7 @@ def operator_definitions(comparators: Iterable[str] = ()) -> dict[str, Schema]:
             "additionalProperties": ref("value"),
             "propertyNames": dollars,
             "allOf": list(alone),
-            "anyOf": [{"required": [name]} for name in operators],
+            **any_key(*operators),
         },
         "arguments": {
             "description": "The arguments of the call, by name. Nothing: no arguments but defaults.",

@@ -100,6 +100,11 @@ def one_or_many(description: str, item: Schema) -> Schema:
     return by_type(description, item, array("", item))
 
 
+def any_key(*keys: str) -> Schema:
+    """At least one of these keys is there."""
+    return {"anyOf": [{"required": [key]} for key in keys]}
+
+
 def keys_with_dollar(allowed: Sequence[str]) -> Schema:
     """Of the keys that begin with a dollar sign only these."""
     return {"if": {"pattern": r"^\$"}, "then": {"enum": list(allowed)}}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from jsonschema_rs import Draft202012Validator, meta
 
-from pytest_fcall.cases.editor import editor_schema
+from pytest_fcall.cases import UnreadableFile, editor_schema, read_case_file
 from pytest_fcall.cases.faults import Faults, Source
 from pytest_fcall.cases.fields import value
 from pytest_fcall.cases.yaml_reader import read_yaml
@@ -28,13 +28,23 @@ def errors(text: str, schema: dict[str, Json] | None = None) -> list[str]:
     return [f"{error.instance_path}: {error.message}" for error in validator.iter_errors(plain(text))]
 
 
+def faults(text: str, folder: Path) -> list[str]:
+    path = folder / "a.fc.yaml"
+    path.write_text(text, encoding="utf-8")
+    try:
+        return [fault.message for fault in read_case_file(path, root=folder).faults]
+    except UnreadableFile as error:
+        return [error.fault.message]
+
+
 def case_with(line: str) -> str:
     return f"""
-tools: [{{name: f, parameters: {{type: object, properties: {{x: {{}}, y: {{}}}}}}}}]
+tools: [{{name: f, parameters: {{type: object, properties: {{x: {{}}, y: {{}}}}}}}}, {{name: get_g}}]
 cases:
   - id: a
     prompt: hello
     {line}
+    {"" if line.startswith("expect") else "expect: no_call"}
 """
 
 
@@ -42,8 +52,7 @@ def expecting(pattern: str) -> str:
     return case_with(f"expect: [{{f: {{x: {pattern}}}}}]")
 
 
-GOOD = {
-    "the smallest case": "cases: [{id: a, prompt: hello, expect: no_call}]",
+NEEDS_FILES = {
     "only tools, to be shared": "tools: [{python: shop.tools}]",
     "every source": """
 include: [a.tools.yaml]
@@ -60,6 +69,16 @@ tools:
     only: [search]
   - mcp: {url: "http://127.0.0.1:7001/mcp"}
     as: jira
+cases: [{id: a, prompt: hello, expect: any_call}]
+""",
+    "a thread from a file": "cases: [{id: a, messages: {file: thread.json}, prompt: {file: a.md}, expect: no_call}]",
+    "a picture": "cases: [{id: a, prompt: [Keep this., {image: a.png}], expect: no_call}]",
+}
+
+GOOD = {
+    "the smallest case": "cases: [{id: a, prompt: hello, expect: no_call}]",
+    "tools written out": """
+tools:
   - {name: a, description: b, parameters: {type: object, properties: {c: {type: string}}, required: [c]}}
   - {name: b, input_schema: {type: object}}
   - {name: c, inputSchema: {type: object}, annotations: {readOnlyHint: true}}
@@ -68,6 +87,9 @@ tools:
 cases: [{id: a, prompt: hello, expect: any_call}]
 """,
     "all defaults": """
+tools:
+  - {name: send, parameters: {type: object, properties: {amount: {type: number}}}}
+  - {name: delete_all}
 defaults:
   system: "Today is {now:%A}."
   now: 2026-11-21T16:30:00-08:00
@@ -88,8 +110,8 @@ cases: [{id: a, prompt: hello, expect: no_call}]
       order: strict
       extra: allow
       parallel: free
-      allow: [g, "get_*"]
-      never: [{h: {x: {$lt: 0}}}]"""),
+      allow: [get_g, "get_*"]
+      never: [{f: {x: {$lt: 0}}}]"""),
     "alternatives": case_with("expect: {any_of: [no_call, {calls: [f: {x: 1}]}]}"),
     "what stands beside a call": case_with("""expect:
       - f: {x: 1}
@@ -97,7 +119,7 @@ cases: [{id: a, prompt: hello, expect: no_call}]
         returns: [{id: 1}]
         as: first
       - f: {$ignore: true}
-        times: [1, 2]
+        times: [1, null]
         raises: 503 try again
       - f:
         times: 3
@@ -112,27 +134,28 @@ cases:
     turns:
       - user: Do it.
         expect: [{f: }]
-      - user: [And this., {image: a.png}]
+      - user: [And this., "too."]
         expect: no_call
         answer: {$judge: is polite}
 """,
-    "a thread from a file": case_with("messages: {file: thread.json}"),
     "messages": """
 cases:
   - id: a
     messages:
       - {role: system, content: Be kind.}
-      - {role: user, content: [{type: text, text: hello}, {image: a.png}]}
+      - {role: user, content: [{type: text, text: hello}, there]}
       - {role: assistant, content: null, tool_calls: [{id: c1, type: function, function: {name: f, arguments: "{}"}}]}
       - {role: tool, tool_call_id: c1, content: done}
-    prompt: {file: prompt.md}
+    prompt: Well?
     expect: no_call
 """,
     "skip in words": case_with("skip: not yet"),
-    "xfail by model": case_with('xfail: [{reason: weak, models: ["local:*"]}, {reason: slow, models: openai:o1}]'),
+    "xfail in words, by model": case_with('xfail: [{reason: weak, models: ["local:*"]}, {reason: slow, models: a:b}]'),
     "samples with a rule": case_with("samples: {count: 5, rule: rate>=0.8}"),
     "fewer tools": case_with("tools: {without: [f]}"),
-    "a matrix": case_with("matrix: [{id: de, q: Wie?}, {id: ja, q: なに, n: 1}]"),
+    "a matrix": case_with("""expect: [{f: {x: "{n}", y: {$gt: "{n}"}}}]
+    matrix: [{id: de, q: Wie?, n: 1}, {id: 2, q: なに, n: 2}]"""),
+    "rows without ids": case_with("matrix: [{q: what}, {q: why}]"),
     "a world": case_with("""environment: shop.fake:make
     setup: {orders: 3}
     stubs: {f: {ok: true}}
@@ -142,7 +165,7 @@ cases:
     result: {$type: object}"""),
     "operators within operators": expecting("{$all: [{$contains: a}, {$any: [{$regex: b.*}, {$not: {$text: C}}]}]}"),
     "a tolerance": expecting("{$approx: 42.1, within: 10%}"),
-    "a span of a day": expecting("{$datetime: {day: tomorrow, from: 12:00, to: 17:00}}"),
+    "a span of a day": expecting("{$datetime: {day: 2026-11-22, from: 12:00, to: 17:00}}"),
     "days": expecting("[{$date: today}, {$date: friday}, {$date: +3d}, {$date: -2w}, {$date: 2026-01-31}]"),
     "types": expecting('[{$type: string}, {$type: [integer, "null"]}]'),
     "a literal dollar": expecting("{$literal: {$any: 1}}"),
@@ -151,14 +174,17 @@ cases:
 FAULTY = {
     "no cases in the list": "cases: []",
     "a list": "- id: a",
-    "an unknown key of the file": "case: [{id: a, prompt: hello, expect: no_call}]\ncases: [{id: b, prompt: hello}]",
-    "an unknown key of a case": case_with("expct: no_call"),
+    "an unknown key of the file": "case: []\ncases: [{id: b, prompt: hello, expect: any_call}]",
+    "an unknown key of a case": case_with("promt: hello"),
     "an unknown key of a turn": "cases: [{id: a, turns: [{user: hello, expects: no_call}]}]",
     "an unknown key of defaults": "defaults: {promt: x}\ncases: [{id: a, prompt: hello, expect: no_call}]",
     "no id": "cases: [{prompt: hello, expect: no_call}]",
     "nothing said": "cases: [{id: a, expect: no_call}]",
+    "nothing expected": "cases: [{id: a, prompt: hello}]",
+    "turns beside a prompt": "cases: [{id: a, prompt: hello, turns: [{user: hello, expect: no_call}]}]",
+    "turns beside an expectation": "cases: [{id: a, expect: no_call, turns: [{user: hello, expect: no_call}]}]",
     "an id with brackets": "cases: [{id: 'a[b]', prompt: hello, expect: no_call}]",
-    "a row without an id": case_with("matrix: [{q: what}]"),
+    "no rows": case_with("matrix: []"),
     "a message without a role": "cases: [{id: a, messages: [{content: hello}], expect: no_call}]",
     "a message from nobody": "cases: [{id: a, messages: [{role: me, content: hello}], expect: no_call}]",
     "an id of no text": "cases: [{id: [a], prompt: hello, expect: no_call}]",
@@ -267,7 +293,7 @@ def test_every_operator_is_offered_with_its_meaning() -> None:
             pytest.fail(f"no operators in {defined}")
 
 
-@pytest.mark.parametrize("text", table(GOOD))
+@pytest.mark.parametrize("text", table(GOOD | NEEDS_FILES))
 def test_a_good_file_is_accepted(text: str) -> None:
     assert errors(text) == []
 
@@ -275,6 +301,16 @@ def test_a_good_file_is_accepted(text: str) -> None:
 @pytest.mark.parametrize("text", table(FAULTY))
 def test_a_faulty_file_is_rejected(text: str) -> None:
     assert errors(text)
+
+
+@pytest.mark.parametrize("text", table(GOOD))
+def test_the_reader_finds_nothing_wrong_with_a_good_file(text: str, tmp_path: Path) -> None:
+    assert faults(text, tmp_path) == []
+
+
+@pytest.mark.parametrize("text", table(FAULTY))
+def test_the_reader_finds_a_fault_in_a_faulty_file_too(text: str, tmp_path: Path) -> None:
+    assert faults(text, tmp_path)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "cases").glob("*.fc.yaml")), ids=lambda path: path.name)
