@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from yaml import MappingNode, Node
 
@@ -55,7 +56,7 @@ class _Checker:
         if isinstance(expected, Operator):
             self._operator(path, expected, (*trail, f"${expected.name}"))
         elif not _has_operator(expected):
-            self._literal(path, expected, trail)
+            self._literal(path, cast(Json, expected), trail)
         elif isinstance(expected, Mapping):
             for name, item in expected.items():
                 self.check((*path, name), item, (*trail, name))
@@ -94,8 +95,5 @@ def _has_operator(expected: Pattern) -> bool:
 
 
 def _key(node: Node, name: str) -> Node:
-    if isinstance(node, MappingNode):
-        for key, _ in node.value:
-            if key.value == name:
-                return key
-    return node
+    pairs: list[tuple[Node, Node]] = node.value if isinstance(node, MappingNode) else []
+    return next((key for key, _ in pairs if key.value == name), node)

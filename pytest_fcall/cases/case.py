@@ -141,7 +141,7 @@ def _turns(place: Node, entries: Entries, options: Options, scope: Scope) -> tup
         if name in entries:
             key = entries[name][0]
             scope.faults.add("contradiction", key, f"`turns` and `{name}` exclude each other", "put it into a turn")
-    turns = []
+    turns: list[Turn] = []
     for node in fields.items(entries["turns"][1], scope.faults, "`turns`"):
         found = fields.entries(node, scope.faults, "a turn")
         fields.known_only(found, TURN_KEYS, scope.faults, "a turn")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from yaml import MappingNode, Node, ScalarNode, SequenceNode
+from yaml import MappingNode, Mark, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases.yaml_reader import MAX_DEPTH
 from pytest_fcall.cases.yaml_tags import BOOL, FLOAT, INT, MAP, NULL, SEQ, STR
@@ -15,31 +14,25 @@ _MOST_BITS = 3000
 
 def nodes_of(value: object, place: Node | None = None) -> Node:
     """A value as nodes that all stand at `place`. A ValueError says what is no plain value."""
-    return _Maker(place).node(value, 1)
+    return _node(value, place.start_mark if place else None, MAX_DEPTH)
 
 
-@dataclass(frozen=True, slots=True)
-class _Maker:
-    place: Node | None
+def _node(value: object, mark: Mark | None, depth: int) -> Node:
+    if not depth:
+        raise ValueError("this is nested too deep")
+    if isinstance(value, Mapping):
+        pairs = [(_key(key, mark), _node(item, mark, depth - 1)) for key, item in value.items()]
+        return MappingNode(MAP, pairs, mark, mark)
+    if isinstance(value, list | tuple):
+        return SequenceNode(SEQ, [_node(item, mark, depth - 1) for item in value], mark, mark)
+    tag, text = _written(value)
+    return ScalarNode(tag, text, mark, mark)
 
-    def node(self, value: object, depth: int) -> Node:
-        if depth > MAX_DEPTH:
-            raise ValueError("this is nested too deep")
-        if isinstance(value, Mapping):
-            pairs = [(self._key(key), self.node(item, depth + 1)) for key, item in value.items()]
-            return MappingNode(MAP, pairs, *self._marks())
-        if isinstance(value, list | tuple):
-            return SequenceNode(SEQ, [self.node(item, depth + 1) for item in value], *self._marks())
-        tag, text = _written(value)
-        return ScalarNode(tag, text, *self._marks())
 
-    def _key(self, key: object) -> Node:
-        if not isinstance(key, str):
-            raise ValueError(f"a key must be a text, not {type(key).__name__}")  # noqa: TRY004  # one error for all
-        return ScalarNode(STR, key, *self._marks())
-
-    def _marks(self):  # type: ignore[no-untyped-def]
-        return (self.place.start_mark, self.place.end_mark) if self.place else (None, None)
+def _key(key: object, mark: Mark | None) -> Node:
+    if isinstance(key, str):
+        return ScalarNode(STR, key, mark, mark)
+    raise ValueError(f"a key must be a text, not {type(key).__name__}")
 
 
 def _written(value: object) -> tuple[str, str]:

@@ -33,7 +33,7 @@ class Filling:
             filled = [self.node(item, faults) for item in node.value]
             same = all(new is old for new, old in zip(filled, node.value, strict=True))
             return node if same else SequenceNode(node.tag, filled, node.start_mark, node.end_mark, node.flow_style)
-        if self._is_bare_name(node, faults):
+        if not isinstance(node, MappingNode) or self._is_bare_name(node, faults):
             return node
         pairs = [(self.node(key, faults), self.node(value, faults)) for key, value in node.value]
         if all(key is was[0] and value is was[1] for (key, value), was in zip(pairs, node.value, strict=True)):
@@ -81,7 +81,7 @@ class Filling:
             faults.add("bad-now", place, f"{shown(str(error))} is no part of a date", hint)
             return found[0]
 
-    def _is_bare_name(self, node: Node, faults: Faults) -> bool:
+    def _is_bare_name(self, node: MappingNode, faults: Faults) -> bool:
         """Whether somebody wrote `{name}` without quotes, which YAML reads as a mapping."""
         if len(node.value) != 1 or not node.flow_style:
             return False

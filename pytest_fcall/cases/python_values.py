@@ -20,9 +20,8 @@ class ExpectationError(ValueError):
     """The expectation is no expectation, or one that no reply to these tools can meet."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
-        super().__init__(
-            "; ".join(f"{fault.message} ({fault.hint})" if fault.hint else fault.message for fault in faults)
-        )
+        said = (f"{fault.message} ({fault.hint})" if fault.hint else fault.message for fault in faults)
+        super().__init__("; ".join(said))
         self.faults = tuple(faults)
 
 
