@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from yaml import MappingNode, Node
+from yaml import MappingNode, Node, ScalarNode
 
 from pytest_fcall.cases.faults import did_you_mean, one_of, shown
 from pytest_fcall.cases.fields import node_at
 from pytest_fcall.cases.globs import matches
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.core import Json, Operator, Pattern
+from pytest_fcall.schema import Finding
+
+_CODES = {"missing_argument": "missing-argument", "unexpected_argument": "unknown-argument"}
 
 
 def check_arguments(place: Node, node: Node, tool: str, arguments: Mapping[str, Pattern], scope: Scope) -> None:
@@ -73,17 +76,26 @@ class _Checker:
             self.check(path, operand, trail)
         elif name == "each":
             self.check((*path, 0), operand, trail)
-        elif name == "unordered" and isinstance(operand, list):
+        elif name in {"unordered", "subset"} and isinstance(operand, list):
             for index, item in enumerate(operand):
                 self.check((*path, 0), item, (*trail, index))
+        elif name == "subset" and isinstance(operand, Mapping):
+            for key, item in operand.items():
+                self.check((*path, key), item, (*trail, key))
 
     def _literal(self, path: tuple[str | int, ...], value: Json, trail: tuple[str | int, ...]) -> None:
         for finding in self._scope.toolbox.check(self._tool, path, value):
-            inner = finding.path[len(path) :] if finding.path[: len(path)] == path else finding.path
-            place = node_at(self._node, (*trail, *inner))
-            where = ".".join(map(str, (self._tool, *path, *inner)))
-            message = f"the schema forbids this {shown(where)}: {finding.message}"
-            self._scope.faults.add("forbidden-value", place, message)
+            place = node_at(self._node, (*trail, *finding.path[len(path) :]))
+            code = _CODES.get(finding.kind, "forbidden-value")
+            self._scope.faults.add(code, place, f"{shown(self._tool)}: {finding.message}", _hint(finding, place))
+
+
+def _hint(finding: Finding, place: Node) -> str:
+    options = finding.expected if isinstance(finding.expected, list) else [finding.expected]
+    if finding.kind == "wrong_type" and "string" in options and isinstance(place, ScalarNode):
+        return f'put it in quotes: "{place.value[:40]}"'
+    asked = finding.path[-1] if finding.kind == "unexpected_argument" else finding.got
+    return did_you_mean(str(asked), [option for option in options if isinstance(option, str)])
 
 
 def _has_operator(expected: Pattern) -> bool:

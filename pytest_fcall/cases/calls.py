@@ -117,7 +117,7 @@ def _times(node: Node, scope: Scope) -> tuple[int, int | None]:
 
 
 def _canned(found: Entries, scope: Scope) -> Canned | None:
-    given = [name for name in ("returns", "returns_each", "raises") if name in found]
+    given = [name for name in found if name in {"returns", "returns_each", "raises"}]
     if not given:
         return None
     if len(given) > 1:

@@ -12,6 +12,7 @@ from pytest_fcall.cases.calls import call_patterns, expected_call
 from pytest_fcall.cases.faults import shown
 from pytest_fcall.cases.fields import Entries
 from pytest_fcall.cases.scope import Scope
+from pytest_fcall.cases.yaml_tags import STR
 from pytest_fcall.core import Expectation, ExpectedCall
 
 Stage: TypeAlias = tuple[ExpectedCall, ...]
@@ -90,6 +91,9 @@ def _alternative(node: Node, scope: Scope) -> Expectation:
 
 def _calls(node: Node, scope: Scope, *, strict: bool) -> Expectation:
     if isinstance(node, ScalarNode):
+        if node.tag != STR:
+            fields.wrong_type(node, scope.faults, "`expect`", "a list of calls, a mapping, `no_call` or `any_call`")
+            return Expectation()
         word = fields.choice(node, scope.faults, "`expect`", _WORDS)
         return Expectation("any_call" if word == "any_call" else "no_call")
     first: list[ExpectedCall] = []

@@ -28,15 +28,13 @@ def describe(node: Node) -> str:
         return "a list"
     if node.tag == STR:
         return "a text"
-    if node.tag == NULL:
-        return "empty"
     return f"the value {shown(str(node.value))}"
 
 
 def entries(node: Node, faults: Faults, what: str) -> Entries:
     """The pairs of a mapping, merge keys carried out. Duplicate keys and other nodes are faults."""
     if not isinstance(node, MappingNode) or node.tag != MAP:
-        _wrong(node, faults, what, "a mapping")
+        wrong_type(node, faults, what, "a mapping")
         return {}
     found: Entries = {}
     merged: list[Node] = []
@@ -70,7 +68,8 @@ def items(node: Node, faults: Faults, what: str) -> list[Node]:
     """The items of a list."""
     if isinstance(node, SequenceNode) and node.tag == SEQ:
         return list(node.value)
-    _wrong(node, faults, what, "a list")
+    hint = f"write [{node.value}]" if node.tag == STR and len(node.value) < 40 else ""
+    wrong_type(node, faults, what, "a list", hint)
     return []
 
 
@@ -84,7 +83,7 @@ def text(node: Node, faults: Faults, what: str) -> str:
         hint = "put it in quotes"
     else:
         hint = ""
-    _wrong(node, faults, what, "a text", hint)
+    wrong_type(node, faults, what, "a text", hint)
     return ""
 
 
@@ -97,7 +96,7 @@ def boolean(node: Node, faults: Faults, what: str) -> bool:
     """True or false."""
     value = scalar(node, faults) if node.tag == BOOL else None
     if not isinstance(value, bool):
-        _wrong(node, faults, what, "true or false")
+        wrong_type(node, faults, what, "true or false")
     return value is True
 
 
@@ -105,7 +104,7 @@ def integer(node: Node, faults: Faults, what: str, least: int | None = None) -> 
     """A whole number, not below `least`."""
     value = scalar(node, faults) if node.tag == INT else None
     if not isinstance(value, int):
-        _wrong(node, faults, what, "a whole number")
+        wrong_type(node, faults, what, "a whole number")
         return 0
     if least is not None and value < least:
         faults.add("wrong-value", node, f"{what} must be {least} or more")
@@ -118,7 +117,7 @@ def number(node: Node, faults: Faults, what: str) -> int | float:
     if isinstance(value, int | float):
         return value
     if value is None and node.tag not in {INT, FLOAT}:
-        _wrong(node, faults, what, "a number")
+        wrong_type(node, faults, what, "a number")
     return 0
 
 
@@ -131,6 +130,16 @@ def choice(node: Node, faults: Faults, what: str, words: Iterable[str]) -> str:
     return word
 
 
+def wrong_type(node: Node, faults: Faults, what: str, wanted: str, hint: str = "") -> None:
+    """Note that another kind of value stands here."""
+    if node.tag not in _CONVERSIONS and node.tag not in {STR, MAP, SEQ}:
+        faults.add("unknown-tag", node, f"the tag {_short(node.tag)} is not read", "quote a text that begins with `!`")
+    elif node.tag == NULL:
+        faults.add("wrong-type", node, f"{what} must be {wanted}, but nothing stands here", hint)
+    else:
+        faults.add("wrong-type", node, f"{what} must be {wanted}, not {describe(node)}", hint)
+
+
 def scalar(node: Node, faults: Faults) -> bool | int | float | str | None:
     """The value of a scalar."""
     tag = node.tag
@@ -138,7 +147,7 @@ def scalar(node: Node, faults: Faults) -> bool | int | float | str | None:
         return str(node.value)
     convert = _CONVERSIONS.get(tag)
     if convert is None:
-        faults.add("unknown-tag", node, f"the tag {shown(tag)} is not read", "quote a text that begins with `!`")
+        wrong_type(node, faults, "this", "a value")
         return None
     try:
         return convert(node.value)
@@ -176,13 +185,8 @@ def _merge(node: Node, faults: Faults) -> Entries:
     return entries(node, faults, "what `<<` merges")
 
 
-def _wrong(node: Node, faults: Faults, what: str, wanted: str, hint: str = "") -> None:
-    if isinstance(node, ScalarNode) and node.tag not in _CONVERSIONS and node.tag != STR:
-        scalar(node, faults)
-    elif not isinstance(node, ScalarNode) and node.tag not in {MAP, SEQ}:
-        faults.add("unknown-tag", node, f"the tag {shown(node.tag)} is not read")
-    else:
-        faults.add("wrong-type", node, f"{what} must be {wanted}, not {describe(node)}", hint)
+def _short(tag: str) -> str:
+    return shown(tag.replace("tag:yaml.org,2002:", "!!", 1))
 
 
 def _int(written: str) -> int:

@@ -33,8 +33,10 @@ class Filling:
             filled = [self.node(item, faults) for item in node.value]
             same = all(new is old for new, old in zip(filled, node.value, strict=True))
             return node if same else SequenceNode(node.tag, filled, node.start_mark, node.end_mark, node.flow_style)
-        if not isinstance(node, MappingNode) or self._is_bare_name(node, faults):
+        if not isinstance(node, MappingNode):
             return node
+        if (meant := self._bare(node, faults)) is not None:
+            return meant
         pairs = [(self.node(key, faults), self.node(value, faults)) for key, value in node.value]
         if all(key is was[0] and value is was[1] for (key, value), was in zip(pairs, node.value, strict=True)):
             return node
@@ -81,13 +83,13 @@ class Filling:
             faults.add("bad-now", place, f"{shown(str(error))} is no part of a date", hint)
             return found[0]
 
-    def _is_bare_name(self, node: MappingNode, faults: Faults) -> bool:
-        """Whether somebody wrote `{name}` without quotes, which YAML reads as a mapping."""
+    def _bare(self, node: MappingNode, faults: Faults) -> Node | None:
+        """What was meant where somebody wrote `{name}` without quotes, which YAML reads as a mapping."""
         if len(node.value) != 1 or not node.flow_style:
-            return False
+            return None
         key, value = node.value[0]
         if not isinstance(key, ScalarNode) or key.value not in self._row or value.tag != NULL or value.value:
-            return False
+            return None
         hint = f'put it in quotes: "{{{key.value}}}"'
         faults.add("wrong-type", node, f"{shown(key.value)} in braces is a mapping here", hint)
-        return True
+        return self._row[key.value]

@@ -57,23 +57,28 @@ class Messages:
         """Messages in OpenAI's form, inline or `{file: PATH}`."""
         path = self._file(node)
         if path is not None:
-            node = self._from_file(path)
+            found = self._from_file(path)
+            if found is None:
+                return ()
+            node = found
         messages = tuple(self._message(item) for item in fields.items(node, self._faults, "`messages`"))
         if isinstance(node, SequenceNode) and not messages:
             self._faults.add("wrong-value", node, "this list of messages is empty")
         return messages
 
-    def _from_file(self, path: Node) -> Node:
+    def _from_file(self, path: Node) -> Node | None:
         found = find_file(path, self._scope.folder, self._faults)
+        before = len(self._faults.found)
         data = None if found is None else read_data(found, path, self._faults)
-        if isinstance(data, Mapping):
-            data = data.get("messages")
+        if found is None or len(self._faults.found) > before:
+            return None
+        if isinstance(data, Mapping) and "messages" in data:
+            data = data["messages"]
         try:
-            node = nodes_of(data or [], path)
+            return self._scope.filling.node(nodes_of(data, path), self._faults)
         except ValueError as error:
             self._faults.add("bad-file", path, str(error))
-            return nodes_of([], path)
-        return self._scope.filling.node(node, self._faults)
+            return None
 
     def _file(self, node: Node) -> Node | None:
         """The path of `{file: PATH}`."""

@@ -12,6 +12,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 from pytest_fcall.cases import fields
 from pytest_fcall.cases.faults import did_you_mean, one_of, shown
 from pytest_fcall.cases.scope import Scope
+from pytest_fcall.cases.yaml_tags import BOOL
 from pytest_fcall.core import Json, OperandKind
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
@@ -31,8 +32,8 @@ def _value(node: Node, scope: Scope) -> Json:
 
 
 def _true(node: Node, scope: Scope) -> Json:
-    if not fields.boolean(node, scope.faults, "the operand") and node.value in {"false", "False", "FALSE"}:
-        scope.faults.add("bad-operand", node, "only `true` may stand here", "leave the operator out")
+    if node.tag != BOOL or node.value.lower() != "true":
+        scope.faults.add("bad-operand", node, "only `true` may stand here", "else leave the operator out")
     return True
 
 

@@ -15,6 +15,7 @@ from pytest_fcall.cases import fields
 from pytest_fcall.cases.faults import Faults, Source, did_you_mean, one_of, shown
 from pytest_fcall.cases.fields import Entries
 from pytest_fcall.cases.scope import Scope
+from pytest_fcall.cases.yaml_tags import STR
 from pytest_fcall.core import Fault, Json, World
 
 _T = TypeVar("_T")
@@ -120,8 +121,8 @@ def decoder(node: Node, scope: Scope) -> str:
 def category(node: Node, scope: Scope) -> str:
     """The row of the summary in which a case counts."""
     name = fields.text(node, scope.faults, "`category`")
-    if name and (not name.isprintable() or name != name.strip()):
-        scope.faults.add("wrong-value", node, f"{shown(name)} cannot be a category", "one line, no space around it")
+    if node.tag == STR and (not name or not name.isprintable() or name != name.strip()):
+        scope.faults.add("wrong-value", node, f"{shown(name)} cannot be a category", "not empty, no space around it")
     return name
 
 
