@@ -44,9 +44,13 @@ def diff(project: Project, asker: Asker) -> int:
 
 def _changes(path: Path, source: Mapping[str, Json], project: Project, asker: Asker) -> Iterator[str]:
     target = lock_path(path)
-    locked = read_lock(target).tools(source)
+    try:
+        locked = read_lock(target).tools(source)
+        unusable = "" if locked is not None else f"not in {target.name}"
+    except SchemaError as error:
+        locked, unusable = None, error.message
     if locked is None:
-        yield f"  not in {target.name}; run: fcall tools lock {project.shown(path)}"
+        yield f"  {unusable}; run: fcall tools lock {project.shown(path)}"
         return
     changes = tool_changes(locked, asker.tools(source, path.parent))
     cases = _cases(path, project) if changes else []

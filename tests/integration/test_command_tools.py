@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from pytest_fcall.schema import tools_from_data
+from pytest_fcall.schema.locks import LockEntry, write_lock
 from tests.integration.command import fcall, python
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"
@@ -63,6 +65,11 @@ class Shop:
     def write(self, text: str, name: str = "cases/shop.fc.yaml") -> None:
         (self.root / name).write_text(dedent(text), encoding="utf-8")
 
+    def keep(self) -> None:
+        """Lock what is offered now, without asking for it."""
+        offered = json.loads((self.root / "offered.json").read_text(encoding="utf-8"))
+        write_lock(self.lock, [LockEntry({"mcp": {"command": self.command()}}, tuple(tools_from_data(offered)))])
+
     def tools(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         done = fcall(self.root, "tools", *arguments, **environment)
         assert "Traceback" not in done.stdout + done.stderr
@@ -104,7 +111,7 @@ def test_a_case_file_is_faulty_until_its_server_is_locked_and_then_needs_none(sh
 
 
 def test_pytest_runs_cases_on_the_lock_alone(shop: Shop) -> None:
-    shop.tools("lock")
+    shop.keep()
     (shop.root / "offered.json").unlink()
     ran = python(shop.root, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q", "cases")
     assert ran.returncode == 0
@@ -112,20 +119,20 @@ def test_pytest_runs_cases_on_the_lock_alone(shop: Shop) -> None:
 
 
 def test_locking_again_changes_no_byte(shop: Shop) -> None:
-    shop.tools("lock")
+    shop.keep()
     before = shop.lock.read_bytes()
-    shop.tools("lock")
+    assert shop.tools("lock").returncode == 0
     assert shop.lock.read_bytes() == before
 
 
 def test_nothing_changed_is_said_in_one_line(shop: Shop) -> None:
-    shop.tools("lock")
+    shop.keep()
     done = shop.tools("diff")
     assert (done.returncode, done.stdout, done.stderr) == (0, "1 source: no change\n", "")
 
 
 def test_drift_is_told_with_the_argument_and_the_cases_it_touches(shop: Shop) -> None:
-    shop.tools("lock")
+    shop.keep()
     schema = SEARCH["inputSchema"]
     more = {**schema, "properties": {**schema["properties"], "limit": {"type": "integer"}}, "required": ["limit"]}
     shop.offer({**SEARCH, "inputSchema": more}, {**BUY, "name": "order"})
@@ -153,7 +160,7 @@ def test_a_source_that_was_never_locked_has_drifted(shop: Shop) -> None:
 
 
 def test_a_server_that_cannot_be_asked_keeps_its_entry_and_is_told(shop: Shop) -> None:
-    shop.tools("lock")
+    shop.keep()
     before = shop.lock.read_bytes()
     (shop.root / "offered.json").unlink()
     locked = shop.tools("lock")
@@ -242,7 +249,8 @@ def test_a_damaged_lock_is_told_by_diff_and_mended_by_lock(shop: Shop) -> None:
     shop.lock.write_text("<<<<<<< HEAD\n", encoding="utf-8")
     compared = shop.tools("diff")
     assert compared.returncode == 1
-    assert "shop.tools.lock.json holds the marks of a merge conflict" in compared.stdout + compared.stderr
+    marks = "  shop.tools.lock.json holds the marks of a merge conflict; run: fcall tools lock cases/shop.fc.yaml\n"
+    assert marks in compared.stdout
     assert shop.tools("lock").returncode == 0
     assert shop.tools("diff").returncode == 0
 
@@ -257,7 +265,7 @@ def test_a_file_that_cannot_be_read_is_told(shop: Shop) -> None:
     shop.write("cases: [", "cases/broken.fc.yaml")
     done = shop.tools("lock")
     assert done.returncode == 1
-    assert "cases/broken.fc.yaml:1:" in done.stderr
+    assert "cases/broken.fc.yaml:" in done.stderr
     assert "has 2 tools" in done.stdout
 
 
@@ -281,12 +289,12 @@ def test_the_tools_of_a_file_are_listed_with_their_arguments(shop: Shop) -> None
         f"tools: [{{mcp: {{command: {json.dumps(shop.command())}}}}}]\n"
         "cases: [{id: a, prompt: Hi, expect: no_call}]\n"
     )
-    shop.tools("lock")
+    shop.keep()
     done = shop.tools("list")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[:3] == [
         "cases/shop.fc.yaml: 1 tool",
-        '  get_weather(city: string, unit?: "C" | "F", days?: integer | null, any?: any)',
+        '  get_weather(any?: any, city: string, days?: integer | null, unit?: "C" | "F")',
         "      Tell the weather.",
     ]
 
