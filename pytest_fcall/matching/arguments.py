@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pytest_fcall.core.call import Call
 from pytest_fcall.core.expectation import CallPattern, ExpectedCall
+from pytest_fcall.core.pattern import Pattern
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import compare_named, compare_unnamed
 from pytest_fcall.matching.place import Place, Ways
@@ -26,18 +27,22 @@ def argument_mismatches(expected: ExpectedCall, call: Call, ways: Ways, by_schem
     """Give all that is wrong with a call's arguments: what the schema finds, then what the case finds besides."""
     if expected.arguments is None:
         return by_schema
-    at = Place(ways, (), ways.rules.strings)
-    by_case = compare_named(expected.arguments, call.arguments, at, compare)
-    if not expected.open:
-        by_case += compare_unnamed(expected.arguments, call.arguments, at, compare)
+    by_case = _compared(expected.arguments, call, ways, free=expected.open)
     return by_schema + list(_news(by_case, by_schema)) if by_schema else by_case
 
 
 def pattern_mismatches(pattern: CallPattern, call: Call, ways: Ways) -> list[Mismatch]:
     """Compare a call of `never` or `allow`: the arguments that the pattern names, and no others."""
-    if pattern.arguments is None:
-        return []
-    return compare_named(pattern.arguments, call.arguments, Place(ways, (), ways.rules.strings), compare)
+    return [] if pattern.arguments is None else _compared(pattern.arguments, call, ways, free=True)
+
+
+def _compared(expected: Mapping[str, Pattern], call: Call, ways: Ways, *, free: bool) -> list[Mismatch]:
+    at = Place(ways, (), ways.rules.strings)
+    try:
+        named = compare_named(expected, call.arguments, at, compare)
+        return named if free else named + compare_unnamed(expected, call.arguments, at, compare)
+    except RecursionError:
+        return at.undecided(None, None, "what is expected of them nests too deeply.")
 
 
 def _news(by_case: Iterable[Mismatch], by_schema: Iterable[Mismatch]) -> Iterable[Mismatch]:

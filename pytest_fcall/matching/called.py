@@ -90,6 +90,12 @@ class _Sides:
 
     def pairs(self) -> Pairs:
         """Pair so that nothing is left to say, or else so that least is."""
+        if (
+            len(self.made) == 1
+            and [each.times for each in self.expected] == [(1, 1)]
+            and self.findings[0][0] is not None
+        ):
+            return {0: 0}
         demands = [each.times for each in self.expected]
         fits = [[index for index, found in enumerate(row) if found == []] for row in self.findings]
         musts = frozenset(self.made) - self.excused
@@ -97,7 +103,8 @@ class _Sides:
         if exact is not None:
             return exact
         counts = [[None if found is None else len(found) for found in row] for row in self.findings]
-        return best_pairs(demands, counts, self.excused, len(self.made))
+        excused = {index: len(self.comparison.by_schema(index)) for index in self.excused}
+        return best_pairs(demands, counts, excused, len(self.made))
 
     def reasons(self, index: int, place: int | None) -> Iterator[Reason]:
         """What is wrong with a call in the place that it was given."""

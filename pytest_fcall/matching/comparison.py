@@ -14,7 +14,7 @@ from pytest_fcall.matching.arguments import argument_mismatches, pattern_mismatc
 from pytest_fcall.matching.globs import glob_matches
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.place import Ways
-from pytest_fcall.schema import tool_schema
+from pytest_fcall.schema import SchemaError, tool_schema
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Comparator
@@ -27,6 +27,7 @@ class Comparison:
         self, calls: Sequence[Call], tools: Sequence[Tool], rules: Rules, comparators: Mapping[str, Comparator]
     ) -> None:
         self.calls = calls
+        self.notes: list[str] = []
         self.rules = rules
         self._tools = {tool.name: tool for tool in tools}
         self._ways = [self._ways_of(call, rules, comparators) for call in calls]
@@ -66,4 +67,11 @@ class Comparison:
 
     def _ways_of(self, call: Call, rules: Rules, comparators: Mapping[str, Comparator]) -> Ways:
         tool = self._tools.get(call.name)
-        return Ways(call.name, None if tool is None else tool_schema(tool), rules, comparators)
+        try:
+            schema = None if tool is None else tool_schema(tool)
+        except SchemaError as error:
+            self.notes.append(
+                f"The arguments of `{call.name}` were judged without its schema, which is broken: {error}"
+            )
+            schema = None
+        return Ways(call.name, schema, rules, comparators)

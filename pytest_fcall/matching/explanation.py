@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 
 from pytest_fcall.matching.pairing import Demand, cheapest
 from pytest_fcall.matching.stages import Pairs
@@ -16,28 +16,25 @@ _MOST_STEPS = 2_000_000
 
 
 def best_pairs(
-    demands: Sequence[Demand], findings: Sequence[Sequence[int | None]], excused: Collection[int], made: int
+    demands: Sequence[Demand], findings: Sequence[Sequence[int | None]], excused: Mapping[int, int], made: int
 ) -> Pairs:
     """Pair calls with expected calls so that least is left to explain.
 
-    `findings[e][c]` counts what is wrong with call `c` as expected call `e`; None is another tool. Where several
-    pairings are as good, the one that keeps the order in which the calls were listed is taken.
+    `findings[e][c]` counts what is wrong with call `c` as expected call `e`; None is another tool. `excused` are
+    the calls that need no place, each with what is wrong with it even so. Where several pairings are as good,
+    the one that keeps the order in which the calls were listed is taken.
     """
     slots = [slot for expected, row in enumerate(findings) for slot in _slots(expected, demands[expected], row, made)]
-    # Leaving a call alone is a finding too, unless something excuses it: pairing it saves that.
-    saved = [0 if call in excused else _ALONE for call in range(made)]
+    alone = [excused.get(call, _ALONE) for call in range(made)]
     fine = len(slots) * made + 1
     costs: list[list[int]] = []
     for rank, (expected, required) in enumerate(slots):
-        instead = [_WRONG_TOOL if required and saving else _NEVER for saving in saved]
-        prices = [
-            other if count is None else min(count, _WRONG_TOOL - 1)
-            for count, other in zip(findings[expected], instead, strict=True)
-        ]
-        row = [
-            fine * (price - saving) + abs(rank - call)
-            for call, (price, saving) in enumerate(zip(prices, saved, strict=True))
-        ]
+        near = rank * made // len(slots)
+        row: list[int] = []
+        for call, count in enumerate(findings[expected]):
+            other_tool = _WRONG_TOOL if required and call not in excused else _NEVER
+            price = other_tool if count is None else min(count, _WRONG_TOOL - 1)
+            row.append(fine * (price - alone[call]) + abs(near - call))
         costs.append(row + [fine * _ALONE * required] * len(slots))
     chosen = cheapest(costs) if len(slots) ** 2 * (made + len(slots)) <= _MOST_STEPS else _greedy(costs)
     return {call: slots[rank][0] for rank, call in enumerate(chosen) if call < made}
@@ -52,11 +49,11 @@ def _slots(expected: int, demand: Demand, row: Sequence[int | None], made: int) 
 
 
 def _greedy(costs: Sequence[Sequence[int]]) -> list[int]:
+    """Give each row in turn what it gains most by; the last column of a row is what leaving it alone costs."""
     chosen: dict[int, int] = {}
     taken: set[int] = set()
-    for _, row, column in sorted(
-        (cost, row, column) for row, line in enumerate(costs) for column, cost in enumerate(line)
-    ):
+    cells = ((cost - line[-1], row, column) for row, line in enumerate(costs) for column, cost in enumerate(line))
+    for _, row, column in sorted(cells):
         if row not in chosen and column not in taken:
             chosen[row] = column
             taken.add(column)

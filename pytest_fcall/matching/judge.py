@@ -40,7 +40,8 @@ def judge(  # noqa: PLR0917  what is judged, by what, and how: nothing of it can
     """
     comparison = Comparison(calls.calls, tools, rules, comparators)
     verdict = _judge(reply, calls, expectation, comparison)
-    return replace(verdict, notes=calls.notes) if calls.notes else verdict
+    notes = (*calls.notes, *dict.fromkeys(comparison.notes))
+    return replace(verdict, notes=notes) if notes else verdict
 
 
 def _judge(reply: Reply, calls: Calls, expectation: Expectation, comparison: Comparison) -> Verdict:

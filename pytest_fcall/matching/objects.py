@@ -14,6 +14,8 @@ from pytest_fcall.matching.wording import show
 Compare: TypeAlias = Callable[[Pattern, Json, Place], list[Mismatch]]
 """How values are compared; handed down, since objects and operators nest in one another."""
 
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
 
 def compare_object(expected: Mapping[str, Pattern], got: Json, at: Place, compare: Compare) -> list[Mismatch]:
     """Compare an object whose keys are all known."""
@@ -107,4 +109,4 @@ def _says_nothing_new(key: str, value: Json, known: Properties, below: Place, co
 
 
 def _same_scalar(expected: Pattern, got: Json) -> bool:
-    return type(expected) is type(got) and isinstance(expected, str | int | float | None) and expected == got
+    return type(expected) is type(got) and type(expected) in _SCALARS and expected == got

@@ -30,7 +30,7 @@ _LONGEST = 80
 _WEEKDAY = r"(?:(?P<weekday>[a-z]{3,9})\.?,?\s+)?"
 _MONTH = r"(?P<month>[a-z]{3,9})\.?"
 _YEAR = r",?\s+(?P<year>[0-9]{4})"
-_DAY_FIRST = re.compile(rf"{_WEEKDAY}(?:the\s+)?(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+{_MONTH}{_YEAR}")
+_DAY_FIRST = re.compile(rf"{_WEEKDAY}(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+{_MONTH}{_YEAR}")
 _MONTH_FIRST = re.compile(rf"{_WEEKDAY}{_MONTH}\s+(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?{_YEAR}")
 _DAY_AND_TIME = re.compile(r"(?P<day>.+[0-9]{2}),?\s+(?:at\s+)?(?P<time>[0-9].*)")
 # With one digit and no half of the day, 1:00 may be in the afternoon.

@@ -14,6 +14,9 @@ _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-")
 _UNIFIED = _QUOTES | _DASHES
 _BFCL_DROPPED = dict.fromkeys(map(ord, " ,./-_*^"))
 
+_LONGEST_COMPARED = 10_000
+"""Characters beyond which nobody wrote the same but for a comma."""
+
 
 def exact(text: str) -> str:
     """Unicode NFC: what looks and means the same, however it is encoded."""
@@ -39,6 +42,8 @@ NORMAL_FORMS: Mapping[Strings, Callable[[str], str]] = MappingProxyType(
 
 def near_miss(expected: str, got: str) -> str:
     """Say what to do where two different strings are nearly the same; empty where they are not."""
+    if len(got) > _LONGEST_COMPARED:
+        return ""
     if relaxed(expected) == relaxed(got):
         return "a reader sees no difference: `$text` or `strings: relaxed` would accept it"
     if (skeleton := _letters(expected)) and skeleton == _letters(got):

@@ -1,0 +1,115 @@
+"""What people read."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from pytest_fcall.core import Rules
+from tests.unit.matching.language import judged
+
+NO_DIFFERENCE = "a reader sees no difference: `$text` or `strings: relaxed` would accept it"
+PUNCTUATION = "only punctuation and spacing differ: `$any` can list both spellings"
+READER_FINDS = "a reader would find it: `strings: relaxed` would accept it"
+OTHER_ORDER = "the same items in another order: `$unordered` would accept it"
+ONE_WAY = "that is 2026-11-22, in a spelling that can be read in one way only"
+CLOCK = Rules(now=datetime.fromisoformat("2026-11-21T16:30:00-08:00"))
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "sentence"),
+    [
+        ("fahrenheit", "celsius", "`x` is 'fahrenheit', expected 'celsius'"),
+        ("1", 1, "`x` is '1' (a string), expected 1 (an integer)"),
+        (True, 1, "`x` is true (a boolean), expected 1 (an integer)"),
+        (None, "a", "`x` is null, expected 'a'"),
+        (
+            "paris",
+            "Paris",
+            "`x` is 'paris', expected 'Paris'; " + NO_DIFFERENCE,
+        ),
+        (
+            "Oslo, Norway",
+            "Oslo Norway",
+            "`x` is 'Oslo, Norway', expected 'Oslo Norway'; " + PUNCTUATION,
+        ),
+        (0.1 + 0.2, 0.3, "`x` is 0.30000000000000004, expected 0.3; `$approx` would accept it"),
+        ([1, 2], [2, 1], "`x` is [1, 2], expected [2, 1]; " + OTHER_ORDER),
+        ([1], [1, 2], "`x` is [1], expected [1, 2]; its length is 1, not 2"),
+        ([1, 3], {"$unordered": [1, 2]}, "`x` is [1, 3], expected [1, 2] in any order; no item of it is 2"),
+        ("oslo", {"$any": ["Oslo", "Rome"]}, "`x` is 'oslo', expected 'Oslo' or 'Rome'; " + NO_DIFFERENCE),
+        (5, {"$any": [1, {"$gt": 7}]}, "`x` is 5, expected 1 or a number greater than 7"),
+        (5, {"$not": {"$between": [1, 9]}}, "`x` is 5, expected anything but a number from 1 to 9"),
+        (5, {"$approx": 4, "within": "10%"}, "`x` is 5, expected about 4 (within 10%)"),
+        (
+            "Big oven",
+            {"$contains": "Oven"},
+            "`x` is 'Big oven', expected something that contains 'Oven'; " + READER_FINDS,
+        ),
+        ("22.11.2026", {"$date": "tomorrow"}, "`x` is '22.11.2026', expected the day 'tomorrow'; " + ONE_WAY),
+        ("2026-11-23", {"$date": "tomorrow"}, "`x` is '2026-11-23', expected the day 'tomorrow'; that is 2026-11-22"),
+        ({"b": 1}, {"b": 1, "c": {"$gt": 3}}, "`x.c` is missing, expected a number greater than 3"),
+        ({"b": 1, "c": 2}, {"b": 1}, "`x.c` is given as 2, but not expected"),
+        ([{"b": 1}], [{"b": 2}], "`x[0].b` is 1, expected 2"),
+    ],
+)
+def test_an_argument_is_explained_in_one_sentence(got: Any, expected: Any, sentence: str) -> None:
+    (reason,) = judged([{"any": {"x": got}}], [{"any": {"x": expected}}], rules=CLOCK).reasons
+    assert reason.message == sentence
+
+
+PARIS: dict[str, Any] = {"get_weather": {"city": "Paris"}}
+
+
+@pytest.mark.parametrize(
+    ("made", "expected", "sentence"),
+    [
+        ([], [PARIS], "No call was made, expected `get_weather(city='Paris')`"),
+        ([], ["list_tables", PARIS], "No call was made, expected `list_tables()` and `get_weather(city='Paris')`"),
+        ([], [{"book": {"$ignore": True}}], "No call was made, expected `book(…)`"),
+        ([], [{**PARIS, "args": "open"}], "No call was made, expected `get_weather(city='Paris', …)`"),
+        ([PARIS], [PARIS, "list_tables"], "`list_tables()` was not called"),
+        (
+            [PARIS],
+            [{**PARIS, "times": [2, None]}],
+            "`get_weather(city='Paris')` was called once only, expected at least 2 times",
+        ),
+        ([PARIS], [{**PARIS, "times": [2, 2]}], "`get_weather(city='Paris')` was called once only, expected 2 times"),
+        ([PARIS] * 2, [PARIS], "`get_weather(city='Paris')` was called more often than expected"),
+        ([PARIS], "no_call", "`get_weather(city='Paris')` was called, and no call was expected"),
+        ([PARIS, {"delete_db": {}}], [PARIS], "`delete_db()` was called, but not expected"),
+        ([{"delete_db": {}}], [PARIS], "`delete_db()` was called, expected `get_weather(city='Paris')`"),
+        (
+            [{"get_wether": {}}],
+            "any_call",
+            "`get_wether` is not one of the tools offered; did the model mean `get_weather`?",
+        ),
+        ([{"fly": {}}], "any_call", "`fly` is not one of the tools offered"),
+        (
+            [{"delete_db": {}}],
+            {"calls": [], "allow": ["*"], "never": ["delete_*"]},
+            "`delete_db()` must never be called",
+        ),
+        (
+            [PARIS, {"list_tables": {}}],
+            ["list_tables", {"then": [PARIS]}],
+            "`get_weather(city='Paris')` was called before `list_tables()` (calls[1]), expected after it",
+        ),
+    ],
+)
+def test_calls_are_explained_in_one_sentence(made: Any, expected: Any, sentence: str) -> None:
+    (reason,) = judged(made, expected).reasons
+    assert reason.message == sentence
+
+
+def test_long_values_are_shortened() -> None:
+    (reason,) = judged([{"any": {"x": "a" * 1_000_000}}], [{"any": {"x": "b"}}]).reasons
+    assert len(reason.message) < 200
+    assert reason.got == "a" * 1_000_000
+
+
+def test_control_characters_are_shown_and_not_sent() -> None:
+    (reason,) = judged([{"any": {"x": "\x1b[31m\u202e\x00"}}], [{"any": {"x": "b"}}]).reasons
+    assert r"'\x1b[31m\u202e\x00'" in reason.message

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from calendar import month_name
+from datetime import date, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.matching.spellings import read_day, read_moment
+
+DAY = date(2026, 11, 22)  # a Sunday
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-11-22",
+        "20261122",
+        "22 November 2026",
+        "22 nov 2026",
+        "22. November 2026",
+        "22nd of November, 2026",
+        "November 22, 2026",
+        "Nov. 22 2026",
+        "Sun, Nov 22nd, 2026",
+        "Sunday 22 November 2026",
+        " 2026-11-22 ",
+    ],
+)
+def test_a_day_is_read(text: str) -> None:
+    assert read_day(text) == DAY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "22/11/2026",
+        "11/22/2026",
+        "2026/11/22",
+        "22.11.2026",
+        "22-11-2026",
+        "11-22-2026",
+        "22 November 26",
+        "22 Foo 2026",
+        "31 November 2026",
+        "November 2026",
+        "Monday, 22 November 2026",
+        "22 November",
+        "tomorrow",
+        "２０２６-11-22",
+        "2026-11-22T00:00",
+        "2026-13-01",
+        "x" * 100,
+        "22 November 2026 or so",
+    ],
+)
+def test_what_is_no_day_or_may_be_two_is_not_read(text: str) -> None:
+    assert read_day(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-11-22T15:30",
+        "2026-11-22 15:30:00",
+        "20261122T1530",
+        "22 November 2026 15:30",
+        "Nov 22, 2026, 3:30 pm",
+        "Sunday, 22 November 2026 at 3:30 p.m.",
+        "November 22, 2026 03:30PM",
+    ],
+)
+def test_a_moment_is_read(text: str) -> None:
+    assert read_moment(text) == datetime(2026, 11, 22, 15, 30)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-11-22",
+        "22 November 2026",
+        "22 November 2026 3:30",
+        "22 November 2026 13:30 pm",
+        "22 November 2026 25:00",
+        "22/11/2026 15:30",
+        "15:30",
+        "22 November 2026 at noon",
+        "",
+    ],
+)
+def test_what_is_no_moment_or_may_be_two_is_not_read(text: str) -> None:
+    assert read_moment(text) is None
+
+
+def test_a_time_zone_is_kept() -> None:
+    moment = read_moment("2026-11-22T15:30z")
+    assert moment is not None
+    assert str(moment.tzinfo) == "UTC"
+
+
+@given(st.text() | st.text("0123456789-:/. apmTZ+nov", max_size=30))
+def test_any_text_is_read_or_not(text: str) -> None:
+    assert not (read_day(text) and read_moment(text))
+
+
+@given(st.dates())
+def test_every_day_is_read_from_its_own_spellings(day: date) -> None:
+    month = month_name[day.month]
+    for text in (day.isoformat(), f"{day.day} {month} {day.year:04}", f"{month[:3]} {day.day}, {day.year:04}"):
+        assert read_day(text) == day
