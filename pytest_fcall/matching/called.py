@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.verdict import Reason
 from pytest_fcall.matching.comparison import Comparison
-from pytest_fcall.matching.explanation import best_pairs
+from pytest_fcall.matching.explanation import NEVER, Weight, best_pairs
 from pytest_fcall.matching.mismatch import path_text
 from pytest_fcall.matching.stages import Pairs, Plan
 from pytest_fcall.matching.wording import plain_name, show_expected, show_made, times
@@ -37,15 +37,10 @@ def judge_calls(expectation: Expectation, comparison: Comparison) -> Called:
         message = f"The reply makes {len(made):,} calls, too many to be judged one by one."
         too_many = Reason("wrong_count", "calls", message, got=len(made))
         return Called((too_many, *(reason for index in made for reason in alarms.of(index))))
-    sides = _Sides(expectation, comparison, expected)
+    raised = [list(alarms.of(index)) for index in made]
+    sides = _Sides(expectation, comparison, expected, [bool(each) for each in raised])
     pairs = sides.pairs()
-    wrong: list[Reason] = []
-    for index in made:
-        raised = list(alarms.of(index))
-        wrong += raised
-        wrong += (
-            each for each in sides.reasons(index, pairs.get(index)) if not raised or each.kind != "unexpected_call"
-        )
+    wrong = [reason for index in made for reason in (*raised[index], *sides.reasons(index, pairs.get(index)))]
     wrong += sides.out_of_order(pairs)
     ordered = tuple(sorted((place, index) for index, place in pairs.items()))
     return Called(tuple(wrong), tuple(sides.missing(pairs)), ordered)
@@ -79,8 +74,15 @@ class _Alarms:
 class _Sides:
     """Expected calls on one side, calls made on the other."""
 
-    def __init__(self, expectation: Expectation, comparison: Comparison, expected: Sequence[ExpectedCall]) -> None:
+    def __init__(
+        self,
+        expectation: Expectation,
+        comparison: Comparison,
+        expected: Sequence[ExpectedCall],
+        alarmed: Sequence[bool],
+    ) -> None:
         self.expectation = expectation
+        self.alarmed = alarmed
         self.comparison = comparison
         self.expected = expected
         self.made = range(len(comparison.calls))
@@ -103,14 +105,15 @@ class _Sides:
         if exact is not None:
             return exact
         counts = [[None if found is None else len(found) for found in row] for row in self.findings]
-        excused = {index: len(self.comparison.by_schema(index)) for index in self.excused}
-        return best_pairs(demands, counts, excused, len(self.made))
+        return best_pairs(demands, counts, [self._weight(index) for index in self.made])
 
     def reasons(self, index: int, place: int | None) -> Iterator[Reason]:
         """What is wrong with a call in the place that it was given."""
         path, call = f"calls[{index}]", self.comparison.calls[index]
         found = self.comparison.by_schema(index) if place is None else self.findings[place][index]
         if place is None and index not in self.excused:
+            if self.alarmed[index]:
+                return
             yield Reason("unexpected_call", path, self._unexpected(index), got=call.name)
         elif found is not None:
             for each in found:
@@ -149,6 +152,13 @@ class _Sides:
                 early, late = (show_made(self.comparison.calls[each]) for each in (index, later))
                 message = f"{early} was called before {late} (calls[{later}]), expected after it"
                 yield Reason("wrong_order", f"calls[{index}]", message)
+
+    def _weight(self, index: int) -> Weight:
+        if self.comparison.is_unknown(index):
+            return Weight(alone=0, instead=0)
+        if index in self.excused:
+            return Weight(alone=len(self.comparison.by_schema(index)), instead=NEVER)
+        return Weight(alone=0, instead=NEVER) if self.alarmed[index] else Weight()
 
     def _unexpected(self, index: int) -> str:
         call = show_made(self.comparison.calls[index])
