@@ -6,6 +6,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
+from shlex import quote
 from types import MappingProxyType
 
 _FILES: Mapping[str, str] = MappingProxyType(
@@ -47,7 +48,7 @@ def run(arguments: Sequence[str]) -> int:
         parser.error(f"cannot write {error.filename}: {error.strerror}")
     for target, new in written.items():
         print(f"{'wrote' if new else 'left alone, it exists already:'} {folder / target}")
-    print("\n" + _NEXT.format(go="" if given == "." else f"cd {given} && "), end="")
+    print("\n" + _NEXT.format(go="" if given == "." else f"cd {quote(given)} && "), end="")
     return 0
 
 

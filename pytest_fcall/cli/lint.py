@@ -42,7 +42,8 @@ def run(arguments: Sequence[str]) -> int:
         case "json":
             print(_json(found, project.root))
         case "github":
-            print("\n".join(_annotation(fault, project.root) for fault in found.faults))
+            for fault in found.faults:
+                print(_annotation(fault, project.root))
         case _:
             print("\n\n".join([*(fault_text(fault, project.root) for fault in found.faults), _summary(found)]))
     return 1 if found.faults else 0

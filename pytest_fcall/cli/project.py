@@ -22,7 +22,7 @@ _MARKERS = (
     "setup.cfg",
     "setup.py",
 )
-_NEVER_ENTERED = ("__*__", ".*", "*.egg", "build", "dist", "node_modules", "venv")
+_NEVER_ENTERED = (".*", "__fcall__", "__pycache__", "*.egg", "build", "dist", "node_modules", "venv")
 _CASE_SUFFIXES = (".fc.yaml", ".fc.yml")
 _YAML_SUFFIXES = (".yaml", ".yml")
 _TOOLS_SUFFIXES = (".tools.yaml", ".tools.yml")

@@ -18,7 +18,7 @@ from pytest_fcall.schema.errors import SchemaError
 _VERSION = 1
 _APPLIED_AFTER_READING = frozenset({"as", "only", "without"})
 _NAMES_ONLY = frozenset({"env", "headers"})
-_CREDENTIALS = re.compile(r"(?<=://)[^/?#@]*@")
+_CREDENTIALS = re.compile(r"(?<=://)[^/?#]*@")
 _CONFLICT = re.compile(r"^(<{7}|={7}|>{7})", re.MULTILINE)
 
 
@@ -125,6 +125,8 @@ def _replace(path: Path, content: bytes) -> None:
 def _public(value: Json) -> Json:
     if isinstance(value, str):
         return _CREDENTIALS.sub("", value)
+    if isinstance(value, list | tuple):
+        return [_public(item) for item in value]
     if not isinstance(value, Mapping):
         return value
     return {

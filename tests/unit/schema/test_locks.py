@@ -112,6 +112,8 @@ def test_a_folder_that_does_not_exist_is_said_in_words(tmp_path: Path) -> None:
         {"mcp": {"command": ["server"], "env": {"TOKEN": "hunter2", "B": "hunter2"}}},
         {"mcp": {"url": "https://example.org/mcp", "headers": {"Authorization": "Bearer hunter2"}}},
         {"mcp": {"url": "https://me:hunter2@example.org/mcp"}},
+        {"mcp": {"url": "https://me:a@hunter2@example.org/mcp"}},
+        {"mcp": {"command": ["server", "--database=postgres://me:hunter2@example.org/shop"]}},
         {"openapi": "https://hunter2@example.org/api.json"},
         {"file": "https://me:hunter2@example.org/tools.json"},
     ],
