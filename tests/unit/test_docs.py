@@ -117,7 +117,7 @@ def commands(block: Block) -> Iterator[tuple[str, list[str]]]:
 
 
 def is_run(command: str) -> bool:
-    return shlex.split(command, comments=True)[0] in {"pytest", "fcall"}
+    return re.match(r"(python -m )?(pytest|fcall)\b", command) is not None
 
 
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
