@@ -36,7 +36,10 @@ _TYPES: Final[Mapping[str, str | None]] = MappingProxyType(
 _VALUES = frozenset({"const", "default", "enum", "example", "examples"})
 _COUNTS = frozenset({"maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties"})
 _ANNOTATIONS = ("title", "description", "default", "example", "examples", "deprecated")
-_SAYS_OBJECT = frozenset({"$ref", "additionalProperties", "allOf", "anyOf", "oneOf", "properties", "required", "type"})
+_SAYS_OBJECT = frozenset(
+    {"$defs", "$ref", "additionalProperties", "allOf", "anyOf", "definitions", "oneOf", "patternProperties"}
+    | {"properties", "required", "type", "unevaluatedProperties"}
+)
 
 
 def normalise(schema: Json, path: Path = ()) -> _Schema:

@@ -16,7 +16,6 @@ from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.objects import tool_from_object
 from pytest_fcall.schema.words import nearest
 
-
 _LONGEST = 300
 
 

@@ -47,7 +47,7 @@ def shown(value: object) -> str:
             return repr(value) if math.isfinite(value) else str(value)
         case Mapping():
             return "an object"
-        case Sequence():
+        case Sequence() if not isinstance(value, bytes | bytearray):
             return "a list"
         case _:
             return f"a Python {type(value).__name__}"
@@ -98,9 +98,10 @@ def place(path: Sequence[str | int]) -> str:
     for step in path:
         if isinstance(step, int):
             text += f"[{step}]"
+        elif len(step) > _LONGEST or not step.isprintable():
+            text += f"[{shown(step)}]"
         elif step.isidentifier():
             text += f".{step}" if text else step
         else:
-            name = step if not text and step.isprintable() and len(step) <= _LONGEST else f"[{shown(step)}]"
-            text += name
+            text += f"[{shown(step)}]" if text else step
     return f"`{text}`" if path else "the call"
