@@ -9,6 +9,7 @@ from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.python_values import ExpectationError, read_expectation
 from pytest_fcall.cases.reader import CaseFile, read_case_file
 from pytest_fcall.cases.request import plan_request
+from pytest_fcall.cases.sources import tool_sources
 from pytest_fcall.core import Json
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "plan_request",
     "read_case_file",
     "read_expectation",
+    "tool_sources",
 ]
 
 
