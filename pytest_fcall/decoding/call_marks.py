@@ -31,6 +31,7 @@ _NAME_THEN_ARGUMENTS = re.compile(
     r'"name"\s*:\s*"[^"\n]{1,200}"\s*,\s*"(?:arguments|parameters)"\s*:\s*'
     r'(?:"\s*\{|\{(?!\s*"(?:type|properties|\$ref)"))'
 )
+_DEFINES = frozenset({"type", "properties", "$ref"})
 _CALL_KEYS = frozenset({"name", "arguments", "parameters", "id", "type"})
 
 
@@ -61,4 +62,6 @@ def _is_call(value: Json) -> bool:
     if not isinstance(value, Mapping) or not _CALL_KEYS.issuperset(value):
         return False
     arguments = value.get("arguments", value.get("parameters"))
-    return isinstance(value.get("name"), str) and isinstance(arguments, Mapping) and "properties" not in arguments
+    return (
+        isinstance(value.get("name"), str) and isinstance(arguments, Mapping) and not _DEFINES.intersection(arguments)
+    )

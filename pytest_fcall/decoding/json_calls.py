@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from pytest_fcall.core.call import Call, Calls
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.arguments import from_text
-from pytest_fcall.decoding.strict_json import NotJson, parse, shortened
+from pytest_fcall.decoding.strict_json import NotJson, parse
+from pytest_fcall.decoding.wording import shortened, told
 
 
 def decode(text: str) -> Calls:
@@ -22,12 +23,12 @@ def decode(text: str) -> Calls:
     items = value if isinstance(value, list) else [value]
     calls: list[Call] = []
     faults: list[str] = []
-    for index, item in enumerate(items):
+    for number, item in enumerate(items, 1):
         try:
             calls.append(_call(item))
         except NotJson as error:
-            faults.append(f"calls[{index}]: {error}.")
-    return Calls(tuple(calls), " ".join(faults) or None, notes)
+            faults.append(f"Call {number}: {error}.")
+    return Calls(tuple(calls), told(faults), notes)
 
 
 def _call(item: Json) -> Call:

@@ -6,7 +6,8 @@ from pytest_fcall.core.call import Call, Calls
 from pytest_fcall.core.reply import RawCall, Reply
 from pytest_fcall.decoding.arguments import from_wire
 from pytest_fcall.decoding.call_marks import find_mark
-from pytest_fcall.decoding.strict_json import NotJson, shortened
+from pytest_fcall.decoding.strict_json import NotJson
+from pytest_fcall.decoding.wording import shortened, told
 
 
 def decode(reply: Reply) -> Calls:
@@ -18,20 +19,20 @@ def decode(reply: Reply) -> Calls:
     calls: list[Call] = []
     faults: list[str] = []
     notes: list[str] = []
-    for index, raw in enumerate(reply.tool_calls):
+    for number, raw in enumerate(reply.tool_calls, 1):
         try:
             call, remarks = _call(raw)
         except NotJson as error:
-            faults.append(f"calls[{index}]: {error}.")
+            faults.append(f"Tool call {number}: {error}.")
         else:
             calls.append(call)
-            notes.extend(f"calls[{index}]: {remark}" for remark in remarks)
+            notes.extend(f"Tool call {number}: {remark}" for remark in remarks)
     if (mark := find_mark(reply.text)) is not None:
         faults.append(
             f"The text holds a tool call ({mark}) that the server did not take out: turn on the server's parser "
             "for this model's calls (vLLM: --enable-auto-tool-choice and --tool-call-parser), or name a `decoder:`."
         )
-    return Calls(tuple(calls), " ".join(faults) or None, tuple(notes))
+    return Calls(tuple(calls), told(faults), tuple(notes))
 
 
 def _call(raw: RawCall) -> tuple[Call, tuple[str, ...]]:

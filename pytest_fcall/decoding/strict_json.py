@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
+from itertools import islice
 from typing import NoReturn
 
 from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.wording import shortened
 
 DEEPEST = 100
 """Levels of nesting that are still read; real arguments have a handful."""
@@ -22,16 +25,13 @@ def parse(text: str) -> tuple[Json, tuple[str, ...]]:
 
     NaN, infinities, trailing text, numbers of thousands of digits and nesting beyond `DEEPEST` raise NotJson.
     """
-    notes: list[str] = []
+    twice: dict[str, None] = {}
 
     def as_object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            seen: set[str] = set()
-            for key, _ in pairs:
-                if key in seen:
-                    notes.append(f"The key {shortened(key)} stands twice; the last one counts.")
-                seen.add(key)
+            counts = Counter(key for key, _ in pairs)
+            twice.update(dict.fromkeys(key for key, count in counts.items() if count > 1))
         return found
 
     try:
@@ -39,17 +39,17 @@ def parse(text: str) -> tuple[Json, tuple[str, ...]]:
             text, object_pairs_hook=as_object, parse_float=_finite_float, parse_constant=_refuse_constant
         )
     except json.JSONDecodeError as error:
-        raise NotJson(f"{error.msg} at character {error.pos + 1}, {_around(text, error.pos)}") from None
+        raise NotJson(f"{error.msg} (character {error.pos + 1}, {_around(text, error.pos)})") from None
     except RecursionError:
         raise NotJson(_TOO_DEEP) from None
     except NotJson:
         raise
     except ValueError:
-        raise NotJson("it holds a whole number of thousands of digits") from None
+        raise NotJson(_TOO_LONG) from None
     # Each level costs the text a bracket, so that ordinary texts need no walk.
     if text.count("{") + text.count("[") > DEEPEST:
         check_plain(value)
-    return value, tuple(notes)
+    return value, tuple(f"The key {shortened(key)} stands twice; the last one counts." for key in islice(twice, _FEW))
 
 
 def check_plain(value: object) -> None:
@@ -63,11 +63,9 @@ def check_plain(value: object) -> None:
     raise NotJson(_TOO_DEEP)
 
 
-def shortened(text: str, longest: int = 60) -> str:
-    """Quote hostile text so that it is short and printable."""
-    return repr(text) if len(text) <= longest else f"{text[: longest - 1]!r}…"
-
-
+_FEW = 5
+_MOST_BITS = 14_000  # about as many digits as Python reads and writes
+_TOO_LONG = "it holds a whole number of thousands of digits"
 _TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
 
 
@@ -79,6 +77,8 @@ def _items(value: object) -> list[object]:
         return list(value.values())
     if isinstance(value, list | tuple):
         return list(value)
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise NotJson(_TOO_LONG)
     if isinstance(value, float) and not math.isfinite(value):
         raise NotJson(f"it holds {value}, which is no JSON number")
     if value is None or isinstance(value, bool | int | float | str):
@@ -98,5 +98,5 @@ def _refuse_constant(name: str) -> NoReturn:
 
 def _around(text: str, position: int) -> str:
     if position >= len(text):
-        return f"where it ends: {text[-30:]!r}"
-    return f"before {shortened(text[position : position + 61], 30)}"
+        return f"where it ends after {text[-30:]!r}"
+    return f"at {shortened(text[position : position + 31], 30)}"
