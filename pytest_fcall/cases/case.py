@@ -35,6 +35,7 @@ from pytest_fcall.core import CallPattern, Case, Condition, MatchRule, Message, 
 _CHECKS = ("expect", "answer", "state", "result")
 _SAID = ("prompt", "messages")
 CASE_KEYS = frozenset(("id", "matrix", "turns", "tools", "match", *_SAID, *_CHECKS, *OPTION_KEYS))
+_NO_ROW: Mapping[str, Node] = MappingProxyType({})
 TURN_KEYS = frozenset(("user", *_CHECKS))
 
 
@@ -51,6 +52,18 @@ class Ground:
     files: Files
     now: datetime
     """The time of the run, for cases without a clock."""
+
+    def scope(self, faults: Faults, row: Mapping[str, Node] = _NO_ROW) -> Scope:
+        """What reading a part of the file needs to know."""
+        return Scope(
+            faults,
+            self.folder,
+            Filling(self.now, row),
+            self.extensions,
+            self.files,
+            self.toolbox,
+            match=self.match,
+        )
 
 
 def read_case(
@@ -93,15 +106,7 @@ def read_defaults(defaults: Defaults, scope: Scope) -> None:
 
 def _scope(entries: Entries, row: Mapping[str, Node], ground: Ground, faults: Faults) -> Scope:
     """The scope of a case; its clock comes first, since it is written into everything else."""
-    scope = Scope(
-        faults,
-        ground.folder,
-        Filling(ground.now, row),
-        ground.extensions,
-        ground.files,
-        ground.toolbox,
-        match=ground.match,
-    )
+    scope = ground.scope(faults, row)
     now = Options(entries, ground.defaults, scope).one("now", _now)
     if now is not None:
         scope.filling = Filling(now, row)

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 
 from yaml import Node
 
 from pytest_fcall.cases import fields
+from pytest_fcall.cases.case import Ground, read_defaults
 from pytest_fcall.cases.extensions import Extensions
 from pytest_fcall.cases.faults import Faults, Source, UnreadableFile, shown
 from pytest_fcall.cases.fields import Entries, node_at
-from pytest_fcall.cases.files import find_file
+from pytest_fcall.cases.files import Files, find_file
 from pytest_fcall.cases.globs import one_or_many
 from pytest_fcall.cases.options import DEFAULT_KEYS, Defaults, Layer
+from pytest_fcall.cases.rules import match_rules
 from pytest_fcall.cases.tool_entries import Place, read_entry
+from pytest_fcall.cases.toolbox import Toolbox
 from pytest_fcall.cases.yaml_reader import read_text, read_yaml
-from pytest_fcall.core import Fault, Tool
+from pytest_fcall.core import Fault, MatchRule, Tool
 from pytest_fcall.schema import SchemaError, tool_schema
 
 SHARED_KEYS = ("include", "tools", "defaults", "match")
@@ -71,12 +76,52 @@ class Parts:
         self.add(Part(source, path, entries), chain)
 
 
+@dataclass(slots=True)
+class Shared:
+    """What all cases of a file stand on, and what is wrong with it."""
+
+    ground: Ground
+    included: tuple[Path, ...]
+    faults: list[Fault]
+    """Those that touch every case."""
+    tool_faults: list[Fault]
+    """Those that touch the cases which may need a tool that could not be read."""
+    default_faults: list[Fault]
+    """Those that touch the cases which use the default in question."""
+
+    def untold(self, told: AbstractSet[Fault]) -> dict[str, tuple[Fault, ...]]:
+        """The faults that touched no case, by the part of the file that has them."""
+        parts = {"tools": self.tool_faults, "file": self.faults, "defaults": self.default_faults}
+        found = {name: tuple(dict.fromkeys(one for one in part if one not in told)) for name, part in parts.items()}
+        return {name: part for name, part in found.items() if part}
+
+
+def share(part: Part, root: Path, extensions: Extensions, now: datetime) -> Shared:
+    """Read what stands beside the cases of a file, includes followed."""
+    parts = Parts(root)
+    parts.add(part)
+    tools, tool_faults = _tools(parts.found, root, extensions)
+    defaults, faults = _defaults(parts.found)
+    toolbox = Toolbox(tools, complete=not tool_faults and not parts.faults)
+    ground = Ground(part.source, part.path.parent, toolbox, defaults, (), extensions, Files(), now)
+    rules, rule_faults = _match(parts.found, ground)
+    scope = ground.scope(Faults(part.source))
+    read_defaults(defaults, scope)
+    return Shared(
+        ground=replace(ground, match=rules),
+        included=tuple(other.path for other in parts.found[1:]),
+        faults=[*parts.faults, *faults, *rule_faults],
+        tool_faults=tool_faults,
+        default_faults=scope.faults.found,
+    )
+
+
 def shown_path(path: Path, root: Path) -> str:
     """A file's name for people: seen from the root folder where it lies below."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
-def defaults_of(parts: Sequence[Part]) -> tuple[Defaults, list[Fault]]:
+def _defaults(parts: Sequence[Part]) -> tuple[Defaults, list[Fault]]:
     """The defaults of all parts, and what is wrong with them as a whole."""
     layers = []
     found: list[Fault] = []
@@ -90,7 +135,7 @@ def defaults_of(parts: Sequence[Part]) -> tuple[Defaults, list[Fault]]:
     return Defaults(layers), found
 
 
-def tools_of(parts: Sequence[Part], root: Path, extensions: Extensions) -> tuple[list[Tool], list[Fault]]:
+def _tools(parts: Sequence[Part], root: Path, extensions: Extensions) -> tuple[list[Tool], list[Fault]]:
     """The tools of all parts in the order in which the model is told of them, and what is wrong with them."""
     tools: dict[str, tuple[Tool, str]] = {}
     found: list[Fault] = []
@@ -110,6 +155,18 @@ def tools_of(parts: Sequence[Part], root: Path, extensions: Extensions) -> tuple
                     tools[tool.name] = (tool, where)
         found += faults.found
     return [tool for tool, _ in tools.values()], found
+
+
+def _match(parts: Sequence[Part], ground: Ground) -> tuple[tuple[MatchRule, ...], list[Fault]]:
+    """The rules of all parts, the nearest first, and what is wrong with them."""
+    rules: tuple[MatchRule, ...] = ()
+    found: list[Fault] = []
+    for part in parts:
+        if "match" in part.entries:
+            scope = ground.scope(Faults(part.source))
+            rules += match_rules(part.entries["match"][1], scope)
+            found += scope.faults.found
+    return rules, found
 
 
 def _usable(tool: Tool, node: Node, faults: Faults) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import yaml
@@ -17,6 +17,8 @@ MAX_BYTES = 64 * 1024 * 1024
 MAX_ALIASED = 1_000_000
 """How many nodes aliases may stand for beyond those written."""
 
+_CASES = re.compile(r"^cases:[ \t]*(?:#.*)?\r?$", re.MULTILINE)
+_TOP_LEVEL = re.compile(r"^[^\s#-]", re.MULTILINE)
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
@@ -35,8 +37,12 @@ def read_text(path: Path, shown_as: str) -> Source:
     return Source(shown_as, _decoded(data, source))
 
 
-def read_yaml(source: Source) -> Node | None:
-    """The one document of a text, or None where nothing but comments stands there."""
+def read_yaml(source: Source, take: Callable[[Node, Node], None] | None = None) -> Node | None:
+    """The one document of a text, or None where nothing but comments stands there.
+
+    Where `cases:` stand last, all but the last of them are given to `take` one by one, with the root as far as it is
+    known by then, and are missing from the result.
+    """
     try:
         from pytest_fcall.cases.composer import Composer, TooDeep
     except ImportError as error:
@@ -46,7 +52,14 @@ def read_yaml(source: Source) -> Node | None:
     if bad := _UNPRINTABLE.search(source.text):
         message = f"the character {ascii(bad.group())[1:-1]} may not stand in a YAML file"
         raise _unreadable(source, "not-text", bad.start(), message, 'write it as an escape in double quotes: "\\e"')
-    composer = Composer(source.text, MAX_DEPTH)
+    survey = _Survey(source)
+
+    def take_measured(root: Node, case: Node) -> None:
+        survey.check(case, 3)
+        if take is not None:
+            take(root, case)
+
+    composer = Composer(source.text, MAX_DEPTH, take_measured if take and _ends_with_cases(source.text) else None)
     try:
         root = composer.get_single_node()
     except TooDeep as error:
@@ -58,7 +71,7 @@ def read_yaml(source: Source) -> Node | None:
     finally:
         composer.dispose()
     if root is not None:
-        _Survey(source).measure(root, 1)
+        survey.check(root, 1)
     return root
 
 
@@ -89,41 +102,60 @@ def _unreadable(source: Source, code: str, offset: int, message: str, hint: str 
     return UnreadableFile(source.fault(code, _Place(source.text, offset), message, hint))
 
 
+def _ends_with_cases(text: str) -> bool:
+    """Whether nothing of the file stands below its cases. Wherever this is in doubt, it is false."""
+    begin = _CASES.search(text)
+    return begin is not None and _TOP_LEVEL.search(text, begin.end()) is None
+
+
 class _Survey:
     """Measures a document with its aliases followed: what a small file stands for may be endless."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
+        self._left = len(source.text) + MAX_ALIASED
         self._known: dict[int, tuple[int, int] | None] = {}
-        self._written = 0
 
-    def measure(self, node: Node, depth: int) -> tuple[int, int]:
+    def check(self, node: Node, depth: int) -> None:
+        """Refuse what is too large or nested too deep; `node` stands that deep in the file."""
+        self._known.clear()
+        self._measure(node, depth)
+
+    def _measure(self, node: Node, depth: int) -> tuple[int, int]:
         """How many nodes hang on `node`, itself included, and how deep."""
+        self._left -= 1
         if isinstance(node, yaml.ScalarNode):
-            self._written += 1
             return 1, 1
         if id(node) in self._known:
-            return self._aliased(node, depth)
+            return self._again(node, depth)
+        if depth > MAX_DEPTH:
+            raise UnreadableFile(self._source.fault("too-deep", node, "this is nested too deep"))
         self._known[id(node)] = None
-        self._written += 1
-        size = height = 0
+        size = height = 1
         for item in _children(node):
-            below, tall = self.measure(item, depth + 1)
+            below, tall = self._measure(item, depth + 1)
             size += below
-            height = max(height, tall)
-        self._known[id(node)] = (size + 1, height + 1)
-        if size > self._written + MAX_ALIASED:
-            message = f"the aliases below stand for more than {MAX_ALIASED:,} values"
-            raise UnreadableFile(self._source.fault("too-large", node, message, "write less with anchors and aliases"))
-        return size + 1, height + 1
+            height = max(height, tall + 1)
+        self._known[id(node)] = size, height
+        self._check_size(node)
+        return size, height
 
-    def _aliased(self, node: Node, depth: int) -> tuple[int, int]:
+    def _again(self, node: Node, depth: int) -> tuple[int, int]:
+        """The measures of what an alias stands for."""
         known = self._known[id(node)]
         if known is None:
             raise UnreadableFile(self._source.fault("yaml", node, "this anchor contains an alias of itself"))
-        if depth + known[1] > MAX_DEPTH:
-            raise UnreadableFile(self._source.fault("too-deep", node, "this is nested too deep by aliases"))
+        size, height = known
+        if depth + height > MAX_DEPTH:
+            raise UnreadableFile(self._source.fault("too-deep", node, "this is nested too deep"))
+        self._left -= size
+        self._check_size(node)
         return known
+
+    def _check_size(self, node: Node) -> None:
+        if self._left < 0:
+            message = f"the aliases of this file stand for more than {MAX_ALIASED:,} values"
+            raise UnreadableFile(self._source.fault("too-large", node, message, "write less with anchors and aliases"))
 
 
 def _children(node: Node) -> Iterator[Node]:
