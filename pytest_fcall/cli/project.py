@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -47,7 +47,7 @@ class Project:
 
 
 def open_project(parser: ArgumentParser, arguments: Sequence[str]) -> Project:
-    """Find the project of files and folders, and make the modules at its root importable.
+    """Find the project of files and folders, and make modules importable at its root and beside a conftest.py.
 
     Paths that do not exist, and folders without any case file, end the program through `parser`.
     """
@@ -59,7 +59,7 @@ def open_project(parser: ArgumentParser, arguments: Sequence[str]) -> Project:
     found = dict.fromkeys(file for path in paths for file in ([path] if path.is_file() else _walk(path, root)))
     if not found:
         parser.error("no case files here: their names end in .fc.yaml, or they are YAML files in the folder cases/")
-    sys.path.insert(0, str(root))
+    sys.path[:0] = map(str, dict.fromkeys([root, *_folders_with_conftest(found, root)]))
     return Project(root, tuple(found), frozenset(path for path in paths if path.is_file()))
 
 
@@ -70,6 +70,12 @@ def _root(paths: Sequence[Path]) -> Path:
             return folder
     here = Path.cwd()
     return here if common.is_relative_to(here) else common
+
+
+def _folders_with_conftest(files: Iterable[Path], root: Path) -> Iterator[Path]:
+    """pytest imports these files by the folder that they are in, which makes their neighbours importable."""
+    folders = dict.fromkeys(folder for file in files for folder in file.parents if folder.is_relative_to(root))
+    return (folder for folder in folders if (folder / "conftest.py").is_file())
 
 
 def _walk(folder: Path, root: Path) -> Iterator[Path]:

@@ -142,6 +142,12 @@ def test_modules_at_the_root_are_found(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "1 case in 1 file: no faults\n")
 
 
+def test_modules_beside_a_conftest_are_found_as_pytest_finds_them(tmp_path: Path) -> None:
+    fcall(tmp_path, "init", "evals")
+    done = fcall(tmp_path, "lint")
+    assert (done.returncode, done.stdout) == (0, "6 cases in 1 file: no faults\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
