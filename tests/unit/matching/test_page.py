@@ -1,0 +1,36 @@
+"""The page that explains verdicts tells the truth."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+import yaml
+
+from pytest_fcall.core import ReasonKind
+from tests.unit.matching.language import judged
+
+PAGE = (Path(__file__).parents[3] / "docs/explanation/matching.md").read_text(encoding="utf-8")
+ROW = re.compile(r"^\| `(?P<expected>.+?)` \| `(?P<called>\[.*?\])` \| (?P<verdict>.+?) \|$", re.MULTILINE)
+
+
+ROWS = [(row["expected"], row["called"], row["verdict"]) for row in ROW.finditer(PAGE)]
+
+
+@pytest.mark.parametrize(("expected", "called", "verdict"), ROWS)
+def test_a_row_of_the_decision_table_is_true(expected: str, called: str, verdict: str) -> None:
+    reasons = judged(yaml.safe_load(called), yaml.safe_load(expected)).reasons
+    told = re.match("`([a-z_]+)`", verdict)
+    assert [reason.kind for reason in reasons] == ([told[1]] if told else [])
+    assert told or verdict.startswith("valid")
+
+
+def test_the_table_is_there() -> None:
+    assert len(ROWS) > 20
+
+
+@pytest.mark.parametrize("kind", get_args(ReasonKind))
+def test_every_kind_of_reason_is_explained(kind: str) -> None:
+    assert f"\n| `{kind}` | " in PAGE
