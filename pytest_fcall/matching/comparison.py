@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core.call import Call
@@ -61,9 +62,11 @@ class Comparison:
         call = self.calls[index]
         if not glob_matches(pattern.tool, call.name):
             return None
-        ways = self._ways[index]
-        match = tuple(replace(rule, operator=None) for rule in self.rules.match)
-        return pattern_mismatches(pattern, call, replace(ways, rules=replace(self.rules, match=match)))
+        return pattern_mismatches(pattern, call, replace(self._ways[index], rules=self._without_operators))
+
+    @cached_property
+    def _without_operators(self) -> Rules:
+        return replace(self.rules, match=tuple(replace(rule, operator=None) for rule in self.rules.match))
 
     def _ways_of(self, call: Call, rules: Rules, comparators: Mapping[str, Comparator]) -> Ways:
         tool = self._tools.get(call.name)
