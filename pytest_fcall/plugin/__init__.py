@@ -5,6 +5,7 @@ Every run of every user imports this module, so what does the work is imported w
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,6 +67,22 @@ def models_are_named(config: pytest.Config) -> bool:
     return bool(config.getoption("fc_model") or config.getini("fc_model"))
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuse what other plugins add under a name that is taken, before anything runs."""
+    hook = session.config.hook
+    added = (
+        hook.pytest_fcall_backends,
+        hook.pytest_fcall_tool_sources,
+        hook.pytest_fcall_comparators,
+        hook.pytest_fcall_decoders,
+        hook.pytest_fcall_suites,
+    )
+    if any(each.get_hookimpls() for each in added):
+        from pytest_fcall.plugin.extensions import registry
+
+        registry(session.config)
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """Say which models sit the exam, and who named them."""
     if not models_are_named(config):
@@ -102,6 +119,20 @@ def fc_model(request: pytest.FixtureRequest) -> AskModel:
     from pytest_fcall.plugin.asking import model_of_test
 
     return model_of_test(request)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """Make a model of what a conftest file's own `fc_model` gives, so that every test can ask it."""
+    value = yield
+    if fixturedef.argname == "fc_model" and fixturedef.cached_result is not None:
+        from pytest_fcall.plugin.asking import as_model
+
+        value = as_model(value, request)
+        fixturedef.cached_result = (value, fixturedef.cached_result[1], None)
+    return value
 
 
 class Listener:

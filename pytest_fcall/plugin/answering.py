@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -14,6 +13,7 @@ from pytest_fcall.core import Backend, ModelUnavailable, Reply, Request, request
 from pytest_fcall.core.extension import Decoder
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.models import NamedModel
+from pytest_fcall.plugin.words import fail
 
 if TYPE_CHECKING:
     from asyncio import Runner
@@ -87,8 +87,10 @@ class Answering:
         if recorded := self._recorded(source, request, asker):
             return recorded
         backend = self._live(source, request, asker)
-        with self._failures_in_words(source):
+        try:
             return Answer(self._run(backend, request), replayed=False)
+        except Exception as error:
+            self._fail(source, error)
 
     async def answer_async(self, source: Source, request: Request, asker: Asker) -> Answer:
         """Do what `answer` does, in the event loop of an async test."""
@@ -96,8 +98,10 @@ class Answering:
         if recorded := self._recorded(source, request, asker):
             return recorded
         backend = self._live(source, request, asker)
-        with self._failures_in_words(source):
+        try:
             return Answer(await backend.complete(request), replayed=False)
+        except Exception as error:
+            self._fail(source, error)
 
     def _recorded(self, source: Source, request: Request, asker: Asker) -> Answer | None:
         if not (source.replayable or self._replay):
@@ -120,10 +124,9 @@ class Answering:
             self._no_recording(source, request, asker)
         if source.backend is None:
             known = ", ".join(sorted(registry(self._config).backends))
-            pytest.fail(f"{named.model.id}: nothing here can ask a model of kind {named.model.kind!r}; "
-                        f"installed are: {known}", pytrace=False)  # fmt: skip
+            fail(f"{named.model.id}: nothing here can ask a model of kind {named.model.kind!r}; installed are: {known}")
         if reason := self._unavailable.get(named.model.id):
-            pytest.fail(reason, pytrace=False)
+            fail(reason)
         return source.backend
 
     def _no_recording(self, source: Source, request: Request, asker: Asker) -> NoReturn:
@@ -134,23 +137,24 @@ class Answering:
         self.missing.add(asker.nodeid)
         recordings = self._recordings_of(source, asker)
         model = source.named.model.id
-        why = explain_missing(request, recordings.nearest(asker.case, request.sample))
-        damaged = f"; {len(recordings.faults)} damaged lines in its file" if recordings.faults else ""
-        text = f"no recorded reply of {model} ({why}{damaged}). Ask it: pytest --fc-model={model} '{asker.nodeid}'"
+        lines = [
+            f"no recorded reply of {model}; ask it: pytest --fc-model={model} '{asker.nodeid}'",
+            explain_missing(request, recordings.nearest(asker.case, request.sample)),
+        ]
+        if recordings.faults:
+            lines.append(f"{len(recordings.faults)} damaged lines: {recordings.faults[0].message}")
+        text = "\n".join(lines)
         if self._replay:
-            pytest.fail(text, pytrace=False)
+            fail(text)
         pytest.skip(text)
 
-    @contextmanager
-    def _failures_in_words(self, source: Source) -> Iterator[None]:
+    def _fail(self, source: Source, error: Exception) -> NoReturn:
+        """End the test: a model that is unavailable is one line, anything else is shown as it was raised."""
         __tracebackhide__ = True
-        try:
-            yield
-        except ModelUnavailable as unavailable:
-            self._unavailable[source.named.model.id] = str(unavailable)
-            pytest.fail(str(unavailable), pytrace=False)
-        except Exception as error:
-            raise without_our_frames(error) from error.__cause__
+        if isinstance(error, ModelUnavailable):
+            self._unavailable[source.named.model.id] = str(error)
+            fail(str(error))
+        raise without_our_frames(error)
 
     def _run(self, backend: Backend, request: Request) -> Reply:
         if self._runner is None:

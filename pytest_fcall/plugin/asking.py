@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from types import FunctionType
+from typing import TypeGuard
 
 import pytest
 
 from pytest_fcall.backends.python import PythonBackend
-from pytest_fcall.core import Json, Message, Model, Reply, Request
+from pytest_fcall.core import Backend, Json, Message, Model, Reply, Request
 from pytest_fcall.decoding import decode
 from pytest_fcall.plugin.answering import Answer, Answering, Asker, Source, answering
 from pytest_fcall.plugin.calllist import CallList
 from pytest_fcall.plugin.models import HOW_TO_NAME_ONE, NamedModel, named_models, parse_model
+from pytest_fcall.plugin.words import fail
 from pytest_fcall.schema import tool_from_object
 
 
@@ -71,7 +73,7 @@ class AskModel:
     def _known_source(self) -> Source:
         __tracebackhide__ = True
         if self._source is None:
-            pytest.fail(HOW_TO_NAME_ONE, pytrace=False)
+            fail(HOW_TO_NAME_ONE)
         return self._source
 
     def _decoded(self, answer: Answer, request: Request) -> DecodedReply:
@@ -90,40 +92,41 @@ def plain_request(prompt: str | Sequence[Message], tools: Iterable[object], sett
 def model_of_test(request: pytest.FixtureRequest) -> AskModel:
     """The value of the fixture `fc_model` for the test that asks for it."""
     config = request.config
-    item = request.node
-    named: NamedModel | None = getattr(request, "param", None) or getattr(item, "named", None)
+    named: NamedModel | None = getattr(request, "param", None) or getattr(request.node, "named", None)
     if named is None:
         named = next(iter(named_models(config)), None)
     source = answering(config).source(named) if named else None
-    return AskModel(source, answering(config), asker_of(item))
+    return AskModel(source, answering(config), _asker(request.node))
 
 
-def asker_of(item: pytest.Item) -> Asker:
-    """Who asks."""
-    return Asker(item.path, getattr(item, "originalname", item.name), item.nodeid)
-
-
-def as_model(value: object, item: pytest.Item) -> AskModel:
-    """Take what a conftest file's own `fc_model` fixture gave: a model, its name, a function, a back end."""
+def as_model(value: object, request: pytest.FixtureRequest) -> AskModel:
+    """Take what a fixture `fc_model` gave: a model, its name, a function, a back end, or nothing."""
     if isinstance(value, AskModel):
         return value
+    source: Source | None = None
     if isinstance(value, str):
         named = NamedModel(parse_model(value, "the fixture fc_model"), "fixture", live=True)
-        source = answering(item.config).source(named)
-    elif hasattr(value, "complete"):
-        source = Source(_named_after(value), value)  # type: ignore[arg-type]  # a Backend, as far as one can see
+        source = answering(request.config).source(named)
+    elif _is_backend(value):
+        source = Source(_named_after(value), value)
     elif callable(value):
         source = Source(_named_after(value), PythonBackend(lambda: value))
-    elif not value:
-        return AskModel(None, answering(item.config), asker_of(item))
-    else:
-        raise TypeError(
-            f"the fixture fc_model gave a {type(value).__name__}; it may give a function, KIND:NAME, a back end, "
-            "or what it got itself from the plugin's fc_model"
+    elif value is not None:
+        fail(
+            f"the fixture fc_model gave a {type(value).__name__}; it may give a function, KIND:NAME, a back end, or "
+            "what it got itself from the plugin's fc_model"
         )
-    return AskModel(source, answering(item.config), asker_of(item))
+    return AskModel(source, answering(request.config), _asker(request.node))
 
 
-def _named_after(thing: Any) -> NamedModel:
-    named = thing if hasattr(thing, "__qualname__") else type(thing)
+def _is_backend(value: object) -> TypeGuard[Backend]:
+    return hasattr(value, "complete") and hasattr(value, "close")
+
+
+def _named_after(thing: object) -> NamedModel:
+    named = thing if isinstance(thing, FunctionType) else type(thing)
     return NamedModel(Model("python", f"{named.__module__}:{named.__qualname__}"), "fixture", live=True)
+
+
+def _asker(node: pytest.Item) -> Asker:
+    return Asker(node.path, getattr(node, "originalname", node.name), node.nodeid)

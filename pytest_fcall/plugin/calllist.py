@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pytest_fcall.core import Call
 
 
-class CallList(list[Call]):
+class CallList(list[Call]):  # noqa: PLW1641  a list has no hash either
     """A list of calls that equals a list of the same calls, in order and typed: True is not 1, and 1.0 is not 1.
 
     The other side may write a call as `Call("get_weather", {"city": "Oslo"})`, as `{"get_weather": {"city": "Oslo"}}`

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_fcall.plugin.running import noted
 from pytest_fcall.reporting import last_line, summary_lines
 from pytest_fcall.reporting.results import Result, Results, result_from_json
 
@@ -48,4 +49,5 @@ class Gathering:
 
     def results(self) -> Results:
         """Everything that came in."""
-        return Results(tuple(self._results.values()), len(self._missing), self._files_without_cases)
+        here = noted(self._config).files_without_cases
+        return Results(tuple(self._results.values()), len(self._missing), max(here, self._files_without_cases))

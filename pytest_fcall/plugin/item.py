@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from pytest_fcall.cases import plan_request
-from pytest_fcall.core import Case, Condition, FaultyCase, Verdict
+from pytest_fcall.core import Calls, Case, Condition, Expectation, FaultyCase, Reply, Verdict
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching import judge
 from pytest_fcall.plugin.answering import Answer, answering
-from pytest_fcall.plugin.asking import AskModel, as_model
+from pytest_fcall.plugin.asking import AskModel
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.models import NamedModel
+from pytest_fcall.plugin.words import fail
 from pytest_fcall.reporting import failure_text, fault_text, full_failure_text
 
 if TYPE_CHECKING:
@@ -72,9 +73,9 @@ class CaseItem(pytest.Function):
         __tracebackhide__ = True
         case = self.case
         if isinstance(case, FaultyCase):
-            pytest.fail("\n".join(fault_text(fault, self.config.rootpath) for fault in case.faults), pytrace=False)
+            fail("\n".join(fault_text(fault, self.config.rootpath) for fault in case.faults))
         super().setup()
-        model = as_model(self.funcargs["fc_model"], self)
+        model = cast("AskModel", self.funcargs["fc_model"])
         self._skip_or_excuse(case, model.id)
         refuse_what_takes_more_than_a_request(case)
         request = plan_request(case)
@@ -89,19 +90,25 @@ class CaseItem(pytest.Function):
             reply = replace(reply, decoder=case.decoder)
         added = registry(self.config)
         calls = decode(reply, added.decoders)
-        (turn,) = case.turns
-        verdict = judge(reply, calls, turn.expect, case.tools, case.rules, added.comparators)
+        expectation = case.turns[-1].expect or Expectation(kind="any_call", extra="allow")
+        verdict = judge(reply, calls, expectation, case.tools, case.rules, added.comparators)
         changed = self.ihook.pytest_fcall_verdict(item=self, case=case, reply=reply, verdict=verdict)
         self.verdict = verdict = changed or verdict
         if not verdict.valid:
-            write = full_failure_text if self.config.getoption("verbose") > 1 else failure_text
-            raise CaseFailed(write(case, calls, verdict, reply, asked.model.id))
+            raise CaseFailed(self._failure(asked, reply, calls, verdict))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
         """A judged failure is its own text; what a fixture or an app raised is pytest's to show."""
         if isinstance(excinfo.value, CaseFailed):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
+
+    def _failure(self, asked: Asked, reply: Reply, calls: Calls, verdict: Verdict) -> str:
+        case, model = asked.case, asked.model.id
+        if self.config.get_verbosity() > 1:
+            return full_failure_text(case, calls, verdict, reply, model)
+        width = self.config.get_terminal_writer().fullwidth
+        return failure_text(case, calls, verdict, reply, model, width=width)
 
     def _skip_or_excuse(self, case: Case, model: str) -> None:
         """Skip now; an expected failure is a verdict, so only a judged reply counts as one."""
@@ -120,8 +127,8 @@ def refuse_what_takes_more_than_a_request(case: Case) -> None:
     """End the test in words where a case asks for something that this version reads but cannot carry out."""
     __tracebackhide__ = True
     if case.mode == "conversation":
-        pytest.fail("this case needs a conversation, which this version can read but not hold", pytrace=False)
+        fail("this case needs a conversation, which this version can read but not hold")
     if case.samples is not None:
-        pytest.fail("this case asks for samples, which this version can read but not take", pytrace=False)
+        fail("this case asks for samples, which this version can read but not take")
     if case.rules.profile != "strict":
-        pytest.fail(f"the profile {case.rules.profile!r} is not there yet; leave `profile:` out", pytrace=False)
+        fail(f"the profile {case.rules.profile!r} is not there yet; leave `profile:` out")

@@ -70,6 +70,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     if isinstance(item, CaseItem) and (result := result_of(item, report)):
         describe(item)
+        if report.skipped and isinstance(report.longrepr, tuple):
+            report.longrepr = str(item.path), item.case.location.line, report.longrepr[2]
         report.fcall = {"result": result_to_json(result), "missing": item.lacks_recording}  # type: ignore[attr-defined]
     return report
 

@@ -9,7 +9,7 @@ from pytest_fcall.core import Calls, Case, Reason, Reply, Verdict
 from pytest_fcall.reporting.columns import shorten
 from pytest_fcall.reporting.marks import UNICODE, Marks
 from pytest_fcall.reporting.pairing import Pair, call_index, chosen, paired
-from pytest_fcall.reporting.question import asked, expectation_of, where
+from pytest_fcall.reporting.question import asked, expectation_of, place_text, where
 from pytest_fcall.reporting.rows import argument_rows, brief_rows
 from pytest_fcall.reporting.safe import safe_line
 from pytest_fcall.reporting.sides import Row, side_by_side
@@ -32,12 +32,15 @@ def failure_text(
     width: int = 100,
     marks: Marks = UNICODE,
 ) -> str:
-    """Say where the case stands, what was asked, what was expected and called, and what is wrong.
+    """Say where the case stands and what is wrong, what was asked, and what was expected and called.
 
-    At most twelve lines of `width` columns; `full_failure_text` leaves nothing out.
+    At most twelve lines of `width` columns; `full_failure_text` leaves nothing out. The first line says enough for
+    pytest's short summary to repeat it.
     """
-    top = [where(case, model), f"  asked: {asked(case)}"]
-    bottom = [*_instead(calls, reply), *_reasons(verdict.reasons, marks)]
+    reasons = _reasons(verdict.reasons, marks, several=len(calls.calls) > 1)
+    headline = f"{place_text(case.location)}{reasons[0].strip()}" if reasons else where(case, model)
+    top = [headline, f"  asked{f' {safe_line(model)}' if model else ''}: {asked(case)}"]
+    bottom = [*_instead(calls, reply), *reasons[1:]]
     pairs = paired(chosen(expectation_of(case), verdict.alternative), calls.calls, verdict)
     middle = _comparison(pairs, _LINES - len(top) - len(bottom), width, marks)
     return "\n".join(shorten(line, width, marks.cut) for line in (*top, *middle, *bottom))
@@ -79,12 +82,13 @@ def _instead(calls: Calls, reply: Reply) -> list[str]:
     return [f"  text: {shown(reply.text)}"]
 
 
-def _reasons(reasons: Sequence[Reason], marks: Marks) -> list[str]:
+def _reasons(reasons: Sequence[Reason], marks: Marks, several: bool) -> list[str]:
     kept = len(reasons) if len(reasons) <= _REASONS else _REASONS - 1
-    lines = [f"  {reason.kind}{_in_call(reason)}: {safe_line(reason.message)}" for reason in reasons[:kept]]
+    lines = [f"  {reason.kind}{_in_call(reason, several)}: {safe_line(reason.message)}" for reason in reasons[:kept]]
     return lines if kept == len(reasons) else [*lines, f"  {marks.cut} and {len(reasons) - kept} more (-vv)"]
 
 
-def _in_call(reason: Reason) -> str:
-    index = call_index(reason)
+def _in_call(reason: Reason, several: bool) -> str:
+    """Which call it is about, where the model made several."""
+    index = call_index(reason) if several else None
     return "" if index is None else f" in calls[{index}]"

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_fcall.core import Case, Expectation, Json, Turn
+from pytest_fcall.core import Case, Expectation, Json, Location, Turn
 from pytest_fcall.reporting.fault import path_text
 from pytest_fcall.reporting.safe import safe_line
 
 
 def where(case: Case, model: str | None) -> str:
-    """The line that leads to the case: `cases/weather.fc.yaml:14 celsius (openai:gpt-5.2)`."""
-    place = f"{path_text(case.location)}:{case.location.line} " if case.location.path else ""
-    line = f"{place}{safe_line(case.id)}"
+    """The line that leads to the case: `cases/weather.fc.yaml:14: celsius (openai:gpt-5.2)`."""
+    line = f"{place_text(case.location)}{safe_line(case.id)}"
     return f"{line} ({safe_line(model)})" if model else line
+
+
+def place_text(location: Location) -> str:
+    """`cases/weather.fc.yaml:14: `; nothing for a case that stands in no file."""
+    return f"{path_text(location)}:{location.line}: " if location.path else ""
 
 
 def judged_turn(case: Case) -> Turn:

@@ -6,6 +6,22 @@ from textwrap import dedent
 
 import pytest
 
+# Each run inside a test forgets the modules that it imported; these are kept, for speed.
+import pytest_fcall.plugin.asserting
+import pytest_fcall.plugin.gathering
+import pytest_fcall.plugin.running  # noqa: F401
+
+QUIET = [
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:randomly",
+    "-p",
+    "no:hypothesispytest",
+    "-o",
+    "asyncio_default_fixture_loop_scope=function",
+]
+
 ECHO = '''
 import json
 
@@ -59,7 +75,7 @@ class Shop:
         return name
 
     def run(self, *args: str) -> pytest.RunResult:
-        return self.pytester.runpytest("-p", "no:cacheprovider", "-p", "no:randomly", *args)
+        return self.pytester.runpytest(*QUIET, *args)
 
     def ask(self, *args: str) -> pytest.RunResult:
         """Run with the echo as the model."""

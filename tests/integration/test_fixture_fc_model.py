@@ -65,7 +65,7 @@ def test_unequal_calls_are_shown_with_the_argument_that_differs(shop: Shop) -> N
     )
     result = shop.ask()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["E*days*1*true*"])
+    result.stdout.fnmatch_lines(["E*days*1*True*"])
 
 
 def test_a_failed_assert_calls_reads_like_a_failed_case(shop: Shop) -> None:

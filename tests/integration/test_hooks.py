@@ -60,7 +60,8 @@ def test_a_tool_source_adds_tools(shop: Shop) -> None:
         """
     )
     shop.file(
-        "a.fc.yaml", 'tools: [{names: [ping]}]\ncases: [{id: a, prompt: \'[{"name": "ping"}]\', expect: [ping:]}]\n'
+        "a.fc.yaml",
+        'tools: [{names: [ping]}]\ncases: [{id: a, prompt: \'[{"name": "ping"}]\', expect: [{ping: {}}]}]\n',
     )
     shop.ask().assert_outcomes(passed=1)
 

@@ -50,7 +50,11 @@ def test_a_case_without_a_recording_is_skipped_with_the_line_that_asks_the_model
     result = recorded.run("-rs")
     result.assert_outcomes(failed=1, skipped=1)
     result.stdout.fnmatch_lines(
-        ["*no recorded reply of local:tiny*prompt*pytest --fc-model=local:tiny 'cases/weather.fc.yaml::celsius'*"]
+        [
+            "SKIPPED*cases/weather.fc.yaml:*: no recorded reply of local:tiny; ask it: pytest --fc-model=local:tiny "
+            "'cases/weather.fc.yaml::celsius'",
+            "*prompt changed*",
+        ]
     )
 
 
@@ -81,10 +85,14 @@ def test_live_and_replay_exclude_each_other(recorded: Shop) -> None:
 
 
 def test_damaged_recordings_keep_what_is_whole(recorded: Shop) -> None:
-    file = recordings_path(recorded.pytester.path / "cases/weather.fc.yaml", MODEL)
+    root = recorded.pytester.path
+    file = recordings_path(root / "cases/weather.fc.yaml", MODEL)
+    change_prompt(recorded)
+    record(root / "cases/weather.fc.yaml", root)
     lines = file.read_text(encoding="utf-8").splitlines()
-    lines[-1] = lines[-1][:40]
+    (place,) = (number for number, line in enumerate(lines) if '"celsius"' in line and '"case"' in line)
+    lines[place] = lines[place][:40]
     file.write_text("\n".join(lines), "utf-8")
     result = recorded.run("-rs")
-    result.assert_outcomes(passed=1, skipped=1)
-    result.stdout.fnmatch_lines(["*damaged*"])
+    result.assert_outcomes(failed=1, skipped=1)
+    result.stdout.fnmatch_lines(["*1 damaged line*"])

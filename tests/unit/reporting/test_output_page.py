@@ -77,11 +77,11 @@ def wrong_argument(write: Callable[..., str] = failure_text) -> str:
 
 
 def parallel_calls() -> str:
-    cities = ["Oslo", "Rome", "Bern", "Kyiv", "Riga", "Lima"]
+    cities = ["Oslo", "Rome", "Bern", "Kyiv", "Bonn", "Nice", "Riga", "Lima"]
     return failing(
         f"Weather in {', '.join(cities)}?",
         [{"get_weather": {"city": city, "unit": "celsius"}} for city in cities],
-        *(("get_weather", {"city": city, "unit": "celsius"}) for city in cities[:4]),
+        *(("get_weather", {"city": city, "unit": "celsius"}) for city in cities[:6]),
         ("get_weather", {"city": "Riga (Latvia)", "unit": "celsius"}),
         ("delete_all", {"confirm": True}),
     )
