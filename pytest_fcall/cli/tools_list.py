@@ -43,12 +43,13 @@ def _lines(tool: Tool) -> Iterator[str]:
 
 
 def _arguments(tool: Tool) -> Iterator[str]:
+    """Those that must be given first: a lock file keeps no order of arguments."""
     properties, required = tool.parameters.get("properties"), tool.parameters.get("required")
     if not isinstance(properties, Mapping):
         return
     needed = required if isinstance(required, list | tuple) else ()
-    for name, schema in properties.items():
-        yield f"{name}{'' if name in needed else '?'}: {_type(schema)}"
+    for name in sorted(properties, key=lambda name: name not in needed):
+        yield f"{name}{'' if name in needed else '?'}: {_type(properties[name])}"
 
 
 def _type(schema: Json) -> str:
@@ -59,4 +60,6 @@ def _type(schema: Json) -> str:
             return name
         case {"type": list(names)}:
             return " | ".join(map(str, names))
+        case {"anyOf": list(choices)} | {"oneOf": list(choices)}:
+            return " | ".join(dict.fromkeys(map(_type, choices)))
     return "any"
