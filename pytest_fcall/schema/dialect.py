@@ -174,7 +174,11 @@ def _type(name: Json, path: Path) -> str | None:
 def _bounds(schema: _Schema) -> None:
     """OpenAPI 3.0 and draft 4 say by a boolean whether the bound itself is excluded."""
     for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-        if isinstance(schema.get(exclusive), bool) and schema.pop(exclusive) and bound in schema:
+        if (
+            isinstance(schema.get(exclusive), bool)
+            and schema.pop(exclusive)
+            and type(schema.get(bound)) in {int, float}
+        ):
             schema[exclusive] = schema.pop(bound)
 
 

@@ -37,9 +37,9 @@ _SECTIONS = _ARGUMENTS | {
     "yield",
     "yields",
 }
-_NAME = r"(?P<name>\\?\*{0,2}\w+)"
+_NAME = r"(?P<name>[\\*]*\w+)"
 _GOOGLE_ENTRY = re.compile(_NAME + r"\s*(?:\((?:[^()]|\([^()]*\))*\))?\s*:\s*(?P<text>.*)")
-_NUMPY_ENTRY = re.compile(r"(?P<name>\\?\*{0,2}\w+(?:\s*,\s*\\?\*{0,2}\w+)*)\s*(?::.*)?(?P<text>)")
+_NUMPY_ENTRY = re.compile(r"(?P<name>[\\*]*\w+(?:\s*,\s*[\\*]*\w+)*)\s*(?::.*)?(?P<text>)")
 _SPHINX_FIELD = re.compile(r":[a-z]+(?:\s[^:]*)?:(?:\s|$)")
 _SPHINX_ENTRY = re.compile(
     r":(?:param|parameter|arg|argument|key|keyword|ivar|var)\s+(?:[^:]*\s)?" + _NAME + r"\s*:\s*(?P<text>.*)"

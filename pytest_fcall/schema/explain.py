@@ -12,7 +12,7 @@ from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from pytest_fcall.core import Json
 from pytest_fcall.schema.finding import Finding
-from pytest_fcall.schema.pointers import Path, in_place, look_up
+from pytest_fcall.schema.pointers import Path, in_place, leads_somewhere, look_up
 from pytest_fcall.schema.words import alternatives, nearest, options, place, shown, types_in_words, with_type
 
 _MOST: Final = 100
@@ -144,15 +144,14 @@ class Explainer:
 
     def _limit(self, error: ValidationError) -> Json:
         """What stands at the keyword, as the schema has it; the validator's own copy is out of order."""
-        try:
-            return look_up(self.root, self._way(error))
-        except LookupError:
-            return None
+        way = self._way(error)
+        return look_up(self.root, way) if leads_somewhere(self.root, way) else None
 
     def _way(self, error: ValidationError) -> Path:
         """The way to the keyword. The validator counts from the root only once it followed a reference."""
-        base = self.base if error.schema_path == error.evaluation_path else ()
-        return (*base, *error.schema_path)
+        way = (*self.base, *error.schema_path)
+        from_base = error.schema_path == error.evaluation_path and leads_somewhere(self.root, way)
+        return way if from_base else tuple(error.schema_path)
 
 
 def unexpected(path: Path, known: Sequence[str], owner: Json) -> Finding:

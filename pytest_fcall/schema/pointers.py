@@ -27,6 +27,15 @@ def look_up(root: Json, path: Sequence[str | int]) -> Json:
     return here
 
 
+def leads_somewhere(root: Json, path: Sequence[str | int]) -> bool:
+    """Whether anything stands at `path` below `root`."""
+    try:
+        look_up(root, path)
+    except LookupError:
+        return False
+    return True
+
+
 def pointer_path(reference: str) -> Path | None:
     """The path that a local reference (`#`, `#/$defs/Pet`) stands for; None for any other reference."""
     if reference == "#":

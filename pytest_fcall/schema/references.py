@@ -10,7 +10,7 @@ from pytest_fcall.core import Json
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.keywords import rebuilt
 from pytest_fcall.schema.plain import DEEPEST
-from pytest_fcall.schema.pointers import Path, look_up, pointer, pointer_path
+from pytest_fcall.schema.pointers import Path, leads_somewhere, look_up, pointer, pointer_path
 from pytest_fcall.schema.words import with_type
 
 _MOST_COPIES: Final = 500
@@ -93,10 +93,8 @@ class References:
                 path,
                 hint="copy what it names under `components`",
             )
-        try:
-            look_up(self._document, target)
-        except LookupError:
-            raise SchemaError(f"the reference `{reference}` leads nowhere", path) from None
+        if not leads_somewhere(self._document, target):
+            raise SchemaError(f"the reference `{reference}` leads nowhere", path)
         return target
 
 

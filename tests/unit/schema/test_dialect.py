@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Json
@@ -193,6 +193,7 @@ SCHEMAS = st.recursive(
 
 
 @given(SCHEMAS)
+@example({"minimum": False, "exclusiveMinimum": True})
 def test_normal_schemas_are_normal_already(schema: Json) -> None:
     try:
         once = normalise(schema)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Json, Tool
@@ -579,6 +579,7 @@ NODES: dict[str, Json] = {"n": {"anyOf": [INTEGER, {"type": "array", "items": {"
 
 
 @given(ANY_SCHEMA, ANYTHING)
+@example({"anyOf": [{"$ref": "#/$defs/n"}]}, 0.0)
 def test_any_value_under_any_schema_is_good_or_explained(schema: Json, value: Any) -> None:
     tool = argument(schema, **{"$defs": NODES})
     findings = tool.check({"x": value})
