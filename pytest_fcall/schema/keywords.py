@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from pytest_fcall.core import Json
+
+Way: TypeAlias = tuple[str | int, ...]
+"""The keyword, and inside it the index or name, under which a schema stands."""
 
 ONE: Final = frozenset(
     {
@@ -30,7 +33,7 @@ NAMED: Final = frozenset({"$defs", "definitions", "dependentSchemas", "patternPr
 """Keywords whose value is a mapping of names to schemas."""
 
 
-def children(schema: Mapping[str, Json]) -> Iterator[tuple[tuple[str | int, ...], Json]]:
+def children(schema: Mapping[str, Json]) -> Iterator[tuple[Way, Json]]:
     """The schemas right inside `schema`, each with the way to it."""
     for key, value in schema.items():
         if key in ONE:
@@ -41,16 +44,16 @@ def children(schema: Mapping[str, Json]) -> Iterator[tuple[tuple[str | int, ...]
             yield from (((key, name), item) for name, item in value.items())
 
 
-def rebuilt(schema: Mapping[str, Json], change: Callable[[str, Json], Json]) -> dict[str, Json]:
-    """A copy of `schema` in which `change(keyword, inner)` stands for each schema right inside it."""
+def rebuilt(schema: Mapping[str, Json], change: Callable[[Way, Json], Json]) -> dict[str, Json]:
+    """A copy of `schema` in which `change(way, inner)` stands for each schema right inside it."""
 
     def entry(key: str, value: Json) -> Json:
         if key in ONE:
-            return change(key, value)
+            return change((key,), value)
         if key in MANY and isinstance(value, list):
-            return [change(key, item) for item in value]
+            return [change((key, index), item) for index, item in enumerate(value)]
         if key in NAMED and isinstance(value, Mapping):
-            return {name: change(key, item) for name, item in value.items()}
+            return {name: change((key, name), item) for name, item in value.items()}
         return value
 
     return {key: entry(key, value) for key, value in schema.items()}

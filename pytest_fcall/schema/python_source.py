@@ -70,10 +70,17 @@ def _imported(name: str) -> ModuleType:
 
 
 def _told(error: BaseException) -> str:
-    words = str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}".rstrip(": ")
+    words = _text(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {_text(error)}".rstrip(": ")
     words = " ".join(words.split())[:_LONGEST]
     place = _place(error)
     return f"{words} ({place})" if place else words
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # an exception may fail even at this
+        return ""
 
 
 def _place(error: BaseException) -> str:

@@ -64,7 +64,7 @@ class References:
             raise SchemaError("the schema is nested too deeply", path)
         if "$ref" in schema:
             return self._followed(schema, path, within, depth)
-        return _writable(rebuilt(schema, lambda _, inner: self._copy(inner, path, within, depth + 1)))
+        return _writable(rebuilt(schema, lambda way, inner: self._copy(inner, (*path, *way), within, depth + 1)))
 
     def _followed(self, schema: Mapping[str, Json], path: Path, within: tuple[Path, ...], depth: int) -> Json:
         target = self._target(schema["$ref"], (*path, "$ref"))

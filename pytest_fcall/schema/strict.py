@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from pytest_fcall.core import Json
-from pytest_fcall.schema.keywords import rebuilt
+from pytest_fcall.schema.keywords import Way, rebuilt
 from pytest_fcall.schema.pointers import in_place
 
 INTEGER: Final = "fcall:integer"
@@ -60,7 +60,8 @@ def _strict(root: Mapping[str, Json], schema: Json, role: _Role) -> Json:
 def _whole(root: Mapping[str, Json], schema: Mapping[str, Json], role: _Role) -> dict[str, Json]:
     union = role == "value" and not _DECLARING & schema.keys()
 
-    def inner(key: str, child: Json) -> Json:
+    def inner(way: Way, child: Json) -> Json:
+        key = way[0]
         if role == "condition" or key in _CONDITIONS:
             return _strict(root, child, "condition")
         return _strict(root, child, "piece" if key in _PIECES and not (union and key in _UNIONS) else "value")
