@@ -7,7 +7,7 @@ from typing import cast
 
 from yaml import MappingNode, Node, ScalarNode
 
-from pytest_fcall.cases.faults import did_you_mean, one_of, shown
+from pytest_fcall.cases.faults import closest, did_you_mean, one_of, shown
 from pytest_fcall.cases.fields import node_at
 from pytest_fcall.cases.globs import matches
 from pytest_fcall.cases.scope import Scope
@@ -19,11 +19,11 @@ _CODES = {"missing_argument": "missing-argument", "unexpected_argument": "unknow
 
 def check_arguments(place: Node, node: Node, tool: str, arguments: Mapping[str, Pattern], scope: Scope) -> None:
     """Note unknown and missing arguments, and values that the schema forbids."""
-    check_names(node, tool, arguments, scope)
     schema = scope.toolbox.schema(tool)
     if schema is None:
         return
-    for name in sorted(schema.required - arguments.keys()):
+    meant = check_names(node, tool, arguments, scope)
+    for name in sorted(schema.required - arguments.keys() - meant):
         if not matches(f"{tool}.{name}", (rule.path for rule in scope.match if rule.operator)):
             hint = f"name it, or write `{name}: {{$ignore: true}}`"
             scope.faults.add("missing-argument", place, f"{shown(tool)} requires the argument {shown(name)}", hint)
@@ -33,18 +33,19 @@ def check_arguments(place: Node, node: Node, tool: str, arguments: Mapping[str, 
             checker.check((name,), expected, (name,))
 
 
-def check_names(node: Node, tool: str, arguments: Mapping[str, Pattern], scope: Scope) -> None:
-    """Note arguments that the tool does not have."""
+def check_names(node: Node, tool: str, arguments: Mapping[str, Pattern], scope: Scope) -> set[str]:
+    """Note arguments that the tool does not have. Gives the names that were probably meant."""
     schema = scope.toolbox.schema(tool)
+    meant: set[str] = set()
     if schema is None or schema.open:
-        return
+        return meant
     for name in arguments:
         if name not in schema.parameters and not name.startswith("$"):
-            message = f"{shown(tool)} has no argument {shown(name)}"
-            hint = did_you_mean(name, schema.parameters) or (
-                one_of(schema.parameters) if schema.parameters else "it takes none"
-            )
-            scope.faults.add("unknown-argument", _key(node, name), message, hint)
+            likely = closest(name, [known for known in schema.parameters if known not in arguments])
+            hint = f"did you mean {shown(likely)}?" if likely else _others(schema.parameters)
+            scope.faults.add("unknown-argument", _key(node, name), f"{shown(tool)} has no argument {shown(name)}", hint)
+            meant |= {likely} if likely else set()
+    return meant
 
 
 class _Checker:
@@ -96,6 +97,10 @@ def _hint(finding: Finding, place: Node) -> str:
         return f'put it in quotes: "{place.value[:40]}"'
     asked = finding.path[-1] if finding.kind == "unexpected_argument" else finding.got
     return did_you_mean(str(asked), [option for option in options if isinstance(option, str)])
+
+
+def _others(parameters: Mapping[str, object]) -> str:
+    return one_of(parameters) if parameters else "it takes none"
 
 
 def _has_operator(expected: Pattern) -> bool:

@@ -76,15 +76,21 @@ def shown(text: str) -> str:
     return f"`{plain}`"
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint where one of the known names is close to `name`, else the empty text."""
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant."""
     if len(name) > 2 * _SHOWN:
-        return ""
+        return None
     lowered: dict[str, str] = {}
     for option in known:
         lowered.setdefault(option.lower(), option)
     close = difflib.get_close_matches(name.lower(), lowered, n=1)
-    return f"did you mean {shown(lowered[close[0]])}?" if close else ""
+    return lowered[close[0]] if close else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint where one of the known names is close to `name`, else the empty text."""
+    meant = closest(name, known)
+    return "" if meant is None else f"did you mean {shown(meant)}?"
 
 
 def one_of(names: Iterable[str]) -> str:

@@ -12,13 +12,18 @@ _ASK = "prompt: Hello?\n"
 _IN_CASES = {
     "misspelt tool": ("expect: [{»get_wether: {city: Oslo}}]", "unknown-tool", "no tool `get_wether`", "`get_weather`"),
     "misspelt argument": (
-        "expect: [{get_weather: {»citty: Oslo, city: Oslo}}]",
+        "expect: [{get_weather: {»citty: Oslo}}]",
         "unknown-argument",
         "`get_weather` has no argument `citty`",
         "did you mean `city`?",
     ),
     "argument of a tool without any": ("expect: [{ping: {»x: 1}}]", "unknown-argument", "`ping`", "none"),
-    "enum": ("expect: [{get_weather: {city: Oslo, unit: »kelvin}}]", "forbidden-value", "`unit` must be one of celsius", ""),
+    "enum": (
+        "expect: [{get_weather: {city: Oslo, unit: »kelvin}}]",
+        "forbidden-value",
+        "`unit` must be one of celsius",
+        "",
+    ),
     "nearly in the enum": (
         "expect: [{get_weather: {city: Oslo, unit: »Celsius}}]",
         "forbidden-value",
@@ -52,7 +57,12 @@ _IN_CASES = {
         "seats",
         "",
     ),
-    "item of a list": ("expect: [{book: {flight: F7, seats: [1A, »2]}}]", "forbidden-value", "`seats[1]` must be a string", ""),
+    "item of a list": (
+        "expect: [{book: {flight: F7, seats: [1A, »2]}}]",
+        "forbidden-value",
+        "`seats[1]` must be a string",
+        "",
+    ),
     "value beside an operator": (
         "expect: [{book: {flight: F7, who: {name: {$text: Ana}, age: »old}}}]",
         "forbidden-value",
@@ -147,7 +157,12 @@ _IN_CASES = {
         "then:",
     ),
     "reference that is none": ("expect: [{book: {flight: {$from: »a b}}}]", "bad-operand", "no reference", ""),
-    "misspelt operator": ("expect: [{ping: {}}]\nanswer: {»$contians: x}", "unknown-operator", "`$contians`", "`$contains`"),
+    "misspelt operator": (
+        "expect: [{ping: {}}]\nanswer: {»$contians: x}",
+        "unknown-operator",
+        "`$contians`",
+        "`$contains`",
+    ),
     "operator nobody knows": ("expect: no_call\nanswer: {»$zzzz: x}", "unknown-operator", "`$zzzz`", "$literal"),
     "two operators": ("expect: no_call\nanswer: {$gt: 1, »$lt: 2}", "bad-operator", "one mapping", "$all"),
     "unknown option": ("expect: no_call\nanswer: {$approx: 1, »withn: 2}", "bad-operator", "`withn`", "`within`"),
@@ -183,7 +198,12 @@ _IN_CASES = {
     "operand of $ignore": ("expect: no_call\nanswer: {$ignore: »false}", "bad-operand", "only `true`", ""),
     "operand of $text": ("expect: no_call\nanswer: {$text: »1}", "wrong-type", "a text", "quotes"),
     "bad match key": ("expect: no_call\nmatch: {»city: {$ignore: true}}", "wrong-value", "names no parameter", ""),
-    "match of an unknown tool": ("expect: no_call\nmatch: {»bok.key: {$ignore: true}}", "unknown-tool", "`bok`", "`book`"),
+    "match of an unknown tool": (
+        "expect: no_call\nmatch: {»bok.key: {$ignore: true}}",
+        "unknown-tool",
+        "`bok`",
+        "`book`",
+    ),
     "match of an unknown argument": (
         "expect: no_call\nmatch: {»book.kee: {$ignore: true}}",
         "unknown-argument",
@@ -229,7 +249,12 @@ _IN_CASES = {
     "system that is no text": ("expect: no_call\nsystem: »[a]", "wrong-type", "a text", ""),
     "braces without quotes": ("expect: no_call\nsystem: »{now}", "wrong-type", "a text", "quotes"),
     "empty system": ("expect: no_call\nsystem: »''", "wrong-value", "empty", ""),
-    "custom tag": ("expect: no_call\nanswer: »!!python/name:os.system x", "unknown-tag", "`!!python/name:os.system`", "!"),
+    "custom tag": (
+        "expect: no_call\nanswer: »!!python/name:os.system x",
+        "unknown-tag",
+        "`!!python/name:os.system`",
+        "!",
+    ),
     "custom tag of a mapping": ("expect: no_call\nanswer: »!x {a: b}", "unknown-tag", "`!x`", ""),
     "tag that does not fit": ("expect: no_call\nanswer: »!!int x", "wrong-value", "`x`", ""),
     "too many digits": (f"expect: no_call\nanswer: »{'1' * 5000}", "wrong-value", "too many digits", ""),
@@ -237,7 +262,12 @@ _IN_CASES = {
     "key that is no text": ("expect: no_call\nanswer: {»[a]: b}", "wrong-type", "a key must be", ""),
     "duplicate key": ("expect: no_call\nanswer: {a: 1, »a: 2}", "duplicate-key", "`a` stands here twice", ""),
     "merge of a text": ("expect: no_call\nanswer: {<<: »a}", "wrong-type", "merges", ""),
-    "missing picture": ("expect: no_call\nmessages: [{role: user, content: [{image: »no.png}]}]", "missing-file", "`no.png`", ""),
+    "missing picture": (
+        "expect: no_call\nmessages: [{role: user, content: [{image: »no.png}]}]",
+        "missing-file",
+        "`no.png`",
+        "",
+    ),
     "message without a role": ("expect: no_call\nmessages: [»{content: x}]", "missing-key", "`role`", ""),
     "role": ("expect: no_call\nmessages: [{role: »usr, content: x}]", "wrong-value", "`usr`", "`user`"),
     "message without content": ("expect: no_call\nmessages: [»{role: user}]", "missing-key", "`content`", ""),
@@ -263,7 +293,12 @@ _IN_CASES = {
     "missing thread": ("expect: no_call\nmessages: {file: »no.json}", "missing-file", "`no.json`", ""),
     "turns and more": ("»expect: no_call\nturns: [{user: x, expect: no_call}]", "contradiction", "exclude", ""),
     "empty matrix": ("expect: no_call\nmatrix: »[]", "wrong-value", "no rows", ""),
-    "row with another name": ("expect: no_call\nmatrix: [{id: a, x: 1}, {id: b, x: 1, »y: 2}]", "unknown-name", "`y`", ""),
+    "row with another name": (
+        "expect: no_call\nmatrix: [{id: a, x: 1}, {id: b, x: 1, »y: 2}]",
+        "unknown-name",
+        "`y`",
+        "",
+    ),
     "row that lacks a name": ("expect: no_call\nmatrix: [{id: a, x: 1}, »{id: b}]", "missing-key", "`x`", ""),
     "rows of one id": ("expect: no_call\nmatrix: [{id: a}, {id: »a}]", "duplicate-id", "`a`", ""),
     "row id": ("expect: no_call\nmatrix: [{id: »'a]'}]", "bad-id", "brackets", "brackets"),
@@ -287,7 +322,7 @@ _IN_CASES = {
         "`days` in braces",
         "quotes",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("body", "code", "message", "hint"), _IN_CASES.values(), ids=_IN_CASES)
