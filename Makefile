@@ -4,6 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
+# pytest compiles what it rewrites; without this it would do so again in every run.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test lint types imports docs check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model

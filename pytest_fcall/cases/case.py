@@ -114,7 +114,7 @@ def _scope(entries: Entries, row: Mapping[str, Node], ground: Ground, faults: Fa
 
 
 def _filled(entries: Entries, row: Mapping[str, Node], ground: Ground, scope: Scope) -> Entries:
-    if not row and "{now" not in ground.source.text:
+    if not row and not ground.source.names_clock:
         return entries
     return {name: (key, scope.filling.node(value, scope.faults)) for name, (key, value) in entries.items()}
 

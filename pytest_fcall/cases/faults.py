@@ -34,6 +34,8 @@ class Source:
     def __init__(self, path: str, text: str = "") -> None:
         self.path = path
         self.text = text
+        self.names_clock = "{now" in text
+        """Whether the clock may be written anywhere; most files need not be searched for it case by case."""
         self._lines: list[str] | None = None
 
     def line(self, number: int) -> str:
