@@ -30,7 +30,7 @@ def expected_call(node: Node, scope: Scope) -> ExpectedCall | None:
     name = _tool_name(node, found, scope)
     if name is None:
         return None
-    key, written = found[name]
+    key, written = found.pop(name)
     known = known_tool(key, name, scope)
     arguments = _arguments(written, name, scope)
     is_open = "args" in found and fields.choice(found["args"][1], scope.faults, "`args`", ["open"]) == "open"

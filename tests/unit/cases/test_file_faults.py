@@ -168,9 +168,8 @@ def _seven(spec: object, folder: Path) -> list[object]:
 
 @pytest.mark.parametrize(("head", "code", "message"), _ABOUT_ALL.values(), ids=_ABOUT_ALL)
 def test_a_mistake_about_all_cases_makes_each_of_them_faulty(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: str, code: str, message: str
+    tmp_path: Path, head: str, code: str, message: str
 ) -> None:
-    monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "broken.json").write_text("{", encoding="utf-8")
     (tmp_path / "broken.yaml").write_text("[", encoding="utf-8")
     (tmp_path / "tools.json").write_text('[{"name": "send"}]', encoding="utf-8")

@@ -1,0 +1,126 @@
+"""A file of everything at once: what a team writes on its first day loads, and means what it says."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.cases import CaseFile, read_case_file
+from pytest_fcall.core import Canned, Case, Condition, Expectation, Json, Operator, Pattern, Tool, World
+from pytest_fcall.schema.locks import LockEntry, lock_path, write_lock
+
+_TOOLS: Mapping[str, Mapping[str, str]] = {
+    "get_order": {"order_id!": "string"},
+    "create_event": {"start!": "string", "minutes": "integer"},
+    "search_kb": {"query!": "string"},
+    "list_invoices": {"customer!": "string", "country": "string", "status": "string", "page": "integer"},
+    "book": {"flight!": "string", "cabin": "string"},
+    "find_orders": {"customer!": "string"},
+    "refund": {"order_id!": "string"},
+    "cancel_order": {"order_id!": "string"},
+    "charge": {"invoice!": "integer", "idempotency_key!": "string"},
+    "list_projects": {},
+    "get_project": {"id!": "string"},
+    "get_weather": {"city!": "string"},
+    "create_expense": {"amount!": "number", "currency": "string"},
+    "transfer": {"amount!": "number"},
+}
+"""Parameters by tool; those with an exclamation mark are required."""
+
+
+def _tool(name: str, parameters: Mapping[str, str]) -> Json:
+    properties: Json = {key.rstrip("!"): {"type": kind} for key, kind in parameters.items()}
+    required = [key[:-1] for key in parameters if key.endswith("!")]
+    return {"name": name, "parameters": {"type": "object", "properties": properties, "required": required}}
+
+
+@pytest.fixture
+def day_one(tmp_path: Path) -> CaseFile:
+    path = tmp_path / "day_one.fc.yaml"
+    shutil.copy(Path(__file__).with_name("day_one.yaml"), path)
+    catalogue = {"tools": [_tool(*item) for item in _TOOLS.items()]}
+    (tmp_path / "catalogue.tools.yaml").write_text(json.dumps(catalogue), encoding="utf-8")
+    (tmp_path / "threads").mkdir()
+    thread = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}] * 40
+    (tmp_path / "threads" / "expenses.json").write_text(json.dumps(thread), encoding="utf-8")
+    (tmp_path / "receipts").mkdir()
+    (tmp_path / "receipts" / "r1.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    query: Json = {"type": "object", "properties": {"query": {"type": "string"}}}
+    assert isinstance(query, dict)
+    write_lock(
+        lock_path(path),
+        [
+            LockEntry({"mcp": {"url": "http://127.0.0.1:7001/mcp"}}, (Tool("search", "", query), Tool("get_page"))),
+            LockEntry(
+                {"mcp": {"command": ["confluence-mcp"]}}, (Tool("search", "", query), Tool("drop"), Tool("get_page"))
+            ),
+        ],
+    )
+    return read_case_file(path, root=tmp_path)
+
+
+@pytest.fixture
+def cases(day_one: CaseFile) -> dict[str, Case]:
+    return {entry.id: entry for entry in day_one.entries if isinstance(entry, Case)}
+
+
+def test_all_of_it_loads_without_a_fault(day_one: CaseFile, cases: dict[str, Case]) -> None:
+    assert day_one.faults == ()
+    assert list(cases) == [
+        "two_orders_any_provider",
+        "meeting_tomorrow",
+        "kb_search",
+        "unpaid_invoices",
+        "cabin[eco]",
+        "cabin[prem]",
+        "refund_last_order",
+        "jira_not_wiki",
+        "no_cancel_tool",
+        "charge_retry",
+        "cleanup_asks_first",
+        "weather_langs[de]",
+        "weather_langs[ja]",
+        "receipt_after_80_turns",
+    ]
+
+
+def test_it_means_what_its_comments_say(cases: dict[str, Case]) -> None:
+    orders = cases["two_orders_any_provider"]
+    assert orders.xfail == (Condition("parser drops the second call", ("local:*",)),)
+    assert orders.world == World(stubs={"get_order": {"state": "shipped"}})
+    assert _expect(orders).parallel == "free"
+    meeting = cases["meeting_tomorrow"]
+    assert meeting.turns[0].messages[0]["content"] == "Today is Saturday 21 November 2026, -0800."
+    assert _arguments(cases["unpaid_invoices"])["country"] == "NO"
+    assert _arguments(cases["cabin[prem]"]) == {"flight": "F7", "cabin": "PREMIUM_ECONOMY"}
+    assert _expect(cases["jira_not_wiki"]).never[0].tool == "wiki__search"
+    assert "wiki__drop" not in [tool.name for tool in orders.tools]
+    assert "cancel_order" not in [tool.name for tool in cases["no_cancel_tool"].tools]
+    assert _expect(cases["no_cancel_tool"]).kind == "no_call"
+    assert cases["weather_langs[ja]"].turns[0].messages[-1]["content"] == "ミュンヘンの天気は？"
+    assert len(cases["receipt_after_80_turns"].turns[0].messages) == 81
+    assert [rule.tool for rule in orders.rules.never] == ["delete_*", "transfer"]
+
+
+def test_calls_that_come_later_speak_of_earlier_ones(cases: dict[str, Case]) -> None:
+    first, then = _expect(cases["charge_retry"]).stages
+    assert first[0].canned == Canned(raises="503 try again")
+    assert then[0].arguments == {"invoice": 77, "idempotency_key": Operator("from", "first.args.idempotency_key")}
+    assert then[0].times == (1, 2)
+    assert cases["refund_last_order"].mode == "conversation"
+
+
+def _expect(case: Case) -> Expectation:
+    expect = case.turns[0].expect
+    assert expect is not None
+    return expect
+
+
+def _arguments(case: Case) -> Mapping[str, Pattern]:
+    arguments = _expect(case).stages[0][0].arguments
+    assert arguments is not None
+    return arguments
