@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -11,11 +12,11 @@ from datetime import datetime
 from functools import partial
 from inspect import isawaitable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pytest_fcall.backends.answers import reply_of
 from pytest_fcall.backends.images import with_data_urls
-from pytest_fcall.core import Json, Model, ModelUnavailable, Reply, Request
+from pytest_fcall.core import Json, Model, ModelUnavailable, Reply, Request, Tool
 
 App = Callable[["AppRequest"], object]
 
@@ -39,13 +40,16 @@ class PythonBackend:
     def __init__(self, find: Callable[[], App]) -> None:
         self._find = find
         self._app: App | None = None
+        self._catalogue = Catalogue(())
 
     async def complete(self, request: Request) -> Reply:
         """Answer by calling the app; what it raises is left to rise."""
         if self._app is None:
             self._app = self._find()
         started = time.perf_counter()
-        asked = app_request(request)
+        if self._catalogue.tools is not request.tools:
+            self._catalogue = Catalogue(request.tools)
+        asked = app_request(request, self._catalogue)
         given = list(asked.messages)
         answer = self._app(asked)
         reply = reply_of(await answer if isawaitable(answer) else answer, given)
@@ -60,24 +64,30 @@ def python_backend(model: Model, root: Path) -> PythonBackend:
     return PythonBackend(partial(find_app, model.name, root))
 
 
-def app_request(request: Request) -> AppRequest:
-    """Put a Request into the plain form that apps are handed."""
+class Catalogue:
+    """Tools in OpenAI's form, kept as text: reading it again is the fastest way to a copy that an app may change."""
+
+    def __init__(self, tools: tuple[Tool, ...]) -> None:
+        self.tools = tools
+        self._text = json.dumps([{"type": "function", "function": _function(tool)} for tool in tools])
+
+    def copy(self) -> list[dict[str, Any]]:
+        """Give the tools as new lists and dicts."""
+        return cast("list[dict[str, Any]]", json.loads(self._text))
+
+
+def app_request(request: Request, catalogue: Catalogue) -> AppRequest:
+    """Put a Request, whose tools the catalogue holds, into the plain form that apps are handed."""
     return AppRequest(
         messages=[_copy(with_data_urls(message)) for message in request.messages],
-        tools=[
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": _copy(tool.parameters),
-                },
-            }
-            for tool in request.tools
-        ],
+        tools=catalogue.copy(),
         settings=_copy(request.settings),
         now=request.now,
     )
+
+
+def _function(tool: Tool) -> dict[str, Json]:
+    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
 
 
 def find_app(name: str, root: Path) -> App:

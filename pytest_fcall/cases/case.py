@@ -19,7 +19,6 @@ from pytest_fcall.cases.expectations import expectation
 from pytest_fcall.cases.extensions import Extensions
 from pytest_fcall.cases.faults import Faults, Source
 from pytest_fcall.cases.fields import Entries
-from pytest_fcall.cases.files import Files
 from pytest_fcall.cases.filling import Filling
 from pytest_fcall.cases.ids import tag
 from pytest_fcall.cases.messages import Messages
@@ -49,7 +48,6 @@ class Ground:
     defaults: Defaults
     match: tuple[MatchRule, ...]
     extensions: Extensions
-    files: Files
     now: datetime
     """The time of the run, for cases without a clock."""
 
@@ -60,7 +58,6 @@ class Ground:
             self.folder,
             Filling(self.now, row),
             self.extensions,
-            self.files,
             self.toolbox,
             match=self.match,
         )
@@ -120,7 +117,7 @@ def _filled(entries: Entries, row: Mapping[str, Node], ground: Ground, scope: Sc
 
 
 def _tools(entries: Entries, scope: Scope) -> tuple[Tool, ...]:
-    tools = tuple(scope.toolbox.tools.values())
+    tools = scope.toolbox.catalogue
     if "tools" not in entries:
         return tools
     found = fields.entries(entries["tools"][1], scope.faults, "`tools` of a case")

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases.faults import Faults, did_you_mean, one_of, shown
-from pytest_fcall.cases.yaml_tags import BOOL, FLOAT, INT, MAP, MERGE, NULL, SEQ, STR
+from pytest_fcall.cases.yaml_tags import BOOL, FLOAT, INT, MAP, MERGE, NULL, SCALAR_TAGS, SEQ, STR, short
 from pytest_fcall.core import Json
 
 Entries: TypeAlias = "dict[str, tuple[Node, Node]]"
@@ -42,6 +42,8 @@ def entries(node: Node, faults: Faults, what: str) -> Entries:
         key = pair[0]
         if not isinstance(key, ScalarNode):
             faults.add("wrong-type", key, f"a key must be a text, not {describe(key)}")
+        elif key.tag not in SCALAR_TAGS:
+            wrong_type(key, faults, "a key", "a text")
         elif key.tag == MERGE:
             merged.append(pair[1])
         elif (name := key.value) in found:
@@ -94,31 +96,30 @@ def texts(node: Node, faults: Faults, what: str) -> tuple[str, ...]:
 
 def boolean(node: Node, faults: Faults, what: str) -> bool:
     """True or false."""
-    value = scalar(node, faults) if node.tag == BOOL else None
-    if not isinstance(value, bool):
+    if node.tag != BOOL:
         wrong_type(node, faults, what, "true or false")
-    return value is True
+        return False
+    return scalar(node, faults) is True
 
 
 def integer(node: Node, faults: Faults, what: str, least: int | None = None) -> int:
     """A whole number, not below `least`."""
-    value = scalar(node, faults) if node.tag == INT else None
-    if not isinstance(value, int):
+    if node.tag != INT:
         wrong_type(node, faults, what, "a whole number")
         return 0
-    if least is not None and value < least:
+    value = scalar(node, faults)
+    if isinstance(value, int) and least is not None and value < least:
         faults.add("wrong-value", node, f"{what} must be {least} or more")
-    return value
+    return value if isinstance(value, int) else 0
 
 
 def number(node: Node, faults: Faults, what: str) -> int | float:
     """A number; infinities are none."""
-    value = scalar(node, faults) if node.tag in {INT, FLOAT} else None
-    if isinstance(value, int | float):
-        return value
-    if value is None and node.tag not in {INT, FLOAT}:
+    if node.tag not in {INT, FLOAT}:
         wrong_type(node, faults, what, "a number")
-    return 0
+        return 0
+    value = scalar(node, faults)
+    return value if isinstance(value, int | float) else 0
 
 
 def choice(node: Node, faults: Faults, what: str, words: Iterable[str]) -> str:
@@ -132,8 +133,8 @@ def choice(node: Node, faults: Faults, what: str, words: Iterable[str]) -> str:
 
 def wrong_type(node: Node, faults: Faults, what: str, wanted: str, hint: str = "") -> None:
     """Note that another kind of value stands here."""
-    if node.tag not in _CONVERSIONS and node.tag not in {STR, MAP, SEQ}:
-        faults.add("unknown-tag", node, f"the tag {_short(node.tag)} is not read", "quote a text that begins with `!`")
+    if node.tag not in SCALAR_TAGS and node.tag not in {MAP, SEQ}:
+        faults.add("unknown-tag", node, f"the tag {shown(short(node.tag))} is not read", "quote a text that begins with `!`")
     elif node.tag == NULL:
         faults.add("wrong-type", node, f"{what} must be {wanted}, but nothing stands here", hint)
     else:
@@ -183,10 +184,6 @@ def _merge(node: Node, faults: Faults) -> Entries:
             found = entries(item, faults, "what `<<` merges") | found
         return found
     return entries(node, faults, "what `<<` merges")
-
-
-def _short(tag: str) -> str:
-    return shown(tag.replace("tag:yaml.org,2002:", "!!", 1))
 
 
 def _int(written: str) -> int:

@@ -20,7 +20,7 @@ class Filling:
 
     def __init__(self, now: datetime, row: Mapping[str, Node]) -> None:
         self.now = now
-        self._row = row
+        self.row = row
 
     def node(self, node: Node, faults: Faults) -> Node:
         """The node with its braces filled; the same one where it has none.
@@ -48,7 +48,7 @@ class Filling:
 
     def _scalar(self, node: ScalarNode, faults: Faults) -> Node:
         whole = _BRACES.fullmatch(node.value)
-        value = self._row.get(whole["name"] or "") if whole else None
+        value = self.row.get(whole["name"] or "") if whole else None
         if isinstance(value, ScalarNode):
             return ScalarNode(value.tag, value.value, node.start_mark, node.end_mark, node.style)
         if value is not None:
@@ -62,9 +62,9 @@ class Filling:
         name = found["name"]
         if name is None or name == "now":
             return self._time(found, place, faults)
-        value = self._row.get(name)
+        value = self.row.get(name)
         if value is None:
-            if self._row and (hint := did_you_mean(name, self._row)):
+            if self.row and (hint := did_you_mean(name, self.row)):
                 faults.add("unknown-name", place, f"the matrix has no name {shown(name)}", hint)
             return found[0]
         if not isinstance(value, ScalarNode):
@@ -88,8 +88,8 @@ class Filling:
         if len(node.value) != 1 or not node.flow_style:
             return None
         key, value = node.value[0]
-        if not isinstance(key, ScalarNode) or key.value not in self._row or value.tag != NULL or value.value:
+        if not isinstance(key, ScalarNode) or key.value not in self.row or value.tag != NULL or value.value:
             return None
         hint = f'put it in quotes: "{{{key.value}}}"'
         faults.add("wrong-type", node, f"{shown(key.value)} in braces is a mapping here", hint)
-        return self._row[key.value]
+        return self.row[key.value]

@@ -12,7 +12,7 @@ from pytest_fcall.cases import fields
 from pytest_fcall.cases.data import nodes_of
 from pytest_fcall.cases.faults import shown
 from pytest_fcall.cases.fields import Entries
-from pytest_fcall.cases.files import find_file, read_data
+from pytest_fcall.cases.files import find_file, read_bytes, read_data, read_words
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.yaml_tags import NULL
 from pytest_fcall.core import Json, Message
@@ -38,15 +38,18 @@ class Messages:
 
     def said(self, node: Node, what: str) -> Json:
         """A text, `{file: PATH}`, or a list of parts."""
-        if isinstance(node, SequenceNode):
-            return [self._part(item) for item in fields.items(node, self._faults, what)]
-        return self.text(node, what)
+        if not isinstance(node, SequenceNode):
+            return self.text(node, what)
+        parts = [self._part(item) for item in fields.items(node, self._faults, what)]
+        if not parts and not self._faults.found:
+            self._faults.add("wrong-value", node, f"{what} is empty")
+        return parts
 
     def text(self, node: Node, what: str) -> str:
         """A text that is not empty, or `{file: PATH}`."""
         path = self._file(node)
         if path is not None:
-            text = self._scope.files.text(path, self._scope.folder, self._faults)
+            text = read_words(path, self._scope.folder, self._faults)
             return self._scope.filling.text(text, path, self._faults)
         text = fields.text(node, self._faults, what)
         if not text.strip() and isinstance(node, ScalarNode) and node.tag != NULL:
@@ -68,9 +71,8 @@ class Messages:
 
     def _from_file(self, path: Node) -> Node | None:
         found = find_file(path, self._scope.folder, self._faults)
-        before = len(self._faults.found)
         data = None if found is None else read_data(found, path, self._faults)
-        if found is None or len(self._faults.found) > before:
+        if data is None:
             return None
         if isinstance(data, Mapping) and "messages" in data:
             data = data["messages"]
@@ -153,9 +155,10 @@ class Messages:
         return self._image(found["image"][1])
 
     def _image(self, node: Node) -> Json:
-        path, data = self._scope.files.binary(node, self._scope.folder, self._faults)
-        if path is None:
+        found = read_bytes(node, self._scope.folder, self._faults)
+        if found is None:
             return {}
+        path, data = found
         media_type = next((name for magic, name in _MEDIA_TYPES.items() if data.startswith(magic)), None)
         if media_type is None:
             self._faults.add("bad-file", node, f"{shown(node.value)} is no picture", "PNG, JPEG, GIF and WebP are read")

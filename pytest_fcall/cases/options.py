@@ -39,11 +39,11 @@ class Layer:
 
 
 class Defaults:
-    """The defaults of a file and of those it includes, nearest first. Each is read once, whatever cases use it."""
+    """The defaults of a file and of those it includes, nearest first. Each is read once for each clock."""
 
     def __init__(self, layers: Sequence[Layer]) -> None:
         self._layers = layers
-        self._read: dict[int, tuple[object, list[Fault]]] = {}
+        self._read: dict[tuple[int, str], tuple[object, list[Fault]]] = {}
 
     def all(self, key: str, read: Callable[[Node, Scope], _T], scope: Scope) -> list[_T]:
         """What each layer says, the nearest first. The faults found are those of the case in `scope` too."""
@@ -57,17 +57,21 @@ class Defaults:
         return None if layer is None else self._value(layer, layer.entries[key][1], read, scope)
 
     def _value(self, layer: Layer, node: Node, read: Callable[[Node, Scope], _T], scope: Scope) -> _T:
-        if id(node) not in self._read:
-            faults = Faults(layer.source)
-            filled = scope.filling.node(node, faults)
-            value = read(filled, replace(scope, faults=faults, folder=layer.folder, names=set()))
-            if filled is not node:
-                scope.faults.found += faults.found
-                return value
-            self._read[id(node)] = (value, faults.found)
-        known, found = self._read[id(node)]
+        if scope.filling.row:
+            value, found = _fresh(layer, node, read, scope)
+        else:
+            key = (id(node), scope.filling.now.isoformat())
+            if key not in self._read:
+                self._read[key] = _fresh(layer, node, read, scope)
+            value, found = cast("tuple[_T, list[Fault]]", self._read[key])
         scope.faults.found += found
-        return cast(_T, known)
+        return value
+
+
+def _fresh(layer: Layer, node: Node, read: Callable[[Node, Scope], _T], scope: Scope) -> tuple[_T, list[Fault]]:
+    faults = Faults(layer.source)
+    filled = scope.filling.node(node, faults)
+    return read(filled, replace(scope, faults=faults, folder=layer.folder, names=set())), faults.found
 
 
 class Options:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from pytest_fcall.cases.extensions import Extensions
 from pytest_fcall.cases.faults import Faults
-from pytest_fcall.cases.files import Files
 from pytest_fcall.cases.filling import Filling
 from pytest_fcall.cases.toolbox import Toolbox
 from pytest_fcall.core import MatchRule
@@ -21,7 +20,6 @@ class Scope:
     folder: Path
     filling: Filling
     extensions: Extensions = field(default_factory=Extensions)
-    files: Files = field(default_factory=Files)
     toolbox: Toolbox = field(default_factory=Toolbox)
     """All tools of the file."""
     offered: frozenset[str] = frozenset()

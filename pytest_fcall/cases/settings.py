@@ -61,8 +61,8 @@ def _tool_choice(node: Node, name: str, scope: Scope) -> Json:
     word = fields.text(node, scope.faults, f"`{name}`")
     if word in _CHOICES or not word:
         return word
-    if word not in scope.offered and scope.toolbox.complete:
-        hint = did_you_mean(word, (*_CHOICES, *scope.offered)) or f"{one_of(_CHOICES)}, or a tool's name"
+    if word not in scope.toolbox.tools and scope.toolbox.complete:
+        hint = did_you_mean(word, (*_CHOICES, *scope.toolbox.tools)) or f"{one_of(_CHOICES)}, or a tool's name"
         scope.faults.add("wrong-value", node, f"`{name}` cannot be {shown(word)}", hint)
     return {"type": "function", "function": {"name": word}}
 

@@ -15,7 +15,7 @@ from pytest_fcall.cases.case import Ground, read_defaults
 from pytest_fcall.cases.extensions import Extensions
 from pytest_fcall.cases.faults import Faults, Source, UnreadableFile, shown
 from pytest_fcall.cases.fields import Entries, node_at
-from pytest_fcall.cases.files import Files, find_file
+from pytest_fcall.cases.files import find_file
 from pytest_fcall.cases.globs import one_or_many
 from pytest_fcall.cases.options import DEFAULT_KEYS, Defaults, Layer
 from pytest_fcall.cases.rules import match_rules
@@ -103,7 +103,7 @@ def share(part: Part, root: Path, extensions: Extensions, now: datetime) -> Shar
     tools, tool_faults = _tools(parts.found, root, extensions)
     defaults, faults = _defaults(parts.found)
     toolbox = Toolbox(tools, complete=not tool_faults and not parts.faults)
-    ground = Ground(part.source, part.path.parent, toolbox, defaults, (), extensions, Files(), now)
+    ground = Ground(part.source, part.path.parent, toolbox, defaults, (), extensions, now)
     rules, rule_faults = _match(parts.found, ground)
     scope = ground.scope(Faults(part.source))
     read_defaults(defaults, scope)

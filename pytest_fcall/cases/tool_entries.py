@@ -16,13 +16,10 @@ from pytest_fcall.cases.fields import Entries, node_at
 from pytest_fcall.cases.files import find_file, read_data
 from pytest_fcall.cases.globs import is_glob, matches, one_or_many
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.schema import (
-    SchemaError,
-    tool_from_data,
-    tools_from_data,
-)
+from pytest_fcall.schema import SchemaError, tool_from_data, tools_from_data
 from pytest_fcall.schema.locks import lock_path, read_lock
 
+_BUILT_IN = ("python", "file", "openapi", "mcp")
 _PICKS = ("as", "only", "without")
 _INLINE = ("name", "function", "parameters", "input_schema", "inputSchema")
 
@@ -38,25 +35,26 @@ class Place:
 
 def read_entry(node: Node, faults: Faults, place: Place, extensions: Extensions) -> list[Tool]:
     """The tools of one entry, as the model is to see them."""
+    before = len(faults.found)
     found = fields.entries(node, faults, "an entry of `tools`")
     kind = source_kind(found, extensions)
     value = node if kind is None else found[kind][1]
-    before = len(faults.found)
     try:
         if kind is None:
             return _inline(node, found, faults, extensions)
         allowed = (kind, *_PICKS, *(("operations",) if kind == "openapi" else ()))
         fields.known_only(found, allowed, faults, f"a `{kind}:` source")
         tools = _Source(faults, place, extensions).read(kind, value, found)
+        return _picked(tools, found, faults) if len(faults.found) == before else []
     except SchemaError as error:
-        faults.add("bad-tool", node_at(value, error.path), error.message, error.hint)
+        inside = f", at {_dotted(error.path)}" if error.path and isinstance(value, ScalarNode) else ""
+        faults.add("bad-tool", node_at(value, error.path), f"{error.message}{inside}", error.hint)
         return []
-    return _picked(tools, found, faults) if len(faults.found) == before else []
 
 
 def source_kind(found: Entries, extensions: Extensions) -> str | None:
     """The key that says where the tools come from; None where the entry is a tool itself."""
-    return next((name for name in found if name in _READERS or name in extensions.tool_sources), None)
+    return next((name for name in found if name in _BUILT_IN or name in extensions.tool_sources), None)
 
 
 def is_locked(kind: str, node: Node) -> bool:
@@ -75,13 +73,17 @@ def lock_key(kind: str, node: Node, found: Entries, faults: Faults) -> dict[str,
 def _inline(node: Node, found: Entries, faults: Faults, extensions: Extensions) -> list[Tool]:
     if found and not any(name in found for name in _INLINE):
         key = next(iter(found.values()))[0]
-        kinds = (*_READERS, *extensions.tool_sources)
+        kinds = (*_BUILT_IN, *extensions.tool_sources)
         hint = did_you_mean(key.value, kinds) or f"a tool has a `name`; sources are {', '.join(kinds)}"
         faults.add("unknown-key", key, f"{shown(key.value)} is no source of tools", hint)
         return []
     before = len(faults.found)
     data = fields.value(node, faults)
-    return [tool_from_data(data)] if found and len(faults.found) == before else []
+    return [tool_from_data(data)] if isinstance(node, MappingNode) and len(faults.found) == before else []
+
+
+def _dotted(path: Sequence[str | int]) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +95,9 @@ class _Source:
     def read(self, kind: str, node: Node, found: Entries) -> Sequence[Tool]:
         if is_locked(kind, node):
             return self._locked(kind, node, found)
-        if kind in _READERS:
-            return _READERS[kind](self, node, found)
-        return self._foreign(kind, node)
+        if kind in self.extensions.tool_sources:
+            return self._foreign(kind, node)
+        return _READERS[kind](self, node, found)
 
     def python(self, node: Node, _: Entries) -> list[Tool]:
         root = str(self.place.root)
@@ -114,9 +116,6 @@ class _Source:
         wanted = fields.texts(found["operations"][1], self.faults, "`operations`") if "operations" in found else None
         data = self._data(node)
         return [] if data is None else tools_from_openapi(data, wanted)
-
-    def mcp(self, node: Node, found: Entries) -> Sequence[Tool]:
-        return self._locked("mcp", node, found)
 
     def _imported(self, node: Node) -> list[Tool]:
         from pytest_fcall.schema import tools_from_python
@@ -175,7 +174,6 @@ _READERS: Mapping[str, Callable[[_Source, Node, Entries], Sequence[Tool]]] = {
     "python": _Source.python,
     "file": _Source.file,
     "openapi": _Source.openapi,
-    "mcp": _Source.mcp,
 }
 
 

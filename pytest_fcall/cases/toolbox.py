@@ -17,6 +17,8 @@ class Toolbox:
 
     def __init__(self, tools: Iterable[Tool] = (), *, complete: bool = True) -> None:
         self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
+        self.catalogue = tuple(self.tools.values())
+        """All of them, one tuple for all cases that offer all."""
         self.complete = complete
         self._schemas: dict[str, ToolSchema | None] = {}
         self._checked: dict[tuple[object, ...], list[Finding]] = {}

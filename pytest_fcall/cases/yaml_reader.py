@@ -9,14 +9,18 @@ from pathlib import Path
 import yaml
 from yaml import Node
 
-from pytest_fcall.cases.faults import Source, UnreadableFile
+from pytest_fcall.cases.faults import Source, UnreadableFile, shown
 from pytest_fcall.cases.syntax import syntax_fault
+from pytest_fcall.cases.yaml_tags import MAP, SCALAR_TAGS, SEQ, short
 
 MAX_DEPTH = 100
 MAX_BYTES = 64 * 1024 * 1024
 MAX_ALIASED = 1_000_000
 """How many nodes aliases may stand for beyond those written."""
 
+_COLLECTIONS = frozenset((MAP, SEQ))
+_NO_MAPPING = SCALAR_TAGS | {SEQ}
+_NO_LIST = SCALAR_TAGS | {MAP}
 _CASES = re.compile(r"^cases:[ \t]*(?:#.*)?\r?$", re.MULTILINE)
 _TOP_LEVEL = re.compile(r"^[^\s#-]", re.MULTILINE)
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -125,7 +129,9 @@ class _Survey:
         """How many nodes hang on `node`, itself included, and how deep."""
         self._left -= 1
         if isinstance(node, yaml.ScalarNode):
+            self._check_tag(node, _COLLECTIONS)
             return 1, 1
+        self._check_tag(node, _NO_MAPPING if isinstance(node, yaml.MappingNode) else _NO_LIST)
         if id(node) in self._known:
             return self._again(node, depth)
         if depth > MAX_DEPTH:
@@ -151,6 +157,10 @@ class _Survey:
         self._left -= size
         self._check_size(node)
         return known
+
+    def _check_tag(self, node: Node, unfit: frozenset[str]) -> None:
+        if node.tag in unfit:
+            raise UnreadableFile(self._source.fault("yaml", node, f"the tag {shown(short(node.tag))} does not fit here"))
 
     def _check_size(self, node: Node) -> None:
         if self._left < 0:

@@ -10,3 +10,9 @@ NULL = "tag:yaml.org,2002:null"
 SEQ = "tag:yaml.org,2002:seq"
 MAP = "tag:yaml.org,2002:map"
 MERGE = "tag:yaml.org,2002:merge"
+SCALAR_TAGS = frozenset((STR, INT, FLOAT, BOOL, NULL, MERGE))
+
+
+def short(tag: str) -> str:
+    """A tag as people write it."""
+    return tag.replace("tag:yaml.org,2002:", "!!", 1)

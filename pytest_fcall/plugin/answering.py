@@ -161,7 +161,7 @@ class Answering:
             from asyncio import Runner
 
             self._runner = Runner()
-        return self._runner.run(backend.complete(request))
+        return self._runner.get_loop().run_until_complete(backend.complete(request))
 
     def _close(self) -> None:
         if self._runner is not None:

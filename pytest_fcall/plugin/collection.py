@@ -61,7 +61,7 @@ class CaseFile(pytest.Module):
         for entry in found.entries:
             for model in named or (None,):
                 name = f"{entry.id}[{model.model.id}]" if several and model else entry.id
-                yield CaseItem.from_parent(self, name=name, case=entry, named=model)
+                yield CaseItem.from_parent(self, name=name, entry=entry, named=model)
 
     def _read(self) -> ReadFile | None:
         added = registry(self.config)

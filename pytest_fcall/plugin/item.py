@@ -37,26 +37,21 @@ class Asked:
     answer: Answer
 
 
-@pytest.mark.usefixtures("fc_model")
-def judge_case(request: pytest.FixtureRequest) -> None:
-    """What pytest calls for every case."""
-    __tracebackhide__ = True
-    item: CaseItem = request.node
-    if item.asked is not None:
-        item.judge(item.asked)
+def case(fc_model: AskModel) -> None:
+    """Name, by its signature, the fixtures that every case needs; the item itself does the rest."""
 
 
 class CaseItem(pytest.Function):
     """A case under one model. The model is asked in the set-up, so that its failure is an error, not a verdict."""
 
-    def __init__(self, *, case: Case | FaultyCase, named: NamedModel | None, **kwargs: object) -> None:
-        self.case = case
+    def __init__(self, *, entry: Case | FaultyCase, named: NamedModel | None, **kwargs: object) -> None:
+        self.case = entry
         self.named = named
         self.asked: Asked | None = None
         self.verdict: Verdict | None = None
-        super().__init__(callobj=judge_case, **kwargs)  # type: ignore[arg-type]  # what from_parent passes on
-        if isinstance(case, Case):
-            for tag in case.tags:
+        super().__init__(callobj=case, **kwargs)  # type: ignore[arg-type]  # what from_parent passes on
+        if isinstance(entry, Case):
+            for tag in entry.tags:
                 self.add_marker(tag)
 
     @property
@@ -82,8 +77,13 @@ class CaseItem(pytest.Function):
         changed = self.ihook.pytest_fcall_request(item=self, case=case, request=request)
         self.asked = Asked(case, model, model.answer(changed or request))
 
-    def judge(self, asked: Asked) -> None:
+    def runtest(self) -> None:
         """Decode and judge the reply. Raises CaseFailed with the text that people read."""
+        __tracebackhide__ = True
+        if self.asked is not None:
+            self._judge(self.asked)
+
+    def _judge(self, asked: Asked) -> None:
         __tracebackhide__ = True
         case, reply = asked.case, asked.answer.reply
         if case.decoder:

@@ -48,6 +48,9 @@ class Result:
         return self.status not in ("error", "skipped")
 
 
+_NAMES = tuple(field.name for field in fields(Result))
+
+
 @dataclass(frozen=True, slots=True)
 class Results:
     """All results of a run, and what happened beside them."""
@@ -61,7 +64,8 @@ class Results:
 
 def result_to_json(result: Result) -> dict[str, Json]:
     """Give the result as what JSON can say."""
-    return cast("dict[str, Json]", asdict(result))
+    data = {name: getattr(result, name) for name in _NAMES}
+    return data if result.usage is None else data | {"usage": asdict(result.usage)}
 
 
 def result_from_json(data: Mapping[str, Json]) -> Result:

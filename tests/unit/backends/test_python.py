@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+from copy import deepcopy
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.python import AppRequest, PythonBackend, app_request, find_app, python_backend
-from pytest_fcall.core import Model, ModelUnavailable, Request, Tool
+from pytest_fcall.backends.python import AppRequest, Catalogue, PythonBackend, app_request, find_app, python_backend
+from pytest_fcall.core import Json, Model, ModelUnavailable, Request, Tool
 
 NOW = datetime(2026, 11, 21, 16, 30, tzinfo=UTC)
 REQUEST = Request(
@@ -19,7 +20,7 @@ REQUEST = Request(
 
 
 def test_an_app_is_handed_plain_lists_and_dicts_in_openais_form() -> None:
-    asked = app_request(REQUEST)
+    asked = app_request(REQUEST, Catalogue(REQUEST.tools))
     assert asked == AppRequest(
         messages=[{"role": "user", "content": "Weather in Oslo?"}],
         tools=[
@@ -43,15 +44,23 @@ def test_an_app_may_change_what_it_was_handed() -> None:
         request.tools[0]["function"]["parameters"]["properties"].clear()
         return "done"
 
-    asyncio.run(PythonBackend(lambda: rude).complete(REQUEST))
-    assert app_request(REQUEST).tools[0]["function"]["parameters"]["properties"] == {"city": {"type": "string"}}
+    seen: list[AppRequest] = []
+
+    def watchful(request: AppRequest) -> str:
+        seen.append(deepcopy(request))
+        return rude(request)
+
+    backend = PythonBackend(lambda: watchful)
+    asyncio.run(backend.complete(REQUEST))
+    asyncio.run(backend.complete(REQUEST))
+    assert seen[0] == seen[1]
 
 
 def test_an_image_arrives_as_a_data_url(tmp_path: Path) -> None:
     (tmp_path / "dot.png").write_bytes(b"PNG")
     image = {"path": str(tmp_path / "dot.png"), "media_type": "image/png", "sha256": "x"}
-    content = [{"type": "text", "text": "What is it?"}, {"type": "image_file", "image_file": image}]
-    (message,) = app_request(Request(({"role": "user", "content": content},))).messages
+    content: list[Json] = [{"type": "text", "text": "What is it?"}, {"type": "image_file", "image_file": image}]
+    (message,) = app_request(Request(({"role": "user", "content": content},)), Catalogue(())).messages
     assert message["content"] == [
         {"type": "text", "text": "What is it?"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,UE5H"}},
