@@ -58,10 +58,14 @@ class CaseFile(pytest.Module):
         note_tags(self.config, {tag for entry in found.entries if isinstance(entry, Case) for tag in entry.tags})
         named = named_models(self.config)
         several = len(named) > 1
+        # All cases of a file want the same fixtures; pytest shares what it found out among parameter sets, too.
+        fixtures = None
         for entry in found.entries:
             for model in named or (None,):
                 name = f"{entry.id}[{model.model.id}]" if several and model else entry.id
-                yield CaseItem.from_parent(self, name=name, entry=entry, named=model)
+                item = CaseItem.from_parent(self, name=name, entry=entry, named=model, fixtureinfo=fixtures)
+                fixtures = getattr(item, "_fixtureinfo", None)
+                yield item
 
     def _read(self) -> ReadFile | None:
         added = registry(self.config)
