@@ -1,5 +1,6 @@
 """Calls against an expectation: pure functions, the same answer for the same question."""
 
 from pytest_fcall.matching.judge import judge
+from pytest_fcall.matching.turn import judge_turn
 
-__all__ = ["judge"]
+__all__ = ["judge", "judge_turn"]

@@ -26,7 +26,7 @@ _WITHIN_A_CALL: frozenset[ReasonKind] = frozenset(
 _NO_COMPARATORS: Mapping[str, Comparator] = MappingProxyType({})
 
 
-def judge(  # noqa: PLR0917  what is judged, by what, and how: nothing of it can be left out
+def judge(
     reply: Reply,
     calls: Calls,
     expectation: Expectation,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from pytest_fcall.cases import plan_request
-from pytest_fcall.core import Calls, Case, Condition, Expectation, FaultyCase, Reply, Verdict
+from pytest_fcall.core import Calls, Case, Condition, FaultyCase, Reply, Verdict
 from pytest_fcall.decoding import decode
-from pytest_fcall.matching import judge
+from pytest_fcall.matching import judge_turn
 from pytest_fcall.plugin.answering import Answer, answering
 from pytest_fcall.plugin.asking import AskModel
 from pytest_fcall.plugin.extensions import registry
@@ -90,8 +90,8 @@ class CaseItem(pytest.Function):
             reply = replace(reply, decoder=case.decoder)
         added = registry(self.config)
         calls = decode(reply, added.decoders)
-        expectation = case.turns[-1].expect or Expectation(kind="any_call", extra="allow")
-        verdict = judge(reply, calls, expectation, case.tools, case.rules, added.comparators)
+        (turn,) = case.turns
+        verdict = judge_turn(reply, calls, turn, case.tools, case.rules, added.comparators)
         changed = self.ihook.pytest_fcall_verdict(item=self, case=case, reply=reply, verdict=verdict)
         self.verdict = verdict = changed or verdict
         if not verdict.valid:

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcall.core import Call, Calls, Expectation, ExpectedCall, Operator, Pattern, Reply, Rules, Turn, Verdict
+from pytest_fcall.matching import judge_turn
+
+CALLED = Calls((Call("cancel", {}),))
+CANCEL = Expectation(stages=((ExpectedCall("cancel"),),))
+
+
+def judged(
+    text: str, turn: Turn, calls: Calls = CALLED, *, rules: Rules | None = None, finish: str = "stop"
+) -> Verdict:
+    reply = Reply(text, finish="length" if finish == "length" else "stop")
+    return judge_turn(reply, calls, turn, (), rules or Rules(), {})
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "It is cancelled.",
+        Operator("contains", "cancelled"),
+        Operator("regex", r"It is \w+\."),
+        Operator("not", Operator("contains", "refund")),
+        Operator("all", [Operator("contains", "It"), Operator("contains", "cancelled")]),
+    ],
+)
+def test_an_answer_may_be_text_or_any_operator(answer: Pattern) -> None:
+    assert judged("It is cancelled.", Turn((), CANCEL, answer)).valid
+
+
+def test_a_wrong_answer_beside_right_calls_is_the_one_reason() -> None:
+    verdict = judged("Done.", Turn((), CANCEL, Operator("contains", "cancelled")))
+    (reason,) = verdict.reasons
+    assert (reason.kind, reason.path, reason.got) == ("wrong_answer", "answer", "Done.")
+    assert not verdict.valid
+
+
+def test_wrong_calls_and_a_wrong_answer_are_both_told() -> None:
+    verdict = judged("Done.", Turn((), CANCEL, "Cancelled."), Calls((Call("refund", {}),)))
+    assert [reason.kind for reason in verdict.reasons] == ["wrong_tool", "wrong_answer"]
+
+
+def test_where_only_an_answer_is_expected_calls_are_free() -> None:
+    assert judged("Done.", Turn((), None, "Done.")).valid
+    assert judged("Done.", Turn((), None, "Done."), Calls()).valid
+
+
+def test_a_truncated_reply_is_wrong_whatever_it_says() -> None:
+    verdict = judged("Done.", Turn((), None, "Done."), finish="length")
+    assert [reason.kind for reason in verdict.reasons] == ["truncated"]
+
+
+def test_rules_for_strings_count_and_rules_for_arguments_do_not() -> None:
+    assert judged("done!", Turn((), CANCEL, "Done!"), rules=Rules(strings="relaxed")).valid
+    assert not judged("done!", Turn((), CANCEL, "Done!")).valid
