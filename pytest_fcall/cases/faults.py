@@ -13,6 +13,7 @@ from pytest_fcall.core import Fault, Location
 
 _BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
 _SHOWN = 60
+_LONGEST = 600
 
 
 class UnreadableFile(Exception):
@@ -52,7 +53,7 @@ class Source:
     def fault(self, code: str, place: Node | _Mark | None, message: str, hint: str = "") -> Fault:
         """One mistake in this file."""
         location = self.location(place)
-        return Fault(code, location, message, self.line(location.line), hint)
+        return Fault(code, location, _one_line(message), self.line(location.line), _one_line(hint))
 
 
 class Faults:
@@ -74,8 +75,7 @@ class Faults:
 def shown(text: str) -> str:
     """A name or value as it stands in a message: in back quotes, printable and not too long."""
     short = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
-    plain = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in short)
-    return f"`{plain}`"
+    return f"`{_printable(short)}`"
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
@@ -98,3 +98,15 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def one_of(names: Iterable[str]) -> str:
     """The names that may stand in a place, for a hint."""
     return "one of: " + ", ".join(names)
+
+
+def _one_line(text: str) -> str:
+    """A message as one line, whatever an exception of somebody else's put into it."""
+    if text.isprintable() and len(text) <= _LONGEST:
+        return text
+    short = " ".join(text[: 2 * _LONGEST].split())
+    return _printable(short if len(short) <= _LONGEST else short[: _LONGEST - 1] + "…")
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)

@@ -134,7 +134,8 @@ def choice(node: Node, faults: Faults, what: str, words: Iterable[str]) -> str:
 def wrong_type(node: Node, faults: Faults, what: str, wanted: str, hint: str = "") -> None:
     """Note that another kind of value stands here."""
     if node.tag not in SCALAR_TAGS and node.tag not in {MAP, SEQ}:
-        faults.add("unknown-tag", node, f"the tag {shown(short(node.tag))} is not read", "quote a text that begins with `!`")
+        message = f"the tag {shown(short(node.tag))} is not read"
+        faults.add("unknown-tag", node, message, "quote a text that begins with `!`")
     elif node.tag == NULL:
         faults.add("wrong-type", node, f"{what} must be {wanted}, but nothing stands here", hint)
     else:

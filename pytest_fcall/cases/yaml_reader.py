@@ -160,7 +160,8 @@ class _Survey:
 
     def _check_tag(self, node: Node, unfit: frozenset[str]) -> None:
         if node.tag in unfit:
-            raise UnreadableFile(self._source.fault("yaml", node, f"the tag {shown(short(node.tag))} does not fit here"))
+            message = f"the tag {shown(short(node.tag))} does not fit here"
+            raise UnreadableFile(self._source.fault("yaml", node, message))
 
     def _check_size(self, node: Node) -> None:
         if self._left < 0:

@@ -256,6 +256,23 @@ _IN_CASES = {
         "!",
     ),
     "custom tag of a mapping": ("expect: no_call\nanswer: »!x {a: b}", "unknown-tag", "`!x`", ""),
+    "custom tag of a key": ("expect: no_call\nanswer: {»!x a: b}", "unknown-tag", "`!x`", ""),
+    "empty parts": ("expect: no_call\nmessages: [{role: user, content: »[]}]", "wrong-value", "empty", ""),
+    "prompt in another encoding": (
+        "expect: no_call\nsystem: {file: »latin.md}",
+        "bad-file",
+        "`latin.md` is not UTF-8",
+        "",
+    ),
+    "empty prompt file": ("expect: no_call\nsystem: {file: »empty.md}", "bad-file", "`empty.md` is empty", ""),
+    "thread that is no JSON": ("expect: no_call\nmessages: {file: »latin.json}", "bad-file", "latin.json", ""),
+    "picture that is none": (
+        "expect: no_call\nmessages: [{role: user, content: [{image: »latin.md}]}]",
+        "bad-file",
+        "no picture",
+        "PNG",
+    ),
+    "path that cannot be": ('expect: no_call\nsystem: {file: »"a\\0b"}', "missing-file", "no file", ""),
     "tag that does not fit": ("expect: no_call\nanswer: »!!int x", "wrong-value", "`x`", ""),
     "too many digits": (f"expect: no_call\nanswer: »{'1' * 5000}", "wrong-value", "too many digits", ""),
     "number that JSON does not know": ("expect: no_call\nanswer: ».nan", "wrong-value", "JSON", ""),
@@ -329,6 +346,9 @@ _IN_CASES = {
 def test_a_mistake_in_a_case_is_found_where_it_stands(
     tmp_path: Path, body: str, code: str, message: str, hint: str
 ) -> None:
+    (tmp_path / "latin.md").write_bytes("Grüße".encode("latin-1"))
+    (tmp_path / "latin.json").write_bytes("Grüße".encode())
+    (tmp_path / "empty.md").write_bytes(b"\n")
     ask = "" if "\nturns:" in body else _ASK
     text, line, column = marked(with_cases(f"id: it\n{ask}{body}", f"id: neighbour\n{_ASK}expect: no_call"))
     found = read(text, tmp_path)

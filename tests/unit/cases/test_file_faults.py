@@ -30,6 +30,8 @@ _UNREADABLE = {
     "second document": ("cases: []\n»---\ncases: []\n", "yaml", "second document"),
     "text may not begin so": ("cases:\n  - prompt: »@you\n", "yaml", "may not begin with `@`"),
     "misplaced item": ("cases:\n  - id: x\n  »b: 1\n", "yaml", "`- ` should stand here"),
+    "tag that does not fit a list": ("cases: »!!int [1]\n", "yaml", "the tag `!!int` does not fit here"),
+    "tag that does not fit a text": ("cases: »!!seq a\n", "yaml", "the tag `!!seq` does not fit here"),
     "control character": ("cases:\n  - id: a»\x07\n", "not-text", "\\x07"),
 }
 
@@ -132,6 +134,9 @@ _ABOUT_ALL = {
         "strin",
     ),
     "two tools of one name": ("tools:\n  - {name: f}\n  - {name: »f}\n", "duplicate-tool", "shop.fc.yaml:2"),
+    "empty file of tools": ("tools:\n  - file: »empty.json\n", "bad-file", "`empty.json` is empty"),
+    "empty entry": ("tools:\n  - »{}\n", "bad-tool", ""),
+    "place in a file of tools": ("tools:\n  - file: »odd.json\n", "bad-tool", "[1].parameters"),
     "missing file of tools": ("tools:\n  - file: »no.json\n", "missing-file", "`no.json`"),
     "broken file of tools": ("tools:\n  - file: »broken.json\n", "bad-file", "broken.json"),
     "broken YAML of tools": ("tools:\n  - file: »broken.yaml\n", "bad-file", "broken.yaml:2:1"),
@@ -147,7 +152,7 @@ _ABOUT_ALL = {
     "document that was not asked": ("tools:\n  - openapi: »https://example.org/pets\n", "not-locked", "lock"),
     "unknown tool in only": ("tools:\n  - {file: tools.json, only: [»sendd]}\n", "unknown-tool", "`sendd`"),
     "unknown operation": ("tools:\n  - {openapi: »api.yaml, operations: [nope]}\n", "bad-tool", "nope"),
-    "source that fails": ("tools:\n  - mine: »7\n", "bad-tool", "seven is not good"),
+    "source that fails": ("tools:\n  - mine: »7\n", "bad-tool", "seven is not good\\x1b"),
     "defaults that are no mapping": ("defaults: »[]\n", "wrong-type", "`defaults` must be a mapping"),
     "unknown key of the defaults": ("defaults: {»sytem: x}\n", "unknown-key", "`sytem`"),
     "default tag": ("defaults: {tags: [»skip]}\n", "reserved-tag", "`skip`"),
@@ -163,7 +168,7 @@ _ABOUT_ALL = {
 
 
 def _seven(spec: object, folder: Path) -> list[object]:
-    raise ValueError("seven is not good")
+    raise ValueError("seven is\n  not good\x1b")
 
 
 @pytest.mark.parametrize(("head", "code", "message"), _ABOUT_ALL.values(), ids=_ABOUT_ALL)
@@ -172,6 +177,8 @@ def test_a_mistake_about_all_cases_makes_each_of_them_faulty(
 ) -> None:
     (tmp_path / "broken.json").write_text("{", encoding="utf-8")
     (tmp_path / "broken.yaml").write_text("[", encoding="utf-8")
+    (tmp_path / "empty.json").write_text("null", encoding="utf-8")
+    (tmp_path / "odd.json").write_text('[{"name": "a"}, {"name": "b", "parameters": 7}]', encoding="utf-8")
     (tmp_path / "tools.json").write_text('[{"name": "send"}]', encoding="utf-8")
     (tmp_path / "api.yaml").write_text("openapi: 3.1.0\ninfo: {}\npaths: {}\n", encoding="utf-8")
     (tmp_path / "exits_at_import.py").write_text("raise SystemExit(3)\n", encoding="utf-8")

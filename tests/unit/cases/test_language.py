@@ -364,6 +364,14 @@ class TestClock:
         found = [entry for entry in read(with_cases(*texts, head=head), tmp_path).entries if isinstance(entry, Case)]
         assert [one.turns[0].messages[0]["content"] for one in found] == ["Saturday", "Sunday"]
 
+    def test_a_default_system_from_a_file_too(self, tmp_path: Path) -> None:
+        (tmp_path / "s.md").write_text("It is {now:%H} o'clock.", encoding="utf-8")
+        head = "defaults: {system: {file: s.md}}\n"
+        clocks = "2026-11-21T16:30:00-08:00", "2026-11-22T00:30:00Z"
+        texts = [f"id: c{i}\nprompt: x\nexpect: no_call\nnow: {now}" for i, now in enumerate(clocks)]
+        found = [entry for entry in read(with_cases(*texts, head=head), tmp_path).entries if isinstance(entry, Case)]
+        assert [one.turns[0].messages[0]["content"] for one in found] == ["It is 16 o'clock.", "It is 00 o'clock."]
+
     def test_without_an_offset_it_is_utc(self, tmp_path: Path) -> None:
         found = case("prompt: x\nexpect: no_call\nnow: 2026-11-21T16:30:00", tmp_path)
         assert found.rules.now == datetime(2026, 11, 21, 16, 30, tzinfo=UTC)
@@ -420,6 +428,13 @@ class TestMatrix:
         (only,) = read(with_cases(text), tmp_path).entries
         assert isinstance(only, Case)
         assert only.turns[0].messages[0]["content"] == "Say a {y}."
+
+    def test_defaults_take_each_row_and_other_cases_none(self, tmp_path: Path) -> None:
+        text = "id: w\nmatrix: [{x: a}, {x: b}]\nprompt: hi\nexpect: no_call"
+        head = 'defaults: {system: "Say {x}."}\n'
+        found = read(with_cases(text, "id: v\nprompt: hi\nexpect: no_call", head=head), tmp_path).entries
+        systems = [entry.turns[0].messages[0]["content"] for entry in found if isinstance(entry, Case)]
+        assert systems == ["Say a.", "Say b.", "Say {x}."]
 
     def test_one_faulty_row_leaves_the_others_alone(self, tmp_path: Path) -> None:
         text = "id: w\nmatrix: [{id: a, u: celsius}, {id: b, u: kelvin}]\nprompt: x\n" + (
