@@ -133,7 +133,7 @@ def _canned(found: Entries, scope: Scope) -> Canned | None:
 
 
 def _call_name(node: Node, scope: Scope) -> str:
-    name = fields.text(node, scope.faults, "`as`")
+    name = fields.word(node, scope.faults, "`as`")
     if name and not name.isidentifier():
         scope.faults.add("wrong-value", node, f"{shown(name)} cannot be a name", "letters, digits and underscores only")
     if name in scope.names:

@@ -45,7 +45,7 @@ _WRITERS: Mapping[str, Callable[[datetime], str]] = MappingProxyType(
 
 def clock(node: Node, faults: Faults) -> datetime | None:
     """Read `now:`, an ISO 8601 date and time. Without an offset it is UTC."""
-    written = fields.text(node, faults, "`now`")
+    written = fields.word(node, faults, "`now`")
     try:
         now = datetime.fromisoformat(written)
     except ValueError:

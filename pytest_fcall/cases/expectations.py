@@ -25,21 +25,22 @@ _ALTERNATIVE_KEYS = tuple(key for key in EXPECT_KEYS if key != "any_of")
 def expectation(node: Node, scope: Scope) -> Expectation:
     """A list of calls, a word, or a mapping. The names of its calls are known to `$from` afterwards."""
     if isinstance(node, MappingNode):
-        return _mapping(node, scope, EXPECT_KEYS)
+        return _mapping(node, scope, EXPECT_KEYS, "`expect`")
     return _calls(node, scope, strict=False)
 
 
-def _mapping(node: Node, scope: Scope, keys: Sequence[str]) -> Expectation:
-    found = fields.entries(node, scope.faults, "`expect`")
+def _mapping(node: Node, scope: Scope, keys: Sequence[str], what: str) -> Expectation:
+    found = fields.entries(node, scope.faults, what)
     if any(name in scope.offered and name not in keys for name in found):
         scope.faults.add("wrong-type", node, "calls are a list", "begin each call with `- `")
         return Expectation()
-    fields.known_only(found, keys, scope.faults, "`expect`" if keys is EXPECT_KEYS else "an alternative")
+    fields.known_only(found, keys, scope.faults, what)
     if "calls" in found and "any_of" in found:
         scope.faults.add("contradiction", found["any_of"][0], "`calls` and `any_of` exclude each other")
     elif "calls" not in found and "any_of" not in found and "never" not in found:
         scope.faults.add("missing-key", node, "this says nothing of calls", "give it `calls:`, or `any_of:`")
     order = cast(Literal["any", "strict"], _choice(found, "order", ("any", "strict"), scope))
+    extra = cast(Literal["forbid", "allow"], _choice(found, "extra", ("forbid", "allow"), scope))
     if "any_of" in found:
         base = Expectation("any_of", alternatives=_alternatives(found["any_of"][1], scope))
     elif "calls" in found:
@@ -50,9 +51,7 @@ def _mapping(node: Node, scope: Scope, keys: Sequence[str]) -> Expectation:
         kind=base.kind,
         stages=base.stages,
         order=order,
-        extra=cast(Literal["forbid", "allow"], _choice(found, "extra", ("forbid", "allow"), scope))
-        if "extra" in found
-        else base.extra,
+        extra=extra if "extra" in found else base.extra,
         allow=call_patterns(found["allow"][1], scope, "`allow`") if "allow" in found else (),
         never=call_patterns(found["never"][1], scope, "`never`") if "never" in found else (),
         alternatives=base.alternatives,
@@ -82,7 +81,7 @@ def _alternatives(node: Node, scope: Scope) -> tuple[Expectation, ...]:
 
 def _alternative(node: Node, scope: Scope) -> Expectation:
     if isinstance(node, MappingNode):
-        return _mapping(node, scope, _ALTERNATIVE_KEYS)
+        return _mapping(node, scope, _ALTERNATIVE_KEYS, "an alternative")
     if isinstance(node, SequenceNode):
         scope.faults.add("wrong-type", node, "an alternative is a mapping or `no_call`", "write `calls: [...]`")
         return Expectation()
@@ -101,7 +100,7 @@ def _calls(node: Node, scope: Scope, *, strict: bool) -> Expectation:
     names: set[str] = set()
     nodes = fields.items(node, scope.faults, "`expect`")
     for item in nodes:
-        if (group := _group(item)) is not None:
+        if (group := _group(item, scope)) is not None:
             scope.names |= names
             stages.append(_stage(group, scope, strict=strict))
         elif stages:
@@ -116,18 +115,23 @@ def _calls(node: Node, scope: Scope, *, strict: bool) -> Expectation:
     return Expectation(stages=(tuple(first), *stages) if first else tuple(stages))
 
 
-def _group(node: Node) -> Node | None:
-    """The list behind `then:`."""
-    if isinstance(node, MappingNode) and len(node.value) == 1:
-        key, value = node.value[0]
-        if key.value == "then" and isinstance(value, SequenceNode):
-            return value
-    return None
+def _group(node: Node, scope: Scope) -> Node | None:
+    """What stands behind `then:`."""
+    pairs: list[tuple[Node, Node]] = node.value if isinstance(node, MappingNode) else []
+    found = next((value for key, value in pairs if key.value == "then"), None)
+    if found is None or ("then" in scope.offered and not isinstance(found, SequenceNode)):
+        return None
+    for key, _ in pairs:
+        if key.value != "then":
+            scope.faults.add(
+                "unknown-key", key, "nothing may stand beside `then`", "what belongs to a call goes into it"
+            )
+    return found
 
 
 def _stage(node: Node, scope: Scope, *, strict: bool) -> Stage:
     nodes = fields.items(node, scope.faults, "`then`")
-    if not nodes:
+    if not nodes and isinstance(node, SequenceNode):
         scope.faults.add("wrong-value", node, "this `then:` is empty")
     names: set[str] = set()
     calls = []

@@ -89,6 +89,15 @@ def text(node: Node, faults: Faults, what: str) -> str:
     return ""
 
 
+def word(node: Node, faults: Faults, what: str) -> str:
+    """A text with something in it."""
+    found = text(node, faults, what)
+    if node.tag == STR and not found.strip():
+        faults.add("wrong-value", node, f"{what} is empty")
+        return ""
+    return found
+
+
 def texts(node: Node, faults: Faults, what: str) -> tuple[str, ...]:
     """A list of texts."""
     return tuple(text(item, faults, f"each of {what}") for item in items(node, faults, what))
@@ -124,11 +133,11 @@ def number(node: Node, faults: Faults, what: str) -> int | float:
 
 def choice(node: Node, faults: Faults, what: str, words: Iterable[str]) -> str:
     """One of a few words."""
-    word = text(node, faults, what)
+    found = word(node, faults, what)
     known = tuple(words)
-    if word and word not in known:
-        faults.add("wrong-value", node, f"{what} cannot be {shown(word)}", did_you_mean(word, known) or one_of(known))
-    return word
+    if found and found not in known:
+        faults.add("wrong-value", node, f"{what} cannot be {shown(found)}", did_you_mean(found, known) or one_of(known))
+    return found
 
 
 def wrong_type(node: Node, faults: Faults, what: str, wanted: str, hint: str = "") -> None:

@@ -15,7 +15,7 @@ from pytest_fcall.core import Json
 
 def find_file(node: Node, folder: Path, faults: Faults) -> Path | None:
     """The file that a node names, seen from `folder`."""
-    name = fields.text(node, faults, "a path")
+    name = fields.word(node, faults, "a path")
     if not name:
         return None
     try:

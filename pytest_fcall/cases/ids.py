@@ -36,7 +36,7 @@ def stand_in(text: str, number: int) -> str:
 
 def tag(node: Node, faults: Faults) -> str:
     """A tag, which becomes a pytest marker."""
-    name = fields.text(node, faults, "a tag")
+    name = fields.word(node, faults, "a tag")
     if not name:
         return name
     if name in _PYTEST_MARKS or name.startswith("fc"):

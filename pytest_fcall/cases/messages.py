@@ -51,10 +51,7 @@ class Messages:
         if path is not None:
             text = read_words(path, self._scope.folder, self._faults)
             return self._scope.filling.text(text, path, self._faults)
-        text = fields.text(node, self._faults, what)
-        if not text.strip() and isinstance(node, ScalarNode) and node.tag != NULL:
-            self._faults.add("wrong-value", node, f"{what} is empty")
-        return text
+        return fields.word(node, self._faults, what)
 
     def thread(self, node: Node) -> tuple[Message, ...]:
         """Messages in OpenAI's form, inline or `{file: PATH}`."""
@@ -102,7 +99,7 @@ class Messages:
         message |= self._content(node, role, found)
         for name in ("name", "tool_call_id", "refusal"):
             if name in found:
-                message[name] = fields.text(found[name][1], self._faults, f"`{name}`")
+                message[name] = fields.word(found[name][1], self._faults, f"`{name}`")
         if role == "tool" and "tool_call_id" not in found:
             self._faults.add("missing-key", node, "a tool's message needs the `tool_call_id` that it answers")
         if "tool_calls" in found:

@@ -80,7 +80,7 @@ def _range(node: Node, scope: Scope) -> Json:
 
 
 def _day(node: Node, scope: Scope) -> Json:
-    written = fields.text(node, scope.faults, "a day")
+    written = fields.word(node, scope.faults, "a day")
     day = written.lower()
     relative = day in DAYS or day in WEEKDAYS or _SHIFT.fullmatch(day)
     if written and not relative and not (_ISO_DAY.fullmatch(day) and _reads(date.fromisoformat, day)):
@@ -92,7 +92,7 @@ def _day(node: Node, scope: Scope) -> Json:
 def _moment(node: Node, scope: Scope) -> Json:
     if isinstance(node, MappingNode):
         return _span(node, scope)
-    written = fields.text(node, scope.faults, "a moment")
+    written = fields.word(node, scope.faults, "a moment")
     if written and not (len(written) > 10 and _reads(datetime.fromisoformat, written)):
         hint = "such as 2026-11-21T16:30:00+01:00, or {day: tomorrow, from: 12:00, to: 17:00}"
         scope.faults.add("bad-operand", node, f"{shown(written)} is no moment", hint)
@@ -116,7 +116,7 @@ def _span(node: Node, scope: Scope) -> Json:
 
 
 def _clock_time(node: Node, scope: Scope) -> str:
-    written = fields.text(node, scope.faults, "a time")
+    written = fields.word(node, scope.faults, "a time")
     if written and not (_TIME.fullmatch(written) and _reads(time.fromisoformat, written)):
         scope.faults.add("bad-operand", node, f"{shown(written)} is no time", "such as 09:30")
     return written
@@ -138,7 +138,7 @@ def _type(node: Node, scope: Scope) -> str:
 
 
 def _reference(node: Node, scope: Scope) -> Json:
-    written = fields.text(node, scope.faults, "a reference")
+    written = fields.word(node, scope.faults, "a reference")
     found = _REFERENCE.fullmatch(written)
     if found is None:
         if written:

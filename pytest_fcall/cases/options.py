@@ -131,7 +131,7 @@ def category(node: Node, scope: Scope) -> str:
 
 
 def _environment(node: Node, scope: Scope) -> str:
-    target = fields.text(node, scope.faults, "`environment`")
+    target = fields.word(node, scope.faults, "`environment`")
     if target and not _TARGET.fullmatch(target):
         scope.faults.add("wrong-value", node, f"{shown(target)} is no `module:callable`", "such as shop.fake:make")
     return target

@@ -58,7 +58,7 @@ def _flag(node: Node, name: str, scope: Scope) -> Json:
 def _tool_choice(node: Node, name: str, scope: Scope) -> Json:
     if not isinstance(node, ScalarNode):
         return fields.value(node, scope.faults)
-    word = fields.text(node, scope.faults, f"`{name}`")
+    word = fields.word(node, scope.faults, f"`{name}`")
     if word in _CHOICES or not word:
         return word
     if word not in scope.toolbox.tools and scope.toolbox.complete:

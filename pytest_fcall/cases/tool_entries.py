@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from pytest_fcall.schema import SchemaError, tool_from_data, tools_from_data
 from pytest_fcall.schema.locks import lock_path, read_lock
 
 _BUILT_IN = ("python", "file", "openapi", "mcp")
+_PREFIX = re.compile(r"[A-Za-z0-9_-]+")
 _PICKS = ("as", "only", "without")
 _INLINE = ("name", "function", "parameters", "input_schema", "inputSchema")
 
@@ -120,7 +122,7 @@ class _Source:
     def _imported(self, node: Node) -> list[Tool]:
         from pytest_fcall.schema import tools_from_python
 
-        spec = fields.text(node, self.faults, "`python`")
+        spec = fields.word(node, self.faults, "`python`")
         if not spec:
             return []
         try:
@@ -182,7 +184,10 @@ def _picked(tools: Sequence[Tool], found: Entries, faults: Faults) -> list[Tool]
     picked = pick(tools, found, faults)
     if "as" not in found:
         return picked
-    prefix = fields.text(found["as"][1], faults, "`as`")
+    prefix = fields.word(found["as"][1], faults, "`as`")
+    if prefix and not _PREFIX.fullmatch(prefix):
+        hint = "letters, digits, underscores and dashes only"
+        faults.add("wrong-value", found["as"][1], f"{shown(prefix)} cannot begin a tool's name", hint)
     return [replace(tool, name=f"{prefix}__{tool.name}") for tool in picked]
 
 

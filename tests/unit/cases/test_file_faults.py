@@ -142,6 +142,8 @@ _ABOUT_ALL = {
     "broken YAML of tools": ("tools:\n  - file: »broken.yaml\n", "bad-file", "broken.yaml:2:1"),
     "module that is not there": ("tools:\n  - python: »no_such_module_here:f\n", "bad-tool", "no_such_module_here"),
     "module that exits": ("tools:\n  - python: »exits_at_import\n", "bad-tool", ""),
+    "empty python": ("tools:\n  - python: »''\n", "wrong-value", "`python` is empty"),
+    "prefix": ("tools:\n  - {file: tools.json, as: »'a b'}\n", "wrong-value", "`a b`"),
     "python that is no text": ("tools:\n  - python: »7\n", "wrong-type", "a text"),
     "server that was not asked": (
         "tools:\n  - mcp: »{url: 'http://127.0.0.1:1/'}\n",

@@ -193,7 +193,7 @@ def of(hint: object) -> Json:
         (Union[int, str], {"anyOf": [INTEGER, TEXT]}),  # noqa: UP007  # the old spelling is still in use
         (Annotated[int, "How many."], {"type": "integer", "description": "How many."}),
         (Annotated[int, typing_extensions.Doc("How many.")], {"type": "integer", "description": "How many."}),
-        (Annotated[int, object()], INTEGER),
+        (Annotated[int, ...], INTEGER),
         (
             Annotated[int, pydantic.Field(ge=1, description="How many.")],
             {"type": "integer", "minimum": 1, "description": "How many."},
@@ -467,7 +467,6 @@ def test_a_mapping_is_read_as_data_and_a_tool_is_passed_on() -> None:
         (type, "the class `type` is no tool"),
         (Unsigned(), "`Unsigned`: its signature cannot be read"),
     ],
-    ids=str,
 )
 def test_what_is_no_tool_is_told(obj: object, words: str) -> None:
     with pytest.raises(SchemaError) as caught:
