@@ -123,9 +123,8 @@ def _group(node: Node, scope: Scope) -> Node | None:
         return None
     for key, _ in pairs:
         if key.value != "then":
-            scope.faults.add(
-                "unknown-key", key, "nothing may stand beside `then`", "what belongs to a call goes into it"
-            )
+            hint = "what belongs to a call stands beside that call"
+            scope.faults.add("unknown-key", key, "nothing may stand beside `then`", hint)
     return found
 
 
