@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 @pytest.hookspec
-def pytest_fcall_backends(config: pytest.Config) -> Mapping[str, BackendFactory]:  # type: ignore[empty-body]
+def pytest_fcall_backends(config: pytest.Config) -> Mapping[str, BackendFactory] | None:
     """Return kinds of models: `{"mykind": factory}` makes `--fc-model=mykind:NAME` work."""
 
 
 @pytest.hookspec
-def pytest_fcall_tool_sources(config: pytest.Config) -> Mapping[str, ToolSource]:  # type: ignore[empty-body]
+def pytest_fcall_tool_sources(config: pytest.Config) -> Mapping[str, ToolSource] | None:
     """Return sources of tools: `{"graphql": read}` makes `tools: [{graphql: schema.graphql}]` work.
 
     Sources are read at collection, so they need neither a network nor a server.
@@ -31,7 +31,7 @@ def pytest_fcall_tool_sources(config: pytest.Config) -> Mapping[str, ToolSource]
 
 
 @pytest.hookspec
-def pytest_fcall_comparators(config: pytest.Config) -> Mapping[str, Comparator]:  # type: ignore[empty-body]
+def pytest_fcall_comparators(config: pytest.Config) -> Mapping[str, Comparator] | None:
     """Return operators: `{"iban": compare}` makes `{$iban: DE}` work in any expectation.
 
     A name is given without the dollar sign and may not be one of the built-in operators.
@@ -39,17 +39,17 @@ def pytest_fcall_comparators(config: pytest.Config) -> Mapping[str, Comparator]:
 
 
 @pytest.hookspec
-def pytest_fcall_decoders(config: pytest.Config) -> Mapping[str, Decoder]:  # type: ignore[empty-body]
+def pytest_fcall_decoders(config: pytest.Config) -> Mapping[str, Decoder] | None:
     """Return decoders: `{"mine": decode}` makes `decoder: mine` work in a case file or model entry."""
 
 
 @pytest.hookspec
-def pytest_fcall_suites(config: pytest.Config) -> Mapping[str, Suite]:  # type: ignore[empty-body]
+def pytest_fcall_suites(config: pytest.Config) -> Mapping[str, Suite] | None:
     """Return public benchmarks: `{"mine": suite}` makes `suite: mine:part` work in a case file."""
 
 
 @pytest.hookspec(firstresult=True)
-def pytest_fcall_request(item: pytest.Item, case: Case, request: Request) -> Request:  # type: ignore[empty-body]
+def pytest_fcall_request(item: pytest.Item, case: Case, request: Request) -> Request | None:
     """Change a request before it is planned.
 
     An ordinary implementation replaces the request (None leaves it to others). To build on what others did,
@@ -58,9 +58,7 @@ def pytest_fcall_request(item: pytest.Item, case: Case, request: Request) -> Req
 
 
 @pytest.hookspec(firstresult=True)
-def pytest_fcall_verdict(  # type: ignore[empty-body]
-    item: pytest.Item, case: Case, reply: Reply, verdict: Verdict
-) -> Verdict:
+def pytest_fcall_verdict(item: pytest.Item, case: Case, reply: Reply, verdict: Verdict) -> Verdict | None:
     """Change a verdict after judging; wrappers build on one another as in `pytest_fcall_request`."""
 
 
