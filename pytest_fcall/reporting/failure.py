@@ -9,7 +9,7 @@ from pytest_fcall.core import Calls, Case, Reason, Reply, Verdict
 from pytest_fcall.reporting.columns import shorten
 from pytest_fcall.reporting.marks import UNICODE, Marks
 from pytest_fcall.reporting.pairing import Pair, call_index, chosen, paired
-from pytest_fcall.reporting.question import asked, expectation_of, place_text, where
+from pytest_fcall.reporting.question import asked, expectation_of, place_text
 from pytest_fcall.reporting.rows import argument_rows, brief_rows
 from pytest_fcall.reporting.safe import safe_line
 from pytest_fcall.reporting.sides import Row, side_by_side
@@ -32,18 +32,18 @@ def failure_text(
     width: int = 100,
     marks: Marks = UNICODE,
 ) -> str:
-    """Say where the case stands and what is wrong, what was asked, and what was expected and called.
+    """Say what is wrong, where the case stands, what was asked, and what was expected and called.
 
-    At most twelve lines of `width` columns; `full_failure_text` leaves nothing out. The first line says enough for
-    pytest's short summary to repeat it.
+    At most twelve lines of `width` columns; `full_failure_text` leaves nothing out. The first line, which pytest's
+    short summary repeats, is never cut for want of width.
     """
     reasons = _reasons(verdict.reasons, marks, several=len(calls.calls) > 1)
-    headline = f"{place_text(case.location)}{reasons[0].strip()}" if reasons else where(case, model)
-    top = [headline, f"  asked{f' {safe_line(model)}' if model else ''}: {asked(case)}"]
+    headline = reasons[0].strip() if reasons else safe_line(case.id)
+    top = [f"  {place_text(case.location)}asked{f' {safe_line(model)}' if model else ''}: {asked(case)}"]
     bottom = [*_instead(calls, reply), *reasons[1:]]
     pairs = paired(chosen(expectation_of(case), verdict.alternative), calls.calls, verdict)
-    middle = _comparison(pairs, _LINES - len(top) - len(bottom), width, marks)
-    return "\n".join(shorten(line, width, marks.cut) for line in (*top, *middle, *bottom))
+    middle = _comparison(pairs, _LINES - 1 - len(top) - len(bottom), width, marks)
+    return "\n".join([headline, *(shorten(line, width, marks.cut) for line in (*top, *middle, *bottom))])
 
 
 def _comparison(pairs: Sequence[Pair], room: int, width: int, marks: Marks) -> list[str]:

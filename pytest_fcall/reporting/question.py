@@ -10,14 +10,14 @@ from pytest_fcall.reporting.safe import safe_line
 
 
 def where(case: Case, model: str | None) -> str:
-    """The line that leads to the case: `cases/weather.fc.yaml:14: celsius (openai:gpt-5.2)`."""
+    """The line that leads to the case: `cases/weather.fc.yaml:14 celsius (openai:gpt-5.2)`."""
     line = f"{place_text(case.location)}{safe_line(case.id)}"
     return f"{line} ({safe_line(model)})" if model else line
 
 
 def place_text(location: Location) -> str:
-    """`cases/weather.fc.yaml:14: `; nothing for a case that stands in no file."""
-    return f"{path_text(location)}:{location.line}: " if location.path else ""
+    """`cases/weather.fc.yaml:14 `; nothing for a case that stands in no file."""
+    return f"{path_text(location)}:{location.line} " if location.path else ""
 
 
 def judged_turn(case: Case) -> Turn:
