@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -57,7 +58,7 @@ class Answering:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._replay: bool = config.getoption("fc_replay")
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[tuple[str, bool], Source] = {}
         self._recordings: dict[Path, Recordings] = {}
         self._unavailable: dict[str, str] = {}
         self._runner: Runner | None = None
@@ -67,11 +68,10 @@ class Answering:
 
     def source(self, named: NamedModel) -> Source:
         """The source of a model that the command line, the configuration or a fixture names."""
-        model = named.model
-        if model.id not in self._sources:
-            factory = registry(self._config).backends.get(model.kind)
-            self._sources[model.id] = Source(named, factory(model, self._config.rootpath) if factory else None)
-        return self._sources[model.id]
+        key = named.model.id, named.live
+        if key not in self._sources:
+            self._sources[key] = Source(named, self._backend(named))
+        return self._sources[key]
 
     @property
     def decoders(self) -> Mapping[str, Decoder]:
@@ -103,6 +103,13 @@ class Answering:
         except Exception as error:
             self._fail(source, error)
 
+    def _backend(self, named: NamedModel) -> Backend | None:
+        make = registry(self._config).backends.get(named.model.kind)
+        try:
+            return make(named.model, self._config.rootpath) if make else None
+        except ModelUnavailable as unavailable:
+            fail(str(unavailable))
+
     def _recorded(self, source: Source, request: Request, asker: Asker) -> Answer | None:
         if not (source.replayable or self._replay):
             return None
@@ -120,7 +127,7 @@ class Answering:
     def _live(self, source: Source, request: Request, asker: Asker) -> Backend:
         __tracebackhide__ = True
         named = source.named
-        if not named.live:
+        if self._replay or not named.live:
             self._no_recording(source, request, asker)
         if source.backend is None:
             known = ", ".join(sorted(registry(self._config).backends))
@@ -157,10 +164,13 @@ class Answering:
         raise without_our_frames(error)
 
     def _run(self, backend: Backend, request: Request) -> Reply:
-        if self._runner is None:
-            from asyncio import Runner
+        import asyncio
 
-            self._runner = Runner()
+        if self._runner is None:
+            self._runner = asyncio.Runner()
+        with suppress(RuntimeError):
+            asyncio.get_running_loop()
+            fail("fc_model(…) cannot wait inside an async test: write `await fc_model.ask(…)`")
         return self._runner.get_loop().run_until_complete(backend.complete(request))
 
     def _close(self) -> None:

@@ -54,6 +54,22 @@ def test_an_async_test_awaits_the_model(shop: Shop) -> None:
     shop.run("--fc-model=python:echo:answer_async").assert_outcomes(passed=1)
 
 
+def test_an_async_test_that_forgets_to_await_is_told(shop: Shop) -> None:
+    shop.file(
+        "test_plain.py",
+        """
+        import pytest
+
+        @pytest.mark.asyncio
+        async def test_text(fc_model):
+            fc_model("hello")
+        """,
+    )
+    result = shop.ask()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*write `await fc_model.ask*"])
+
+
 def test_unequal_calls_are_shown_with_the_argument_that_differs(shop: Shop) -> None:
     shop.file(
         "test_plain.py",

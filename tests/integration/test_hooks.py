@@ -27,6 +27,23 @@ def test_a_backend_adds_a_kind_of_model(shop: Shop) -> None:
     shop.run("--fc-model=parrot:grey").assert_outcomes(passed=1)
 
 
+def test_a_backend_that_cannot_be_made_says_why_in_one_line(weather: Shop) -> None:
+    weather.pytester.makeconftest(
+        """
+        from pytest_fcall import ModelUnavailable
+
+        def make(model, root):
+            raise ModelUnavailable(f"{model.id}: no such bird; known are grey and green")
+
+        def pytest_fcall_backends(config):
+            return {"parrot": make}
+        """
+    )
+    result = weather.run("--fc-model=parrot:pink")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["parrot:pink: no such bird; known are grey and green"])
+
+
 def test_a_comparator_adds_an_operator(shop: Shop) -> None:
     shop.pytester.makeconftest(
         """

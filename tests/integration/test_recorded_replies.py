@@ -78,6 +78,20 @@ def test_recorded_replies_of_an_app_are_used_on_demand_only(weather: Shop) -> No
     weather.run("--fc-model=python:echo:down", "--fc-replay").assert_outcomes(passed=1, failed=1)
 
 
+def test_under_replay_not_even_the_app_of_a_conftest_file_is_called(weather: Shop) -> None:
+    weather.pytester.makeconftest("import echo, pytest\n@pytest.fixture\ndef fc_model(): return echo.down\n")
+    result = weather.run("--fc-replay")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*no recorded reply of python:echo:down*"])
+    result.stdout.no_fnmatch_line("*the shop is closed*")
+
+
+def test_a_name_given_by_a_fixture_is_asked_even_if_the_configuration_names_it_too(weather: Shop) -> None:
+    weather.pytester.makeini("[pytest]\nfc_model = python:echo:answer\n")
+    weather.pytester.makeconftest("import pytest\n@pytest.fixture\ndef fc_model(fc_model): return fc_model.id\n")
+    weather.run().assert_outcomes(passed=1, failed=1)
+
+
 def test_live_and_replay_exclude_each_other(recorded: Shop) -> None:
     result = recorded.run("--fc-live", "--fc-replay")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
