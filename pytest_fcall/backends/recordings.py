@@ -44,11 +44,15 @@ def write_recordings(path: Path, model: Model, entries: Iterable[Recorded]) -> N
     Raises ValueError, and leaves the file as it is, where a reply holds something that JSON cannot say.
     """
     entries = list(entries)
-    catalogues = {catalogue_digest(entry.request.tools): entry.request.tools for entry in entries}
+    tools = {id(entry.request.tools): entry.request.tools for entry in entries}
+    digests = {key: catalogue_digest(value) for key, value in tools.items()}
+    rows = sorted(
+        (entry.case, entry.request.sample, _entry_line(entry, digests[id(entry.request.tools)])) for entry in entries
+    )
     lines = [
         _line({"fcall": "replies", "version": VERSION, "model": model.id}),
-        *(_line({"catalogue": name, "tools": _tools_to_data(catalogues[name])}) for name in sorted(catalogues)),
-        *(line for *_, line in sorted((entry.case, entry.request.sample, _entry_line(entry)) for entry in entries)),
+        *sorted({_line({"catalogue": digests[key], "tools": _tools_to_data(tools[key])}) for key in tools}),
+        *(line for *_, line in rows),
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
@@ -59,7 +63,7 @@ def write_recordings(path: Path, model: Model, entries: Iterable[Recorded]) -> N
         draft.unlink(missing_ok=True)
 
 
-def _entry_line(entry: Recorded) -> str:
+def _entry_line(entry: Recorded, catalogue: str) -> str:
     try:
         return _line(
             {
@@ -67,7 +71,7 @@ def _entry_line(entry: Recorded) -> str:
                 "sample": entry.request.sample,
                 "request": entry.digest,
                 "messages": list(entry.request.messages),
-                "catalogue": catalogue_digest(entry.request.tools),
+                "catalogue": catalogue,
                 "settings": _public(entry.request.settings),
                 "reply": reply_to_data(entry.reply),
                 "recorded": entry.recorded,
