@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
+import venv
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -40,18 +42,28 @@ def many(folder: Path, rounds: int) -> None:
 
 
 def start(folder: Path, rounds: int) -> None:
-    """A run with one test that does nothing, with the plugin and without it."""
+    """A run with one test that does nothing: with the plugin, without it, and in an environment with pytest alone."""
     (folder / "test_empty.py").write_text("def test_nothing(): pass\n")
+    environments = {name: folder / name for name in ("bare", "full")}
+    root = Path(__file__).parent.parent
+    for name, packages in (("bare", ["pytest"]), ("full", [str(root)])):
+        venv.create(environments[name], with_pip=True)
+        pip = [str(environments[name] / "bin/python"), "-m", "pip", "install", "--quiet", *packages]
+        subprocess.run(pip, check=True)
+    bare, full = (str(path / "bin/python") for path in environments.values())
     commands = {
-        "without the plugin": pytest_command("-p", "no:fcall", "test_empty.py"),
-        "with the plugin": pytest_command("test_empty.py"),
+        "pytest alone": [bare, *pytest_command("test_empty.py")[1:]],
+        "with what pytest-fcall needs": [full, *pytest_command("-p", "no:fcall", "test_empty.py")[1:]],
+        "with pytest-fcall": [full, *pytest_command("test_empty.py")[1:]],
     }
     runs = side_by_side(commands, folder, max(rounds, 20))
-    without, with_plugin = runs.values()
-    more = median(b.wall - a.wall for a, b in zip(without, with_plugin, strict=True))
+    alone, without, with_plugin = runs.values()
     print("### An empty run\n")
-    print(table(runs, "without the plugin"))
-    print(f"\nThe plugin costs {more * 1000:.1f} ms (median of {len(without)} pairs).\n")
+    print(table(runs, "pytest alone"))
+    for what, floor in (("The plugin costs", without), ("The plugin and what it needs cost", alone)):
+        more = median(b.wall - a.wall for a, b in zip(floor, with_plugin, strict=True))
+        print(f"\n{what} {more * 1000:.1f} ms (median of {len(floor)} pairs).")
+    print()
 
 
 BENCHMARKS = {"instant": instant, "many": many, "start": start}
