@@ -43,18 +43,23 @@ class Defaults:
 
     def __init__(self, layers: Sequence[Layer]) -> None:
         self._layers = layers
+        self._keys = frozenset(key for layer in layers for key in layer.entries)
         self._read: dict[tuple[int, str], tuple[object, list[Fault]]] = {}
 
     def all(self, key: str, read: Callable[[Node, Scope], _T], scope: Scope) -> list[_T]:
         """What each layer says, the nearest first. The faults found are those of the case in `scope` too."""
+        if key not in self._keys:
+            return []
         return [
             self._value(layer, layer.entries[key][1], read, scope) for layer in self._layers if key in layer.entries
         ]
 
     def nearest(self, key: str, read: Callable[[Node, Scope], _T], scope: Scope) -> _T | None:
         """What the nearest layer says that says anything."""
-        layer = next((layer for layer in self._layers if key in layer.entries), None)
-        return None if layer is None else self._value(layer, layer.entries[key][1], read, scope)
+        if key not in self._keys:
+            return None
+        layer = next(layer for layer in self._layers if key in layer.entries)
+        return self._value(layer, layer.entries[key][1], read, scope)
 
     def _value(self, layer: Layer, node: Node, read: Callable[[Node, Scope], _T], scope: Scope) -> _T:
         if scope.filling.row:

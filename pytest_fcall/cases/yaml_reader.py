@@ -123,25 +123,33 @@ class _Survey:
     def check(self, node: Node, depth: int) -> None:
         """Refuse what is too large or nested too deep; `node` stands that deep in the file."""
         self._known.clear()
-        self._measure(node, depth)
-
-    def _measure(self, node: Node, depth: int) -> tuple[int, int]:
-        """How many nodes hang on `node`, itself included, and how deep."""
-        self._left -= 1
         if isinstance(node, yaml.ScalarNode):
             self._check_tag(node, _COLLECTIONS)
-            return 1, 1
+        else:
+            self._measure(node, depth)
+
+    def _measure(self, node: Node, depth: int) -> tuple[int, int]:
+        """How many nodes hang on a list or mapping, itself included, and how deep."""
+        self._left -= 1
         self._check_tag(node, _NO_MAPPING if isinstance(node, yaml.MappingNode) else _NO_LIST)
         if id(node) in self._known:
             return self._again(node, depth)
         if depth > MAX_DEPTH:
             raise UnreadableFile(self._source.fault("too-deep", node, "this is nested too deep"))
         self._known[id(node)] = None
-        size = height = 1
+        scalars, size, height = 0, 1, 1
         for item in _children(node):
-            below, tall = self._measure(item, depth + 1)
-            size += below
-            height = max(height, tall + 1)
+            if isinstance(item, yaml.ScalarNode):
+                self._check_tag(item, _COLLECTIONS)
+                scalars += 1
+            else:
+                below, tall = self._measure(item, depth + 1)
+                size += below
+                height = max(height, tall + 1)
+        if scalars:
+            self._left -= scalars
+            size += scalars
+            height = max(height, 2)
         self._known[id(node)] = size, height
         self._check_size(node)
         return size, height

@@ -25,6 +25,7 @@ class ToolSchema:
     def __init__(self, parameters: Mapping[str, Json]) -> None:
         self._root = parameters
         self._strict = strict(self._root)
+        self._ways: dict[Path, Path | None] = {}
         self._validator = compiled(self._strict)
         self.parameters: Mapping[str, Mapping[str, Json]] = dict(self._properties())
         """The schema of each argument that has one."""
@@ -41,7 +42,7 @@ class ToolSchema:
     def check_at(self, path: Sequence[str | int], value: Json) -> list[Finding]:
         """All the ways in which `value` cannot stand at `path` of the arguments."""
         try:
-            way = locate(self._strict, path)
+            way = self._located(tuple(path))
         except UndeclaredError as error:
             return [unexpected(error.path, error.known, None)]
         validator = None if way is None else self._parts.get(pointer(way))
@@ -53,7 +54,7 @@ class ToolSchema:
         References are followed, and of a union with one kind of object in it, that object is meant.
         """
         try:
-            way = locate(self._strict, path)
+            way = self._located(tuple(path))
         except UndeclaredError:
             return None
         found = None if way is None else look_up(self._root, way)
@@ -67,6 +68,12 @@ class ToolSchema:
         told = {finding.path for finding in unfit}
         found = Explainer(self._strict, fitted, base, at).findings(validator.iter_errors(fitted))
         return [*unfit, *(finding for finding in found if told.isdisjoint(_ways_to(finding.path)))]
+
+    def _located(self, path: Path) -> Path | None:
+        """Find a place once: cases speak of the same few again and again."""
+        if path not in self._ways:
+            self._ways[path] = locate(self._strict, path)
+        return self._ways[path]
 
     @cached_property
     def _parts(self) -> ValidatorMap:
