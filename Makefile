@@ -25,7 +25,12 @@ types: $(READY)
 imports: $(READY)
 	$(BIN)/lint-imports
 
-check: test lint types imports ## what continuous integration runs
+docs: $(READY) ## try every block of the documentation, and build the changelog
+	$(BIN)/python -m pytest tests/unit/test_docs.py -n 2
+	$(BIN)/towncrier build --draft --version next >/dev/null
+	$(BIN)/fcall lint cases
+
+check: test lint types imports docs demo ## what continuous integration runs
 
 clean:
 	rm -rf $(VENV)
