@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 from yaml import MappingNode, Node, ScalarNode
 
@@ -60,7 +59,7 @@ class _Checker:
         if isinstance(expected, Operator):
             self._operator(path, expected, (*trail, f"${expected.name}"))
         elif not _has_operator(expected):
-            self._literal(path, cast(Json, expected), trail)
+            self._literal(path, expected, trail)
         elif isinstance(expected, Mapping):
             for name, item in expected.items():
                 self.check((*path, name), item, (*trail, name))

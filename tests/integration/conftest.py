@@ -11,16 +11,7 @@ import pytest_fcall.plugin.asserting
 import pytest_fcall.plugin.gathering
 import pytest_fcall.plugin.running  # noqa: F401
 
-QUIET = [
-    "-p",
-    "no:cacheprovider",
-    "-p",
-    "no:randomly",
-    "-p",
-    "no:hypothesispytest",
-    "-o",
-    "asyncio_default_fixture_loop_scope=function",
-]
+QUIET = ["-p", "no:cacheprovider", "-p", "no:randomly"]
 
 ECHO = '''
 import json
@@ -83,7 +74,8 @@ class Shop:
 
 
 @pytest.fixture
-def shop(pytester: pytest.Pytester) -> Iterator[Shop]:
+def shop(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest -o asyncio_default_fixture_loop_scope=function")
     before = set(sys.modules)
     yield Shop(pytester)
     for name in {"echo", "conftest"} & (sys.modules.keys() - before):
