@@ -91,10 +91,11 @@ def folder_for(block: Block, folder: Path) -> Path:
 def clean_imports(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """Forget the page's own modules: another page has modules of the same names."""
     monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
     yield
-    for name, module in list(sys.modules.items()):
-        places = [getattr(module, "__file__", None), *getattr(module, "__path__", [])]
-        if any(place and Path(place).is_relative_to(tmp_path) for place in places):
+    own = {path.stem for path in tmp_path.iterdir()}
+    for name in sys.modules.keys() - before:
+        if name.partition(".")[0] in own:
             del sys.modules[name]
 
 
