@@ -89,7 +89,7 @@ class Answering:
         backend = self._live(source, request, asker)
         try:
             return Answer(self._run(backend, request), replayed=False)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._fail(source, error)
 
     async def answer_async(self, source: Source, request: Request, asker: Asker) -> Answer:
@@ -100,7 +100,7 @@ class Answering:
         backend = self._live(source, request, asker)
         try:
             return Answer(await backend.complete(request), replayed=False)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._fail(source, error)
 
     def _backend(self, named: NamedModel) -> Backend | None:
@@ -155,12 +155,16 @@ class Answering:
             fail(text)
         pytest.skip(text)
 
-    def _fail(self, source: Source, error: Exception) -> NoReturn:
-        """End the test: a model that is unavailable is one line, anything else is shown as it was raised."""
+    def _fail(self, source: Source, error: Exception | SystemExit) -> NoReturn:
+        """End the test: what we found ourselves is one line, anything else is shown as it was raised."""
+        from pytest_fcall.backends.answers import AnswerError
+
         __tracebackhide__ = True
         if isinstance(error, ModelUnavailable):
             self._unavailable[source.named.model.id] = str(error)
             fail(str(error))
+        if isinstance(error, AnswerError):
+            fail(f"{source.named.model.id}: {error}")
         raise without_our_frames(error)
 
     def _run(self, backend: Backend, request: Request) -> Reply:
@@ -181,7 +185,7 @@ class Answering:
             self._runner.close()
 
 
-def without_our_frames(error: Exception) -> Exception:
+def without_our_frames(error: Exception | SystemExit) -> Exception | SystemExit:
     """Cut a traceback down to what lies below our own code, if anything does."""
     below = here = error.__traceback__
     while here is not None:

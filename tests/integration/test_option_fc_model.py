@@ -97,3 +97,36 @@ def test_what_the_app_raises_is_an_error_with_the_apps_own_traceback(weather: Sh
     result.stdout.fnmatch_lines(["*the shop is closed*", "echo.py:*: ConnectionError"])
     result.stdout.no_fnmatch_line("*asyncio/*")
     result.stdout.no_fnmatch_line("*pytest_fcall/*")
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("return object()", ["python:odd:answer: the app returned a object; it may return text, a list of calls*"]),
+        ("return {'result': 1}", ["python:odd:answer: the app returned a dict with 'result'; *"]),
+        ("raise SystemExit('no licence')", ["*raise SystemExit*", "odd.py:2: SystemExit"]),
+        ("return answer(request)", ["*RecursionError*"]),
+    ],
+)
+def test_an_app_that_misbehaves_is_an_error_without_our_frames(weather: Shop, body: str, lines: list[str]) -> None:
+    weather.pytester.makepyfile(odd=f"def answer(request):\n    {body}\n")
+    result = weather.run("--fc-model=python:odd:answer")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(lines)
+    result.stdout.no_fnmatch_line("*pytest_fcall/*")
+
+
+def test_hostile_names_arguments_and_text_are_shown_safely(weather: Shop) -> None:
+    weather.pytester.makepyfile(
+        odd="""
+        def answer(request):
+            name = "get_weather" + chr(27) + "[2J"
+            return [{"name": name, "arguments": {"city": chr(0x202E) + "A" * 1_000_000}}, {"name": 5, "arguments": "{"}]
+        """
+    )
+    result = weather.run("--fc-model=python:odd:answer")
+    result.assert_outcomes(failed=2)
+    printed = result.stdout.str()
+    assert "\x1b" not in printed
+    assert "\u202e" not in printed
+    assert len(printed) < 10_000
