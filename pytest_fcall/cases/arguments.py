@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
 from yaml import MappingNode, Node, ScalarNode
 
 from pytest_fcall.cases.faults import closest, did_you_mean, one_of, shown
 from pytest_fcall.cases.fields import node_at
-from pytest_fcall.cases.globs import matches
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.core import Json, Operator, Pattern
+from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.schema import Finding
 
 _CODES = {"missing_argument": "missing-argument", "unexpected_argument": "unknown-argument"}
@@ -23,7 +24,7 @@ def check_arguments(place: Node, node: Node, tool: str, arguments: Mapping[str, 
         return
     meant = check_names(node, tool, arguments, scope)
     for name in sorted(schema.required - arguments.keys() - meant):
-        if not matches(f"{tool}.{name}", (rule.path for rule in scope.match if rule.operator)):
+        if not any(glob_matches(rule.path, f"{tool}.{name}") for rule in scope.match if rule.operator):
             hint = f"name it, or write `{name}: {{$ignore: true}}`"
             scope.faults.add("missing-argument", place, f"{shown(tool)} requires the argument {shown(name)}", hint)
     checker = _Checker(tool, node, scope)
@@ -58,7 +59,7 @@ class _Checker:
     def check(self, path: tuple[str | int, ...], expected: Pattern, trail: tuple[str | int, ...]) -> None:
         if isinstance(expected, Operator):
             self._operator(path, expected, (*trail, f"${expected.name}"))
-        elif not _has_operator(expected):
+        elif _is_plain(expected):
             self._literal(path, expected, trail)
         elif isinstance(expected, Mapping):
             for name, item in expected.items():
@@ -102,12 +103,13 @@ def _others(parameters: Mapping[str, object]) -> str:
     return one_of(parameters) if parameters else "it takes none"
 
 
-def _has_operator(expected: Pattern) -> bool:
+def _is_plain(expected: Pattern) -> TypeGuard[Json]:
+    """Whether it is a value, with no operator anywhere inside."""
     if isinstance(expected, Operator):
-        return True
+        return False
     if isinstance(expected, Mapping):
-        return any(map(_has_operator, expected.values()))
-    return isinstance(expected, list) and any(map(_has_operator, expected))
+        return all(map(_is_plain, expected.values()))
+    return not isinstance(expected, list) or all(map(_is_plain, expected))
 
 
 def _key(node: Node, name: str) -> Node:

@@ -11,11 +11,12 @@ from pytest_fcall.cases import fields
 from pytest_fcall.cases.arguments import check_arguments, check_names
 from pytest_fcall.cases.faults import did_you_mean, shown
 from pytest_fcall.cases.fields import Entries
-from pytest_fcall.cases.globs import glob, is_glob
+from pytest_fcall.cases.globs import glob
 from pytest_fcall.cases.patterns import patterns
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.yaml_tags import NULL, STR
 from pytest_fcall.core import CallPattern, Canned, ExpectedCall, Pattern
+from pytest_fcall.core.glob import is_glob
 
 BESIDE = ("args", "returns", "returns_each", "raises", "times", "as")
 """What may stand beside a call."""

@@ -1,19 +1,11 @@
-"""Globs over names of tools, parameters and models."""
+"""Reading globs over names of tools, parameters and models."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
-from fnmatch import fnmatchcase
 
 from yaml import Node, ScalarNode
 
 from pytest_fcall.cases import fields
-from pytest_fcall.cases.faults import Faults, shown
-
-
-def is_glob(name: str) -> bool:
-    """Whether the name stands for many."""
-    return any(char in name for char in "*?[")
+from pytest_fcall.cases.faults import Faults
 
 
 def glob(node: Node, faults: Faults, what: str) -> str:
@@ -21,8 +13,6 @@ def glob(node: Node, faults: Faults, what: str) -> str:
     name = fields.text(node, faults, what)
     if name != name.strip() or (not name and node.tag.endswith(":str")):
         faults.add("bad-glob", node, f"{what} may not be empty, nor begin or end with a space")
-    elif "[" in name and "]" not in name[name.index("[") + 2 :]:
-        faults.add("bad-glob", node, f"the `[` in {shown(name)} is not closed", "write `[[]` for a bracket itself")
     return name
 
 
@@ -30,8 +20,3 @@ def one_or_many(node: Node, faults: Faults, what: str) -> tuple[tuple[str, Node]
     """One glob or a list of them, with their places."""
     nodes = [node] if isinstance(node, ScalarNode) else fields.items(node, faults, what)
     return tuple((glob(item, faults, what), item) for item in nodes)
-
-
-def matches(name: str, globs: Iterable[str]) -> bool:
-    """Whether one of the globs names it."""
-    return any(name == pattern or fnmatchcase(name, pattern) for pattern in globs)

@@ -8,10 +8,11 @@ from yaml import MappingNode, Node
 
 from pytest_fcall.cases import fields
 from pytest_fcall.cases.faults import did_you_mean, shown
-from pytest_fcall.cases.globs import glob, is_glob
+from pytest_fcall.cases.globs import glob
 from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.core import MatchRule, Operator, Profile, Strings
+from pytest_fcall.core.glob import is_glob
 
 
 def match_rules(node: Node, scope: Scope) -> tuple[MatchRule, ...]:

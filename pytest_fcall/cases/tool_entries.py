@@ -15,8 +15,9 @@ from pytest_fcall.cases.extensions import Extensions
 from pytest_fcall.cases.faults import Faults, did_you_mean, shown
 from pytest_fcall.cases.fields import Entries, node_at
 from pytest_fcall.cases.files import find_file, read_data
-from pytest_fcall.cases.globs import is_glob, matches, one_or_many
+from pytest_fcall.cases.globs import one_or_many
 from pytest_fcall.core import Json, Tool
+from pytest_fcall.core.glob import glob_matches, is_glob
 from pytest_fcall.schema import SchemaError, tool_from_data, tools_from_data
 from pytest_fcall.schema.locks import lock_path, read_lock
 
@@ -200,9 +201,9 @@ def pick(tools: Sequence[Tool], found: Entries, faults: Faults) -> list[Tool]:
             continue
         globs = one_or_many(found[key][1], faults, f"each of `{key}`")
         for glob, node in globs:
-            if glob and not any(matches(name, [glob]) for name in names):
+            if glob and not any(glob_matches(glob, name) for name in names):
                 what = "tool matches" if is_glob(glob) else "tool is called"
                 faults.add("unknown-tool", node, f"no {what} {shown(glob)} here", did_you_mean(glob, names))
         listed = [glob for glob, _ in globs]
-        picked = [tool for tool in picked if matches(tool.name, listed) == (key == "only")]
+        picked = [tool for tool in picked if any(glob_matches(glob, tool.name) for glob in listed) == (key == "only")]
     return picked

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from pytest_fcall.core.call import Call
 from pytest_fcall.core.expectation import CallPattern, ExpectedCall
+from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.rules import Rules
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.matching.arguments import argument_mismatches, pattern_mismatches, schema_mismatches
-from pytest_fcall.matching.globs import glob_matches
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.place import Ways
 from pytest_fcall.schema import SchemaError, tool_schema

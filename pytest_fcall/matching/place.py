@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.rules import Rules, Strings
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import ReasonKind
-from pytest_fcall.matching.globs import glob_matches
 from pytest_fcall.matching.mismatch import Keys, Mismatch, path_text
 from pytest_fcall.matching.strings import NORMAL_FORMS
 from pytest_fcall.matching.wording import json_type, show, type_in_words

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from os import PathLike
 from typing import TYPE_CHECKING, cast
 
@@ -11,6 +10,7 @@ import pytest
 
 from pytest_fcall.cases import plan_request
 from pytest_fcall.core import Calls, Case, Condition, FaultyCase, Reply, Verdict
+from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching import judge_turn
 from pytest_fcall.plugin.answering import Answer, answering
@@ -120,7 +120,7 @@ class CaseItem(pytest.Function):
 
 
 def _first_for(conditions: tuple[Condition, ...], model: str) -> Condition | None:
-    return next((c for c in conditions if not c.models or any(fnmatchcase(model, glob) for glob in c.models)), None)
+    return next((c for c in conditions if not c.models or any(glob_matches(glob, model) for glob in c.models)), None)
 
 
 def refuse_what_takes_more_than_a_request(case: Case) -> None:

@@ -1,6 +1,11 @@
-"""Globs over tool names and parameter paths."""
+"""Globs over names of tools, parameters and models. One meaning everywhere."""
 
 from __future__ import annotations
+
+
+def is_glob(name: str) -> bool:
+    """Whether the name stands for many."""
+    return "*" in name
 
 
 def glob_matches(glob: str, text: str) -> bool:
