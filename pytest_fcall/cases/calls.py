@@ -14,7 +14,7 @@ from pytest_fcall.cases.fields import Entries
 from pytest_fcall.cases.globs import glob
 from pytest_fcall.cases.patterns import patterns
 from pytest_fcall.cases.scope import Scope
-from pytest_fcall.cases.yaml_tags import NULL, STR
+from pytest_fcall.cases.yaml.tags import NULL, STR
 from pytest_fcall.core import CallPattern, Canned, ExpectedCall, Pattern
 from pytest_fcall.core.glob import is_glob
 

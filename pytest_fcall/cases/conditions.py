@@ -9,7 +9,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 from pytest_fcall.cases import fields
 from pytest_fcall.cases.faults import Faults, shown
 from pytest_fcall.cases.globs import one_or_many
-from pytest_fcall.cases.yaml_tags import STR
+from pytest_fcall.cases.yaml.tags import STR
 from pytest_fcall.core import Condition, Samples
 
 _RATE = re.compile(r"rate>=(0(\.[0-9]+)?|1(\.0+)?)")

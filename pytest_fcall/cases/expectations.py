@@ -12,7 +12,7 @@ from pytest_fcall.cases.calls import call_patterns, expected_call
 from pytest_fcall.cases.faults import shown
 from pytest_fcall.cases.fields import Entries
 from pytest_fcall.cases.scope import Scope
-from pytest_fcall.cases.yaml_tags import STR
+from pytest_fcall.cases.yaml.tags import STR
 from pytest_fcall.core import Expectation, ExpectedCall
 
 Stage: TypeAlias = tuple[ExpectedCall, ...]

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases.faults import Faults, did_you_mean, one_of, shown
-from pytest_fcall.cases.yaml_tags import BOOL, FLOAT, INT, MAP, MERGE, NULL, SCALAR_TAGS, SEQ, STR, short
+from pytest_fcall.cases.yaml.tags import BOOL, FLOAT, INT, MAP, MERGE, NULL, SCALAR_TAGS, SEQ, STR, short
 from pytest_fcall.core import Json
 
 Entries: TypeAlias = "dict[str, tuple[Node, Node]]"

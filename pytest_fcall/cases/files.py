@@ -9,7 +9,7 @@ from yaml import Node
 
 from pytest_fcall.cases import fields
 from pytest_fcall.cases.faults import Faults, Source, UnreadableFile, shown
-from pytest_fcall.cases.yaml_reader import MAX_BYTES, read_text, read_yaml
+from pytest_fcall.cases.yaml.reader import MAX_BYTES, read_text, read_yaml
 from pytest_fcall.core import Json
 
 

@@ -10,7 +10,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import clock
 from pytest_fcall.cases.faults import Faults, did_you_mean, shown
-from pytest_fcall.cases.yaml_tags import NULL, STR
+from pytest_fcall.cases.yaml.tags import NULL, STR
 
 _BRACES = re.compile(r"\{(?:(?P<name>[^\W\d]\w*)|now:(?P<form>[^{}]*))\}")
 

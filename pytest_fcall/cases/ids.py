@@ -9,7 +9,7 @@ from yaml import Node, ScalarNode
 
 from pytest_fcall.cases import fields
 from pytest_fcall.cases.faults import Faults, shown
-from pytest_fcall.cases.yaml_tags import NULL
+from pytest_fcall.cases.yaml.tags import NULL
 
 _LONGEST = 200
 _PYTEST_MARKS = frozenset(

@@ -9,12 +9,12 @@ from types import MappingProxyType
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import fields
-from pytest_fcall.cases.data import nodes_of
 from pytest_fcall.cases.faults import shown
 from pytest_fcall.cases.fields import Entries
 from pytest_fcall.cases.files import find_file, read_bytes, read_data, read_words
 from pytest_fcall.cases.scope import Scope
-from pytest_fcall.cases.yaml_tags import NULL
+from pytest_fcall.cases.yaml.python_data import nodes_of
+from pytest_fcall.cases.yaml.tags import NULL
 from pytest_fcall.core import Json, Message
 
 _ROLES = ("system", "developer", "user", "assistant", "tool")

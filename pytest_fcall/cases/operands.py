@@ -12,7 +12,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 from pytest_fcall.cases import fields
 from pytest_fcall.cases.faults import did_you_mean, one_of, shown
 from pytest_fcall.cases.scope import Scope
-from pytest_fcall.cases.yaml_tags import BOOL
+from pytest_fcall.cases.yaml.tags import BOOL
 from pytest_fcall.core import Json, OperandKind
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")

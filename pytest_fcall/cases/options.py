@@ -15,7 +15,7 @@ from pytest_fcall.cases import fields
 from pytest_fcall.cases.faults import Faults, Source, did_you_mean, one_of, shown
 from pytest_fcall.cases.fields import Entries
 from pytest_fcall.cases.scope import Scope
-from pytest_fcall.cases.yaml_tags import STR
+from pytest_fcall.cases.yaml.tags import STR
 from pytest_fcall.core import Fault, Json, World
 
 _T = TypeVar("_T")

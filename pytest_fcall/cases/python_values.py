@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pytest_fcall.cases.data import nodes_of
 from pytest_fcall.cases.expectations import expectation
 from pytest_fcall.cases.extensions import Extensions
 from pytest_fcall.cases.faults import Faults, Source
 from pytest_fcall.cases.filling import Filling
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.toolbox import Toolbox
+from pytest_fcall.cases.yaml.python_data import nodes_of
 from pytest_fcall.core import Expectation, Fault, Tool
 
 

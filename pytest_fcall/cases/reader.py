@@ -17,7 +17,7 @@ from pytest_fcall.cases.extensions import Extensions
 from pytest_fcall.cases.faults import Faults, Source, UnreadableFile, did_you_mean
 from pytest_fcall.cases.fields import Entries
 from pytest_fcall.cases.shared import SHARED_KEYS, Part, Shared, share, shown_path
-from pytest_fcall.cases.yaml_reader import read_text, read_yaml
+from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.core import Case, Fault, FaultyCase
 
 _FILE_KEYS = (*SHARED_KEYS, "cases", "suite")

@@ -21,7 +21,7 @@ from pytest_fcall.cases.options import DEFAULT_KEYS, Defaults, Layer
 from pytest_fcall.cases.rules import match_rules
 from pytest_fcall.cases.tool_entries import Place, read_entry
 from pytest_fcall.cases.toolbox import Toolbox
-from pytest_fcall.cases.yaml_reader import read_text, read_yaml
+from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.core import Fault, MatchRule, Tool
 from pytest_fcall.schema import SchemaError, tool_schema
 

@@ -10,7 +10,7 @@ from pytest_fcall.cases.extensions import Extensions
 from pytest_fcall.cases.faults import Faults
 from pytest_fcall.cases.shared import Part, Parts, shown_path
 from pytest_fcall.cases.tool_entries import is_locked, lock_key, source_kind
-from pytest_fcall.cases.yaml_reader import read_text, read_yaml
+from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.core import Json
 
 

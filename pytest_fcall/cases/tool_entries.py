@@ -19,7 +19,7 @@ from pytest_fcall.cases.globs import one_or_many
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.core.glob import glob_matches, is_glob
 from pytest_fcall.schema import SchemaError, tool_from_data, tools_from_data
-from pytest_fcall.schema.locks import lock_path, read_lock
+from pytest_fcall.schema.sources.locks import lock_path, read_lock
 
 _BUILT_IN = ("python", "file", "openapi", "mcp")
 _PREFIX = re.compile(r"[A-Za-z0-9_-]+")

@@ -11,11 +11,11 @@ from urllib.request import urlopen
 
 from pytest_fcall.cases import UnreadableFile, fields
 from pytest_fcall.cases.faults import Faults, Source
-from pytest_fcall.cases.yaml_reader import MAX_BYTES, read_yaml
+from pytest_fcall.cases.yaml.reader import MAX_BYTES, read_yaml
 from pytest_fcall.core import Json, Tool, canonical
 from pytest_fcall.schema import SchemaError, tools_from_data, tools_from_openapi
-from pytest_fcall.schema.locks import describe_source
-from pytest_fcall.schema.variables import expand
+from pytest_fcall.schema.sources.locks import describe_source
+from pytest_fcall.schema.sources.variables import expand
 
 
 class Asker:
@@ -50,7 +50,7 @@ class Asker:
 
     def _listing(self, server: Mapping[str, Json], folder: Path) -> Json:
         try:
-            from pytest_fcall.schema.mcp_client import list_mcp_tools
+            from pytest_fcall.schema.sources.mcp_client import list_mcp_tools
         except ImportError as error:
             message = f"MCP servers are asked through the package mcp, version 2 or newer ({error})"
             raise SchemaError(message, hint="pip install 'pytest-fcall[mcp]'") from error

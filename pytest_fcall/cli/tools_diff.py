@@ -13,8 +13,8 @@ from pytest_fcall.cli.sourced import Problems, sourced_files
 from pytest_fcall.core import Case, Expectation, Json
 from pytest_fcall.reporting import safe
 from pytest_fcall.schema import SchemaError
-from pytest_fcall.schema.drift import ToolChange, tool_changes
-from pytest_fcall.schema.locks import describe_source, lock_path, read_lock
+from pytest_fcall.schema.sources.drift import ToolChange, tool_changes
+from pytest_fcall.schema.sources.locks import describe_source, lock_path, read_lock
 
 _NAMED = 8
 _SIGNS = {"added": "+", "removed": "-", "changed": "~"}

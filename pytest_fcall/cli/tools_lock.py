@@ -12,7 +12,15 @@ from pytest_fcall.cli.sourced import Problems, sourced_files
 from pytest_fcall.core import Json
 from pytest_fcall.reporting import safe_line
 from pytest_fcall.schema import SchemaError
-from pytest_fcall.schema.locks import LockEntry, ToolLock, describe_source, lock_path, read_lock, source_key, write_lock
+from pytest_fcall.schema.sources.locks import (
+    LockEntry,
+    ToolLock,
+    describe_source,
+    lock_path,
+    read_lock,
+    source_key,
+    write_lock,
+)
 
 
 def lock(project: Project, asker: Asker) -> int:

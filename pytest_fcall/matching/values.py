@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.lists import compare_list
 from pytest_fcall.matching.mismatch import Mismatch
-from pytest_fcall.matching.numeric import nearly_equal
 from pytest_fcall.matching.objects import compare_object
-from pytest_fcall.matching.operand import is_number
-from pytest_fcall.matching.operators import apply
+from pytest_fcall.matching.operators.lists import compare_list
+from pytest_fcall.matching.operators.numeric import nearly_equal
+from pytest_fcall.matching.operators.operand import is_number
+from pytest_fcall.matching.operators.table import apply
 from pytest_fcall.matching.place import Place
 from pytest_fcall.matching.strings import near_miss
 

@@ -3,10 +3,10 @@
 from pytest_fcall.schema.dialect import normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.finding import Finding, FindingKind
-from pytest_fcall.schema.objects import tool_from_object
-from pytest_fcall.schema.openapi import tools_from_openapi
-from pytest_fcall.schema.python_source import tools_from_python
-from pytest_fcall.schema.shapes import tool_from_data, tools_from_data
+from pytest_fcall.schema.sources.objects import tool_from_object
+from pytest_fcall.schema.sources.openapi import tools_from_openapi
+from pytest_fcall.schema.sources.python_source import tools_from_python
+from pytest_fcall.schema.sources.shapes import tool_from_data, tools_from_data
 from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
 
 __all__ = [

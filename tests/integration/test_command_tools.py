@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.schema import tools_from_data
-from pytest_fcall.schema.locks import LockEntry, write_lock
+from pytest_fcall.schema.sources.locks import LockEntry, write_lock
 from tests.integration.command import fcall, python
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"

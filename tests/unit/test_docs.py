@@ -22,7 +22,7 @@ from jsonschema_rs import Draft202012Validator
 from pytest_fcall.cases import Extensions, editor_schema, read_case_file
 from pytest_fcall.cases.faults import Faults, Source
 from pytest_fcall.cases.fields import value
-from pytest_fcall.cases.yaml_reader import read_yaml
+from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import Json
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ import pytest
 from pytest_fcall.cases import read_expectation
 from pytest_fcall.cases.faults import Faults, Source
 from pytest_fcall.cases.fields import value
-from pytest_fcall.cases.yaml_reader import read_yaml
+from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import OPERATORS, Call, Calls, Json, Reply, Rules, Tool
 from pytest_fcall.matching import judge
 

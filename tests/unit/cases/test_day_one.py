@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fcall.cases import CaseFile, read_case_file
 from pytest_fcall.core import Canned, Case, Condition, Expectation, Json, Operator, Pattern, Tool, World
-from pytest_fcall.schema.locks import LockEntry, lock_path, write_lock
+from pytest_fcall.schema.sources.locks import LockEntry, lock_path, write_lock
 
 _TOOLS: Mapping[str, Mapping[str, str]] = {
     "get_order": {"order_id!": "string"},

@@ -10,7 +10,7 @@ from jsonschema_rs import Draft202012Validator, meta
 from pytest_fcall.cases import UnreadableFile, editor_schema, read_case_file
 from pytest_fcall.cases.faults import Faults, Source
 from pytest_fcall.cases.fields import value
-from pytest_fcall.cases.yaml_reader import read_yaml
+from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import OPERATORS, Json
 
 ROOT = Path(__file__).parents[3]

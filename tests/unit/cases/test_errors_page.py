@@ -16,7 +16,7 @@ CODE_AT = {"add": 0, "fault": 0, "_unreadable": 1}
 
 
 def codes_used() -> Iterator[str]:
-    for path in PACKAGE.glob("*.py"):
+    for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and len(node.args) > 2:
                 name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

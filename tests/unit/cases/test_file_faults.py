@@ -101,7 +101,7 @@ def test_aliases_that_nest_too_deep_are_refused(tmp_path: Path, below: str) -> N
 
 
 def test_without_libyaml_the_way_out_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "pytest_fcall.cases.composer", raising=False)
+    monkeypatch.delitem(sys.modules, "pytest_fcall.cases.yaml.composer", raising=False)
     monkeypatch.setitem(sys.modules, "yaml._yaml", None)
     (fault,) = all_faults("cases: []", tmp_path)
     assert fault.code == "no-libyaml"

@@ -28,7 +28,7 @@ from pytest_fcall.core import (
     World,
     request_digest,
 )
-from pytest_fcall.schema.locks import LockEntry, lock_path, write_lock
+from pytest_fcall.schema.sources.locks import LockEntry, lock_path, write_lock
 from tests.unit.cases.reading import TOOLS, case, faults, ids, read, with_cases
 
 _NOW = "now: 2026-11-21T16:30:00-08:00\n"

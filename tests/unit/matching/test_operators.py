@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import OPERATORS, Json, Operator, Pattern, Rules, Verdict
-from pytest_fcall.matching.operators import OPERATIONS
+from pytest_fcall.matching.operators.table import OPERATIONS
 from tests.unit.matching.language import findings, judged
 
 CLOCK = Rules(now=datetime.fromisoformat("2026-11-21T16:30:00-08:00"))  # a Saturday

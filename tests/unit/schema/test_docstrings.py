@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.schema.docstrings import Docstring, read_docstring
+from pytest_fcall.schema.sources.docstrings import Docstring, read_docstring
 
 GOOGLE = """Search flights.
 

@@ -11,9 +11,9 @@ from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import Compare
-from pytest_fcall.matching.operand import BadOperandError, text
+from pytest_fcall.matching.operators.operand import BadOperandError, text
+from pytest_fcall.matching.operators.spellings import read_day, read_moment, weekday_number
 from pytest_fcall.matching.place import Place
-from pytest_fcall.matching.spellings import read_day, read_moment, weekday_number
 
 _NEAR: Mapping[str, int] = MappingProxyType({"yesterday": -1, "today": 0, "tomorrow": 1})
 _OFFSET = re.compile(r"(?P<count>[+-][0-9]{1,6})(?P<unit>[dw])")

@@ -13,7 +13,7 @@ from typing import Any
 
 from pytest_fcall.core import Tool
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.objects import tool_from_object
+from pytest_fcall.schema.sources.objects import tool_from_object
 from pytest_fcall.schema.words import nearest
 
 _LONGEST = 300

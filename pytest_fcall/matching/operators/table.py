@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 from pytest_fcall.core.pattern import Operator
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching import choices, dates, lists, numeric, texts
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import Compare
-from pytest_fcall.matching.operand import BadOperandError, is_list
+from pytest_fcall.matching.operators import choices, dates, lists, numeric, texts
+from pytest_fcall.matching.operators.operand import BadOperandError, is_list
 from pytest_fcall.matching.place import Place
 from pytest_fcall.matching.wording import json_type
 

@@ -11,7 +11,7 @@ from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import Compare
-from pytest_fcall.matching.operand import BadOperandError, is_number, number, patterns
+from pytest_fcall.matching.operators.operand import BadOperandError, is_number, number, patterns
 from pytest_fcall.matching.place import Place
 
 _CLOSE = Decimal("1e-6")

@@ -10,8 +10,8 @@ import yaml
 from yaml import Node
 
 from pytest_fcall.cases.faults import Source, UnreadableFile, shown
-from pytest_fcall.cases.syntax import syntax_fault
-from pytest_fcall.cases.yaml_tags import MAP, SCALAR_TAGS, SEQ, short
+from pytest_fcall.cases.yaml.syntax import syntax_fault
+from pytest_fcall.cases.yaml.tags import MAP, SCALAR_TAGS, SEQ, short
 
 MAX_DEPTH = 100
 MAX_BYTES = 64 * 1024 * 1024
@@ -48,7 +48,7 @@ def read_yaml(source: Source, take: Callable[[Node, Node], None] | None = None) 
     known by then, and are missing from the result.
     """
     try:
-        from pytest_fcall.cases.composer import Composer, TooDeep
+        from pytest_fcall.cases.yaml.composer import Composer, TooDeep
     except ImportError as error:
         message = "PyYAML is installed without libyaml, which reads case files"
         hint = "install a PyYAML wheel: pip install --force-reinstall --only-binary=:all: PyYAML"

@@ -16,9 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from pytest_fcall.core import Json
-from pytest_fcall.schema.docstrings import Docstring, read_docstring
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.members import (
+from pytest_fcall.schema.plain import plain
+from pytest_fcall.schema.pointers import pointer
+from pytest_fcall.schema.sources.docstrings import Docstring, read_docstring
+from pytest_fcall.schema.sources.members import (
     NOTHING,
     Member,
     Members,
@@ -26,8 +28,6 @@ from pytest_fcall.schema.members import (
     members_of_dataclass,
     members_of_typed_dict,
 )
-from pytest_fcall.schema.plain import plain
-from pytest_fcall.schema.pointers import pointer
 
 _Schema = dict[str, Json]
 

@@ -11,7 +11,7 @@ from pytest_fcall.core import Json, Tool
 from pytest_fcall.schema.dialect import normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.pointers import Path
-from pytest_fcall.schema.references import References
+from pytest_fcall.schema.sources.references import References
 from pytest_fcall.schema.words import nearest, shown, with_type
 
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from yaml import MappingNode, Mark, Node, ScalarNode, SequenceNode
 
-from pytest_fcall.cases.yaml_reader import MAX_DEPTH
-from pytest_fcall.cases.yaml_tags import BOOL, FLOAT, INT, MAP, NULL, SEQ, STR
+from pytest_fcall.cases.yaml.reader import MAX_DEPTH
+from pytest_fcall.cases.yaml.tags import BOOL, FLOAT, INT, MAP, NULL, SEQ, STR
 
 _MOST_BITS = 3000
 

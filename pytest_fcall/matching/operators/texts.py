@@ -10,7 +10,7 @@ from pytest_fcall.core.pattern import Operator
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import Compare, compare_below
-from pytest_fcall.matching.operand import BadOperandError, text
+from pytest_fcall.matching.operators.operand import BadOperandError, text
 from pytest_fcall.matching.place import Place
 from pytest_fcall.matching.strings import NORMAL_FORMS, exact, near_miss, relaxed
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.schema.dialect import normalise
-from pytest_fcall.schema.docstrings import read_docstring
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.hints import Hints, own_docstring
-from pytest_fcall.schema.members import is_typed_dict, members_of_function
-from pytest_fcall.schema.shapes import tool_from_data
+from pytest_fcall.schema.sources.docstrings import read_docstring
+from pytest_fcall.schema.sources.hints import Hints, own_docstring
+from pytest_fcall.schema.sources.members import is_typed_dict, members_of_function
+from pytest_fcall.schema.sources.shapes import tool_from_data
 from pytest_fcall.schema.words import with_type
 
 

@@ -20,8 +20,8 @@ from pydantic import ValidationError
 
 from pytest_fcall.core import Json
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.locks import public_source
-from pytest_fcall.schema.variables import expand
+from pytest_fcall.schema.sources.locks import public_source
+from pytest_fcall.schema.sources.variables import expand
 
 _PAGES = 1000
 

@@ -8,7 +8,7 @@ from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import Compare, compare_below, compare_named
-from pytest_fcall.matching.operand import BadOperandError, is_list, patterns
+from pytest_fcall.matching.operators.operand import BadOperandError, is_list, patterns
 from pytest_fcall.matching.pairing import cover
 from pytest_fcall.matching.place import Place
 from pytest_fcall.matching.wording import show

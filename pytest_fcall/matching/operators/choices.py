@@ -6,7 +6,7 @@ from pytest_fcall.core.pattern import Operator
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import Compare
-from pytest_fcall.matching.operand import patterns
+from pytest_fcall.matching.operators.operand import patterns
 from pytest_fcall.matching.place import Place
 from pytest_fcall.matching.strings import near_miss
 

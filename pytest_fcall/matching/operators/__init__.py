@@ -1,0 +1,1 @@
+"""The operators of expected values, one family a module."""
