@@ -19,7 +19,7 @@ TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 DAYS = ("today", "tomorrow", "yesterday")
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
-_SHIFT = re.compile(r"[+-][0-9]{1,4}[dwmy]")
+_SHIFT = re.compile(r"[+-][0-9]{1,6}[dw]")
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
 _PERCENT = re.compile(r"[0-9]+(\.[0-9]+)?\s*%")

@@ -294,7 +294,7 @@ def test_the_tools_of_a_file_are_listed_with_their_arguments(shop: Shop) -> None
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[:3] == [
         "cases/shop.fc.yaml: 1 tool",
-        '  get_weather(city: string, any?: any, days?: integer | null, unit?: "C" | "F")',
+        '  get_weather(city: string, unit?: "C" | "F", days?: integer | null, any?: any)',
         "      Tell the weather.",
     ]
 

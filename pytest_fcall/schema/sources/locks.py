@@ -102,9 +102,9 @@ def write_lock(path: Path, entries: Iterable[LockEntry]) -> None:
         for entry in entries
     }
     try:
-        text = json.dumps(
-            {"version": _VERSION, "sources": sources}, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False
-        )
+        # Only the sources are sorted: a tool's keys stay in the order in which a model is told of them.
+        data = {"version": _VERSION, "sources": dict(sorted(sources.items()))}
+        text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError) as error:
         raise SchemaError(f"a tool cannot be written as JSON: {error}") from None
     # The escape of a lone surrogate is the same in Python as in JSON.
