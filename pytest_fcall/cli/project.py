@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from pytest_fcall.cases.naming import may_hold_cases, promises_cases
 from pytest_fcall.core import Fault
 
 _MARKERS = (
@@ -23,9 +24,6 @@ _MARKERS = (
     "setup.py",
 )
 _NEVER_ENTERED = (".*", "__fcall__", "__pycache__", "*.egg", "build", "dist", "node_modules", "venv")
-_CASE_SUFFIXES = (".fc.yaml", ".fc.yml")
-_YAML_SUFFIXES = (".yaml", ".yml")
-_TOOLS_SUFFIXES = (".tools.yaml", ".tools.yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class Project:
 
     def means_cases(self, path: Path, fault: Fault) -> bool:
         """Whether it matters that `path` cannot be read: YAML without cases may lie beside case files."""
-        return fault.code != "no-cases" or path in self.named or path.name.endswith(_CASE_SUFFIXES)
+        return fault.code != "no-cases" or path in self.named or promises_cases(path)
 
     def shown(self, path: Path) -> str:
         """`path` as a person at the root would write it."""
@@ -81,11 +79,4 @@ def _folders_with_conftest(files: Iterable[Path], root: Path) -> Iterator[Path]:
 def _walk(folder: Path, root: Path) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not any(fnmatchcase(name, glob) for glob in _NEVER_ENTERED))
-        yield from (path for name in sorted(files) if _may_hold_cases(path := Path(parent, name), root))
-
-
-def _may_hold_cases(path: Path, root: Path) -> bool:
-    if path.name.endswith(_TOOLS_SUFFIXES):
-        return False
-    in_cases = path.is_relative_to(root) and path.relative_to(root).parts[0] == "cases"
-    return path.name.endswith(_CASE_SUFFIXES) or (in_cases and path.name.endswith(_YAML_SUFFIXES))
+        yield from (path for name in sorted(files) if may_hold_cases(path := Path(parent, name), root))

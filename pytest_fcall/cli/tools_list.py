@@ -43,7 +43,7 @@ def _lines(tool: Tool) -> Iterator[str]:
 
 
 def _arguments(tool: Tool) -> Iterator[str]:
-    """Those that must be given first: a lock file keeps no order of arguments."""
+    """Those that must be given first."""
     properties, required = tool.parameters.get("properties"), tool.parameters.get("required")
     if not isinstance(properties, Mapping):
         return

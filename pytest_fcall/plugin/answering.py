@@ -29,6 +29,8 @@ class Asker:
     file: Path
     case: str
     nodeid: str
+    again: str
+    """What to type to run it again where one model is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ class Answering:
         recordings = self._recordings_of(source, asker)
         model = source.named.model.id
         lines = [
-            f"no recorded reply of {model}; ask it: pytest --fc-model={model} '{asker.nodeid}'",
+            f"no recorded reply of {model}; ask it: pytest --fc-model={model} '{asker.again}'",
             explain_missing(request, recordings.nearest(asker.case, request.sample)),
         ]
         if recordings.faults:

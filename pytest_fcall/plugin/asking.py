@@ -10,7 +10,7 @@ from typing import TypeGuard
 import pytest
 
 from pytest_fcall.backends.python import PythonBackend
-from pytest_fcall.core import Backend, Json, Message, Model, Reply, Request
+from pytest_fcall.core import Backend, Case, FaultyCase, Json, Message, Model, Reply, Request
 from pytest_fcall.decoding import decode
 from pytest_fcall.plugin.answering import Answer, Answering, Asker, Source, answering
 from pytest_fcall.plugin.calllist import CallList
@@ -129,4 +129,8 @@ def _named_after(thing: object) -> NamedModel:
 
 
 def _asker(node: pytest.Item) -> Asker:
-    return Asker(node.path, getattr(node, "originalname", node.name), node.nodeid)
+    """A case goes by its own name, without that of the model: so it is recorded, and so a run of one model has it."""
+    case: Case | FaultyCase | None = getattr(node, "case", None)
+    name = case.id if case else getattr(node, "originalname", node.name)
+    again = f"{node.parent.nodeid}::{name}" if case and node.parent else node.nodeid
+    return Asker(node.path, name, node.nodeid, again)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from pathlib import Path
 from types import ModuleType
 
@@ -11,34 +10,23 @@ import pytest
 
 from pytest_fcall.cases import CaseFile as ReadFile
 from pytest_fcall.cases import Extensions, UnreadableFile, read_case_file
+from pytest_fcall.cases.naming import may_hold_cases, promises_cases
 from pytest_fcall.core import Case, Fault
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.models import named_models
-from pytest_fcall.plugin.running import note_tags, noted
+from pytest_fcall.plugin.noted import note_tags, noted
+from pytest_fcall.plugin.running import put_to_work
 from pytest_fcall.reporting import fault_text
-
-CASE_SUFFIXES = (".fc.yaml", ".fc.yml")
 
 
 def case_file(path: Path, parent: pytest.Collector) -> CaseFile | None:
     """Make the collector of a case file; None where the file is none."""
-    if not may_hold_cases(path, parent.config):
+    config = parent.config
+    if not may_hold_cases(path, config.rootpath, config.getini("fc_files")):
         return None
+    put_to_work(config)
     return CaseFile.from_parent(parent, path=path)
-
-
-def may_hold_cases(path: Path, config: pytest.Config) -> bool:
-    """Whether the name and place of a YAML file say that it holds cases."""
-    if path.name.endswith((".tools.yaml", ".tools.yml")) or "__fcall__" in path.parts:
-        return False
-    if path.name.endswith(CASE_SUFFIXES):
-        return True
-    if not path.is_relative_to(config.rootpath):
-        return False
-    relative = path.relative_to(config.rootpath).as_posix()
-    globs: list[str] = config.getini("fc_files")
-    return any(fnmatchcase(relative, glob) for glob in globs)
 
 
 class CaseFile(pytest.Module):
@@ -84,5 +72,5 @@ class CaseFile(pytest.Module):
 
     def _is_no_case_file(self, fault: Fault) -> bool:
         """Other YAML may lie in a folder of cases; only a name that promises cases, or a person, can be wrong."""
-        promised = self.path.name.endswith(CASE_SUFFIXES) or self.session.isinitpath(self.path)
+        promised = promises_cases(self.path) or self.session.isinitpath(self.path)
         return fault.code == "no-cases" and not promised

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.plugin.running import noted
+from pytest_fcall.plugin.noted import noted
 from pytest_fcall.reporting import last_line, summary_lines
 from pytest_fcall.reporting.results import Result, Results, result_from_json
 

@@ -4,44 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator
-from dataclasses import dataclass, field
 
 import pytest
 
-from pytest_fcall.core import Fault, Request, Verdict
+from pytest_fcall.core import Request, Verdict
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.models import named_models
+from pytest_fcall.plugin.noted import noted
 from pytest_fcall.plugin.outcome import describe, result_of
 from pytest_fcall.reporting import fault_text
 from pytest_fcall.reporting.results import result_to_json
 
-
-@dataclass(slots=True)
-class Noted:
-    """What collection noticed, for later hooks."""
-
-    faults: list[Fault] = field(default_factory=list)
-    tags: set[str] = field(default_factory=set)
-    files_without_cases: int = 0
+NAME = "fcall-running"
 
 
-NOTED = pytest.StashKey[Noted]()
-
-
-def noted(config: pytest.Config) -> Noted:
-    """What was noticed so far; the first call puts the hooks of this module to work."""
-    if NOTED not in config.stash:
-        config.stash[NOTED] = Noted()
-        config.pluginmanager.register(sys.modules[__name__], "fcall-running")
-    return config.stash[NOTED]
-
-
-def note_tags(config: pytest.Config, tags: set[str]) -> None:
-    """Make tags known as markers, so that --strict-markers takes them."""
-    known = noted(config).tags
-    for tag in sorted(tags - known):
-        config.addinivalue_line("markers", f"{tag}: a tag of cases")
-    known |= tags
+def put_to_work(config: pytest.Config) -> None:
+    """Register the hooks of this module, once."""
+    if not config.pluginmanager.has_plugin(NAME):
+        config.pluginmanager.register(sys.modules[__name__], NAME)
 
 
 @pytest.hookimpl(trylast=True)

@@ -58,6 +58,19 @@ def test_a_case_without_a_recording_is_skipped_with_the_line_that_asks_the_model
     )
 
 
+def test_beside_another_model_a_missing_recording_is_named_as_a_run_of_one_model_has_it(recorded: Shop) -> None:
+    change_prompt(recorded)
+    result = recorded.run("--fc-replay", "--fc-model=local:tiny", "--fc-model=local:other")
+    result.assert_outcomes(failed=1, errors=3)
+    result.stdout.fnmatch_lines(
+        [
+            "no recorded reply of local:tiny; ask it: pytest --fc-model=local:tiny 'cases/weather.fc.yaml::celsius'",
+            "*prompt changed*",
+            "*3 without a recorded reply*",
+        ]
+    )
+
+
 def test_under_replay_a_missing_recording_is_an_error(recorded: Shop) -> None:
     change_prompt(recorded)
     result = recorded.run("--fc-replay")

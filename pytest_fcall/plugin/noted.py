@@ -1,0 +1,36 @@
+"""What collection noticed, for the hooks that come later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_fcall.core import Fault
+
+
+@dataclass(slots=True)
+class Noted:
+    """Faults in case files, tags that are markers now, and how many YAML files were left alone."""
+
+    faults: list[Fault] = field(default_factory=list)
+    tags: set[str] = field(default_factory=set)
+    files_without_cases: int = 0
+
+
+NOTED = pytest.StashKey[Noted]()
+
+
+def noted(config: pytest.Config) -> Noted:
+    """The session's one Noted."""
+    return config.stash.setdefault(NOTED, Noted())
+
+
+def note_tags(config: pytest.Config, tags: set[str]) -> None:
+    """Make tags known as markers, so that --strict-markers takes them."""
+    known = noted(config).tags
+    for tag in sorted(tags - known):
+        config.addinivalue_line("markers", f"{tag}: a tag of cases")
+    known |= tags
