@@ -17,7 +17,9 @@ from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.models import named_models
 from pytest_fcall.plugin.noted import note_tags, noted
 from pytest_fcall.plugin.running import put_to_work
+from pytest_fcall.plugin.words import terminal_encoding
 from pytest_fcall.reporting import fault_text
+from pytest_fcall.reporting.marks import escaped_for
 
 
 def case_file(path: Path, parent: pytest.Collector) -> CaseFile | None:
@@ -68,7 +70,8 @@ class CaseFile(pytest.Module):
         except UnreadableFile as unreadable:
             if self._is_no_case_file(unreadable.fault):
                 return None
-            raise self.CollectError(fault_text(unreadable.fault, self.config.rootpath)) from None
+            text = fault_text(unreadable.fault, self.config.rootpath)
+            raise self.CollectError(escaped_for(terminal_encoding(), text)) from None
 
     def _is_no_case_file(self, fault: Fault) -> bool:
         """Other YAML may lie in a folder of cases; only a name that promises cases, or a person, can be wrong."""

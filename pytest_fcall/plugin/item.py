@@ -17,8 +17,9 @@ from pytest_fcall.plugin.answering import Answer, answering
 from pytest_fcall.plugin.asking import AskModel
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.models import NamedModel
-from pytest_fcall.plugin.words import fail
+from pytest_fcall.plugin.words import fail, terminal_encoding
 from pytest_fcall.reporting import failure_text, fault_text, full_failure_text
+from pytest_fcall.reporting.marks import escaped_for, marks_for
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
@@ -66,6 +67,7 @@ class CaseItem(pytest.Function):
     def setup(self) -> None:
         """Set up the fixtures, then get the reply."""
         __tracebackhide__ = True
+        self.asked = self.verdict = None
         case = self.case
         if isinstance(case, FaultyCase):
             fail("\n".join(fault_text(fault, self.config.rootpath) for fault in case.faults))
@@ -73,9 +75,8 @@ class CaseItem(pytest.Function):
         model = cast("AskModel", self.funcargs["fc_model"])
         self._skip_or_excuse(case, model.id)
         refuse_what_takes_more_than_a_request(case)
-        request = plan_request(case)
-        changed = self.ihook.pytest_fcall_request(item=self, case=case, request=request)
-        self.asked = Asked(case, model, model.answer(changed or request))
+        request = self.ihook.pytest_fcall_request(item=self, case=case, request=plan_request(case))
+        self.asked = Asked(case, model, model.answer(request))
 
     def runtest(self) -> None:
         """Decode and judge the reply. Raises CaseFailed with the text that people read."""
@@ -92,8 +93,8 @@ class CaseItem(pytest.Function):
         calls = decode(reply, added.decoders)
         (turn,) = case.turns
         verdict = judge_turn(reply, calls, turn, case.tools, case.rules, added.comparators)
-        changed = self.ihook.pytest_fcall_verdict(item=self, case=case, reply=reply, verdict=verdict)
-        self.verdict = verdict = changed or verdict
+        verdict = self.ihook.pytest_fcall_verdict(item=self, case=case, reply=reply, verdict=verdict)
+        self.verdict = verdict
         if not verdict.valid:
             raise CaseFailed(self._failure(asked, reply, calls, verdict))
 
@@ -104,11 +105,12 @@ class CaseItem(pytest.Function):
         return super().repr_failure(excinfo)
 
     def _failure(self, asked: Asked, reply: Reply, calls: Calls, verdict: Verdict) -> str:
-        case, model = asked.case, asked.model.id
+        case, model, encoding = asked.case, asked.model.id, terminal_encoding()
+        marks = marks_for(encoding)
         if self.config.get_verbosity() > 1:
-            return full_failure_text(case, calls, verdict, reply, model)
+            return escaped_for(encoding, full_failure_text(case, calls, verdict, reply, model, marks=marks))
         width = self.config.get_terminal_writer().fullwidth
-        return failure_text(case, calls, verdict, reply, model, width=width)
+        return escaped_for(encoding, failure_text(case, calls, verdict, reply, model, width=width, marks=marks))
 
     def _skip_or_excuse(self, case: Case, model: str) -> None:
         """Skip now; an expected failure is a verdict, so only a judged reply counts as one."""

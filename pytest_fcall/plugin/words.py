@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import NoReturn
 
 import pytest
+
+from pytest_fcall.reporting.marks import escaped_for
+
+
+def terminal_encoding() -> str:
+    """The encoding in which this run is printed. pytest would fold what it cannot encode into one long line."""
+    return getattr(sys.__stdout__, "encoding", None) or "utf-8"
 
 
 def fail(text: str) -> NoReturn:
@@ -12,4 +20,4 @@ def fail(text: str) -> NoReturn:
 
     This frame is not hidden: where all are, pytest adds a hint that there is more to see.
     """
-    pytest.fail(text, pytrace=False)
+    pytest.fail(escaped_for(terminal_encoding(), text), pytrace=False)

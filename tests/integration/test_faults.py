@@ -66,3 +66,20 @@ def test_what_needs_a_conversation_says_that_it_cannot_be_held_yet(shop: Shop) -
     result = shop.ask()
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*needs a conversation*"])
+
+
+def test_a_terminal_without_unicode_gets_the_same_lines_in_ascii(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    monkeypatch.setenv("PYTHONUTF8", "0")
+    shop.cases(
+        """
+        cases:
+          - id: wrong
+            prompt: '[{"name": "get_weather", "arguments": {"city": "Köln"}}]'
+            expect: [{get_weather: {city: München}}]
+          - {id: typo, prompt: hello, expect: [{get_wether: {city: München}}]}
+        """
+    )
+    result = shop.pytester.runpytest_subprocess("--fc-model=python:echo:answer", "-p", "no:randomly")
+    result.assert_outcomes(failed=1, errors=1)
+    result.stdout.fnmatch_lines(["*did you mean `get_weather`?", "  ! get_weather", "  !   city *M?xfcnchen*K?xf6ln*"])
