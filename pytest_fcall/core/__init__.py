@@ -12,7 +12,7 @@ from pytest_fcall.core.outcome import Outcome
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.reply import Finish, RawCall, Reply, Usage
 from pytest_fcall.core.request import Request
-from pytest_fcall.core.rules import MatchRule, Profile, Rules, Strings
+from pytest_fcall.core.rules import Language, MatchRule, Profile, Rules, Strings
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
@@ -32,6 +32,7 @@ __all__ = [
     "FaultyCase",
     "Finish",
     "Json",
+    "Language",
     "Location",
     "MatchRule",
     "Message",

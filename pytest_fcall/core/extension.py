@@ -43,9 +43,13 @@ class Comparator(Protocol):
 
 
 class Decoder(Protocol):
-    """Reads calls out of text. Total: any text gives Calls, never an exception."""
+    """Reads calls out of text. Total: any text gives Calls, never an exception.
 
-    def __call__(self, text: str) -> Calls:
+    `tools` are those that were offered, or none where nobody knows: some formats write arguments without their
+    names, or all values as text, and only the tools say what is meant.
+    """
+
+    def __call__(self, text: str, tools: Sequence[Tool]) -> Calls:
         """Decode."""
         ...
 

@@ -11,6 +11,7 @@ from pytest_fcall.core.pattern import Operator
 
 Strings: TypeAlias = Literal["exact", "relaxed", "bfcl"]
 Profile: TypeAlias = Literal["strict", "bfcl"]
+Language: TypeAlias = Literal["python", "java", "javascript"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +36,5 @@ class Rules:
     never: tuple[CallPattern, ...] = ()
     now: datetime | None = None
     """The case's clock, for `$date` and `$datetime`."""
+    language: Language = "python"
+    """For the `bfcl` profile: whose literals the arguments are. Those of Java and JavaScript are source text."""

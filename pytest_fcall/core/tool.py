@@ -20,3 +20,5 @@ class Tool:
     parameters: Mapping[str, Json] = field(default_factory=lambda: {"type": "object", "properties": {}})
     source: str = ""
     """Where the tool was read from, for messages; no part of its identity."""
+    declared: Mapping[str, Json] | None = field(default=None, compare=False)
+    """The parameters as they were written, whatever the dialect: what the `bfcl` profile types by."""

@@ -57,3 +57,5 @@ class Verdict:
     notes: tuple[str, ...] = ()
     judged: bool = False
     """Whether a model had a say in it (`$judge`)."""
+    error_type: str | None = None
+    """Under the `bfcl` profile, what the official checker calls the failure."""

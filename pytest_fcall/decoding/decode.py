@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.tool import Tool
 from pytest_fcall.decoding import json_calls, native
 
 if TYPE_CHECKING:
@@ -20,22 +21,24 @@ DECODERS: Mapping[str, Decoder] = MappingProxyType({"json": json_calls.decode})
 _NO_DECODERS: Mapping[str, Decoder] = MappingProxyType({})
 
 
-def decode(reply: Reply, decoders: Mapping[str, Decoder] = _NO_DECODERS) -> Calls:
+def decode(reply: Reply, tools: Sequence[Tool] = (), decoders: Mapping[str, Decoder] = _NO_DECODERS) -> Calls:
     """Read the calls of a reply: its native tool calls, or those that its decoder finds in the text.
+
+    `tools` are those that were offered; `decoders` are those of other packages, by name.
 
     Total: whatever the reply holds, and whatever a decoder of another package does, gives Calls.
     """
-    calls = native.decode(reply) if reply.decoder is None else _from_text(reply, reply.decoder, decoders)
+    calls = native.decode(reply) if reply.decoder is None else _from_text(reply, reply.decoder, tools, decoders)
     return calls if reply.malformed is None else replace(calls, malformed=reply.malformed)
 
 
-def _from_text(reply: Reply, name: str, decoders: Mapping[str, Decoder]) -> Calls:
+def _from_text(reply: Reply, name: str, tools: Sequence[Tool], decoders: Mapping[str, Decoder]) -> Calls:
     decoder = decoders.get(name) or DECODERS.get(name)
     if decoder is None:
         known = ", ".join(f"`{each}`" for each in sorted({*DECODERS, *decoders}))
         return Calls(malformed=f"There is no decoder `{name}`; known are {known}.")
     try:
-        calls: object = decoder(reply.text)
+        calls: object = decoder(reply.text, tools)
     except Exception as error:  # other people's code: its failure is a finding, not ours to pass on
         return Calls(malformed=f"The decoder `{name}` failed: {type(error).__name__}: {error}")
     if not isinstance(calls, Calls):

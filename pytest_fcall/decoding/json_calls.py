@@ -5,16 +5,17 @@ Models bound by a grammar answer so. An empty list says that no call is wanted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pytest_fcall.core.call import Call, Calls
+from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.arguments import from_text
 from pytest_fcall.decoding.strict_json import NotJson, parse
 from pytest_fcall.decoding.wording import shortened, told
 
 
-def decode(text: str) -> Calls:
+def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:  # noqa: ARG001  the shape of every decoder
     """Read the calls; text that says anything else is malformed."""
     try:
         value, notes = parse(text)

@@ -78,7 +78,7 @@ class AskModel:
 
     def _decoded(self, answer: Answer, request: Request) -> DecodedReply:
         reply = answer.reply
-        calls = decode(reply, self._answering.decoders)
+        calls = decode(reply, request.tools, self._answering.decoders)
         plain = {each.name: getattr(reply, each.name) for each in fields(Reply)}
         return DecodedReply(**plain | {"malformed": calls.malformed}, calls=CallList(calls.calls), request=request)
 

@@ -90,7 +90,7 @@ class CaseItem(pytest.Function):
         if case.decoder:
             reply = replace(reply, decoder=case.decoder)
         added = registry(self.config)
-        calls = decode(reply, added.decoders)
+        calls = decode(reply, case.tools, added.decoders)
         (turn,) = case.turns
         verdict = judge_turn(reply, calls, turn, case.tools, case.rules, added.comparators)
         verdict = self.ihook.pytest_fcall_verdict(item=self, case=case, reply=reply, verdict=verdict)

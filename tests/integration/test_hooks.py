@@ -89,7 +89,7 @@ def test_a_decoder_reads_calls_out_of_text(shop: Shop) -> None:
         from pytest_fcall.core import Call, Calls
 
         def pytest_fcall_decoders(config):
-            return {"bang": lambda text: Calls((Call("get_weather", {"city": text.split()[-1]}),))}
+            return {"bang": lambda text, tools: Calls((Call("get_weather", {"city": text.split()[-1]}),))}
         """
     )
     shop.cases("cases: [{id: a, decoder: bang, prompt: in Oslo, expect: [{get_weather: {city: Oslo}}]}]")

@@ -80,7 +80,8 @@ def _tool(data: Json, path: Path, source: str) -> Tool:
     if description is not None and not isinstance(description, str):
         raise SchemaError(f"a description must be a string, not {with_type(description)}", (*path, "description"))
     parameters = normalise(data[key], (*path, key)) if key else normalise(None)
-    return Tool(name, description or "", parameters, source)
+    declared = data[key] if key else None
+    return Tool(name, description or "", parameters, source, declared if isinstance(declared, Mapping) else None)
 
 
 def _name(data: Mapping[str, Json], path: Path) -> str:

@@ -2,42 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from pytest_fcall.core import Call, Calls, RawCall, Reply
+from pytest_fcall.core import Call, Calls, RawCall, Reply, Tool
 from pytest_fcall.decoding import DECODERS, decode
 
 ONE = Calls((Call("f", {}),))
 
 
-def shout(text: str) -> Calls:
-    return Calls((Call(text.upper(), {}),))
+def shout(text: str, tools: Sequence[Tool]) -> Calls:
+    return Calls((Call(tools[0].name if tools else text.upper(), {}),))
 
 
-def broken(text: str) -> Calls:
+def broken(text: str, tools: Sequence[Tool]) -> Calls:
     raise KeyError(text)
 
 
+def gives_a_list(text: str, tools: Sequence[Tool]) -> list[str]:
+    return [text]
+
+
 def test_without_a_decoder_text_is_not_read() -> None:
-    assert decode(Reply("f", (RawCall("f", "{}"),)), {"shout": shout}) == ONE
+    assert decode(Reply("f", (RawCall("f", "{}"),)), decoders={"shout": shout}) == ONE
 
 
 def test_the_decoder_that_the_reply_names_reads_the_text() -> None:
-    assert decode(Reply("f", decoder="shout"), {"shout": shout}) == Calls((Call("F", {}),))
+    assert decode(Reply("f", decoder="shout"), decoders={"shout": shout}) == Calls((Call("F", {}),))
+
+
+def test_a_decoder_is_told_which_tools_were_offered() -> None:
+    assert decode(Reply("f", decoder="shout"), [Tool("g")], {"shout": shout}) == Calls((Call("g", {}),))
 
 
 def test_an_unknown_decoder_is_malformed_and_the_known_ones_are_named() -> None:
-    assert decode(Reply("f", decoder="shot"), {"shout": shout}) == Calls(
+    assert decode(Reply("f", decoder="shot"), decoders={"shout": shout}) == Calls(
         malformed="There is no decoder `shot`; known are `json`, `shout`."
     )
 
 
 def test_a_decoder_that_raises_is_named() -> None:
-    assert "`broken` failed: KeyError" in str(decode(Reply("f", decoder="broken"), {"broken": broken}).malformed)
+    assert "`broken` failed: KeyError" in str(
+        decode(Reply("f", decoder="broken"), decoders={"broken": broken}).malformed
+    )
 
 
 def test_a_decoder_that_gives_something_else_is_named() -> None:
-    calls = decode(Reply("f", decoder="list"), {"list": list})  # type: ignore[dict-item]  # the mistake under test
+    calls = decode(Reply("f", decoder="list"), decoders={"list": gives_a_list})  # type: ignore[dict-item]  # the mistake
     assert "gave list, not Calls" in str(calls.malformed)
 
 
