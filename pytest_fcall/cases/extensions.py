@@ -1,4 +1,4 @@
-"""What other packages add to the language of case files."""
+"""What case files may name that this room does not know of itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_fcall.core.extension import ToolSource
 
 @dataclass(frozen=True, slots=True)
 class Extensions:
-    """Tool sources by their key, and the names of operators, decoders and suites."""
+    """Tool sources by their key, and names: of operators and suites that others add, and of all decoders."""
 
     tool_sources: Mapping[str, ToolSource] = field(default_factory=dict)
     comparators: frozenset[str] = frozenset()

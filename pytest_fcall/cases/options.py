@@ -124,7 +124,7 @@ class Options:
 
 def decoder(node: Node, scope: Scope) -> str:
     """The name of a decoder."""
-    return fields.choice(node, scope.faults, "`decoder`", ("json", *sorted(scope.extensions.decoders - {"json"})))
+    return fields.choice(node, scope.faults, "`decoder`", sorted(scope.extensions.decoders))
 
 
 def category(node: Node, scope: Scope) -> str:

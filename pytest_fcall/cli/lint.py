@@ -12,6 +12,7 @@ from pytest_fcall.cases import Extensions, UnreadableFile, read_case_file
 from pytest_fcall.cli.counting import count
 from pytest_fcall.cli.project import Project, open_project
 from pytest_fcall.core import Fault
+from pytest_fcall.decoding import DECODERS
 from pytest_fcall.reporting.fault import fault_text, path_text
 
 _EXAMPLES = """\
@@ -37,7 +38,8 @@ def run(arguments: Sequence[str]) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     project = open_project(parser, options.paths)
-    found = _check(project, Extensions(comparators=frozenset(options.operator)))
+    names = Extensions(comparators=frozenset(options.operator), decoders=frozenset((*DECODERS, *options.decoder)))
+    found = _check(project, names)
     match options.format:
         case "json":
             print(_json(found, project.root))
@@ -61,6 +63,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--operator", action="append", default=[], metavar="NAME", help="an operator of your own, without the dollar"
     )
+    parser.add_argument("--decoder", action="append", default=[], metavar="NAME", help="a decoder of your own")
     return parser
 
 

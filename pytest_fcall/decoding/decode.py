@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.tool import Tool
-from pytest_fcall.decoding import json_calls, native
+from pytest_fcall.decoding import native
+from pytest_fcall.decoding.table import DECODERS
+from pytest_fcall.decoding.wording import shortened
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Decoder
-
-DECODERS: Mapping[str, Decoder] = MappingProxyType({"json": json_calls.decode})
-"""The built-in decoders of text, by the name that `decoder:` gives."""
 
 _NO_DECODERS: Mapping[str, Decoder] = MappingProxyType({})
 
@@ -35,8 +34,7 @@ def decode(reply: Reply, tools: Sequence[Tool] = (), decoders: Mapping[str, Deco
 def _from_text(reply: Reply, name: str, tools: Sequence[Tool], decoders: Mapping[str, Decoder]) -> Calls:
     decoder = decoders.get(name) or DECODERS.get(name)
     if decoder is None:
-        known = ", ".join(f"`{each}`" for each in sorted({*DECODERS, *decoders}))
-        return Calls(malformed=f"There is no decoder `{name}`; known are {known}.")
+        return Calls(malformed=f"There is no decoder {shortened(name)}; {_hint(name, sorted({*DECODERS, *decoders}))}")
     try:
         calls: object = decoder(reply.text, tools)
     except Exception as error:  # other people's code: its failure is a finding, not ours to pass on
@@ -47,3 +45,10 @@ def _from_text(reply: Reply, name: str, tools: Sequence[Tool], decoders: Mapping
         note = f"The decoder `{name}` reads the text; native tool calls beside it were not read."
         return replace(calls, notes=(*calls.notes, note))
     return calls
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name[:100], known, n=1)
+    return f"did you mean `{near[0]}`?" if near else f"known are {', '.join(known)}."

@@ -12,6 +12,7 @@ from pytest_fcall.cases import CaseFile as ReadFile
 from pytest_fcall.cases import Extensions, UnreadableFile, read_case_file
 from pytest_fcall.cases.naming import may_hold_cases, promises_cases
 from pytest_fcall.core import Case, Fault
+from pytest_fcall.decoding import DECODERS
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.models import named_models
@@ -62,7 +63,7 @@ class CaseFile(pytest.Module):
         extensions = Extensions(
             tool_sources=added.tool_sources,
             comparators=frozenset(added.comparators),
-            decoders=frozenset(added.decoders),
+            decoders=frozenset((*DECODERS, *added.decoders)),
             suites=frozenset(added.suites),
         )
         try:

@@ -135,6 +135,12 @@ def test_operators_of_a_conftest_can_be_named(tmp_path: Path) -> None:
     assert fcall(tmp_path, "lint", "--operator=capital").returncode == 0
 
 
+def test_decoders_are_known_by_name_and_those_of_a_conftest_can_be_named(tmp_path: Path) -> None:
+    write(tmp_path / "cases/a.fc.yaml", GOOD.replace("cases:", "defaults: {decoder: jsn}\ncases:"))
+    assert "did you mean `json`?" in fcall(tmp_path, "lint").stdout
+    assert fcall(tmp_path, "lint", "--decoder=jsn").returncode == 0
+
+
 def test_modules_at_the_root_are_found(tmp_path: Path) -> None:
     write(tmp_path / "shop.py", "def buy(item: str) -> None:\n    '''Buy.'''\n")
     write(tmp_path / "cases/a.fc.yaml", "tools: [{python: shop:buy}]\ncases: [{id: a, prompt: Hi, expect: no_call}]\n")

@@ -24,6 +24,7 @@ from pytest_fcall.cases.faults import Faults, Source
 from pytest_fcall.cases.fields import value
 from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import Json
+from pytest_fcall.decoding import DECODERS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -102,13 +103,16 @@ def clean_imports(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[N
 def extensions_in(folder: Path) -> Extensions:
     """What the page's conftest.py adds to the language."""
     if not (folder / "conftest.py").exists():
-        return Extensions()
+        return Extensions(decoders=frozenset(DECODERS))
     sys.path.insert(0, str(folder))
     hooks = runpy.run_path(str(folder / "conftest.py"))
-    sources, comparators = (
-        hooks[name](None) if name in hooks else {} for name in ("pytest_fcall_tool_sources", "pytest_fcall_comparators")
+    sources, comparators, decoders = (
+        hooks[f"pytest_fcall_{what}"](None) if f"pytest_fcall_{what}" in hooks else {}
+        for what in ("tool_sources", "comparators", "decoders")
     )
-    return Extensions(tool_sources=sources, comparators=frozenset(comparators))
+    return Extensions(
+        tool_sources=sources, comparators=frozenset(comparators), decoders=frozenset((*DECODERS, *decoders))
+    )
 
 
 def commands(block: Block) -> Iterator[tuple[str, list[str]]]:

@@ -60,7 +60,9 @@ _SHARED: Mapping[str, Schema] = MappingProxyType(
         "xfail": ref("conditions"),
         "samples": ref("samples"),
         "settings": ref("settings"),
-        "decoder": string("How calls are read out of text: `json`, or a decoder of another package."),
+        "decoder": string(
+            "How calls are read out of text: `json`, `python`, `auto` …, or a decoder of another package."
+        ),
         "environment": string("What stands behind the tools: `module:callable`."),
         "setup": mapping("What the environment is started with."),
         "stubs": mapping("Results by tool name, for calls that bring none of their own."),

@@ -33,7 +33,7 @@ tools:
       required: [flight]
   - {name: ping, parameters: {type: object, properties: {}}}
 """
-NOTHING = Extensions()
+NOTHING = Extensions(decoders=frozenset({"json"}))
 
 
 def read(text: str, folder: Path, extensions: Extensions = NOTHING) -> CaseFile:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Sequence
 
 import pytest
@@ -36,10 +38,30 @@ def test_a_decoder_is_told_which_tools_were_offered() -> None:
     assert decode(Reply("f", decoder="shout"), [Tool("g")], {"shout": shout}) == Calls((Call("g", {}),))
 
 
-def test_an_unknown_decoder_is_malformed_and_the_known_ones_are_named() -> None:
+def test_an_unknown_decoder_is_malformed_and_the_nearest_is_named() -> None:
     assert decode(Reply("f", decoder="shot"), decoders={"shout": shout}) == Calls(
-        malformed="There is no decoder `shot`; known are `json`, `shout`."
+        malformed="There is no decoder 'shot'; did you mean `shout`?"
     )
+
+
+def test_where_no_decoder_is_near_all_are_named() -> None:
+    malformed = str(decode(Reply("f", decoder="\x1b" * 1000), decoders={"shout": shout}).malformed)
+    assert malformed.endswith(", shout.")
+    assert len(malformed) < 1000
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_every_decoder_can_be_had_and_leaves_prose_alone(name: str) -> None:
+    assert decode(Reply("Nice to meet you.", decoder=name)).calls == ()
+
+
+def test_decoders_are_imported_when_they_are_first_used() -> None:
+    heavy = (
+        "{'xml', 'yaml', 'tree_sitter', 'jsonschema_rs', 'transformers', 'difflib', 'pytest_fcall.decoding.json_calls'}"
+    )
+    program = f"import sys, pytest_fcall.decoding; print(sorted({heavy} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_a_decoder_that_raises_is_named() -> None:
