@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from jsonschema_rs import Draft202012Validator, ValidationError, Validator, ValidatorMap, validator_map_for
+from jsonschema_rs import (
+    Draft202012Validator,
+    EmailOptions,
+    ValidationError,
+    Validator,
+    ValidatorMap,
+    validator_map_for,
+)
 
 from pytest_fcall.core import Json
 from pytest_fcall.schema.errors import SchemaError
@@ -13,12 +20,15 @@ from pytest_fcall.schema.pointers import Path, follow
 from pytest_fcall.schema.strict import INTEGER, Integer
 
 _LONGEST = 200
+_PLAIN_ADDRESS = EmailOptions(allow_display_text=False)
 
 
 def compiled(schema: dict[str, Json]) -> Validator:
-    """The validator of a strict schema. Nothing is ever fetched, and `format` is only a word, as 2020-12 has it."""
+    """The validator of a strict schema, which holds values to the formats that it knows. Nothing is ever fetched."""
     try:
-        return Draft202012Validator(schema, keywords={INTEGER: Integer}, offline=True, validate_formats=False)
+        return Draft202012Validator(
+            schema, keywords={INTEGER: Integer}, offline=True, validate_formats=True, email_options=_PLAIN_ADDRESS
+        )
     except ValidationError as error:
         raise _complaint(error, schema) from None
     except ValueError as error:
@@ -27,7 +37,9 @@ def compiled(schema: dict[str, Json]) -> Validator:
 
 def compiled_parts(schema: dict[str, Json]) -> ValidatorMap:
     """The validators of all schemas inside a schema that compiled, by JSON pointer."""
-    return validator_map_for(schema, keywords={INTEGER: Integer}, offline=True, validate_formats=False)
+    return validator_map_for(
+        schema, keywords={INTEGER: Integer}, offline=True, validate_formats=True, email_options=_PLAIN_ADDRESS
+    )
 
 
 def _complaint(error: ValidationError, schema: Mapping[str, Json]) -> SchemaError:

@@ -12,6 +12,7 @@ from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from pytest_fcall.core import Json
 from pytest_fcall.schema.finding import Finding
+from pytest_fcall.schema.formats import IN_WORDS
 from pytest_fcall.schema.pointers import Path, in_place, leads_somewhere, look_up
 from pytest_fcall.schema.words import alternatives, nearest, options, place, shown, types_in_words, with_type
 
@@ -31,6 +32,7 @@ _SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
         "maxItems": "must have at most {limit} items, not {size}",
         "minProperties": "must have at least {limit} entries, not {size}",
         "maxProperties": "must have at most {limit} entries, not {size}",
+        "format": "must be {words}, not {got}",
         "pattern": "must match the pattern {limit}, unlike {got}",
         "uniqueItems": "must not hold the same item twice",
         "contains": "holds too few or too many items of the kind that it must contain",
@@ -93,7 +95,8 @@ class Explainer:
         limit = self._limit(error)
         size = len(got) if isinstance(got, str | Sequence | Mapping) else 0
         sentence = _SENTENCES.get(error.kind.name, "breaks the schema: {keyword}")
-        said = sentence.format(limit=shown(limit), got=shown(got), size=size, keyword=error.kind.name)
+        words = IN_WORDS.get(str(limit), f"of the format {limit}")
+        said = sentence.format(limit=shown(limit), got=shown(got), size=size, words=words, keyword=error.kind.name)
         return Finding("schema", where, f"{place(where)} {said}", limit, got)
 
     def _nearest_form(self, error: ValidationError, forms: Sequence[Sequence[ValidationError]]) -> list[Finding]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from pytest_fcall.core import Json
+from pytest_fcall.schema.formats import add_bounds
 from pytest_fcall.schema.keywords import Way, rebuilt
 from pytest_fcall.schema.pointers import in_place
 
@@ -69,6 +70,7 @@ def _whole(root: Mapping[str, Json], schema: Mapping[str, Json], role: _Role) ->
     out = {key: value for key, value in rebuilt(schema, inner).items() if key not in _ANNOTATIONS}
     if _only_integers(schema.get("type")):
         out[INTEGER] = True
+    add_bounds(out)
     if role == "value" and not (union and _UNIONS & schema.keys()) and _lists_properties(root, schema):
         return _closed(out)
     return out

@@ -56,7 +56,8 @@ def told(findings: list[Finding]) -> list[tuple[str, str]]:
         pytest.param({"const": "a"}, ["a"], ["b", None], id="constant"),
         pytest.param({"type": "integer", "minimum": 1, "exclusiveMaximum": 3}, [1, 2], [0, 3], id="bounds"),
         pytest.param({"pattern": "^[a-z]+$"}, ["abc", 3], ["aBc", ""], id="pattern"),
-        pytest.param({"type": "string", "format": "date"}, ["2026-11-21", "soon"], [1], id="format is only a word"),
+        pytest.param({"type": "string", "format": "date"}, ["2026-11-21"], [1, "soon"], id="format"),
+        pytest.param({"type": "string", "format": "mood"}, ["soon"], [1], id="unknown format"),
         pytest.param(
             {"type": "array", "prefixItems": [INTEGER, TEXT], "items": False},
             [[1, "a"], [1]],
