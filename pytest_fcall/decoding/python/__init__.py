@@ -1,0 +1,1 @@
+"""Python source text, read but never run."""
