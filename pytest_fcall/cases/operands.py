@@ -46,9 +46,11 @@ def _regex(node: Node, scope: Scope) -> Json:
     if len(written) > _LONGEST_REGEX:
         scope.faults.add("bad-operand", node, "this regular expression is too long")
         return written
+    import regex
+
     try:
-        re.compile(written)
-    except (re.error, OverflowError, RecursionError) as error:
+        regex.compile(written)
+    except Exception as error:  # its parser raises more than its own error
         scope.faults.add("bad-operand", node, f"{shown(written)} is no regular expression: {error}")
     return written
 

@@ -7,32 +7,18 @@ Berkeley's leaderboard writes `dict` and `float`, Gemini `OBJECT`, OpenAPI 3.0 `
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Final
 
 from pytest_fcall.core import Json
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.keywords import MANY, NAMED, ONE
 from pytest_fcall.schema.plain import DEEPEST, named, plain
 from pytest_fcall.schema.pointers import Path
+from pytest_fcall.schema.type_names import NAMES, named_type
 from pytest_fcall.schema.words import nearest, with_type
 
 _Schema = dict[str, Json]
 
-_TYPES: Final[Mapping[str, str | None]] = MappingProxyType(
-    {
-        **dict.fromkeys(("object", "dict", "map", "hashmap", "hashtable", "mapping", "record", "struct"), "object"),
-        **dict.fromkeys(("array", "list", "tuple", "arraylist", "linkedlist", "vector", "set", "hashset"), "array"),
-        **dict.fromkeys(("number", "float", "double", "decimal", "bigdecimal"), "number"),
-        **dict.fromkeys(("integer", "int", "long", "short", "byte", "bigint", "biginteger"), "integer"),
-        **dict.fromkeys(("string", "str", "char", "character", "text"), "string"),
-        **dict.fromkeys(("boolean", "bool"), "boolean"),
-        **dict.fromkeys(("null", "none", "nonetype"), "null"),
-        **dict.fromkeys(("any", "", "type_unspecified"), None),
-    }
-)
-"""Type names of Python, Java, JavaScript and Gemini, in lower case. None says nothing about the type."""
-
+_LONGEST_NAME = 60
 _VALUES = frozenset({"const", "default", "enum", "example", "examples"})
 _COUNTS = frozenset({"maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties"})
 _ANNOTATIONS = ("title", "description", "default", "example", "examples", "deprecated")
@@ -86,7 +72,7 @@ def _refuse_bare_properties(schema: Mapping[str, Json], path: Path) -> None:
 def _normal(schema: object, path: Path) -> _Schema:
     """One schema and all inside it."""
     if not isinstance(schema, Mapping):
-        hint = f"write {{type: {schema}}}" if isinstance(schema, str) and schema.lower() in _TYPES else ""
+        hint = f"write {{type: {schema}}}" if isinstance(schema, str) and named_type(schema) is not None else ""
         raise SchemaError(f"a schema must be a mapping, not {with_type(schema)}", path, hint)
     if len(path) > DEEPEST:
         raise SchemaError("the schema is nested too deeply", path)
@@ -148,27 +134,25 @@ def _types(schema: _Schema, path: Path) -> None:
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list) or not names:
         raise SchemaError(f"`type` must be a type name or a list of them, not {with_type(given)}", (*path, "type"))
-    kinds = [_type(name, (*path, "type")) for name in names]
+    meant = [_type(name, (*path, "type")) for name in names]
+    kinds = list(dict.fromkeys(part.pop("type", None) for part in meant))
     if None in kinds:
         del schema["type"]
     else:
-        schema["type"] = kinds[0] if isinstance(given, str) else list(dict.fromkeys(kinds))
+        schema["type"] = kinds[0] if isinstance(given, str) else kinds
+    for part in meant:
+        for keyword, value in part.items():
+            schema.setdefault(keyword, value)
 
 
-def _type(name: Json, path: Path) -> str | None:
+def _type(name: Json, path: Path) -> _Schema:
     if not isinstance(name, str):
         raise SchemaError(f"a type name must be a string, not {with_type(name)}", path)
-    try:
-        return _TYPES[name.strip().lower()]
-    except KeyError:
-        near = nearest(name, _TYPES)
-        raise SchemaError(
-            f"`{name}` is no type of JSON Schema",
-            path,
-            hint=f"did you mean `{near}`?"
-            if near
-            else "the types are string, integer, number, boolean, array, object, null",
-        ) from None
+    if (found := named_type(name)) is not None:
+        return found
+    near = nearest(name, NAMES)
+    hint = f"did you mean `{near}`?" if near else "the types are string, integer, number, boolean, array, object, null"
+    raise SchemaError(f"`{name[:_LONGEST_NAME]}` is no type of JSON Schema", path, hint)
 
 
 def _bounds(schema: _Schema) -> None:

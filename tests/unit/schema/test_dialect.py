@@ -34,6 +34,65 @@ def test_types_of_other_languages_are_known(given_type: str, wanted: str) -> Non
     assert property_of({"type": given_type}) == {"type": wanted}
 
 
+@pytest.mark.parametrize(
+    ("given_type", "wanted"),
+    [
+        *[(name, "array") for name in ("Array", "Set", "HashSet", "LinkedList", "Vector", "Queue", "Stack", "Deque")],
+        *[(name, "array") for name in ("Collection", "Iterable", "Sequence", "frozenset")],
+        *[(name, "object") for name in ("Map", "TreeMap", "LinkedHashMap", "Dictionary", "Record", "Object")],
+        *[(name, "integer") for name in ("Bigint", "BigInteger", "int32", "int64", "uint", "uint8", "Long", "Byte")],
+        *[(name, "number") for name in ("BigDecimal", "Number", "float32", "float64", "Double", "Float")],
+        *[(name, "string") for name in ("Character", "CharSequence", "String")],
+        ("undefined", "null"),
+    ],
+)
+def test_classes_of_java_and_javascript_are_known(given_type: str, wanted: str) -> None:
+    assert property_of({"type": given_type}) == {"type": wanted}
+
+
+@pytest.mark.parametrize(
+    ("given_type", "wanted"),
+    [
+        ("ArrayList<String>", {"type": "array", "items": {"type": "string"}}),
+        ("String[]", {"type": "array", "items": {"type": "string"}}),
+        ("int[][]", {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}),
+        ("List[int]", {"type": "array", "items": {"type": "integer"}}),
+        ("list[ float ]", {"type": "array", "items": {"type": "number"}}),
+        (
+            "List<Map<String, Integer>>",
+            {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "integer"}}},
+        ),
+        ("HashMap<String, Integer>", {"type": "object", "additionalProperties": {"type": "integer"}}),
+        (
+            "Dict[str, List[int]]",
+            {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "integer"}}},
+        ),
+        ("Dict[str, Any]", {"type": "object", "additionalProperties": {}}),
+        ("Tuple[int, str]", {"type": "array"}),
+        ("List<T>", {"type": "array"}),
+        ("ArrayList<?>", {"type": "array"}),
+        ("Array<any>", {"type": "array", "items": {}}),
+    ],
+)
+def test_a_type_with_the_type_of_its_items_says_both(given_type: str, wanted: Json) -> None:
+    assert property_of({"type": given_type}) == wanted
+
+
+def test_a_list_of_types_may_hold_one_with_the_type_of_its_items() -> None:
+    assert property_of({"type": ["List[int]", "null"]}) == {"type": ["array", "null"], "items": {"type": "integer"}}
+
+
+def test_items_that_are_described_stand_before_those_in_the_name_of_the_type() -> None:
+    schema: Json = {"type": "ArrayList<String>", "items": {"type": "String", "description": "a name"}}
+    assert property_of(schema) == {"type": "array", "items": {"type": "string", "description": "a name"}}
+
+
+@pytest.mark.parametrize("name", ["Foo<int>", "<int>", "List<int", "[int]", "a" * 100_000 + "[]", "list" + "[]" * 50_000])
+def test_a_name_that_only_looks_like_a_type_is_none(name: str) -> None:
+    with pytest.raises(SchemaError, match="no type of JSON Schema"):
+        property_of({"type": name})
+
+
 @pytest.mark.parametrize("name", ["any", "Any", "", "TYPE_UNSPECIFIED"])
 def test_any_says_nothing_about_the_type(name: str) -> None:
     assert property_of({"type": name, "description": "d"}) == {"description": "d"}
