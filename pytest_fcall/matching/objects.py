@@ -8,8 +8,9 @@ from typing import TypeAlias
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.mismatch import Mismatch
-from pytest_fcall.matching.place import Place, Properties
+from pytest_fcall.matching.place import Place
 from pytest_fcall.matching.wording import show
+from pytest_fcall.schema import Properties
 
 Compare: TypeAlias = Callable[[Pattern, Json, Place], list[Mismatch]]
 """How values are compared; handed down, since objects and operators nest in one another."""
@@ -56,14 +57,14 @@ def compare_unnamed(
     found: list[Mismatch] = []
     if len(got) == len(expected) and got.keys() == expected.keys():
         return found
-    properties, required = at.properties()
+    known = at.properties()
     for key, value in got.items():
         if key in expected:
             continue
         below = at.child(key)
         if below.standing is not None:
             found.extend(compare(below.standing, value, below))
-        elif not _says_nothing_new(key, value, (properties, required), below, compare):
+        elif not _says_nothing_new(key, value, known, below, compare):
             message = f"{below.name} is given as {show(value)}, but not expected"
             found.append(Mismatch("unexpected_argument", below.keys, message, None, value))
     return found
@@ -82,7 +83,7 @@ def _may_be_absent(key: str, pattern: Pattern, at: Place, below: Place, compare:
     if key not in properties or key in required:
         return False
     schema = properties[key]
-    if not isinstance(schema, Mapping) or "default" not in schema:
+    if "default" not in schema:
         return pattern is None
     needs_a_value = isinstance(pattern, Operator) and pattern.name == "not"
     return not needs_a_value and not compare(pattern, schema["default"], below)
@@ -105,7 +106,7 @@ def _says_nothing_new(key: str, value: Json, known: Properties, below: Place, co
     if value is None and key not in required:
         return True
     schema = properties[key]
-    return isinstance(schema, Mapping) and "default" in schema and not compare(schema["default"], value, below)
+    return "default" in schema and not compare(schema["default"], value, below)
 
 
 def _same_scalar(expected: Pattern, got: Json) -> bool:

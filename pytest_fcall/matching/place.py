@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.pattern import Operator, Pattern
@@ -14,13 +14,10 @@ from pytest_fcall.core.verdict import ReasonKind
 from pytest_fcall.matching.mismatch import Keys, Mismatch, path_text
 from pytest_fcall.matching.strings import NORMAL_FORMS
 from pytest_fcall.matching.wording import json_type, show, type_in_words
+from pytest_fcall.schema import NO_PROPERTIES, Properties, ToolSchema
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Comparator
-    from pytest_fcall.schema import ToolSchema
-
-Properties: TypeAlias = tuple[Mapping[str, Json], Collection[str]]
-"""The parameters that a schema names, and which of them are required."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +68,7 @@ class Place:
     def properties(self) -> Properties:
         """What the schema says about the keys of an object here."""
         schema = self.ways.schema
-        if schema is None:
-            return {}, ()
-        if not self.keys:
-            return schema.parameters, schema.required
-        here = schema.schema_at(self.keys)
-        if here is None:
-            return {}, ()
-        properties, required = here.get("properties"), here.get("required")
-        return (
-            properties if isinstance(properties, Mapping) else {},
-            [name for name in required if isinstance(name, str)] if isinstance(required, list | tuple) else (),
-        )
+        return NO_PROPERTIES if schema is None else schema.properties_at(self.keys)
 
     def same_text(self, expected: str, got: str) -> bool:
         """Whether two strings count as equal here."""

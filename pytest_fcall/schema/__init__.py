@@ -7,11 +7,13 @@ from pytest_fcall.schema.sources.objects import tool_from_object
 from pytest_fcall.schema.sources.openapi import tools_from_openapi
 from pytest_fcall.schema.sources.python_source import tools_from_python
 from pytest_fcall.schema.sources.shapes import tool_from_data, tools_from_data
-from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
+from pytest_fcall.schema.tool_schema import NO_PROPERTIES, Properties, ToolSchema, tool_schema
 
 __all__ = [
+    "NO_PROPERTIES",
     "Finding",
     "FindingKind",
+    "Properties",
     "SchemaError",
     "ToolSchema",
     "normalise",

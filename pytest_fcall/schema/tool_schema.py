@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
+from typing import Final, NamedTuple
 
 from jsonschema_rs import Validator, ValidatorMap
 
@@ -18,6 +19,19 @@ from pytest_fcall.schema.places import UndeclaredError, locate
 from pytest_fcall.schema.pointers import Path, in_place, look_up, object_form, pointer, resolved
 from pytest_fcall.schema.strict import opens_itself, strict
 
+_PLACES: Final = 1024
+"""How many places of a schema are kept once found: cases speak of the same few, models of any number."""
+
+
+class Properties(NamedTuple):
+    """What an object may hold: the schemas of its properties, and the names of those that it must have."""
+
+    schemas: Mapping[str, Mapping[str, Json]]
+    required: frozenset[str]
+
+
+NO_PROPERTIES: Final = Properties({}, frozenset())
+
 
 class ToolSchema:
     """What a tool's arguments must be. Made by `tool_schema`, from normal parameters."""
@@ -25,14 +39,13 @@ class ToolSchema:
     def __init__(self, parameters: Mapping[str, Json]) -> None:
         self._root = parameters
         self._strict = strict(self._root)
-        self._ways: dict[Path, Path | None] = {}
         self._validator = compiled(self._strict)
-        self.parameters: Mapping[str, Mapping[str, Json]] = dict(self._properties())
-        """The schema of each argument that has one."""
-        certain = [piece for piece, _ in in_place(self._root, self._root, through=("allOf",))]
-        self.required = frozenset(name for piece in certain for name in _strings(piece.get("required")))
-        """The arguments that every call must give."""
-        self.open = any(opens_itself(piece) or piece.get("patternProperties") for piece in certain)
+        self._located = lru_cache(maxsize=_PLACES)(partial(locate, self._strict))
+        self._known_at = lru_cache(maxsize=_PLACES)(self._find_properties)
+        self.parameters, self.required = self._properties_of(self._root)
+        """The schema of each argument that has one, and the arguments that every call must give."""
+        certain = in_place(self._root, self._root, through=("allOf",))
+        self.open = any(opens_itself(piece) or piece.get("patternProperties") for piece, _ in certain)
         """Whether arguments of any other name may be given."""
 
     def check(self, arguments: Mapping[str, Json]) -> list[Finding]:
@@ -48,17 +61,12 @@ class ToolSchema:
         validator = None if way is None else self._parts.get(pointer(way))
         return [] if validator is None or way is None else self._check(validator, value, way, tuple(path))
 
-    def schema_at(self, path: Sequence[str | int]) -> Mapping[str, Json] | None:
-        """What the schema says of the value at `path`; None where it says nothing.
+    def properties_at(self, path: Path) -> Properties:
+        """The properties of the object at `path` of the arguments; none where the schema says nothing of it.
 
         References are followed, and of a union with one kind of object in it, that object is meant.
         """
-        try:
-            way = self._located(tuple(path))
-        except UndeclaredError:
-            return None
-        found = None if way is None else look_up(self._root, way)
-        return object_form(self._root, resolved(self._root, found)) if isinstance(found, Mapping) else None
+        return self._known_at(path)
 
     def _check(self, validator: Validator, value: Json, base: Path = (), at: Path = ()) -> list[Finding]:
         unfit: list[Finding] = []
@@ -69,21 +77,30 @@ class ToolSchema:
         found = Explainer(self._strict, fitted, base, at).findings(validator.iter_errors(fitted))
         return [*unfit, *(finding for finding in found if told.isdisjoint(_ways_to(finding.path)))]
 
-    def _located(self, path: Path) -> Path | None:
-        """Find a place once: cases speak of the same few again and again."""
-        if path not in self._ways:
-            self._ways[path] = locate(self._strict, path)
-        return self._ways[path]
-
     @cached_property
     def _parts(self) -> ValidatorMap:
         return compiled_parts(self._strict)
 
-    def _properties(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
-        for piece, _ in in_place(self._root, self._root):
-            if isinstance(properties := piece.get("properties"), Mapping):
-                for name, schema in properties.items():
-                    yield name, resolved(self._root, schema) if isinstance(schema, Mapping) else {}
+    def _find_properties(self, path: Path) -> Properties:
+        try:
+            way = self._located(path)
+        except UndeclaredError:
+            return NO_PROPERTIES
+        found = None if way is None else look_up(self._root, way)
+        if not isinstance(found, Mapping):
+            return NO_PROPERTIES
+        return self._properties_of(object_form(self._root, resolved(self._root, found)))
+
+    def _properties_of(self, schema: Mapping[str, Json]) -> Properties:
+        named = (piece.get("properties") for piece, _ in in_place(self._root, schema))
+        schemas = {
+            name: resolved(self._root, inner) if isinstance(inner, Mapping) else {}
+            for properties in named
+            if isinstance(properties, Mapping)
+            for name, inner in properties.items()
+        }
+        certain = in_place(self._root, schema, through=("allOf",))
+        return Properties(schemas, frozenset(name for piece, _ in certain for name in _strings(piece.get("required"))))
 
 
 def tool_schema(tool: Tool) -> ToolSchema:

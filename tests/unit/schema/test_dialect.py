@@ -87,7 +87,9 @@ def test_items_that_are_described_stand_before_those_in_the_name_of_the_type() -
     assert property_of(schema) == {"type": "array", "items": {"type": "string", "description": "a name"}}
 
 
-@pytest.mark.parametrize("name", ["Foo<int>", "<int>", "List<int", "[int]", "a" * 100_000 + "[]", "list" + "[]" * 50_000])
+@pytest.mark.parametrize(
+    "name", ["Foo<int>", "<int>", "List<int", "[int]", "a" * 100_000 + "[]", "list" + "[]" * 50_000]
+)
 def test_a_name_that_only_looks_like_a_type_is_none(name: str) -> None:
     with pytest.raises(SchemaError, match="no type of JSON Schema"):
         property_of({"type": name})

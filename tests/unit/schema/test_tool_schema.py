@@ -468,6 +468,7 @@ DEEP = compiled(
             "maybe": {"anyOf": [{"$ref": "#/$defs/Address"}, NULL], "default": None},
             "stops": {"type": "array", "items": {"$ref": "#/$defs/Address"}},
             "pair": {"type": "array", "prefixItems": [INTEGER, TEXT], "items": NUMBER},
+            "more": {"allOf": [{"$ref": "#/$defs/Address"}, {"properties": {"floor": INTEGER}, "required": ["floor"]}]},
             "free": {"type": "object"},
             "by_name": {"type": "object", "additionalProperties": INTEGER},
             "pet": PETS,
@@ -479,30 +480,39 @@ DEEP = compiled(
 
 
 @pytest.mark.parametrize(
-    ("path", "wanted"),
+    ("path", "names", "required"),
     [
-        (("address",), {**ADDRESS, "description": "where to"}),
-        (("address", "zip"), {"type": "string", "pattern": "^[0-9]+$"}),
-        (("maybe",), {**ADDRESS, "default": None}),
-        (("maybe", "city"), TEXT),
-        (("stops", 7), ADDRESS),
-        (("stops", 7, "city"), TEXT),
-        (("pair", 0), INTEGER),
-        (("pair", 1), TEXT),
-        (("pair", 2), NUMBER),
-        (("by_name", "x"), INTEGER),
-        (("a/b~c",), INTEGER),
-        (("pet", "lives"), INTEGER),
-        (("pet", "kind"), None),
-        (("free", "x"), None),
-        (("stops", "x"), None),
-        (("address", 0), None),
-        (("nope",), None),
-        (("address", "zip", "deeper"), None),
+        (("address",), {"zip", "city"}, {"zip"}),
+        (("maybe",), {"zip", "city"}, {"zip"}),
+        (("stops", 7), {"zip", "city"}, {"zip"}),
+        (("more",), {"zip", "city", "floor"}, {"zip", "floor"}),
+        (("pet",), {"kind", "lives", "trick"}, set()),
+        (("free",), set(), set()),
+        (("by_name",), set(), set()),
+        (("by_name", "x"), set(), set()),
+        (("pair", 0), set(), set()),
+        (("stops", "x"), set(), set()),
+        (("address", 0), set(), set()),
+        (("nope",), set(), set()),
+        (("address", "zip", "deeper"), set(), set()),
     ],
 )
-def test_the_schema_of_a_place_is_found(path: tuple[str | int, ...], wanted: Json) -> None:
-    assert DEEP.schema_at(path) == wanted
+def test_the_properties_of_an_object_are_found(
+    path: tuple[str | int, ...], names: set[str], required: set[str]
+) -> None:
+    found = DEEP.properties_at(path)
+    assert found.schemas.keys() == names
+    assert found.required == required
+
+
+def test_the_properties_at_the_top_are_the_arguments() -> None:
+    assert DEEP.properties_at(()) == (DEEP.parameters, DEEP.required)
+
+
+def test_the_schema_of_a_property_holds_what_it_refers_to_and_what_stands_beside() -> None:
+    schema = DEEP.properties_at(())
+    assert schema.schemas["address"] == {**ADDRESS, "description": "where to"}
+    assert DEEP.properties_at(("stops", 3)).schemas["city"] == TEXT
 
 
 @pytest.mark.parametrize(
