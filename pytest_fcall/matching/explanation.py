@@ -16,7 +16,7 @@ _MOST_STEPS = 2_000_000
 """Beyond this the best pairing is not worth its wait, and a good one is taken."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Weight:
     """What there is to say of a call that is left alone, and of one that stands in for a call of another tool."""
 

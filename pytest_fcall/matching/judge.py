@@ -72,6 +72,8 @@ def _nearest(verdicts: Sequence[Verdict]) -> Verdict:
     return replace(verdict, alternative=number)
 
 
-def _distance(verdict: Verdict) -> tuple[int, list[tuple[str, str, str]]]:
+def _distance(verdict: Verdict) -> tuple[int, list[str], list[tuple[str, str]]]:
     weight = sum(1 if reason.kind in _WITHIN_A_CALL else 1_000 for reason in verdict.reasons)
-    return weight, [(reason.path, reason.kind, reason.message) for reason in verdict.reasons]
+    # Kinds before paths: what is told should not depend on the order of the calls.
+    kinds = sorted(reason.kind for reason in verdict.reasons)
+    return weight, kinds, [(reason.path, reason.message) for reason in verdict.reasons]
