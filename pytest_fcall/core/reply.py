@@ -50,4 +50,8 @@ class Reply:
     trail: tuple[Message, ...] = ()
     """All messages of an app that ran its own tool loop, the request's included; else empty."""
     engine: Mapping[str, Json] = field(default_factory=dict)
-    """What answered: model version, library versions, dtype, grammar …"""
+    """What answered: model version, library versions, dtype, grammar …
+
+    `wire` in it lists what the wire does to arguments: `floats` where all numbers travel as floats, `nulls` where
+    every optional argument is made required, so that a model says null for nothing.
+    """

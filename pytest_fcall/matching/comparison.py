@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from pytest_fcall.core.tool import Tool
 from pytest_fcall.matching.arguments import argument_mismatches, pattern_mismatches, schema_mismatches
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.place import Ways
+from pytest_fcall.matching.wire import Wire
 from pytest_fcall.schema import SchemaError, tool_schema
 
 if TYPE_CHECKING:
@@ -25,14 +26,22 @@ class Comparison:
     """A reply's calls beside the tools that were offered and the rules that hold."""
 
     def __init__(
-        self, calls: Sequence[Call], tools: Sequence[Tool], rules: Rules, comparators: Mapping[str, Comparator]
+        self,
+        calls: Sequence[Call],
+        tools: Sequence[Tool],
+        rules: Rules,
+        comparators: Mapping[str, Comparator],
+        effects: Collection[str] = (),
     ) -> None:
-        self.calls = calls
         self.notes: list[str] = []
         self.rules = rules
         self._tools = {tool.name: tool for tool in tools}
         self._ways = [self._ways_of(call, rules, comparators) for call in calls]
-        self._by_schema = [schema_mismatches(call, ways) for call, ways in zip(calls, self._ways, strict=True)]
+        wire = Wire(effects, self.notes)
+        self.calls = (
+            [wire.meant(call, ways.schema) for call, ways in zip(calls, self._ways, strict=True)] if effects else calls
+        )
+        self._by_schema = [schema_mismatches(*each) for each in zip(self.calls, self._ways, strict=True)]
 
     @property
     def offered(self) -> Sequence[str]:

@@ -16,6 +16,7 @@ from pytest_fcall.core.verdict import ReasonKind, Verdict
 from pytest_fcall.matching.called import judge_calls
 from pytest_fcall.matching.comparison import Comparison
 from pytest_fcall.matching.relevance import broken_reply, empty_reply
+from pytest_fcall.matching.wire import wire_of
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Comparator
@@ -38,7 +39,7 @@ def judge(
 
     Pure and total: whatever a model says gives a verdict, with every reason that there is.
     """
-    comparison = Comparison(calls.calls, tools, rules, comparators)
+    comparison = Comparison(calls.calls, tools, rules, comparators, wire_of(reply))
     verdict = _judge(reply, calls, expectation, comparison)
     notes = (*calls.notes, *dict.fromkeys(comparison.notes))
     return replace(verdict, notes=notes) if notes else verdict
@@ -75,5 +76,5 @@ def _nearest(verdicts: Sequence[Verdict]) -> Verdict:
 def _distance(verdict: Verdict) -> tuple[int, list[str], list[tuple[str, str]]]:
     weight = sum(1 if reason.kind in _WITHIN_A_CALL else 1_000 for reason in verdict.reasons)
     # Kinds before paths: what is told should not depend on the order of the calls.
-    kinds = sorted(reason.kind for reason in verdict.reasons)
+    kinds: list[str] = sorted(reason.kind for reason in verdict.reasons)
     return weight, kinds, [(reason.path, reason.message) for reason in verdict.reasons]
