@@ -7,13 +7,19 @@ READY := $(VENV)/.ready
 # pytest compiles what it rewrites; without this it would do so again in every run.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types imports docs check clean
+# What judges BFCL officially; its pins fit nobody else's, so it has an environment to itself.
+OFFICIAL := .venv-official
+
+.PHONY: demo test conformance lint types imports docs check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
 
 test: $(READY) ## run the whole test suite
 	$(BIN)/python -m pytest tests -n 2
+
+conformance: $(READY) $(OFFICIAL)/.ready ## compare 20,000 generated answers with the official BFCL checker
+	$(BIN)/python -m pytest tests/conformance --hypothesis-profile=conformance
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -33,10 +39,15 @@ docs: $(READY) ## try every block of the documentation, and build the changelog
 check: test lint types imports docs demo ## what continuous integration runs
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(OFFICIAL)
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+$(OFFICIAL)/.ready: tests/conformance/official/requirements.txt
+	$(PYTHON) -m venv $(OFFICIAL)
+	$(OFFICIAL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
 	touch $@

@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+ASKED = pytest.StashKey[int]()
+"""How many questions were put to the official checker."""
+
+# Nine kinds of questions: 20,000 examples and some.
+settings.register_profile("conformance", max_examples=2_300)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if asked := config.stash.get(ASKED, 0):
+        terminalreporter.write_line(f"{asked:,} answers were judged by the official checker and by ours.")

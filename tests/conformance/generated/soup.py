@@ -1,0 +1,100 @@
+"""Text of no grammar: marks and words of the languages in any order.
+
+Nothing here is dangerous to the official decoder, which evaluates operations: the words name nothing that it knows,
+and no exponent can grow.
+"""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+_MARKS = (
+    *(
+        "find",
+        "geo.find",
+        "a",
+        "b_c",
+        "=",
+        "a=",
+        "(",
+        ")",
+        "()",
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        ", ",
+        ":",
+        ".",
+        ";",
+        "'",
+        '"',
+    ),
+    *(
+        "'a'",
+        '"b"',
+        " 1 ",
+        " 2.5 ",
+        " True ",
+        " null ",
+        "None",
+        "...",
+        "-",
+        "+",
+        " not ",
+        "~",
+        "lambda x: x",
+        " for x in ",
+    ),
+    *(
+        " if ",
+        " else ",
+        " is ",
+        " < ",
+        "\\",
+        "\n",
+        "\r\n",
+        "\t",
+        " ",
+        "`",
+        "```",
+        "```python\n",
+        "#",
+        "//",
+        "/* ",
+        " */",
+    ),
+    *(
+        "new ",
+        "new HashMap<String, Object>() {{ ",
+        'put("a", ',
+        "new ArrayList<>(Arrays.asList(",
+        "new String[]{",
+        "}}",
+    ),
+    *("new Array(", "=>", "é", "😀", "日本", "\x00", "\ud800", "\ufeff", "\u00a0", "𝓪", "<functions>", "</functions>"),
+    *(
+        "<function name='a'>",
+        "</function>",
+        "<param name='a' type='integer'>",
+        "</param>",
+        "<params>",
+        "</params>",
+        "<",
+    ),
+    *(
+        "<TOOLCALL>",
+        "</TOOLCALL>",
+        "&amp;",
+        "&",
+        '{"function": "find", "parameters": {',
+        "}}",
+        '"a": 1',
+        "null",
+        ">",
+        "/>",
+    ),
+)
+
+texts: st.SearchStrategy[str] = st.lists(st.sampled_from(_MARKS), max_size=24).map("".join)

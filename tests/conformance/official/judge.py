@@ -1,0 +1,144 @@
+"""Asks the official checker. Runs in its environment, on the standard library alone.
+
+One JSON line in is one question; one JSON line out is its answer. The official code runs as it is, from the raw answer
+to the verdict; only what reaches for vendors' SDKs, and takes no part in that, is stood in for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import types
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+_ABSENT = (
+    "bfcl_eval.constants.model_config",
+    "bfcl_eval.eval_checker.eval_runner_helper",
+    "bfcl_eval.eval_checker.multi_turn_eval.multi_turn_checker",
+    "bfcl_eval.eval_checker.multi_turn_eval.multi_turn_utils",
+    "bfcl_eval.model_handler.base_handler",
+    "dotenv",
+    "filelock",
+    "openai",
+    "tenacity",
+    "tqdm",
+)
+_MODELS = {
+    "dotted": SimpleNamespace(underscore_to_dot=False),
+    "underscored": SimpleNamespace(underscore_to_dot=True),
+}
+
+
+class _Anything:
+    """Stands for a base class, a decorator or a type of a module that is not there."""
+
+    def __init__(self, *_arguments: object, **_named: object) -> None: ...
+
+    def __call__(self, *arguments: object) -> object:
+        return arguments[0]
+
+
+class _Absent(types.ModuleType):
+    __all__: tuple[str, ...] = ()
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _MODELS if name == "MODEL_CONFIG_MAPPING" else _Anything
+
+
+class Official:
+    """The official code from raw answers to verdicts."""
+
+    def __init__(self) -> None:
+        sys.modules.update({name: _Absent(name) for name in _ABSENT})
+        # The package makes folders on import, beside itself unless told otherwise.
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["BFCL_PROJECT_ROOT"] = folder
+            self._runner = import_module("bfcl_eval.eval_checker.eval_runner")
+        self._utils = import_module("bfcl_eval.utils")
+        self._enums = import_module("bfcl_eval.constants.enums")
+        self._handler = import_module(
+            "bfcl_eval.model_handler.api_inference.openai_completion"
+        ).OpenAICompletionsHandler
+
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Decode and judge. `decoded` is the repr of what the decoder gave, None where it raised."""
+        handler = self._handler_of(question["style"])
+        decoding = _Decoding(handler)
+        try:
+            entry = self._entry(decoding, question)
+        except Exception as crash:  # the official run would end here
+            entry = {"valid": False, "error_type": f"case_error:{type(crash).__name__}"}
+        return {"decoded": decoding.seen, "valid": entry["valid"], "error_type": entry.get("error_type")}
+
+    def _handler_of(self, style: str) -> Any:
+        if style == "calls":
+            return _Given()
+        handler = object.__new__(self._handler)
+        handler.is_fc_model = style == "fc"
+        return handler
+
+    def _entry(self, decoding: _Decoding, question: dict[str, Any]) -> dict[str, Any]:
+        category, raw = question["category"], question["raw"]
+        model = "underscored" if question["underscored"] else "dotted"
+        prompt = {"function": question["functions"]}
+        if self._utils.is_relevance_or_irrelevance(category):
+            return dict(self._runner._evaluate_single_relevance_entry(decoding, "0", raw, prompt, model, category))
+        language = self._language(category)
+        returned = self._enums.ReturnFormat(question["format"] or language)
+        return dict(
+            self._runner._evaluate_single_ast_entry(
+                decoding,
+                "0",
+                raw,
+                question["truth"],
+                prompt,
+                model,
+                category,
+                self._enums.Language(language),
+                returned,
+                question["tags"],
+            )
+        )
+
+    def _language(self, category: str) -> str:
+        if self._utils.is_java(category):
+            return "java"
+        return "javascript" if self._utils.is_js(category) else "python"
+
+
+class _Given:
+    """Takes the answer for decoded already."""
+
+    def decode_ast(self, result: object, *_format: object, **_named: object) -> object:
+        return result
+
+
+class _Decoding:
+    """Looks over a handler's shoulder, since the official run keeps what it decoded to itself."""
+
+    def __init__(self, handler: Any) -> None:
+        self._handler = handler
+        self.seen: str | None = None
+
+    def decode_ast(self, result: object, language: object, has_tool_call_tag: bool) -> object:
+        decoded = self._handler.decode_ast(result, language, has_tool_call_tag)
+        self.seen = repr(decoded)
+        return decoded
+
+
+def main() -> None:
+    """Answer until there are no more questions. What the official code prints must not mix with the answers."""
+    answers, sys.stdout = sys.stdout, sys.stderr
+    official = Official()
+    for line in sys.stdin:
+        print(json.dumps(official.answer(json.loads(line))), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
