@@ -1,0 +1,11 @@
+"""The official checker of the Berkeley Function Calling Leaderboard (bfcl_eval 2026.3.23), verdict for verdict.
+
+Its defects are reproduced, since its numbers are only worth something where everybody counts alike. What it does
+beyond what one would expect is said where it is done.
+"""
+
+from pytest_fcall.matching.bfcl.exam import Exam
+from pytest_fcall.matching.bfcl.rule import rule, undecodable
+from pytest_fcall.matching.bfcl.ruling import Ruling
+
+__all__ = ["Exam", "Ruling", "rule", "undecodable"]

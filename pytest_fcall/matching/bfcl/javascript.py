@@ -1,0 +1,168 @@
+"""JavaScript source text as values. What cannot be read stays text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from pytest_fcall.matching.bfcl.searching import after_space, enclosed, number_or_text
+
+_INTEGER = re.compile(r"-?\d+$")
+_FLOAT = re.compile(r"-?\d+(\.\d+)?$")
+_BIGINT = re.compile(r"-?\d+n$")
+
+_ARRAY = re.compile(r"\[|new\s+Array\(")
+_ROWS = re.compile(rf"(?:{_ARRAY.pattern})\s*\[")
+_ROW = re.compile(r"\[")
+_NEXT_ROW = re.compile(r"\s*(?:,\s*(\[)|([\])]))")
+
+
+def javascript_value(text: str, word: str, inner: str | None = None) -> Any:
+    """Read source text as the type `word`, with items of the type `inner`."""
+    return _array(text, inner) if word == "array" else _READERS[word](text)
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _string(text: str) -> str:
+    return text[1:-1] if _is_quoted(text) else text
+
+
+def _integer(text: str) -> Any:
+    return int(text) if _INTEGER.match(text) else text
+
+
+def _float(text: str) -> Any:
+    return float(text) if _FLOAT.match(text) else text
+
+
+def _bigint(text: str) -> Any:
+    return int(text[:-1]) if _BIGINT.match(text) else text
+
+
+def _boolean(text: str) -> Any:
+    return text == "true" if text in {"true", "false"} else text
+
+
+def _is_quoted(text: str) -> bool:
+    return any(text.startswith(quote) and text.endswith(quote) for quote in "\"'")
+
+
+def _array(text: str, inner: str | None) -> Any:
+    """Read `[…]` or `new Array(…)`, or a list of lists in either; every comma separates."""
+    text = text.strip()
+    try:
+        if (rows := _rows(text)) is not None:
+            return rows
+        if (listed := _listed(text)) is not None:
+            return [_item(part.strip(), inner) for part in listed.split(",")] if listed else []
+    except ValueError:  # more digits than Python reads
+        pass
+    return text
+
+
+def _item(text: str, inner: str | None) -> Any:
+    return javascript_value(text, inner) if inner else _plain(text)
+
+
+def _listed(text: str) -> str | None:
+    """Give what stands in the brackets, up to the first that closes."""
+    opened = _ARRAY.match(text)
+    if opened is None:
+        return None
+    end = text.find(_closing(text), opened.end())
+    return None if end < 0 or "\n" in text[opened.end() : end] else text[opened.end() : end].strip()
+
+
+def _rows(text: str) -> list[list[Any]] | None:
+    """Read a list of lists; None where it is none."""
+    end = _rows_end(text)
+    if end is None:
+        return None
+    rows = [row.strip() for row in enclosed(text[:end], _ROW, "]")]
+    if rows:
+        rows[0] = rows[0].removeprefix("[")
+    return [[_plain(item) for item in row.split(",")] for row in rows]
+
+
+def _rows_end(text: str) -> int | None:
+    """Find where the list of lists ends: at the first inner bracket with the outer one behind it."""
+    opened = _ROWS.match(text)
+    at = opened.end() if opened else len(text)
+    while (row_end := text.find("]", at)) >= 0 and text.find("\n", at, row_end) < 0:
+        following = _NEXT_ROW.match(text, row_end + 1)
+        if following and following[2] == _closing(text):
+            return following.end()
+        at = following.end() if following and following[1] else row_end + 1
+    return None
+
+
+def _closing(text: str) -> str:
+    return "]" if text.startswith("[") else ")"
+
+
+def _dict(text: str) -> Any:
+    """Read `{key: value}` on one line, up to the first brace that closes, whichever that is."""
+    text = text.strip()
+    end = text.find("}")
+    if not text.startswith("{") or end < 0 or "\n" in text[:end]:
+        return text
+    return {key.strip().strip("'\""): _member(value.strip()) for key, value in _pairs(text[1:end])}
+
+
+def _member(text: str) -> Any:
+    if text.startswith("[") and text.endswith("]"):
+        return _array(text, None)
+    return _plain(text.strip("'\""))
+
+
+def _pairs(content: str) -> Iterator[tuple[str, str]]:
+    """Give keys and values. A value ends at a comma if another key follows it, else it goes on to the end."""
+    at = 0
+    while True:
+        while content.startswith(":", at):
+            at += 1
+        colon = content.find(":", at)
+        if colon < 0:
+            return
+        value = after_space(content, colon + 1)
+        end, following = _value_end(content, value)
+        yield content[at:colon], content[value:end]
+        at = following
+
+
+def _value_end(content: str, at: int) -> tuple[int, int]:
+    """Find the comma that ends a value, and where the next key begins."""
+    comma = content.find(",", at)
+    while comma >= 0:
+        following = content.find(",", comma + 1)
+        colon = content.rfind(":", comma + 1, len(content) if following < 0 else following)
+        if colon > comma + 1:
+            return comma, min(after_space(content, comma + 1), colon - 1)
+        comma = following
+    return len(content), len(content)
+
+
+def _plain(text: str) -> Any:
+    """Read a value of which no type is known."""
+    text = text.strip()
+    if text in {"true", "false"}:
+        return text == "true"
+    return text[1:-1] if _is_quoted(text) else number_or_text(text)
+
+
+_READERS: Mapping[str, Callable[[str], Any]] = MappingProxyType(
+    {
+        "String": _string,
+        "integer": _integer,
+        "float": _float,
+        "Bigint": _bigint,
+        "Boolean": _boolean,
+        "dict": _dict,
+        "any": _as_it_is,
+    }
+)

@@ -1,0 +1,106 @@
+"""The words for types, and values as these words have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from pytest_fcall.core.rules import Language
+from pytest_fcall.matching.bfcl.java import java_value
+from pytest_fcall.matching.bfcl.javascript import javascript_value
+
+Typed: TypeAlias = tuple[Any, type, type | None]
+"""A value, the type declared for it, and that of its items."""
+
+_PYTHON: Mapping[str, type] = MappingProxyType(
+    {
+        "string": str,
+        "integer": int,
+        "float": float,
+        "boolean": bool,
+        "array": list,
+        "tuple": list,
+        "dict": dict,
+        "any": str,
+    }
+)
+_JAVA: Mapping[str, type] = MappingProxyType(
+    {
+        "byte": int,
+        "short": int,
+        "integer": int,
+        "long": int,
+        "float": float,
+        "double": float,
+        "boolean": bool,
+        "char": str,
+        "String": str,
+        "any": str,
+        "Array": list,
+        "ArrayList": list,
+        "Queue": list,
+        "Stack": list,
+        "Set": set,
+        "HashMap": dict,
+        "Hashtable": dict,
+    }
+)
+_JAVASCRIPT: Mapping[str, type] = MappingProxyType(
+    {
+        "String": str,
+        "integer": int,
+        "Bigint": int,
+        "float": float,
+        "Boolean": bool,
+        "array": list,
+        "dict": dict,
+        "any": str,
+    }
+)
+
+
+def typed(language: Language, schema: Any, value: Any) -> Typed | None:
+    """Give a value as its parameter declares it; None for what should be source text and is not."""
+    return _READERS[language](schema, value)
+
+
+def _python(schema: Any, value: Any) -> Typed:
+    """Take a tuple for a list and an integer for a float, where these are declared; never inside of lists."""
+    word = schema["type"]
+    declared = _PYTHON[word]
+    if declared is list:
+        inner = _PYTHON[schema["items"]["type"]]
+        return (list(value) if type(value) is tuple and word == "tuple" else value), declared, inner
+    if declared is float and type(value) is int:
+        value = float(value)
+    return value, declared, None
+
+
+def _java(schema: Any, value: Any) -> Typed | None:
+    """Read Java source text."""
+    word = schema["type"]
+    declared = _JAVA[word]
+    if type(value) is not str:
+        return None
+    if word in {"Array", "ArrayList"}:
+        inner = schema["items"]["type"]
+        return java_value(value, word, inner), declared, _JAVA[inner]
+    return java_value(value, word), declared, None
+
+
+def _javascript(schema: Any, value: Any) -> Typed | None:
+    """Read JavaScript source text."""
+    word = schema["type"]
+    declared = _JAVASCRIPT[word]
+    if type(value) is not str:
+        return None
+    if word == "array":
+        inner = schema["items"]["type"]
+        return javascript_value(value, word, inner), declared, _JAVASCRIPT[inner]
+    return javascript_value(value, word), declared, None
+
+
+_READERS: Mapping[Language, Callable[[Any, Any], Typed | None]] = MappingProxyType(
+    {"python": _python, "java": _java, "javascript": _javascript}
+)
