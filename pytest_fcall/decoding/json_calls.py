@@ -1,48 +1,75 @@
-"""Text that is JSON and nothing else: a list of `{"name": …, "arguments": {…}}`, or one such object.
+"""Text that is JSON and nothing else, or holds it in fenced blocks: calls, in any shape that is in use.
 
 Models bound by a grammar answer so. An empty list says that no call is wanted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 
-from pytest_fcall.core.call import Call, Calls
+from pytest_fcall.core.call import Calls
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.arguments import from_text
+from pytest_fcall.decoding.fences import FENCE, pieces
+from pytest_fcall.decoding.gathering import Gathering
+from pytest_fcall.decoding.json_shapes import find_calls
 from pytest_fcall.decoding.strict_json import NotJson, parse
-from pytest_fcall.decoding.wording import shortened, told
+
+_BLOCKS = frozenset({"", "json", "jsonl", "tool_call", "tool_calls", "tool_code", "text", "plaintext"})
 
 
 def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:  # noqa: ARG001  the shape of every decoder
     """Read the calls; text that says anything else is malformed."""
+    found = Gathering()
     try:
-        value, notes = parse(text)
+        value = _value(text, found)
     except NotJson as error:
         return Calls(malformed=f"The text is not JSON: {error}.")
-    items = value if isinstance(value, list) else [value]
-    calls: list[Call] = []
-    faults: list[str] = []
-    for number, item in enumerate(items, 1):
-        try:
-            calls.append(_call(item))
-        except NotJson as error:
-            faults.append(f"Call {number}: {error}.")
-    return Calls(tuple(calls), told(faults), notes)
+    find_calls(value, found)
+    return found.result()
 
 
-def _call(item: Json) -> Call:
-    if not isinstance(item, Mapping):
-        raise NotJson("it is not an object with `name` and `arguments`")
-    name = item.get("name")
-    if not isinstance(name, str) or not name:
-        raise NotJson("it has no `name`")
-    if strange := [key for key in item if key not in ("name", "arguments")]:
-        raise NotJson(f"beside `name` and `arguments` it has {shortened(strange[0])}")
-    if "arguments" not in item:
-        raise NotJson(f"{shortened(name)} has no `arguments`")
+def _value(text: str, found: Gathering) -> Json:
+    """The value of the text, of the blocks in it, or of its lines."""
     try:
-        return Call(name, from_text(item["arguments"]))
-    except NotJson as error:
-        raise NotJson(f"the arguments of {shortened(name)} cannot be read: {error}") from None
+        return _parsed(text, found)
+    except NotJson:
+        blocks = _blocks(text, found) if FENCE in text else []
+        return _joined([_lines(block, found) for block in blocks or [text]])
+
+
+def _lines(text: str, found: Gathering) -> Json:
+    try:
+        return _parsed(text, found)
+    except NotJson:
+        lines = [line for line in text.split("\n") if line.strip()]
+        if len(lines) > 1:
+            with suppress(NotJson):
+                return _joined([_parsed(line, found) for line in lines])
+        raise
+
+
+def _blocks(text: str, found: Gathering) -> list[str]:
+    blocks: list[str] = []
+    for piece in pieces(text):
+        if piece.info not in _BLOCKS:
+            found.prose(piece.text)
+            continue
+        blocks.append(piece.text)
+        if not piece.closed:
+            found.note("The fenced block is not closed.")
+    return blocks
+
+
+def _parsed(text: str, found: Gathering) -> Json:
+    value, notes = parse(text)
+    found.note(*notes)
+    return value
+
+
+def _joined(values: Sequence[Json]) -> Json:
+    """One list of the calls that stand in several values; a single value is itself."""
+    if len(values) == 1:
+        return values[0]
+    return [item for value in values for item in (value if isinstance(value, list) else [value])]

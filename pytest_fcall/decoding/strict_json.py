@@ -10,14 +10,15 @@ from itertools import islice
 from typing import NoReturn
 
 from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.unreadable import Unreadable
 from pytest_fcall.decoding.wording import shortened
 
 DEEPEST = 100
 """Levels of nesting that are still read; real arguments have a handful."""
 
 
-class NotJson(ValueError):
-    """The text says why."""
+class NotJson(Unreadable):
+    """It is no JSON, or not the JSON that was asked for."""
 
 
 def parse(text: str) -> tuple[Json, tuple[str, ...]]:

@@ -12,32 +12,55 @@ if TYPE_CHECKING:
 
 
 class LateDecoders(Mapping[str, "Decoder"]):
-    """Decoders by name, each the `decode` of a module that is imported when it is first asked for."""
+    """Decoders by name. Where each is, `module:name` says; it is imported when it is first asked for."""
 
-    __slots__ = ("_modules",)
+    __slots__ = ("_places",)
 
-    def __init__(self, modules: Mapping[str, str]) -> None:
-        self._modules = modules
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places = places
 
     def __getitem__(self, name: str) -> Decoder:
-        decoder: Decoder = import_module(self._modules[name]).decode
+        module, _, attribute = self._places[name].partition(":")
+        decoder: Decoder = getattr(import_module(module), attribute)
         return decoder
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
+        return iter(self._places)
 
     def __len__(self) -> int:
-        return len(self._modules)
+        return len(self._places)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._modules
+        return name in self._places
 
 
 _HERE = "pytest_fcall.decoding"
 _MODULES: Mapping[str, str] = MappingProxyType(
     {
-        "json": f"{_HERE}.json_calls",
+        "json": "json_calls",
+        "openai": "json_calls",
+        "anthropic": "json_calls",
+        "python": "python.calls",
+        "pythonic": "python.calls",
     }
 )
+_TAGGED = (
+    "qwen_coder",
+    "glm",
+    "hermes",
+    "granite",
+    "phi",
+    "mistral",
+    "deepseek",
+    "kimi",
+    "functiongemma",
+    "gemma4",
+    "harmony",
+    "llama",
+    "xlam",
+)
 
-DECODERS: Mapping[str, Decoder] = LateDecoders(_MODULES)
+DECODERS: Mapping[str, Decoder] = LateDecoders(
+    {name: f"{_HERE}.{module}:decode" for name, module in _MODULES.items()}
+    | {name: f"{_HERE}.tagged.families:{name}" for name in _TAGGED}
+)

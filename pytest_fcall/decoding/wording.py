@@ -14,6 +14,16 @@ def shortened(text: str, longest: int = 60) -> str:
 
 def told(faults: Sequence[str]) -> str | None:
     """Join sentences, the first few of many; None where there are none."""
-    if len(faults) > _MOST:
-        faults = [*faults[:_MOST], f"And {len(faults) - _MOST:,} more."]
-    return " ".join(faults) or None
+    return " ".join(few(faults)) or None
+
+
+def few(sentences: Sequence[str]) -> tuple[str, ...]:
+    """The first of many sentences, and how many there are beside them."""
+    if len(sentences) <= _MOST:
+        return tuple(sentences)
+    return (*sentences[:_MOST], f"And {len(sentences) - _MOST:,} more.")
+
+
+def dropped(text: str) -> tuple[str, ...]:
+    """A note on text that is no part of a call; none where it is blank."""
+    return (f"Text beside the calls was dropped: {shortened(said)}.",) if (said := text.strip()) else ()

@@ -6,13 +6,15 @@ import ast
 import re
 import warnings
 
+from pytest_fcall.decoding.unreadable import Unreadable
+
 LONGEST = 1_000_000
 """Characters that are still read."""
 DEEPEST = 100
 """Levels of the tree that are still read; real calls have a handful."""
 
 
-class NotPython(ValueError):
+class NotPython(Unreadable):
     """The text says why, without a full stop."""
 
 

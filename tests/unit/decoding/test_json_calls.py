@@ -40,7 +40,6 @@ def test_calls_are_read(text: str, calls: tuple[Call, ...]) -> None:
         ("You are welcome.", "not JSON"),
         ('{"name": "f", "arguments": {', "not JSON"),
         ('[{"name": "f", "arguments": {}}] done', "Extra data"),
-        ('```json\n{"name": "f", "arguments": {}}\n```', "not JSON"),
         ("3", "`name` and `arguments`"),
         ('["f"]', "`name` and `arguments`"),
         ("{}", "no `name`"),

@@ -1,0 +1,66 @@
+"""What a decoder finds on its way through a text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from pytest_fcall.core.call import Call, Calls
+from pytest_fcall.decoding.unreadable import Unreadable
+from pytest_fcall.decoding.wording import dropped, few, told
+
+Read: TypeAlias = "tuple[Call, Sequence[str]]"
+"""A call, and notes on what was read generously."""
+
+MOST_CALLS = 10_000
+"""Calls that are still read in one text."""
+
+
+class Gathering:
+    """Calls, faults, notes and prose, in the order of the text."""
+
+    def __init__(self) -> None:
+        self._calls: list[Call] = []
+        self._faults: list[str] = []
+        self._notes: list[str] = []
+        self._prose = ""
+        self._attempts = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more calls are read."""
+        return self._attempts > MOST_CALLS
+
+    def call(self, read: Callable[[], Read]) -> None:
+        """Take the call that `read` gives, or the reason why it raises Unreadable."""
+        self._attempts += 1
+        if self._attempts <= MOST_CALLS:
+            self._take(read)
+        elif self._attempts == MOST_CALLS + 1:
+            self._faults.append(f"There are more than {MOST_CALLS:,} calls; the others were not read.")
+
+    def fault(self, sentence: str) -> None:
+        """Take note of something else that was meant as a call."""
+        self._faults.append(sentence)
+
+    def note(self, *sentences: str) -> None:
+        """Say what was read generously."""
+        self._notes.extend(sentences)
+
+    def prose(self, text: str) -> None:
+        """Leave out text that is no part of a call. It is worth a note only where there are calls."""
+        self._prose = self._prose or text.strip()
+
+    def result(self) -> Calls:
+        """Everything that was found."""
+        beside = dropped(self._prose) if self._attempts else ()
+        return Calls(tuple(self._calls), told(self._faults), few((*self._notes, *beside)))
+
+    def _take(self, read: Callable[[], Read]) -> None:
+        try:
+            call, notes = read()
+        except Unreadable as error:
+            self._faults.append(f"Call {self._attempts}: {error}.")
+        else:
+            self._calls.append(call)
+            self._notes.extend(f"Call {self._attempts}: {note}" for note in notes)

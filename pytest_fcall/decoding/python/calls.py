@@ -1,0 +1,143 @@
+"""Calls written as Python: `[f(a=1), g(b=2)]`, `f(a=1)`, several on lines of their own; fenced, or beside prose.
+
+Either the whole text is calls, or a fenced block is, or a line. Beside prose a line `f(…)` counts only where `f` was
+offered, and a block only where one of its calls was; a list of calls in brackets always counts.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from pytest_fcall.core.call import Calls
+from pytest_fcall.core.tool import Tool
+from pytest_fcall.decoding.fences import FENCE, Piece, pieces
+from pytest_fcall.decoding.gathering import Gathering
+from pytest_fcall.decoding.positional import by_name
+from pytest_fcall.decoding.python.call import call_of, dotted
+from pytest_fcall.decoding.python.scanning import end_of, statements
+from pytest_fcall.decoding.python.source import NotPython, parse_expression
+from pytest_fcall.decoding.wording import shortened
+
+_BLOCKS = frozenset(
+    {"", "python", "py", "python3", "json", "tool_code", "tool_call", "tool_calls", "text", "plaintext"}
+)
+
+_NAME = r"[^\W\d][\w.]*+"
+_LINE = re.compile(rf"^[ \t]*+`?(?P<call>\[?[ \t]*+(?P<name>{_NAME})\()", re.MULTILINE)
+_FIRST_CALL = re.compile(rf"[\[(]?\s*+{_NAME}\(")
+_CALLED = re.compile(rf"\b({_NAME})\(")
+# What nobody writes in prose: a list of calls whose first argument, if there is one, is named or a string.
+_FIRST_ARGUMENT = r"\(\s*+(?:[^\W\d]\w*+\s*+=(?!=)|['\"]|\))"
+_LIST_OF_CALLS = re.compile(rf"\[\s*+{_NAME}{_FIRST_ARGUMENT}")
+
+
+def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:
+    """Read the calls; what was meant as one and cannot be read is malformed."""
+    offered = by_name(tools)
+    found = Gathering()
+    if FENCE not in text:
+        _read_text(_unquoted(text.strip()), offered, found)
+        return found.result()
+    parts = list(pieces(text))
+    alone = not any(part.info is None and part.text.strip() for part in parts)
+    for part in parts:
+        if part.info is None:
+            _read_lines(part.text, offered, found)
+        else:
+            _read_block(part, offered, found, alone=alone)
+    return found.result()
+
+
+def calls_in(source: str) -> list[ast.expr] | None:
+    """Give the items of a text that is calls and nothing else, or an empty list; None where it is anything else.
+
+    Raises NotPython where it begins with a call and cannot be read.
+    """
+    if not _FIRST_CALL.match(source):
+        return [] if source.replace(" ", "") == "[]" else None
+    trees = [parse_expression(statement) for statement in statements(source)]
+    items = [item for tree in trees for item in (tree.elts if isinstance(tree, ast.List | ast.Tuple) else [tree])]
+    return items if any(isinstance(item, ast.Call) for item in items) else None
+
+
+def _read_text(text: str, offered: Mapping[str, Tool], found: Gathering) -> None:
+    try:
+        items = calls_in(text)
+    except NotPython:
+        items = None
+    if items is None:
+        _read_lines(text, offered, found)
+    else:
+        _take(items, offered, found)
+
+
+def _read_block(block: Piece, offered: Mapping[str, Tool], found: Gathering, *, alone: bool) -> None:
+    text = block.text.strip()
+    try:
+        items, error = (calls_in(text) if block.info in _BLOCKS else None), "it holds more than calls"
+    except NotPython as reason:
+        items, error = None, str(reason)
+    if items is not None and (alone or not offered or _any_offered(items, offered) or _LIST_OF_CALLS.match(text)):
+        _take(items, offered, found)
+        if not block.closed:
+            found.note("The fenced block is not closed.")
+    elif items is None and block.info in _BLOCKS and _is_meant(text, offered):
+        found.fault(f"A fenced block cannot be read as calls: {error}.")
+    else:
+        found.prose(text)
+
+
+def _read_lines(text: str, offered: Mapping[str, Tool], found: Gathering) -> None:
+    """Read the calls on lines of their own; all else is prose."""
+    start = 0
+    while not found.is_full and (line := _LINE.search(text, start)):
+        first = line.start("call")
+        meant = line["name"] in offered or bool(_LIST_OF_CALLS.match(text, first))
+        try:
+            end = end_of(text, first)
+        except NotPython as error:
+            if meant:
+                found.fault(f"A call of {shortened(line['name'])} cannot be read: {error}.")
+            break
+        line_end = len(text) if (newline := text.find("\n", end)) < 0 else newline
+        if meant and text[end:line_end].strip() in _AFTER:
+            found.prose(text[start : line.start()])
+            _read_line(text[first:end], offered, found)
+        else:
+            found.prose(text[start:line_end])
+        start = line_end
+    found.prose(text[start:])
+
+
+_AFTER = frozenset({"", ";", ",", "`"})
+"""What may follow a call on its line."""
+
+
+def _read_line(source: str, offered: Mapping[str, Tool], found: Gathering) -> None:
+    try:
+        items = calls_in(source)
+    except NotPython as error:
+        found.fault(f"The line {shortened(source)} cannot be read as a call: {error}.")
+    else:
+        _take(items or [], offered, found)
+
+
+def _any_offered(items: Sequence[ast.expr], offered: Mapping[str, Tool]) -> bool:
+    return any(isinstance(item, ast.Call) and dotted(item.func) in offered for item in items)
+
+
+def _is_meant(text: str, offered: Mapping[str, Tool]) -> bool:
+    """Whether text that cannot be read was to call a tool."""
+    return bool(_LIST_OF_CALLS.match(text)) or any(name in offered for name in _CALLED.findall(text))
+
+
+def _take(items: Sequence[ast.expr], offered: Mapping[str, Tool], found: Gathering) -> None:
+    for item in items:
+        found.call(partial(call_of, item, offered))
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1].strip() if len(text) > 2 and text[0] == text[-1] == "`" else text
