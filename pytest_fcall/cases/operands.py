@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from types import MappingProxyType
+from typing import get_args
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -13,7 +14,7 @@ from pytest_fcall.cases import fields
 from pytest_fcall.cases.faults import did_you_mean, one_of, shown
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.yaml.tags import BOOL
-from pytest_fcall.core import Json, OperandKind
+from pytest_fcall.core import Json, OperandKind, Strings
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 DAYS = ("today", "tomorrow", "yesterday")
@@ -53,6 +54,10 @@ def _regex(node: Node, scope: Scope) -> Json:
     except Exception as error:  # its parser raises more than its own error
         scope.faults.add("bad-operand", node, f"{shown(written)} is no regular expression: {error}")
     return written
+
+
+def _strings(node: Node, scope: Scope) -> Json:
+    return fields.choice(node, scope.faults, "`strings`", get_args(Strings))
 
 
 def _number(node: Node, scope: Scope) -> Json:
@@ -168,6 +173,7 @@ PLAIN_OPERANDS: Mapping[OperandKind, Callable[[Node, Scope], Json]] = MappingPro
         "true": _true,
         "string": _string,
         "regex": _regex,
+        "strings": _strings,
         "number": _number,
         "tolerance": _tolerance,
         "range": _range,

@@ -16,6 +16,7 @@ OperandKind: TypeAlias = Literal[
     "true",
     "string",
     "regex",
+    "strings",  # how strings compare: exact, relaxed, bfcl
     "number",
     "tolerance",  # a number, or a percentage such as `10%`
     "range",  # [low, high], two numbers
@@ -44,7 +45,7 @@ OPERATORS: Mapping[str, OperatorSpec] = MappingProxyType(
         "ignore": OperatorSpec("true", "anything, or nothing"),
         "regex": OperatorSpec("regex", "a string that the regular expression matches from end to end"),
         "contains": OperatorSpec("pattern", "a string with this text in it, or a list with an item that matches this"),
-        "text": OperatorSpec("string", "the same to a reader: case, white space, quotes and dashes do not count"),
+        "text": OperatorSpec("string", "the same to a reader, or as `strings` says", {"strings": "strings"}),
         "approx": OperatorSpec("number", "a number close to this one", {"within": "tolerance"}),
         "gt": OperatorSpec("number", "a greater number"),
         "ge": OperatorSpec("number", "this number or a greater one"),

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from pytest_fcall.core.rules import Strings
+from pytest_fcall.matching.number_words import with_digits
 
 _QUOTES = dict.fromkeys(map(ord, "‘’‚‛′`´＇"), "'") | dict.fromkeys(map(ord, "“”„‟″«»＂"), '"')
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-")
@@ -35,9 +35,12 @@ def bfcl(text: str) -> str:
     return text.translate(_BFCL_DROPPED).lower().replace("'", '"')
 
 
-NORMAL_FORMS: Mapping[Strings, Callable[[str], str]] = MappingProxyType(
-    {"exact": exact, "relaxed": relaxed, "bfcl": bfcl}
-)
+def as_read(text: str) -> str:
+    """Relaxed, and `two adults` is the same as `2 adults`."""
+    return with_digits(relaxed(text))
+
+
+NORMAL_FORMS: Mapping[str, Callable[[str], str]] = MappingProxyType({"exact": exact, "relaxed": relaxed, "bfcl": bfcl})
 
 
 def near_miss(expected: str, got: str) -> str:
@@ -46,6 +49,8 @@ def near_miss(expected: str, got: str) -> str:
         return ""
     if relaxed(expected) == relaxed(got):
         return "a reader sees no difference: `$text` or `strings: relaxed` would accept it"
+    if as_read(expected) == as_read(got):
+        return "a reader sees the same number: `$text` would accept it"
     if (skeleton := _letters(expected)) and skeleton == _letters(got):
         return "only punctuation and spacing differ: `$any` can list both spellings"
     return ""

@@ -151,6 +151,11 @@ def _approx(operator: Operator, depth: int) -> str:
     return f"about {show(operator.operand, depth)}{margin}"
 
 
+def _text(operator: Operator, depth: int) -> str:
+    rule = operator.options.get("strings")
+    return f"{show(operator.operand, depth)} {'to a reader' if rule is None else f'(strings: {show(rule, depth)})'}"
+
+
 def _between(operator: Operator, depth: int) -> str:
     match operator.operand:
         case [low, high]:
@@ -167,7 +172,7 @@ _WORDS: Mapping[str, Callable[[Operator, int], str]] = MappingProxyType(
         "ignore": lambda *_: "anything, or nothing",
         "regex": _phrase("text that matches {}"),
         "contains": _phrase("something that contains {}"),
-        "text": _phrase("{} to a reader"),
+        "text": _text,
         "approx": _approx,
         "gt": _phrase("a number greater than {}"),
         "ge": _phrase("a number of at least {}"),

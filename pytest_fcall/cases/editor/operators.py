@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import get_args
 
 from pytest_fcall.cases.editor.words import (
     FILLED,
@@ -16,7 +17,7 @@ from pytest_fcall.cases.editor.words import (
     ref,
     string,
 )
-from pytest_fcall.core import OPERATORS, OperandKind, OperatorSpec
+from pytest_fcall.core import OPERATORS, OperandKind, OperatorSpec, Strings
 
 _TIME = r"^\d{2}:\d{2}(:\d{2})?$"
 _DAY = (
@@ -49,6 +50,7 @@ _OPERANDS: Mapping[OperandKind, Schema] = MappingProxyType(
         "true": {"const": True},
         "string": {"type": "string"},
         "regex": {"type": "string", "format": "regex"},
+        "strings": {"enum": [*get_args(Strings)]},
         "number": _NUMBER,
         "tolerance": {"type": ["number", "string"], "minimum": 0, "pattern": rf"^\d+(\.\d+)?\s*%$|{FILLED}"},
         "range": or_filled({"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2}),

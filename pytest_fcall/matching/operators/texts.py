@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import NoReturn
 
-from pytest_fcall.core.pattern import Operator
+from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import Compare, compare_below
 from pytest_fcall.matching.operators.operand import BadOperandError, text
 from pytest_fcall.matching.place import Place
-from pytest_fcall.matching.strings import NORMAL_FORMS, exact, near_miss, relaxed
+from pytest_fcall.matching.strings import NORMAL_FORMS, as_read, exact, near_miss, relaxed
 
 _SECONDS = 0.25
 """What a regular expression may take. One in which repeats nest could take years over a text made for it."""
@@ -37,13 +38,11 @@ def regex(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[M
 
 
 def same_to_a_reader(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
-    """The same text but for case, white space, quotes and dashes."""
-    expected = text(operator)
-    if isinstance(got, str):
-        if relaxed(got) == relaxed(expected):
-            return []
-        return at.mismatch(operator, got, near_miss(expected, got))
-    return at.mismatch(operator, got)
+    """The same text but for case, white space, quotes, dashes and number words, or as `strings` says."""
+    expected, normal = text(operator), _normal_form(operator.options.get("strings"))
+    if not isinstance(got, str):
+        return at.mismatch(operator, got)
+    return [] if normal(got) == normal(expected) else at.mismatch(operator, got, near_miss(expected, got))
 
 
 def contains(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
@@ -77,6 +76,14 @@ def json_text(operator: Operator, got: Json, at: Place, compare: Compare) -> lis
     except (ValueError, RecursionError) as error:
         return at.mismatch(operator, got, f"it is not JSON: {error or 'nested too deeply'}")
     return compare(operator.operand, said, at.outside_schema())
+
+
+def _normal_form(rule: Pattern) -> Callable[[str], str]:
+    if rule is None:
+        return as_read
+    if isinstance(rule, str) and rule in NORMAL_FORMS:
+        return NORMAL_FORMS[rule]
+    raise BadOperandError(f"`strings` takes {', '.join(NORMAL_FORMS)}")
 
 
 def _refuse(name: str) -> NoReturn:

@@ -11,6 +11,7 @@ from pytest_fcall.core import Rules
 from tests.unit.matching.language import judged
 
 NO_DIFFERENCE = "a reader sees no difference: `$text` or `strings: relaxed` would accept it"
+SAME_NUMBER = "a reader sees the same number: `$text` would accept it"
 PUNCTUATION = "only punctuation and spacing differ: `$any` can list both spellings"
 READER_FINDS = "a reader would find it: `strings: relaxed` would accept it"
 OTHER_ORDER = "the same items in another order: `$unordered` would accept it"
@@ -34,6 +35,12 @@ CLOCK = Rules(now=datetime.fromisoformat("2026-11-21T16:30:00-08:00"))
             "Oslo, Norway",
             "Oslo Norway",
             "`x` is 'Oslo, Norway', expected 'Oslo Norway'; " + PUNCTUATION,
+        ),
+        ("two adults", "2 adults", "`x` is 'two adults', expected '2 adults'; " + SAME_NUMBER),
+        (
+            "PARIS",
+            {"$text": "Paris", "strings": "exact"},
+            "`x` is 'PARIS', expected 'Paris' (strings: 'exact'); " + NO_DIFFERENCE,
         ),
         (0.1 + 0.2, 0.3, "`x` is 0.30000000000000004, expected 0.3; `$approx` would accept it"),
         ([1, 2], [2, 1], "`x` is [1, 2], expected [2, 1]; " + OTHER_ORDER),
