@@ -1,0 +1,74 @@
+"""`fcall score --format bfcl`: answers to the cases of the Berkeley Function Calling Leaderboard."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_fcall.cli.scoring.judging import Judgement
+from pytest_fcall.core.values import Json
+
+if TYPE_CHECKING:
+    from pytest_fcall.suites.bfcl.answers import Source
+    from pytest_fcall.suites.bfcl.case_book import CaseBook
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add what this format needs to know."""
+    parser.add_argument("--cases", required=True, type=Path, metavar="FILE", help="the cases, with their ground truth")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=("auto", "raw", "decoded"),
+        default="auto",
+        help="judge what the model said (raw), or what was decoded from it; auto takes raw where a row has it",
+    )
+
+
+def judge_of(parser: ArgumentParser, options: Namespace) -> BfclJudge:
+    """Read the cases, so that what is wrong with their file is said before anything is judged."""
+    judge = BfclJudge(options.cases, options.source)
+    try:
+        faults = _book(judge.cases).faults
+    except OSError as error:
+        parser.error(f"cannot read {options.cases}: {error.strerror or error}")
+    for fault in faults:
+        print(f"fcall score: {fault}", file=sys.stderr)
+    return judge
+
+
+@dataclass(frozen=True, slots=True)
+class BfclJudge:
+    """Judges rows by the cases in a file, which each process reads for itself."""
+
+    names: ClassVar = ("category", "id")
+    reference: ClassVar = ("valid", "error_type")
+
+    cases: Path
+    source: Source
+
+    def __call__(self, row: Mapping[str, Json]) -> Judgement:
+        """Judge the answer in `row`."""
+        from pytest_fcall.suites.bfcl.answers import answer_of
+        from pytest_fcall.suites.bfcl.differences import difference
+        from pytest_fcall.suites.bfcl.score import score
+
+        case = _book(self.cases).case(row)
+        answer = answer_of(row, self.source)
+        scored = score(case, answer)
+        named = {"category": case.case.category, "id": case.case.id}
+        verdict = {**named, **scored.as_row()}
+        why = difference(case, scored)
+        return Judgement(verdict, None if why is None else (why, {"why": why, **verdict}))
+
+
+@lru_cache(maxsize=1)
+def _book(path: Path) -> CaseBook:
+    from pytest_fcall.suites.bfcl.case_book import CaseBook
+
+    return CaseBook(path)

@@ -1,0 +1,90 @@
+"""Portions of rows, judged by the judge of their format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pytest_fcall.cli.scoring.rows import Portion
+from pytest_fcall.core.values import Json
+from pytest_fcall.suites.json_lines import BrokenRow, record
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdict on a row, and where the profiles judge it differently, how: in a word, with what tells of it."""
+
+    verdict: Mapping[str, Json]
+    difference: tuple[str, Mapping[str, Json]] | None = None
+
+
+class Judge(Protocol):
+    """Judges the rows of one format. Travels to other processes."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The fields that name a row."""
+        ...
+
+    @property
+    def reference(self) -> tuple[str, ...]:
+        """The fields of a verdict that rows bring along if they were judged before."""
+        ...
+
+    def __call__(self, row: Mapping[str, Json]) -> Judgement:
+        """Judge a row; BrokenRow says why that cannot be done."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of one row.
+
+    `line` is to be printed; with `broken` it says why there is no verdict. `agreement` tells for each field of the
+    verdict that the row brings along whether it is the same.
+    """
+
+    place: str
+    line: str
+    broken: bool = False
+    agreement: Mapping[str, bool] = field(default_factory=dict)
+    difference: str | None = None
+    difference_line: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What is done to a portion; an object, since work for other processes must be."""
+
+    judge: Judge
+
+    def __call__(self, portion: Portion) -> list[Judged]:
+        """Judge the lines; empty ones are passed over."""
+        return list(self._judged(portion))
+
+    def _judged(self, portion: Portion) -> Iterator[Judged]:
+        for number, line in enumerate(portion.lines, portion.first):
+            if line.strip():
+                yield self._line(f"{portion.file}:{number}", line)
+        if portion.broken is not None:
+            yield _broken(f"{portion.file}:{portion.first + len(portion.lines)}", portion.broken, {})
+
+    def _line(self, place: str, line: bytes) -> Judged:
+        row: Mapping[str, Json] = {}
+        try:
+            row = record(line)
+            judgement = self.judge(row)
+        except BrokenRow as error:
+            return _broken(place, str(error), {key: row[key] for key in self.judge.names if key in row})
+        verdict = judgement.verdict
+        agreement = {key: row[key] == verdict[key] for key in self.judge.reference if key in row}
+        if judgement.difference is None:
+            return Judged(place, json.dumps(verdict), agreement=agreement)
+        name, told = judgement.difference
+        return Judged(place, json.dumps(verdict), False, agreement, name, json.dumps({"place": place, **told}))
+
+
+def _broken(place: str, why: str, named: Mapping[str, Json]) -> Judged:
+    return Judged(place, json.dumps({**named, "error": f"{place}: {why}"}), broken=True)

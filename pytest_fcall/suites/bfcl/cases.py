@@ -1,0 +1,61 @@
+"""The cases of the leaderboard: rows with a question, the functions offered and the ground truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.expectation import Expectation
+from pytest_fcall.core.fault import Location
+from pytest_fcall.core.rules import Language, Rules
+from pytest_fcall.core.values import Json, Message
+from pytest_fcall.matching.bfcl import Exam
+from pytest_fcall.suites.bfcl.fields import objects, text
+from pytest_fcall.suites.bfcl.tools import tools_of
+from pytest_fcall.suites.bfcl.truth import expectation_of, true_calls
+from pytest_fcall.suites.json_lines import BrokenRow
+
+
+@dataclass(frozen=True, slots=True)
+class BfclCase:
+    """One case twice: as the `strict` profile judges it, and as the official checker is told of it."""
+
+    case: Case
+    expect: Expectation
+    exam: Exam
+
+
+def case_of(row: Mapping[str, Json], location: Location) -> BfclCase:
+    """Read one row of cases; BrokenRow says what is wrong with it."""
+    category = text(row, "category")
+    functions = objects(row, "function")
+    truth = objects(row, "ground_truth")
+    calls = true_calls(truth)
+    language = language_of(category)
+    expect = expectation_of(category, functions, calls)
+    case = Case(
+        id=text(row, "id"),
+        location=location,
+        turns=(Turn(_messages(row.get("question")), expect),),
+        tools=tools_of(functions, calls),
+        rules=Rules(strings="relaxed", language=language),
+        category=category,
+    )
+    return BfclCase(case, expect, Exam(category, functions, truth, language))
+
+
+def language_of(category: str) -> Language:
+    """Tell whose literals the arguments are, by the category's name."""
+    if "relevance" in category:
+        return "python"
+    return "javascript" if "javascript" in category else "java" if "java" in category else "python"
+
+
+def _messages(question: Json) -> tuple[Message, ...]:
+    """The messages of the one turn that these cases have."""
+    turns = question if isinstance(question, list) else []
+    first = turns[0] if turns else []
+    if not isinstance(first, list) or not all(isinstance(message, Mapping) for message in first):
+        raise BrokenRow("`question` is not a list of turns, each a list of messages")
+    return tuple(message for message in first if isinstance(message, Mapping))

@@ -1,0 +1,86 @@
+"""An answer as the `strict` profile reads it: generous in reading, since it is exact in judging."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pytest_fcall.core.call import Call, Calls
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.reply import RawCall, Reply
+from pytest_fcall.core.rules import Language
+from pytest_fcall.core.tool import Tool
+from pytest_fcall.decoding import decode
+from pytest_fcall.suites.bfcl.answers import Answer
+from pytest_fcall.suites.bfcl.normal import NotNormal, call_of
+
+_UNKNOWN = "…"
+"""What was said beside calls, or instead of them, where the row has only the list of them."""
+_READERS: Mapping[Language, str] = {"python": "python", "java": "java", "javascript": "javascript"}
+
+
+def strict_reading(answer: Answer, case: Case) -> tuple[Reply, Calls]:
+    """Give the reply that the answer is, and the calls in it: by the names offered, with plain typed arguments."""
+    reply = _reply(answer, case.rules.language)
+    calls = _decoded(answer.said) if answer.form == "decoded" else decode(reply, case.tools)
+    if answer.underscored:
+        calls = replace(calls, calls=tuple(_as_offered(calls.calls, case.tools)))
+    if case.rules.language == "python":
+        return reply, calls
+    from pytest_fcall.decoding.source_values import typed
+
+    return reply, typed(calls, case.tools, case.rules.language)
+
+
+def _reply(answer: Answer, language: Language) -> Reply:
+    said = answer.said
+    if isinstance(said, str):
+        return Reply(said, decoder=_READERS[language] if answer.form == "prompt" else None)
+    if answer.form == "decoded":
+        return Reply(_UNKNOWN)
+    if isinstance(said, list):
+        return _native(said)
+    return Reply(malformed="The answer is neither text nor a list of calls.")
+
+
+def _native(said: Sequence[object]) -> Reply:
+    """Calls as a server gave them, and text that stood before or between them."""
+    texts = [item for item in said if isinstance(item, str)]
+    calls = [_raw_call(item) for item in said if not isinstance(item, str)]
+    return Reply("\n".join(texts) if texts else _UNKNOWN, tuple(calls))
+
+
+def _raw_call(item: object) -> RawCall:
+    """One `{name: arguments}`. Anything else has no name, which decoding finds wrong."""
+    if isinstance(item, Mapping) and len(item) == 1:
+        (name, arguments), *_ = item.items()
+        return RawCall(name, arguments)
+    return RawCall(None, None)
+
+
+def _decoded(said: object) -> Calls:
+    if not isinstance(said, list):
+        return Calls(malformed="What was decoded is not a list of calls.")
+    calls: list[Call] = []
+    for number, item in enumerate(said, 1):
+        try:
+            calls.append(call_of(item))
+        except NotNormal as error:
+            return Calls(tuple(calls), f"Call {number}: {error}.")
+        except RecursionError:
+            return Calls(tuple(calls), f"Call {number}: it is nested too deeply.")
+    return Calls(tuple(calls))
+
+
+def _as_offered(calls: Sequence[Call], tools: Sequence[Tool]) -> list[Call]:
+    """Undo what a wire without dots did to the names, where only one tool can be meant."""
+    offered = {tool.name for tool in tools}
+    meant: dict[str, list[str]] = {}
+    for name in offered:
+        meant.setdefault(name.replace(".", "_"), []).append(name)
+    return [
+        replace(call, name=meant[call.name][0])
+        if call.name not in offered and len(meant.get(call.name, ())) == 1
+        else call
+        for call in calls
+    ]

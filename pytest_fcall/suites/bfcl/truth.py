@@ -1,0 +1,88 @@
+"""The ground truth of a case, and the Expectation that it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pytest_fcall.core.expectation import Expectation, ExpectedCall
+from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.values import Json
+from pytest_fcall.suites.json_lines import BrokenRow
+
+OMITTABLE: Final = ""
+"""The alternative by which the leaderboard says that an argument may be left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrueCall:
+    """One call of a ground truth: for each argument a list of alternatives."""
+
+    name: str
+    arguments: Mapping[str, Json]
+
+
+def true_calls(truth: Sequence[Mapping[str, Json]]) -> list[TrueCall]:
+    """Take the calls out of a ground truth; BrokenRow where one is none."""
+    calls = []
+    for item in truth:
+        for name, arguments in item.items():
+            if not isinstance(arguments, Mapping):
+                raise BrokenRow(f"the ground truth has no object of arguments for {name!r}")
+            calls.append(TrueCall(name, arguments))
+    return calls
+
+
+def expectation_of(category: str, functions: Sequence[Mapping[str, Json]], calls: Sequence[TrueCall]) -> Expectation:
+    """Give what a right answer is.
+
+    A list of alternatives becomes `$any`, the mark for leaving out `$optional`, and objects hold alternatives for
+    each of their keys. No order of calls is asked for.
+    """
+    if "irrelevance" in category:
+        return Expectation(kind="no_call")
+    if "relevance" in category:
+        return Expectation(kind="any_call")
+    offered = {name: _parameters(function) for function in functions if isinstance(name := function.get("name"), str)}
+    return Expectation(stages=(tuple(_expected(call, *offered.get(call.name, ((), ()))) for call in calls),))
+
+
+def _expected(call: TrueCall, known: Sequence[str], required: Sequence[Json]) -> ExpectedCall:
+    """One call. An argument of which the tool knows nothing cannot be asked for: it may be left out."""
+    patterns = {
+        key: _choice(options, omittable=key not in known, needed=key in required)
+        for key, options in call.arguments.items()
+    }
+    return ExpectedCall(call.name, patterns)
+
+
+def _parameters(function: Mapping[str, Json]) -> tuple[Sequence[str], Sequence[Json]]:
+    """The names of the parameters, and those of them that are required."""
+    parameters = function.get("parameters")
+    if not isinstance(parameters, Mapping):
+        return (), ()
+    properties, required = parameters.get("properties"), parameters.get("required")
+    return (
+        list(properties) if isinstance(properties, Mapping) else (),
+        required if isinstance(required, list) else (),
+    )
+
+
+def _choice(options: Json, *, omittable: bool = False, needed: bool = False) -> Pattern:
+    """One argument or key. The empty text, where a value is needed, is a value like others."""
+    if not isinstance(options, list):
+        return Operator("literal", options)  # written without its list of alternatives
+    optional = omittable or (OMITTABLE in options and not needed)
+    values = [_value(option) for option in options if not (optional and option == OMITTABLE)]
+    chosen = values[0] if len(values) == 1 else Operator("any", values)
+    return Operator("optional", chosen) if optional else chosen
+
+
+def _value(option: Json) -> Pattern:
+    """One alternative. Objects, and objects in a list, hold alternatives by key; below that all is plain."""
+    if isinstance(option, Mapping):
+        return {key: _choice(options) for key, options in option.items()}
+    if isinstance(option, list) and any(isinstance(item, Mapping) for item in option):
+        return [_value(item) if isinstance(item, Mapping) else item for item in option]
+    return option
