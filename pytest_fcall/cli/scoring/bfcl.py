@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,11 +33,9 @@ def judge_of(parser: ArgumentParser, options: Namespace) -> BfclJudge:
     """Read the cases, so that what is wrong with their file is said before anything is judged."""
     judge = BfclJudge(options.cases, options.source)
     try:
-        faults = _book(judge.cases).faults
+        _book(judge.cases)
     except OSError as error:
         parser.error(f"cannot read {options.cases}: {error.strerror or error}")
-    for fault in faults:
-        print(f"fcall score: {fault}", file=sys.stderr)
     return judge
 
 

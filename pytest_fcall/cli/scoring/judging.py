@@ -42,14 +42,14 @@ class Judge(Protocol):
 class Judged:
     """What became of one row.
 
-    `line` is to be printed; with `broken` it says why there is no verdict. `agreement` tells for each field of the
-    verdict that the row brings along whether it is the same.
+    `line` is to be printed; with `broken` it says why there is no verdict. `compared` tells for each field of the
+    verdict that the row brings along how the two differ, and None where they are the same.
     """
 
     place: str
     line: str
     broken: bool = False
-    agreement: Mapping[str, bool] = field(default_factory=dict)
+    compared: Mapping[str, str | None] = field(default_factory=dict)
     difference: str | None = None
     difference_line: str = ""
 
@@ -79,11 +79,15 @@ class Judging:
         except BrokenRow as error:
             return _broken(place, str(error), {key: row[key] for key in self.judge.names if key in row})
         verdict = judgement.verdict
-        agreement = {key: row[key] == verdict[key] for key in self.judge.reference if key in row}
+        compared = {key: _disagreement(key, verdict, row) for key in self.judge.reference if key in row}
         if judgement.difference is None:
-            return Judged(place, json.dumps(verdict), agreement=agreement)
+            return Judged(place, json.dumps(verdict), compared=compared)
         name, told = judgement.difference
-        return Judged(place, json.dumps(verdict), False, agreement, name, json.dumps({"place": place, **told}))
+        return Judged(place, json.dumps(verdict), False, compared, name, json.dumps({"place": place, **told}))
+
+
+def _disagreement(key: str, verdict: Mapping[str, Json], row: Mapping[str, Json]) -> str | None:
+    return None if verdict[key] == row[key] else f"{key} is {verdict[key]}, the row has {row[key]!s:.200}"
 
 
 def _broken(place: str, why: str, named: Mapping[str, Json]) -> Judged:

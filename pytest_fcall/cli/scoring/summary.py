@@ -19,32 +19,32 @@ class Summary:
     rows: int = 0
     broken: int = 0
     disagreeing: int = 0
-    compared: Counter[str] = field(default_factory=Counter)
-    same: Counter[str] = field(default_factory=Counter)
-    differences: Counter[str] = field(default_factory=Counter)
-    shown: list[str] = field(default_factory=list)
+    _compared: Counter[str] = field(default_factory=Counter)
+    _same: Counter[str] = field(default_factory=Counter)
+    _differences: Counter[str] = field(default_factory=Counter)
+    _shown: list[str] = field(default_factory=list)
 
     def add(self, judged: Judged) -> None:
         """Count one row."""
         self.rows += 1
         self.broken += judged.broken
-        self.compared.update(judged.agreement)
-        self.same.update(key for key, same in judged.agreement.items() if same)
-        if not all(judged.agreement.values()):
-            self.disagreeing += 1
-            if len(self.shown) < _MOST_SHOWN:
-                self.shown.append(f"{judged.place}: {judged.line}")
+        self._compared.update(judged.compared.keys())
+        self._same.update(key for key, wrong in judged.compared.items() if wrong is None)
         if judged.difference is not None:
-            self.differences[judged.difference] += 1
+            self._differences[judged.difference] += 1
+        if wrong := [each for each in judged.compared.values() if each is not None]:
+            self.disagreeing += 1
+            if len(self._shown) < _MOST_SHOWN:
+                self._shown.append(f"  {judged.place}: {'; '.join(wrong)}")
 
     def lines(self) -> Iterator[str]:
         """Tell of agreement with the rows' own verdicts, and of differences between the profiles."""
-        yield f"{count(self.rows, 'row')}, {self.broken:,} of them broken"
-        for key, compared in self.compared.items():
-            yield f"{key}: {self.same[key]:,} of {compared:,} as the rows have it"
-        yield from (f"  differs: {place}" for place in self.shown)
-        if (more := self.disagreeing - len(self.shown)) > 0:
+        broken = f", {self.broken:,} of them broken" if self.broken else ""
+        yield f"{count(self.rows, 'row')}{broken}"
+        for key, compared in self._compared.items():
+            yield f"{key}: {self._same[key]:,} of {compared:,} as the rows have it"
+        yield from self._shown
+        if (more := self.disagreeing - len(self._shown)) > 0:
             yield f"  and {more:,} more"
-        yield f"the profiles differ in {count(sum(self.differences.values()), 'row')}"
-        for name, number in self.differences.most_common():
-            yield f"{number:8,}  {name}"
+        yield f"the profiles differ in {count(self._differences.total(), 'row')}"
+        yield from (f"{number:8,}  {name}" for name, number in self._differences.most_common())

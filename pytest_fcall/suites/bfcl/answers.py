@@ -51,8 +51,8 @@ def answer_of(row: Mapping[str, Json], source: Source = "auto") -> Answer:
 
 def _form(row: Mapping[str, Json]) -> Form:
     """By the decoder, or by the style where the row names no decoder."""
-    if (decoder := row.get("decoder")) is not None:
-        return _DECODERS.get(text(row, "decoder"), "decoded") if isinstance(decoder, str) else "decoded"
+    if row.get("decoder") is not None:
+        return _DECODERS.get(text(row, "decoder"), "decoded")
     return _STYLES.get(text(row, "style"), "decoded") if "style" in row else "decoded"
 
 

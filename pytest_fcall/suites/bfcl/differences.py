@@ -36,12 +36,10 @@ def _why_refused(case: BfclCase, score: Score) -> str:
         return "positional_dropped"
     if "unknown_tool" in kinds:
         return "unknown_tool"
+    if kinds != {"wrong_value"}:
+        return "type" if "wrong_type" in kinds else "schema"
     if all(map(_is_punctuation, reasons)):
         return "punctuation_only"
-    if not kinds.isdisjoint({"schema", "unexpected_argument", "missing_argument"}):
-        return "schema"
-    if "wrong_type" in kinds:
-        return "type"
     if all(reason.got in ("", [], {}) for reason in reasons):
         return "empty_for_nothing"
     return "source_literal" if case.exam.language != "python" else "value"

@@ -69,20 +69,21 @@ def _parameters(function: Mapping[str, Json]) -> tuple[Sequence[str], Sequence[J
     )
 
 
-def _choice(options: Json, *, omittable: bool = False, needed: bool = False) -> Pattern:
+def _choice(options: Json, *, omittable: bool = False, needed: bool = False, flat: bool = False) -> Pattern:
     """One argument or key. The empty text, where a value is needed, is a value like others."""
     if not isinstance(options, list):
         return Operator("literal", options)  # written without its list of alternatives
     optional = omittable or (OMITTABLE in options and not needed)
-    values = [_value(option) for option in options if not (optional and option == OMITTABLE)]
-    chosen = values[0] if len(values) == 1 else Operator("any", values)
+    values = [option for option in options if not (optional and option == OMITTABLE)]
+    patterns = values if flat else [_value(value) for value in values]
+    chosen = patterns[0] if len(patterns) == 1 else Operator("any", patterns)
     return Operator("optional", chosen) if optional else chosen
 
 
 def _value(option: Json) -> Pattern:
     """One alternative. Objects, and objects in a list, hold alternatives by key; below that all is plain."""
     if isinstance(option, Mapping):
-        return {key: _choice(options) for key, options in option.items()}
+        return {key: _choice(options, flat=True) for key, options in option.items()}
     if isinstance(option, list) and any(isinstance(item, Mapping) for item in option):
         return [_value(item) if isinstance(item, Mapping) else item for item in option]
     return option

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcall.core import Json
+from pytest_fcall.suites.bfcl.answers import Answer, answer_of
+from pytest_fcall.suites.bfcl.markers import unmarked
+from pytest_fcall.suites.json_lines import BrokenRow
+
+BOTH: dict[str, Json] = {"style": "prompt", "decoder": "prompt_default", "raw": "[f()]", "decoded": [{"f": {}}]}
+
+
+@pytest.mark.parametrize(
+    ("row", "answer"),
+    [
+        pytest.param({"decoder": "fc_json", "raw": []}, Answer("fc", []), id="native"),
+        pytest.param({"style": "FC", "raw": []}, Answer("fc", []), id="native_by_its_style"),
+        pytest.param({"decoder": "fc_json", "raw": None}, Answer("fc", None), id="null_is_an_answer"),
+        pytest.param(BOTH, Answer("prompt", "[f()]"), id="raw_is_preferred"),
+        pytest.param({"style": "prompt", "decoded": []}, Answer("decoded", []), id="decoded_where_there_is_no_raw"),
+        pytest.param({"style": "calls", "decoder": None, "decoded": []}, Answer("decoded", []), id="calls"),
+        pytest.param({"decoded": []}, Answer("decoded", []), id="neither_style_nor_decoder"),
+        pytest.param(
+            {"style": "FC", "decoder": "2024-08:Some", "raw": "x", "decoded": [{"f": {}}]},
+            Answer("decoded", [{"f": {}}]),
+            id="the_decoder_is_not_known_here",
+        ),
+        pytest.param(
+            {"style": "FC", "decoder": "2024-08:Some", "raw": "x", "decoded": None},
+            Answer("undecodable", "x"),
+            id="the_decoder_failed",
+        ),
+        pytest.param(
+            {"decoder": "2024-08:Some", "decoded": None, "decode_error": None},
+            Answer("decoded", None),
+            id="the_decoder_gave_null",
+        ),
+        pytest.param({"style": "calls", "decoded": None}, Answer("decoded", None), id="calls_that_are_null"),
+    ],
+)
+def test_rows_are_taken_by_their_decoder(row: dict[str, Json], answer: Answer) -> None:
+    assert answer_of(row) == answer
+
+
+def test_the_source_can_be_chosen() -> None:
+    assert answer_of(BOTH, "raw").form == "prompt"
+    assert answer_of(BOTH, "decoded") == Answer("decoded", [{"f": {}}])
+    with pytest.raises(BrokenRow, match="no `raw`"):
+        answer_of({"style": "prompt", "decoded": []}, "raw")
+    with pytest.raises(BrokenRow, match="no `decoded`"):
+        answer_of({"style": "prompt", "raw": ""}, "decoded")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {},
+        {"style": "FC"},
+        {"style": 3, "decoded": []},
+        {"decoder": [], "decoded": []},
+        {"decoded": [], "underscore_to_dot": "yes"},
+    ],
+)
+def test_a_row_without_an_answer_is_broken(row: dict[str, Json]) -> None:
+    with pytest.raises(BrokenRow):
+        answer_of(row)
+
+
+@pytest.mark.parametrize(
+    ("marked", "value"),
+    [
+        ({"__tuple__": [1, {"__tuple__": []}]}, (1, ())),
+        ({"__dict__": [[None, 1], [{"__tuple__": [1]}, 2]]}, {None: 1, (1,): 2}),
+        ({"__bytes__": "\xff"}, b"\xff"),
+        ({"__complex__": [1, 2.5]}, 1 + 2.5j),
+        ({"a": [{"__tuple__": [1]}]}, {"a": [(1,)]}),
+        ({"__tuple__": 5}, {"__tuple__": 5}),
+        ({"__tuple__": [1], "b": 2}, {"__tuple__": [1], "b": 2}),
+        ({"__dict__": [[[], 1]]}, {"__dict__": [[[], 1]]}),
+        ({"__dict__": [1]}, {"__dict__": [1]}),
+        ({"__bytes__": "€"}, {"__bytes__": "€"}),
+        ({"__complex__": ["1", 2]}, {"__complex__": ["1", 2]}),
+        ({"__set__": [1]}, {"__set__": [1]}),
+    ],
+)
+def test_marks_of_other_python_values_are_undone(marked: Json, value: object) -> None:
+    assert unmarked(marked) == value
+
+
+def test_nesting_too_deep_to_be_read_is_told() -> None:
+    deep: Json = []
+    for _ in range(5_000):
+        deep = [deep]
+    with pytest.raises(BrokenRow, match="nested"):
+        answer_of({"decoded": deep})
