@@ -1,0 +1,89 @@
+"""Values that a format writes as bare text: what they are, the tool's schema says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, TypeAlias
+
+from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.strict_json import NotJson, parse
+
+Untyped: TypeAlias = Literal["text", "json"]
+"""What a value is of whose type the schema says nothing: text, or JSON wherever it can be read as such."""
+
+
+def schemas_of(tool: Tool | None) -> Mapping[str, Mapping[str, Json]]:
+    """Give what the tool's schema says of each parameter."""
+    if tool is None:
+        return {}
+    from pytest_fcall.schema import SchemaError, tool_schema
+
+    try:
+        return tool_schema(tool).parameters
+    except SchemaError:
+        return {}
+
+
+def typed(text: str, schema: Mapping[str, Json] | None, untyped: Untyped) -> Json:
+    """Give the value; text that is nothing of what the schema allows stays text, for the judge to find.
+
+    Where text and something else are allowed, whatever can be read as something else is that, as servers have it.
+    """
+    types = frozenset(_types(schema or {}))
+    if types == _STRING or (not types and untyped == "text"):
+        return text
+    value = _value(text)
+    if not types:
+        return value
+    return text if isinstance(value, str) or types.isdisjoint(_NAMES[type(value)]) else value
+
+
+def _value(text: str) -> Json:
+    bare = text.strip()
+    if bare in _WORDS:
+        return _WORDS[bare]
+    try:
+        return parse(bare)[0]
+    except NotJson:
+        return bare
+
+
+def _types(schema: Mapping[str, Json]) -> Iterator[str]:
+    if "$ref" in schema:
+        yield from _ALL
+    declared = schema.get("type")
+    yield from (each for each in (declared if isinstance(declared, list) else [declared]) if isinstance(each, str))
+    if declared is None:
+        for value in _list(schema.get("enum")) + ([schema["const"]] if "const" in schema else []):
+            yield from _NAMES.get(type(value), ())
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for choice in _list(schema.get(keyword)):
+            if isinstance(choice, Mapping):
+                yield from _types(choice)
+
+
+def _list(value: Json) -> list[Json]:
+    return list(value) if isinstance(value, list) else []
+
+
+# As Python writes them, too: many chat templates do, and so models learn it.
+_WORDS: Mapping[str, Json] = {
+    "true": True,
+    "True": True,
+    "false": False,
+    "False": False,
+    "null": None,
+    "None": None,
+}
+_STRING = frozenset({"string"})
+_NAMES: Mapping[type, frozenset[str]] = {
+    bool: frozenset({"boolean"}),
+    int: frozenset({"integer", "number"}),
+    float: frozenset({"number"}),
+    str: _STRING,
+    list: frozenset({"array"}),
+    dict: frozenset({"object"}),
+    type(None): frozenset({"null"}),
+}
+_ALL = frozenset().union(*_NAMES.values())
