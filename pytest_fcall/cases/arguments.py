@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeGuard
 
 from yaml import MappingNode, Node, ScalarNode
@@ -13,7 +14,19 @@ from pytest_fcall.cases.scope import Scope
 from pytest_fcall.core import Json, Operator, Pattern
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.schema import Finding
+from pytest_fcall.schema.words import place as written
+from pytest_fcall.schema.words import types_in_words
 
+_FITTING: Mapping[str, Sequence[Json]] = MappingProxyType(
+    {
+        **dict.fromkeys(("regex", "text", "date", "datetime", "json"), ("",)),
+        **dict.fromkeys(("approx", "gt", "ge", "lt", "le", "between"), (0,)),
+        **dict.fromkeys(("each", "unordered"), ([],)),
+    }
+)
+_OF_TYPE: Mapping[str, Json] = MappingProxyType(
+    {"null": None, "boolean": True, "integer": 0, "number": 0, "string": "", "array": [], "object": {}}
+)
 _CODES = {"missing_argument": "missing-argument", "unexpected_argument": "unknown-argument"}
 
 
@@ -22,27 +35,33 @@ def check_arguments(place: Node, node: Node, tool: str, arguments: Mapping[str, 
     schema = scope.toolbox.schema(tool)
     if schema is None:
         return
-    meant = check_names(node, tool, arguments, scope)
+    meant = check_values(node, tool, arguments, scope)
     for name in sorted(schema.required - arguments.keys() - meant):
         if not any(glob_matches(rule.path, f"{tool}.{name}") for rule in scope.match if rule.operator):
             hint = f"name it, or write `{name}: {{$ignore: true}}`"
             scope.faults.add("missing-argument", place, f"{shown(tool)} requires the argument {shown(name)}", hint)
+
+
+def check_values(node: Node, tool: str, arguments: Mapping[str, Pattern], scope: Scope) -> set[str]:
+    """Note unknown arguments, and values that the schema forbids. Gives the names that were probably meant."""
+    schema = scope.toolbox.schema(tool)
+    if schema is None:
+        return set()
     checker = _Checker(tool, node, scope)
     for name, expected in arguments.items():
         if name in schema.parameters:
             checker.check((name,), expected, (name,))
+    return set() if schema.open else _unknown_names(node, tool, arguments, scope, schema.parameters)
 
 
-def check_names(node: Node, tool: str, arguments: Mapping[str, Pattern], scope: Scope) -> set[str]:
-    """Note arguments that the tool does not have. Gives the names that were probably meant."""
-    schema = scope.toolbox.schema(tool)
+def _unknown_names(
+    node: Node, tool: str, arguments: Mapping[str, Pattern], scope: Scope, known: Mapping[str, object]
+) -> set[str]:
     meant: set[str] = set()
-    if schema is None or schema.open:
-        return meant
     for name in arguments:
-        if name not in schema.parameters and not name.startswith("$"):
-            likely = closest(name, [known for known in schema.parameters if known not in arguments])
-            hint = f"did you mean {shown(likely)}?" if likely else _others(schema.parameters)
+        if name not in known and not name.startswith("$"):
+            likely = closest(name, [other for other in known if other not in arguments])
+            hint = f"did you mean {shown(likely)}?" if likely else _others(known)
             scope.faults.add("unknown-argument", _key(node, name), f"{shown(tool)} has no argument {shown(name)}", hint)
             meant |= {likely} if likely else set()
     return meant
@@ -70,12 +89,14 @@ class _Checker:
 
     def _operator(self, path: tuple[str | int, ...], operator: Operator, trail: tuple[str | int, ...]) -> None:
         name, operand = operator.name, operator.operand
+        if self._never_fits(path, operator, trail):
+            return
         if name in {"any", "all"} and isinstance(operand, list):
             for index, item in enumerate(operand):
                 self.check(path, item, (*trail, index))
-        elif name in {"optional", "literal", "approx"}:
+        elif name in {"optional", "literal", "approx"} or (name == "not" and operand is not None):
             self.check(path, operand, trail)
-        elif name == "each":
+        elif name == "each" or (name == "contains" and not self._is_text(path, operand)):
             self.check((*path, 0), operand, trail)
         elif name in {"unordered", "subset"} and isinstance(operand, list):
             for index, item in enumerate(operand):
@@ -84,11 +105,51 @@ class _Checker:
             for key, item in operand.items():
                 self.check((*path, key), item, (*trail, key))
 
+    def _never_fits(self, path: tuple[str | int, ...], operator: Operator, trail: tuple[str | int, ...]) -> bool:
+        """Note an operator on values of a type that the schema does not let in, or where it lets in nothing."""
+        examples = _examples(operator)
+        found = [finding for example in examples for finding in self._against(path, example)]
+        if unknown := [finding for finding in found if finding.kind == "unexpected_argument"]:
+            self._note(unknown[0], path, trail)
+        elif found and len(found) == len(examples):
+            types = found[0].expected if isinstance(found[0].expected, list) else [found[0].expected]
+            message = f"{shown(self._tool)}: {written(path)} must be {types_in_words(map(str, types))}"
+            place = node_at(self._node, trail)
+            self._scope.faults.add("forbidden-value", place, f"{message}, and `${operator.name}` never fits that")
+        else:
+            return False
+        return True
+
+    def _is_text(self, path: tuple[str | int, ...], operand: Pattern) -> bool:
+        """Whether `$contains` may be about a part of a text here, and not about an item of a list."""
+        return isinstance(operand, str) and not self._against(path, "")
+
+    def _against(self, path: tuple[str | int, ...], example: Json) -> list[Finding]:
+        """What the schema has against any value of this type at this place."""
+        found = self._scope.toolbox.check(self._tool, path, example)
+        return [each for each in found if each.kind in {"wrong_type", "unexpected_argument"} and each.path == path]
+
     def _literal(self, path: tuple[str | int, ...], value: Json, trail: tuple[str | int, ...]) -> None:
         for finding in self._scope.toolbox.check(self._tool, path, value):
-            place = node_at(self._node, (*trail, *finding.path[len(path) :]))
-            code = _CODES.get(finding.kind, "forbidden-value")
-            self._scope.faults.add(code, place, f"{shown(self._tool)}: {finding.message}", _hint(finding, place))
+            self._note(finding, path, trail)
+
+    def _note(self, finding: Finding, path: tuple[str | int, ...], trail: tuple[str | int, ...]) -> None:
+        place = node_at(self._node, (*trail, *finding.path[len(path) :]))
+        code = _CODES.get(finding.kind, "forbidden-value")
+        self._scope.faults.add(code, place, f"{shown(self._tool)}: {finding.message}", _hint(finding, place))
+
+
+def _examples(operator: Operator) -> Sequence[Json]:
+    """A value of each type that an operator fits; none where it may fit values of any."""
+    name, operand = operator.name, operator.operand
+    if name == "type":
+        wanted = operand if isinstance(operand, list) else [operand]
+        return [_OF_TYPE[kind] for kind in wanted if isinstance(kind, str) and kind in _OF_TYPE]
+    if name == "subset":
+        return [{}] if isinstance(operand, Mapping) else [[]]
+    if name == "contains":
+        return ["", []] if isinstance(operand, str) else [[]]
+    return _FITTING.get(name, ())
 
 
 def _hint(finding: Finding, place: Node) -> str:

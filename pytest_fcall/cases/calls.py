@@ -8,7 +8,7 @@ from types import MappingProxyType
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import fields
-from pytest_fcall.cases.arguments import check_arguments, check_names
+from pytest_fcall.cases.arguments import check_arguments, check_values
 from pytest_fcall.cases.faults import did_you_mean, shown
 from pytest_fcall.cases.fields import Entries
 from pytest_fcall.cases.globs import glob
@@ -156,7 +156,7 @@ def _call_pattern(node: Node, scope: Scope, what: str) -> CallPattern | None:
     if written.tag == NULL:
         return CallPattern(tool)
     arguments = patterns(written, scope, f"the arguments of {shown(name)}")
-    check_names(written, name, arguments, scope)
+    check_values(written, name, arguments, scope)
     return CallPattern(tool, arguments)
 
 

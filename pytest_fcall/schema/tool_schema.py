@@ -24,7 +24,10 @@ _PLACES: Final = 1024
 
 
 class Properties(NamedTuple):
-    """What an object may hold: the schemas of its properties, and the names of those that it must have."""
+    """What an object may hold: the schemas of its properties, and the names of those that must have a value.
+
+    One that must be given but may be null need have no value: some wires can say in no other way that it is optional.
+    """
 
     schemas: Mapping[str, Mapping[str, Json]]
     required: frozenset[str]
@@ -100,7 +103,11 @@ class ToolSchema:
             for name, inner in properties.items()
         }
         certain = in_place(self._root, schema, through=("allOf",))
-        return Properties(schemas, frozenset(name for piece, _ in certain for name in _strings(piece.get("required"))))
+        required = {name for piece, _ in certain for name in _strings(piece.get("required"))}
+        return Properties(schemas, frozenset(name for name in required if not self._names_null(schemas.get(name))))
+
+    def _names_null(self, schema: Json) -> bool:
+        return any(_is_null_named(piece) for piece, _ in in_place(self._root, schema))
 
 
 def tool_schema(tool: Tool) -> ToolSchema:
@@ -139,3 +146,11 @@ def _ways_to(path: Path) -> Iterator[Path]:
 
 def _strings(value: Json) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _is_null_named(schema: Mapping[str, Json]) -> bool:
+    kinds = schema.get("type")
+    if kinds is None:
+        options = schema.get("enum")
+        return isinstance(options, list) and None in options
+    return kinds == "null" or "null" in _strings(kinds)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cases.reading import ids, marked, read, with_cases
+from tests.unit.cases.reading import faults, ids, marked, read, with_cases
 
 _ASK = "prompt: Hello?\n"
 _IN_CASES = {
@@ -73,6 +73,96 @@ _IN_CASES = {
         "expect: [{book: {flight: F7, who: {$subset: {age: »old}}}}]",
         "forbidden-value",
         "`who.age`",
+        "",
+    ),
+    "value inside $not": (
+        "expect: [{get_weather: {city: Oslo, unit: {$not: »kelvin}}}]",
+        "forbidden-value",
+        "`unit` must be one of celsius",
+        "",
+    ),
+    "value inside $contains": (
+        "expect: [{book: {flight: F7, seats: {$contains: »1}}}]",
+        "forbidden-value",
+        "`seats[0]` must be a string",
+        'quotes: "1"',
+    ),
+    "number in a text by $contains": (
+        "expect: [{get_weather: {city: {$contains: »1}}}]",
+        "forbidden-value",
+        "`city` must be a string, and `$contains` never fits that",
+        "",
+    ),
+    "$gt of a text": (
+        "expect: [{get_weather: {city: {$gt: »3}}}]",
+        "forbidden-value",
+        "`city` must be a string, and `$gt` never fits that",
+        "",
+    ),
+    "$between of a list": (
+        "expect: [{book: {flight: F7, seats: {$not: {$between: »[1, 2]}}}}]",
+        "forbidden-value",
+        "`seats` must be a list, and `$between` never fits that",
+        "",
+    ),
+    "$regex of an integer": (
+        "expect: [{get_weather: {city: Oslo, days: {$any: [1, {$regex: »x}]}}}]",
+        "forbidden-value",
+        "`days` must be an integer, and `$regex` never fits that",
+        "",
+    ),
+    "$date of an object": (
+        "expect: [{book: {flight: F7, who: {$date: »tomorrow}}}]",
+        "forbidden-value",
+        "`who` must be an object, and `$date` never fits that",
+        "",
+    ),
+    "$each of a text": (
+        "expect: [{get_weather: {city: {$each: »Oslo}}}]",
+        "forbidden-value",
+        "`city` must be a string, and `$each` never fits that",
+        "",
+    ),
+    "$subset of another kind": (
+        "expect: [{book: {flight: F7, seats: {$subset: »{a: 1}}}}]",
+        "forbidden-value",
+        "`seats` must be a list, and `$subset` never fits that",
+        "",
+    ),
+    "$type that the schema forbids": (
+        "expect: [{get_weather: {city: Oslo, days: {$type: »string}}}]",
+        "forbidden-value",
+        "`days` must be an integer, and `$type` never fits that",
+        "",
+    ),
+    "$json where no text may stand": (
+        "expect: [{book: {flight: F7, who: {$json: »{a: 1}}}}]",
+        "forbidden-value",
+        "`who` must be an object, and `$json` never fits that",
+        "",
+    ),
+    "operator inside a list": (
+        "expect: [{book: {flight: F7, seats: [1A, {$lt: »3}]}}]",
+        "forbidden-value",
+        "`seats[1]` must be a string, and `$lt` never fits that",
+        "",
+    ),
+    "operator on an unknown argument inside": (
+        "expect: [{book: {flight: F7, who: {name: Ana, nam: {$text: »x}}}}]",
+        "unknown-argument",
+        "nam",
+        "",
+    ),
+    "value in never": (
+        "expect: {never: [{get_weather: {days: »'3'}}]}",
+        "forbidden-value",
+        "`days` must be an integer",
+        "",
+    ),
+    "$gt of a text in allow": (
+        "expect: {calls: [], allow: [{get_weather: {city: {$gt: »3}}}]}",
+        "forbidden-value",
+        "`city` must be a string, and `$gt` never fits that",
         "",
     ),
     "missing argument inside": ("expect: [{book: {flight: F7, who: »{age: 3}}}]", "missing-argument", "name", ""),
@@ -369,3 +459,61 @@ def test_a_mistake_in_a_case_is_found_where_it_stands(
     assert fault.source == text.splitlines()[line - 1]
     assert ids(found.entries)["neighbour"]
     assert not any(fine for name, fine in ids(found.entries).items() if name != "neighbour")
+
+
+_ANY_TYPE = """\
+tools:
+  - name: f
+    parameters:
+      type: object
+      properties:
+        x: {}
+        text: {type: [string, "null"], format: date}
+        number: {type: number, minimum: 3}
+        count: {type: [integer, "null"]}
+        list: {type: array, items: {type: integer}}
+        either: {anyOf: [{type: string}, {type: array, items: {type: integer}}]}
+        word: {enum: [a, b]}
+      required: [x, count]
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "{x: {$gt: 3}, count: 1}",
+        "{x: {$any: [{$gt: 3}, {$regex: a}, {$each: 1}, {$subset: {a: 1}}]}, count: 1}",
+        "{x: 1}",
+        "{x: 1, count: null}",
+        "{x: {$ignore: true}, text: {$date: 2026-04-03}}",
+        "{x: 1, text: {$not: null}}",
+        '{x: 1, text: {$type: [string, "null"]}}',
+        "{x: 1, number: {$gt: 1}, count: {$between: [1, 2]}}",
+        "{x: 1, number: {$type: integer}}",
+        "{x: 1, list: {$contains: {$gt: 1}}}",
+        "{x: 1, list: {$all: [{$contains: 1}, {$not: {$contains: 2}}]}}",
+        "{x: 1, either: {$contains: 3}}",
+        "{x: 1, either: {$contains: a}}",
+        "{x: 1, either: {$unordered: [1, 2]}}",
+        "{x: 1, word: {$regex: '[ab]'}}",
+    ],
+)
+def test_operators_that_may_fit_are_no_mistake(tmp_path: Path, arguments: str) -> None:
+    assert faults(f"{_ASK}expect: [{{f: {arguments}}}]", tmp_path, head=_ANY_TYPE) == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("{x: 1, text: 03/04/2026}", "`text` must be a date such as"),
+        ("{x: 1, text: {$any: [2026-04-03, soon]}}", "`text` must be a date such as"),
+        ("{x: 1, either: {$contains: [b]}}", "`either[0]` must be an integer"),
+        ("{x: 1, either: {$gt: 3}}", "`either` must be a string or a list, and `$gt` never fits that"),
+        ("{count: 1}", "requires the argument `x`"),
+    ],
+)
+def test_a_value_that_its_schema_forbids_is_a_mistake_under_operators_too(
+    tmp_path: Path, arguments: str, message: str
+) -> None:
+    (fault,) = faults(f"{_ASK}expect: [{{f: {arguments}}}]", tmp_path, head=_ANY_TYPE)
+    assert message in fault.message

@@ -447,6 +447,28 @@ def test_what_a_tool_takes_is_told() -> None:
 
 
 @pytest.mark.parametrize(
+    ("schema", "needs_a_value"),
+    [
+        (TEXT, True),
+        ({}, True),
+        (True, True),
+        ({"enum": ["a"]}, True),
+        ({"type": "string", "enum": ["a", None]}, True),
+        ({"type": ["string", "null"]}, False),
+        (NULL, False),
+        ({"enum": ["a", None]}, False),
+        ({"anyOf": [TEXT, NULL]}, False),
+        ({"$ref": "#/$defs/a"}, False),
+        ({"type": "string", "nullable": True}, False),
+    ],
+)
+def test_a_required_argument_needs_a_value_unless_its_schema_names_null(schema: Json, needs_a_value: bool) -> None:
+    tool = argument(schema, required=["x"], **{"$defs": {"a": {"type": ["integer", "null"]}}})
+    assert ("x" in tool.required) is needs_a_value
+    assert tool.check({})
+
+
+@pytest.mark.parametrize(
     ("schema", "is_open"),
     [
         ({}, False),
