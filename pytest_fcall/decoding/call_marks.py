@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.strict_json import NotJson, parse
 
-_TAGS = (
-    "<tool_call>",
-    "<|tool_call|>",
-    "<|tool_call>",
-    "<tool_calls>",
-    "<TOOLCALL>",
-    "[TOOL_CALLS]",
-    "<<function>>",
-    "<|python_tag|>",
-    "<function=",
-    "<invoke name=",
-    "<start_function_call>",
-    "<｜tool▁call▁begin｜>",
-    "<|tool_call_begin|>",
-    "to=functions.",
-    "functools[",
-)
-_TAG = re.compile("|".join(map(re.escape, _TAGS)))
+OPENFUNCTIONS = "<<function>>"
+"""By which Gorilla's models begin each call."""
+
+_OTHERS = (OPENFUNCTIONS, "<tool_calls>", "<TOOLCALL>", "<invoke name=")
 # A schema after `parameters` makes it the definition of a tool, which prose may well show.
 _NAME_THEN_ARGUMENTS = re.compile(
     r'"name"\s*:\s*"[^"\n]{1,200}"\s*,\s*"(?:arguments|parameters)"\s*:\s*'
@@ -39,11 +26,19 @@ def find_mark(text: str) -> str | None:
     """Give the sign by which text shows itself as a call, or None for prose. Takes linear time."""
     if not ("<" in text or "[" in text or "{" in text or "to=functions." in text):
         return None
-    if found := _TAG.search(text):
+    if found := _tags().search(text):
         return f"`{found[0]}`"
     if _NAME_THEN_ARGUMENTS.search(text) or _is_calls(text):
         return "JSON with `name` and `arguments`"
     return None
+
+
+@cache
+def _tags() -> re.Pattern[str]:
+    from pytest_fcall.decoding.tagged.families import FAMILIES
+
+    marks = (*_OTHERS, *(mark for family in FAMILIES.values() for mark in family.marks))
+    return re.compile("|".join(map(re.escape, dict.fromkeys(marks))))
 
 
 def _is_calls(text: str) -> bool:

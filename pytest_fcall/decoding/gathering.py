@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from pytest_fcall.core.call import Call, Calls
+from pytest_fcall.decoding.call_marks import find_mark
 from pytest_fcall.decoding.unreadable import Unreadable
 from pytest_fcall.decoding.wording import dropped, few, told
 
@@ -24,6 +25,7 @@ class Gathering:
         self._faults: list[str] = []
         self._notes: list[str] = []
         self._prose = ""
+        self._mark: str | None = None
         self._attempts = 0
 
     @property
@@ -47,14 +49,21 @@ class Gathering:
         """Say what was read generously."""
         self._notes.extend(sentences)
 
-    def prose(self, text: str) -> None:
-        """Leave out text that is no part of a call. It is worth a note only where there are calls."""
+    def thought(self, text: str) -> None:
+        """Leave out text that is no part of a call; it is worth a note where there are calls."""
         self._prose = self._prose or text.strip()
+
+    def prose(self, text: str) -> None:
+        """Leave out text that was said. If it was plainly meant as a call of another format, that is malformed."""
+        self.thought(text)
+        self._mark = self._mark or find_mark(text)
 
     def result(self) -> Calls:
         """Everything that was found."""
         beside = dropped(self._prose) if self._attempts else ()
-        return Calls(tuple(self._calls), told(self._faults), few((*self._notes, *beside)))
+        other = f"The text holds a tool call ({self._mark}) that this decoder does not read."
+        faults = [*self._faults, other] if self._mark else self._faults
+        return Calls(tuple(self._calls), told(faults), few((*self._notes, *beside)))
 
     def _take(self, read: Callable[[], Read]) -> None:
         try:

@@ -15,6 +15,7 @@ from pytest_fcall.decoding.fences import FENCE, pieces
 from pytest_fcall.decoding.gathering import Gathering
 from pytest_fcall.decoding.json_shapes import find_calls
 from pytest_fcall.decoding.strict_json import NotJson, parse
+from pytest_fcall.decoding.thinking import parted
 
 _BLOCKS = frozenset({"", "json", "jsonl", "tool_call", "tool_calls", "tool_code", "text", "plaintext"})
 
@@ -23,18 +24,20 @@ def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:  # noqa: ARG001  the
     """Read the calls; text that says anything else is malformed."""
     found = Gathering()
     try:
-        value = _value(text, found)
+        value = value_in(text, found)
     except NotJson as error:
         return Calls(malformed=f"The text is not JSON: {error}.")
     find_calls(value, found)
     return found.result()
 
 
-def _value(text: str, found: Gathering) -> Json:
-    """The value of the text, of the blocks in it, or of its lines."""
+def value_in(text: str, found: Gathering) -> Json:
+    """Give the value of the text, of the blocks in it, or of its lines; NotJson where there is none."""
     try:
         return _parsed(text, found)
     except NotJson:
+        thought, text = parted(text)
+        found.thought(thought)
         blocks = _blocks(text, found) if FENCE in text else []
         return _joined([_lines(block, found) for block in blocks or [text]])
 

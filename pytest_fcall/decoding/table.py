@@ -35,13 +35,22 @@ class LateDecoders(Mapping[str, "Decoder"]):
 
 
 _HERE = "pytest_fcall.decoding"
-_MODULES: Mapping[str, str] = MappingProxyType(
+_PLACES: Mapping[str, str] = MappingProxyType(
     {
-        "json": "json_calls",
-        "openai": "json_calls",
-        "anthropic": "json_calls",
-        "python": "python.calls",
-        "pythonic": "python.calls",
+        "auto": "auto:decode",
+        "json": "json_calls:decode",
+        "openai": "json_calls:decode",
+        "anthropic": "json_calls:decode",
+        "python": "python.calls:decode",
+        "pythonic": "python.calls:decode",
+        "gorilla": "families.gorilla:decode",
+        "toolbench": "families.toolbench:decode",
+        "api_blend_atis": "families.api_blend_json:decode",
+        "api_blend_snips": "families.api_blend_json:decode",
+        "api_blend_topv2": "families.api_blend:topv2",
+        "api_blend_sgd": "families.api_blend:sgd",
+        "api_blend_multiwoz": "families.api_blend:sgd",
+        "api_blend_toolqa": "families.api_blend:toolqa",
     }
 )
 _TAGGED = (
@@ -61,6 +70,6 @@ _TAGGED = (
 )
 
 DECODERS: Mapping[str, Decoder] = LateDecoders(
-    {name: f"{_HERE}.{module}:decode" for name, module in _MODULES.items()}
+    {name: f"{_HERE}.{place}" for name, place in _PLACES.items()}
     | {name: f"{_HERE}.tagged.families:{name}" for name in _TAGGED}
 )

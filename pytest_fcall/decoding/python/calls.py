@@ -19,6 +19,7 @@ from pytest_fcall.decoding.positional import by_name
 from pytest_fcall.decoding.python.call import call_of, dotted
 from pytest_fcall.decoding.python.scanning import end_of, statements
 from pytest_fcall.decoding.python.source import NotPython, parse_expression
+from pytest_fcall.decoding.thinking import parted
 from pytest_fcall.decoding.wording import shortened
 
 _BLOCKS = frozenset(
@@ -38,6 +39,8 @@ def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:
     """Read the calls; what was meant as one and cannot be read is malformed."""
     offered = by_name(tools)
     found = Gathering()
+    thought, text = parted(text)
+    found.thought(thought)
     if FENCE not in text:
         _read_text(_unquoted(text.strip()), offered, found)
         return found.result()
@@ -71,7 +74,7 @@ def _read_text(text: str, offered: Mapping[str, Tool], found: Gathering) -> None
     if items is None:
         _read_lines(text, offered, found)
     else:
-        _take(items, offered, found)
+        take(items, offered, found)
 
 
 def _read_block(block: Piece, offered: Mapping[str, Tool], found: Gathering, *, alone: bool) -> None:
@@ -81,7 +84,7 @@ def _read_block(block: Piece, offered: Mapping[str, Tool], found: Gathering, *, 
     except NotPython as reason:
         items, error = None, str(reason)
     if items is not None and (alone or not offered or _any_offered(items, offered) or _LIST_OF_CALLS.match(text)):
-        _take(items, offered, found)
+        take(items, offered, found)
         if not block.closed:
             found.note("The fenced block is not closed.")
     elif items is None and block.info in _BLOCKS and _is_meant(text, offered):
@@ -122,7 +125,7 @@ def _read_line(source: str, offered: Mapping[str, Tool], found: Gathering) -> No
     except NotPython as error:
         found.fault(f"The line {shortened(source)} cannot be read as a call: {error}.")
     else:
-        _take(items or [], offered, found)
+        take(items or [], offered, found)
 
 
 def _any_offered(items: Sequence[ast.expr], offered: Mapping[str, Tool]) -> bool:
@@ -134,7 +137,8 @@ def _is_meant(text: str, offered: Mapping[str, Tool]) -> bool:
     return bool(_LIST_OF_CALLS.match(text)) or any(name in offered for name in _CALLED.findall(text))
 
 
-def _take(items: Sequence[ast.expr], offered: Mapping[str, Tool], found: Gathering) -> None:
+def take(items: Sequence[ast.expr], offered: Mapping[str, Tool], found: Gathering) -> None:
+    """Read each of the items that `calls_in` gave."""
     for item in items:
         found.call(partial(call_of, item, offered))
 

@@ -1,0 +1,1 @@
+"""Decoders of the research systems that the plugin reads: Gorilla, ToolBench, API-BLEND."""

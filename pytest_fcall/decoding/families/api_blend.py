@@ -1,0 +1,136 @@
+"""API-BLEND's notations of calls; its fourth, that of SeqATIS and SeqSNIPS, is JSON.
+
+* SeqTopV2: `SEND_MESSAGE(CONTENT_EXACT, RECIPIENT = "Joy"), CREATE_REMINDER(DATE_TIME = "tonight")`
+* SeqSGD and SeqMultiWOZ: `FindHotel(city = Oslo ; stars = 4) [SEP] ReserveHotel(hotel = Bristol)`
+* SeqToolQA: `LoadDB[DBName=flights], FilterDB[Origin=OSL, Dest=CPH]`
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, partial
+
+from pytest_fcall.core.call import Call, Calls
+from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.gathering import Gathering, Read
+from pytest_fcall.decoding.positional import by_name, merged
+from pytest_fcall.decoding.strict_json import NotJson, parse
+from pytest_fcall.decoding.tagged.text_values import schemas_of, typed
+from pytest_fcall.decoding.unreadable import Unreadable
+from pytest_fcall.decoding.wording import shortened
+
+_NAME = r"[^\W\d][\w.:-]*+"
+_QUOTED = r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+')"""
+_LABEL = re.compile(r"\s*(?:Answer|Output):", re.IGNORECASE)
+_BETWEEN = re.compile(r"\[SEP\]|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """A decoder of `name`, brackets, and arguments between them.
+
+    Every value is text in these notations; the tools' schemas say which are numbers.
+    """
+
+    brackets: str
+    separator: str
+    by_position: bool = False
+    """Whether an argument without a name is a value; else it is a slot that has none."""
+
+    def __call__(self, text: str, tools: Sequence[Tool] = ()) -> Calls:
+        """Read a text of calls alone, or the lines that call offered tools beside prose."""
+        offered = by_name(tools)
+        found = Gathering()
+        chunks = [(chunk, self._calls(chunk)) for chunk in _chunks(text)]
+        alone = all(calls for _, calls in chunks)
+        for chunk, calls in chunks:
+            if alone or any(name in offered for name, _ in calls):
+                for name, inside in calls:
+                    found.call(partial(self._read, name, inside, offered))
+            else:
+                found.prose(chunk)
+        return found.result()
+
+    def _calls(self, chunk: str) -> list[tuple[str, str | None]]:
+        """The names of the calls, and what is between their brackets, None if they are open; nothing for prose."""
+        head, end, _ = _patterns(self)
+        at = 0
+        calls: list[tuple[str, str | None]] = []
+        while opening := head.match(chunk, at):
+            closing = end.search(chunk, opening.end())
+            calls.append((opening["name"], chunk[opening.end() : closing.start()] if closing else None))
+            at = closing.end() if closing else len(chunk)
+        return calls if at == len(chunk) else []
+
+    def _read(self, name: str, inside: str | None, offered: Mapping[str, Tool]) -> Read:
+        if inside is None:
+            raise Unreadable(f"{shortened(name)} is not closed by `{self.brackets[1]}`")
+        positional: list[Json] = []
+        named: dict[str, Json] = {}
+        for part in self._parts(inside):
+            key, equals, value = (piece.strip() for piece in part.partition("="))
+            if not equals and self.by_position:
+                positional.append(_unquoted(key))
+            elif not key:
+                raise Unreadable(f"a value of {shortened(name)} has no name")
+            elif key in named:
+                raise Unreadable(f"the argument {shortened(key)} of {shortened(name)} is given twice")
+            else:
+                named[key] = _unquoted(value) if equals else None
+        arguments, notes = merged(name, positional, named, offered)
+        schemas = schemas_of(offered.get(name))
+        return Call(name, {key: _typed(value, schemas.get(key)) for key, value in arguments.items()}), notes
+
+    def _parts(self, inside: str) -> Iterator[str]:
+        if not inside.strip():
+            return
+        part = _patterns(self)[2]
+        at = 0
+        while found := part.match(inside, at):
+            yield found[0].removesuffix(self.separator)
+            if found.end() == len(inside) and not found[0].endswith(self.separator):
+                return
+            at = found.end()
+
+
+topv2 = Notation("()", ",")
+sgd = Notation("()", ";")
+toolqa = Notation("[]", ",", by_position=True)
+
+
+@cache
+def _patterns(notation: Notation) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """How a call begins, how it ends, and one argument."""
+    opening, closing = map(re.escape, notation.brackets)
+    separator = notation.separator
+    head = re.compile(rf"(?P<name>{_NAME}){opening}")
+    # What a value holds may look like an end; behind a real one comes the next call, or nothing.
+    end = re.compile(rf"{closing}\s*+[,;.]?\s*+(?={_NAME}{opening}|\Z)")
+    # A quote within a value may be an apostrophe; a string fills its value.
+    quoted = rf"""(?:[^={separator}"']*+=)?+\s*+{_QUOTED}\s*+(?={separator}|\Z)"""
+    return head, end, re.compile(rf"(?:{quoted}|[^{separator}]*+)(?:{separator}|\Z)", re.DOTALL)
+
+
+def _chunks(text: str) -> list[str]:
+    """The parts of a text between line ends and `[SEP]`, or the items of a JSON list of texts."""
+    text = text[label.end() :] if (label := _LABEL.match(text)) else text
+    if text.lstrip().startswith("["):
+        with suppress(NotJson):
+            value, _ = parse(text)
+            if isinstance(value, list) and all(isinstance(item, str) for item in value):
+                return [str(item).strip() for item in value]
+    return [chunk for piece in _BETWEEN.split(text) if (chunk := piece.strip())]
+
+
+def _unquoted(value: str) -> str:
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+        return re.sub(r"\\(.)", r"\1", value[1:-1], flags=re.DOTALL)
+    return value
+
+
+def _typed(value: Json, schema: Mapping[str, Json] | None) -> Json:
+    return typed(value, schema, "text") if isinstance(value, str) else value

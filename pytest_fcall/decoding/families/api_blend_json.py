@@ -1,0 +1,44 @@
+"""API-BLEND's SeqATIS and SeqSNIPS: `[{"API": "flight", "Parameters": {"city": ["Oslo"]}}]`. Values are lists there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from pytest_fcall.core.call import Call, Calls
+from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.arguments import from_text
+from pytest_fcall.decoding.gathering import Gathering, Read
+from pytest_fcall.decoding.json_calls import value_in
+from pytest_fcall.decoding.strict_json import NotJson
+from pytest_fcall.decoding.wording import shortened
+
+
+def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:  # noqa: ARG001  the shape of every decoder
+    """Read the calls; a text without brackets is prose."""
+    if "{" not in text and "[" not in text:
+        return Calls()
+    found = Gathering()
+    try:
+        value = value_in(text, found)
+    except NotJson as error:
+        return Calls(malformed=f"The text is not JSON: {error}.")
+    if isinstance(value, Mapping) and "APIs" in value:
+        value = value["APIs"]
+    for item in value if isinstance(value, list) else [value]:
+        found.call(partial(_read, item))
+    return found.result()
+
+
+def _read(item: Json) -> Read:
+    if not isinstance(item, Mapping) or not isinstance(name := item.get("API"), str) or not name:
+        raise NotJson("it is not an object with `API` and `Parameters`")
+    if strange := [key for key in item if key not in {"API", "Parameters"}]:
+        raise NotJson(f"beside `API` and `Parameters` it has {shortened(strange[0])}")
+    if "Parameters" not in item:
+        raise NotJson(f"{shortened(name)} has no `Parameters`")
+    try:
+        return Call(name, from_text(item["Parameters"])), ()
+    except NotJson as error:
+        raise NotJson(f"the parameters of {shortened(name)} cannot be read: {error}") from None
