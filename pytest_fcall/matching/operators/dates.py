@@ -43,7 +43,8 @@ def same_moment(operator: Operator, got: Json, at: Place, _compare: Compare) -> 
     return [] if first <= given <= last else at.mismatch(operator, got, f"that is {_words(first, last)}")
 
 
-def _day(spec: str, now: datetime | None) -> date:
+def _day(written: str, now: datetime | None) -> date:
+    spec = written.strip().lower()
     try:
         return date.fromisoformat(spec)
     except ValueError:

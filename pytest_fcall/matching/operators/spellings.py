@@ -1,7 +1,7 @@
 """Days and moments as people and programs write them, where only one reading is possible.
 
-`03/04/2026` is a day in March or one in April: nothing with slashes, nor any other bare row of numbers but ISO's,
-is read at all. Month and weekday names are English.
+`03/04/2026` is a day in March or one in April: a bare row of numbers is read only where the year comes first, as in
+ISO 8601. Month and weekday names are English.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ _WEEKDAY = r"(?:(?P<weekday>[a-z]{3,9})\.?,?\s+)?"
 _MONTH = r"(?P<month>[a-z]{3,9})\.?"
 _YEAR = r",?\s+(?P<year>[0-9]{4})"
 _DAY_FIRST = re.compile(rf"{_WEEKDAY}(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+{_MONTH}{_YEAR}")
+_HYPHENATED = re.compile(r"(?P<day>[0-9]{1,2})-(?P<month>[a-z]{3,9})-(?P<year>[0-9]{4})")
+_YEAR_FIRST = re.compile(r"(?P<year>[0-9]{4})(?P<mark>[-/.])(?P<month>[0-9]{1,2})(?P=mark)(?P<day>[0-9]{1,2})")
 _MONTH_FIRST = re.compile(rf"{_WEEKDAY}{_MONTH}\s+(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?{_YEAR}")
 _DAY_AND_TIME = re.compile(r"(?P<day>.+[0-9]{2}),?\s+(?:at\s+)?(?P<time>[0-9].*)")
 # With one digit and no half of the day, 1:00 may be in the afternoon.
@@ -76,15 +78,20 @@ def _plain(text: str) -> str:
 
 
 def _spelled_day(text: str) -> date | None:
-    found = _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text)
+    if numbers := _YEAR_FIRST.fullmatch(text):
+        return _date(numbers["year"], int(numbers["month"]), numbers["day"])
+    found = _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text) or _HYPHENATED.fullmatch(text)
     if found is None or (month := _number(found["month"], _MONTHS)) is None:
         return None
+    day, named = _date(found["year"], month + 1, found["day"]), found.groupdict().get("weekday")
+    return day if day is None or named is None or weekday_number(named) == day.weekday() else None
+
+
+def _date(year: str, month: int, day: str) -> date | None:
     try:
-        day = date(int(found["year"]), month + 1, int(found["day"]))
+        return date(int(year), month, int(day))
     except ValueError:
         return None
-    named = found["weekday"]
-    return day if named is None or weekday_number(named) == day.weekday() else None
 
 
 def _clock(text: str) -> time | None:

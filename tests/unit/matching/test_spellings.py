@@ -26,6 +26,10 @@ DAY = date(2026, 11, 22)  # a Sunday
         "Sun, Nov 22nd, 2026",
         "Sunday 22 November 2026",
         " 2026-11-22 ",
+        "2026/11/22",
+        "2026.11.22",
+        "22-Nov-2026",
+        "2026-W47-7",
     ],
 )
 def test_a_day_is_read(text: str) -> None:
@@ -38,9 +42,14 @@ def test_a_day_is_read(text: str) -> None:
         "",
         "22/11/2026",
         "11/22/2026",
-        "2026/11/22",
+        "2026/22/11",
+        "2026/11-22",
+        "2026/13/01",
+        "26/11/22",
         "22.11.2026",
         "22-11-2026",
+        "22-Foo-2026",
+        "22-November-26",
         "11-22-2026",
         "22 November 26",
         "22 Foo 2026",
@@ -92,6 +101,11 @@ def test_a_moment_is_read(text: str) -> None:
 )
 def test_what_is_no_moment_or_may_be_two_is_not_read(text: str) -> None:
     assert read_moment(text) is None
+
+
+@pytest.mark.parametrize("text", ["2026-4-3", "2026/4/3", "3-Apr-2026", "April 3rd, 2026", "3 April 2026", "20260403"])
+def test_months_and_days_of_one_digit_are_read_where_only_one_reading_is_possible(text: str) -> None:
+    assert read_day(text) == date(2026, 4, 3)
 
 
 def test_a_time_zone_is_kept() -> None:
