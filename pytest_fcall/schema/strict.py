@@ -70,6 +70,8 @@ def _whole(root: Mapping[str, Json], schema: Mapping[str, Json], role: _Role) ->
     out = {key: value for key, value in rebuilt(schema, inner).items() if key not in _ANNOTATIONS}
     if _only_integers(schema.get("type")):
         out[INTEGER] = True
+    if out.get("additionalProperties") is False:
+        out.setdefault("properties", {})  # jsonschema_rs names no key where an object lists none
     add_bounds(out)
     if role == "value" and not (union and _UNIONS & schema.keys()) and _lists_properties(root, schema):
         return _closed(out)
@@ -79,8 +81,6 @@ def _whole(root: Mapping[str, Json], schema: Mapping[str, Json], role: _Role) ->
 def _closed(schema: dict[str, Json]) -> dict[str, Json]:
     if not _OPENINGS & schema.keys():
         schema["unevaluatedProperties"] = False
-    if not opens_itself(schema):
-        schema.setdefault("properties", {})  # jsonschema_rs names no key where an object lists none
     return schema
 
 
