@@ -12,7 +12,7 @@ from pytest_fcall.matching.bfcl.lists import check_list
 from pytest_fcall.matching.bfcl.objects import check_object, check_objects
 from pytest_fcall.matching.bfcl.ruling import Objection, objection, written
 from pytest_fcall.matching.bfcl.strings import check_string
-from pytest_fcall.matching.bfcl.types import typed
+from pytest_fcall.matching.bfcl.types import READERS
 
 
 def check_argument(language: Language, name: str, schema: Any, value: Any, alternatives: Any) -> Objection:
@@ -21,13 +21,16 @@ def check_argument(language: Language, name: str, schema: Any, value: Any, alter
     Where the first alternative is of another type than the one declared, it counts as the name of a variable: values
     of its type are taken too, and all are compared as they are.
     """
-    read = typed(language, schema, value)
-    if read is None:
+    typed = READERS[language](schema, value)
+    if typed is None:
         error_type = "type_error:java" if language == "java" else "type_error:js"
         return objection(error_type, f"`{name}` is no source text: {written(value)}", argument=name)
-    value, declared, inner = read
+    value, declared, inner = typed
+    fits = type(value) is declared and inner is None
+    if fits and declared is not dict and type(alternatives) is list and value in alternatives:
+        return None  # as by all the rules below: most answers are right, and to the letter
     meant = first_type(alternatives)
-    if wrong := misfit(name, value, alternatives, declared, inner, meant):
+    if not fits and (wrong := misfit(name, value, alternatives, declared, inner, meant)):
         return wrong
     if meant is None or meant is declared:
         check = check_objects if inner is dict else _CHECKS.get(declared)

@@ -15,7 +15,8 @@ def check_call(exam: Exam, function: Any, call: Mapping[Any, Any], expected: Map
     truths = list(expected.values())
     answers = truths[0]
     name = function["name"]
-    properties, required = function["parameters"]["properties"], function["parameters"]["required"]
+    parameters = function["parameters"]
+    properties, required = parameters["properties"], parameters["required"]
     if "." in name and exam.underscored:
         name = name.replace(".", "_")
     if name not in call:
@@ -30,7 +31,7 @@ def check_call(exam: Exam, function: Any, call: Mapping[Any, Any], expected: Map
             return objection("simple_function_checker:unexpected_param", message, argument=argument)
         if wrong := check_argument(exam.language, argument, properties[argument], value, answers[argument]):
             return wrong
-    for argument in answers:
+    for argument in answers if len(arguments) < len(answers) else ():
         if argument not in arguments and "" not in answers[argument]:
             return _missing("missing_optional", argument)
     return None

@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_fcall.matching.bfcl.searching import after_space, enclosed, number_or_text
 
+_QUOTES = ('"', "'")
 _INTEGER = re.compile(r"-?\d+$")
 _FLOAT = re.compile(r"-?\d+(\.\d+)?$")
 _BIGINT = re.compile(r"-?\d+n$")
@@ -49,7 +50,7 @@ def _boolean(text: str) -> Any:
 
 
 def _is_quoted(text: str) -> bool:
-    return any(text.startswith(quote) and text.endswith(quote) for quote in "\"'")
+    return text[:1] in _QUOTES and text.endswith(text[:1])
 
 
 def _array(text: str, inner: str | None) -> Any:

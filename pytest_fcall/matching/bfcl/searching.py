@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 
 _SPACE = re.compile(r"\s*")
+_NUMBER_BEGINS = re.compile(r"[-+.\diInN]")
+"""Digits, signs, and the first letters of inf and nan: trying to read costs far more than looking."""
 
 
 def after_space(text: str, at: int) -> int:
@@ -41,10 +43,11 @@ def enclosed(text: str, opening: re.Pattern[str], closing: str, least: int = 0) 
 
 
 def number_or_text(text: str) -> int | float | str:
-    """Read a number as Python writes it; anything else stays text."""
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            continue
+    """Read a number as Python writes it; anything else stays text. No white space may stand around it."""
+    if _NUMBER_BEGINS.match(text):
+        for read in (int, float):
+            try:
+                return read(text)
+            except ValueError:
+                continue
     return text

@@ -11,6 +11,8 @@ _DROPPED = " ,./-_*^"
 
 def standard(text: str) -> str:
     """Drop what does not count, so that -5 is 5 and 1.5 is 15; what is only punctuation is empty."""
+    if text.isalnum():
+        return text.lower()
     for character in _DROPPED:
         text = text.replace(character, "")
     return text.lower().replace("'", '"')
@@ -28,11 +30,9 @@ def each(items: Any) -> list[Any]:
 
 def check_string(name: str, value: str, alternatives: Any) -> Objection:
     """Compare with each alternative that is a string."""
-    answers = [answer for answer in each(alternatives) if type(answer) is str]
-    if value in answers:
-        return None
     form = standard(value)
-    if any(standard(answer) == form for answer in answers):
-        return None
+    for answer in each(alternatives):
+        if type(answer) is str and standard(answer) == form:
+            return None
     message = f"`{name}` is {written(value)}, not one of {written(alternatives)}"
     return objection("value_error:string", message, argument=name)

@@ -60,11 +60,6 @@ _JAVASCRIPT: Mapping[str, type] = MappingProxyType(
 )
 
 
-def typed(language: Language, schema: Any, value: Any) -> Typed | None:
-    """Give a value as its parameter declares it; None for what should be source text and is not."""
-    return _READERS[language](schema, value)
-
-
 def _python(schema: Any, value: Any) -> Typed:
     """Take a tuple for a list and an integer for a float, where these are declared; never inside of lists."""
     word = schema["type"]
@@ -85,7 +80,8 @@ def _java(schema: Any, value: Any) -> Typed | None:
         return None
     if word in {"Array", "ArrayList"}:
         inner = schema["items"]["type"]
-        return java_value(value, word, inner), declared, _JAVA[inner]
+        declared_inner = _JAVA[inner]
+        return java_value(value, word, inner), declared, declared_inner
     return java_value(value, word), declared, None
 
 
@@ -97,10 +93,12 @@ def _javascript(schema: Any, value: Any) -> Typed | None:
         return None
     if word == "array":
         inner = schema["items"]["type"]
-        return javascript_value(value, word, inner), declared, _JAVASCRIPT[inner]
+        declared_inner = _JAVASCRIPT[inner]
+        return javascript_value(value, word, inner), declared, declared_inner
     return javascript_value(value, word), declared, None
 
 
-_READERS: Mapping[Language, Callable[[Any, Any], Typed | None]] = MappingProxyType(
+READERS: Mapping[Language, Callable[[Any, Any], Typed | None]] = MappingProxyType(
     {"python": _python, "java": _java, "javascript": _javascript}
 )
+"""How values are read as their parameters declare them; None for what should be source text and is not."""
