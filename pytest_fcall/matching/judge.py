@@ -12,8 +12,8 @@ from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.rules import Rules
 from pytest_fcall.core.tool import Tool
-from pytest_fcall.core.verdict import ReasonKind, Verdict
-from pytest_fcall.matching.called import judge_calls
+from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
+from pytest_fcall.matching.called import Called, judge_calls
 from pytest_fcall.matching.comparison import Comparison
 from pytest_fcall.matching.relevance import broken_reply, empty_reply
 from pytest_fcall.matching.wire import wire_of
@@ -52,9 +52,15 @@ def _judge(reply: Reply, calls: Calls, expectation: Expectation, comparison: Com
     called = judge_calls(expectation, comparison)
     broken = broken_reply(reply, calls)
     # What is missing may have stood in the part that is cut off or cannot be read.
-    missing = [] if broken else called.missing or empty_reply(reply, calls)
+    missing = [] if broken else _missing(called, empty_reply(reply, calls))
     reasons = (*broken, *called.wrong, *missing)
     return Verdict(not reasons, reasons, called.pairs)
+
+
+def _missing(called: Called, empty: Sequence[Reason]) -> Sequence[Reason]:
+    if empty and called.missing:
+        return [replace(reason, message=f"{reason.message}; the reply is empty") for reason in called.missing]
+    return called.missing or empty
 
 
 def _inherits(alternative: Expectation, whole: Expectation) -> Expectation:

@@ -48,6 +48,12 @@ def book(sentence: str, made: dict[str, Any], expected: dict[str, Any], *wrong: 
 X = "wrong_value calls[0].args.x"
 XT = "wrong_type calls[0].args.x"
 
+CITY = "wrong_value calls[0].args.city"
+CITY_OF = "wrong_value calls[{}].args.city"
+PRICE = "wrong_value calls[{}].args.price"
+BOOKED: list[dict[str, Any]] = [{"book": {"flight": "F1", "price": 1}}, {"book": {"flight": "F2", "price": 2}}]
+SWAPPED: list[dict[str, Any]] = [{"book": {"flight": "F1", "price": 2}}, {"book": {"flight": "F2", "price": 1}}]
+
 RIVALS = [
     weather("wrong arguments do not pass", {"city": "Rome"}, {"city": "Paris"}, "wrong_value calls[0].args.city"),
     Row("an extra call does not pass", [PARIS, DELETE], [PARIS], ["unexpected_call calls[1]"]),
@@ -92,7 +98,86 @@ RIVALS = [
     ),
 ]
 
+MORE_RIVALS = [
+    Row("a name alone is no call: arguments count", [{"get_weather": {"city": "Rome"}}], [PARIS], [CITY]),
+    Row("order of parallel calls says nothing about their arguments", [ROME, OSLO], [OSLO, ROME]),
+    Row("swapped arguments of two calls are wrong", SWAPPED, BOOKED, [PRICE.format(0), PRICE.format(1)]),
+    Row("the same call three times is not twice", [PARIS] * 3, [PARIS, PARIS], ["unexpected_call calls[2]"]),
+    Row("the same tool with other arguments is not the same call", [PARIS, PARIS], [PARIS, ROME], [CITY_OF.format(1)]),
+    Row("an empty list of calls is an abstention", [], []),
+    Row("an empty list of calls takes no call", [TABLES], [], ["unexpected_call calls[0]"]),
+    Row(
+        "a hallucinated extra call beside a right one is wrong",
+        [PARIS, {"drop_table": {}}],
+        [PARIS],
+        ["unknown_tool calls[1]"],
+    ),
+    one("-5 is not 5, though it is but for punctuation", "-5", "5", X),
+    one("1.5 is not 15, though it is but for punctuation", "1.5", "15", X),
+    one("a dash is not an empty string", "-", "", X),
+    one("an empty list is not an argument left out", [], {"$optional": ["a"]}, X),
+    one("a list in a list is compared with its letters", [["A"]], [["a"]], f"{X}[0][0]"),
+    one("true in an object is not 1", {"a": True}, {"a": 1}, f"{XT}.a"),
+    one("1.0 in a list is 1 where the schema is silent", [1.0, 2], [1, 2]),
+    one("null matches null and nothing else", None, None),
+    one("alternatives of another type are all open", "x", {"$any": [5, "x"]}),
+    one("alternatives keep their own types", "5", {"$any": [5, "x"]}, X),
+    one("alternatives inside an object are open too", {"a": {"b": 2}}, {"a": {"b": {"$any": [1, 2]}}}),
+    one("alternatives inside a list are open too", [1, "b"], [1, {"$any": ["a", "b"]}]),
+    Row(
+        "numbers are compared as numbers",
+        [{"book": {"flight": "F7", "price": 1e2}}],
+        [{"book": {"flight": "F7", "price": 100}}],
+    ),
+    Row(
+        "a perfect match is simply valid",
+        [{"get_weather": {"city": "Paris", "days": 3}}],
+        [{"get_weather": {"city": "Paris", "days": 3}}],
+    ),
+    Row(
+        "an optional argument that nobody asked for is wrong",
+        [{"get_weather": {"city": "Paris", "days": 3}}],
+        [PARIS],
+        ["unexpected_argument calls[0].args.days"],
+    ),
+]
+
 RELEVANCE = [
+    Row("an empty reply where a call is expected made none", [], [PARIS], ["no_call calls"], {"reply": Reply("")}),
+    Row("an empty reply is no call for any_call either", [], "any_call", ["no_call calls"], {"reply": Reply("")}),
+    Row(
+        "a refusal where a call is expected is a refusal",
+        [],
+        [PARIS],
+        ["refused reply"],
+        {"reply": Reply("", refusal="no")},
+    ),
+    Row("a refusal is no call for any_call", [], "any_call", ["refused reply"], {"reply": Reply("", refusal="no")}),
+    Row(
+        "a cut off reply where a call is expected is cut off",
+        [],
+        [PARIS],
+        ["truncated reply"],
+        {"reply": Reply("{", finish="length")},
+    ),
+    Row("a broken call is no call for any_call", [], "any_call", ["malformed reply"], {"malformed": "not JSON"}),
+    Row(
+        "a broken call beside a right one is told", [TABLES], "any_call", ["malformed reply"], {"malformed": "not JSON"}
+    ),
+    Row(
+        "broken and cut off are both told",
+        [],
+        "no_call",
+        ["malformed reply", "truncated reply"],
+        {"malformed": "not JSON", "reply": Reply("", finish="length")},
+    ),
+    Row(
+        "an alternative of no call takes no broken one",
+        [],
+        {"any_of": ["no_call", [PARIS]]},
+        ["malformed reply"],
+        {"malformed": "x"},
+    ),
     Row("a plain answer is an abstention", [], "no_call"),
     Row("an empty reply is no abstention", [], "no_call", ["malformed reply"], {"reply": Reply("")}),
     Row("white space is no answer", [], "no_call", ["malformed reply"], {"reply": Reply(" \n\t")}),
@@ -389,7 +474,82 @@ ORDER = [
     Row("a group that is missing is named", [TABLES], ["list_tables", {"then": [PARIS]}], ["wrong_count expected[1]"]),
 ]
 
+PARALLEL_MULTIPLE = [
+    Row("calls of several tools come in any order", [TABLES, ROME, PARIS], [PARIS, ROME, "list_tables"]),
+    Row(
+        "one wrong argument among several calls is the one reason",
+        [OSLO, TABLES, PARIS],
+        [PARIS, ROME, "list_tables"],
+        [CITY],
+    ),
+    Row(
+        "a missing call among several is the one reason",
+        [TABLES, PARIS],
+        [PARIS, ROME, "list_tables"],
+        ["wrong_count expected[1]"],
+    ),
+    Row("a wrong tool among several is the one reason", [TABLES, PARIS], [PARIS, "delete_db"], ["wrong_tool calls[0]"]),
+    Row(
+        "an extra call among several is the one reason",
+        [TABLES, PARIS, ROME],
+        [PARIS, "list_tables"],
+        ["unexpected_call calls[2]"],
+    ),
+    Row(
+        "duplicates of several tools are counted one by one",
+        [TABLES, PARIS, TABLES, PARIS],
+        [PARIS, PARIS, "list_tables"],
+        ["unexpected_call calls[2]"],
+    ),
+    Row(
+        "three general expectations find the one way that serves all",
+        [{"any": {"x": 3}}, {"any": {"x": 2}}, {"any": {"x": 1}}],
+        [{"any": {"x": {"$ge": 1}}}, {"any": {"x": {"$ge": 2}}}, {"any": {"x": 3}}],
+    ),
+    Row(
+        "all wrong arguments of all calls are told",
+        [{"get_weather": {"city": "Rome", "days": 2}}, {"book": {"flight": "F2"}}],
+        [{"get_weather": {"city": "Oslo", "days": 3}}, {"book": {"flight": "F1"}}],
+        ["wrong_value calls[0].args.city", "wrong_value calls[0].args.days", "wrong_value calls[1].args.flight"],
+    ),
+    Row(
+        "a call with an invented argument is paired with what it is nearest to",
+        [{"get_weather": {"city": "Rome", "mood": 1}}, PARIS],
+        [PARIS, ROME],
+        ["unexpected_argument calls[0].args.mood"],
+    ),
+]
+
 ALTERNATIVES = [
+    Row(
+        "nested alternatives tell the nearest path",
+        [OSLO],
+        {"any_of": ["no_call", {"any_of": [["list_tables"], [PARIS]]}]},
+        [CITY],
+    ),
+    Row(
+        "an alternative in groups may be the one that holds",
+        [TABLES, PARIS],
+        {"any_of": [[PARIS], ["list_tables", {"then": [PARIS]}]]},
+    ),
+    Row("an alternative of any call holds for any", [TABLES], {"any_of": [[PARIS], "any_call"]}),
+    Row(
+        "what must never be called is wrong in every alternative",
+        [DELETE],
+        {"any_of": [["delete_db"], "any_call"], "never": ["delete_*"]},
+        ["forbidden_call calls[0]"],
+    ),
+    Row(
+        "an extra call that any_of allows is allowed in each",
+        [PARIS, TABLES],
+        {"any_of": [[PARIS], [ROME]], "extra": "allow"},
+    ),
+    Row(
+        "too few calls are nearer than other ones",
+        [PARIS],
+        {"any_of": [[PARIS, ROME], ["list_tables", "delete_db"]]},
+        ["wrong_count expected[1]"],
+    ),
     Row("the first alternative will do", [], {"any_of": ["no_call", [PARIS]]}),
     Row("the second alternative will do", [PARIS], {"any_of": ["no_call", [PARIS]]}),
     Row(
@@ -712,7 +872,19 @@ RULES = [
 
 @pytest.mark.parametrize(
     "row",
-    [*RIVALS, *RELEVANCE, *COUNTS, *NEVER, *ORDER, *ALTERNATIVES, *ARGUMENTS, *VALUES, *RULES],
+    [
+        *RIVALS,
+        *MORE_RIVALS,
+        *RELEVANCE,
+        *COUNTS,
+        *NEVER,
+        *ORDER,
+        *PARALLEL_MULTIPLE,
+        *ALTERNATIVES,
+        *ARGUMENTS,
+        *VALUES,
+        *RULES,
+    ],
     ids=lambda row: row.sentence,
 )
 def test_a_judgement_is_what_its_sentence_says(row: Row) -> None:

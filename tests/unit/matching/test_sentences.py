@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.core import Rules
+from pytest_fcall.core import Reply, Rules
 from tests.unit.matching.language import judged
 
 NO_DIFFERENCE = "a reader sees no difference: `$text` or `strings: relaxed` would accept it"
@@ -120,3 +120,8 @@ def test_long_values_are_shortened() -> None:
 def test_control_characters_are_shown_and_not_sent() -> None:
     (reason,) = judged([{"any": {"x": "\x1b[31m\u202e\x00"}}], [{"any": {"x": "b"}}]).reasons
     assert r"'\x1b[31m\u202e\x00'" in reason.message
+
+
+def test_an_empty_reply_is_told_from_one_that_says_something_else() -> None:
+    (reason,) = judged([], [PARIS], reply=Reply(" ")).reasons
+    assert reason.message == "No call was made, expected `get_weather(city='Paris')`; the reply is empty"
