@@ -1,84 +1,95 @@
-"""The official reading of a call in Java source text.
-
-Its oddities are kept: places counted in bytes are used on characters, a body in braces after `new T()` is lost,
-and of several calls the first is read.
-"""
+"""A call written in Java, as the official decoder reads it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_fcall.decoding.bfcl.named_arguments import named_once
-from pytest_fcall.decoding.bfcl.source_tree import parsed
 from pytest_fcall.decoding.bfcl.undecodable import Undecodable
+from pytest_fcall.decoding.languages.tree import NotSource, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tree_sitter import Node
 
-_AS_WRITTEN = frozenset({"identifier", "class_literal", "type_identifier", "method_invocation"})
-_QUOTED = frozenset({"string_literal", "character_literal"})
-_UNNAMED = frozenset({"identifier", "class_literal", "set"})
 
-
-def decode_java(source: str) -> object:
-    """Read the first call: `[{name: {argument: text}}]`, or `{}` where there is none."""
-    import tree_sitter_java
-    from tree_sitter import Language
-
-    root = parsed(source, Language(tree_sitter_java.language()))
+def decode_java(text: str) -> object:
+    """Read the first call in the text; an empty mapping where there is none."""
     try:
-        return _Reader(source).first_call(root) or {}
-    except RecursionError:
-        raise Undecodable("the source text is nested too deeply") from None
+        root = parse(text.encode(), "java")
+    except (NotSource, UnicodeEncodeError) as error:
+        raise Undecodable(f"the text: {error}") from None
+    call = _first_call(root)
+    return {} if call is None else [_Reader(text).call(call)]
+
+
+def _first_call(root: Node) -> Node | None:
+    """Give the first call in the order of the text, the outermost where it holds others."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "method_invocation":
+            return node
+        waiting.extend(reversed(node.children))
+    return None
 
 
 class _Reader:
-    """Gives texts of nodes as the official parser does."""
+    """Takes parts out of the text by the parser's places.
 
-    def __init__(self, source: str) -> None:
-        self.source = source
+    Those count bytes, and the official decoder takes them for characters: after a character outside ASCII its
+    parts are shifted, and so are these.
+    """
 
-    def first_call(self, node: Node) -> object:
-        if node.type != "method_invocation":
-            return next(filter(None, map(self.first_call, node.children)), None)
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def call(self, node: Node) -> dict[object, object]:
         name, owner, arguments = map(node.child_by_field_name, ("name", "object", "arguments"))
-        if name is None or arguments is None:
-            return None
-        full = self.text(name) if owner is None else f"{self.text(owner)}.{self.text(name)}"
-        return [{full: named_once(self.arguments(arguments))}]
+        parts = [self._part(part) for part in (owner, name) if part is not None]
+        return {".".join(parts): self._arguments(arguments) if arguments else {}}
 
-    def arguments(self, node: Node) -> Iterator[tuple[str | None, str]]:
+    def _arguments(self, node: Node) -> dict[object, object]:
+        found: dict[object, object] = {}
         for child in node.children:
             if child.type == "assignment_expression":
-                if len(child.children) < 3:
-                    raise Undecodable("an argument has no value")
-                yield self.text(child.children[0]), self.value(child.children[2])
-            elif child.type in _UNNAMED:
-                yield None, self.value(child)
+                name: str | None = self._part(child.children[0])
+                value = self._value(child.children[2])
+            elif child.type in {"identifier", "class_literal"}:
+                name, value = None, self._part(child)
+            else:
+                continue
+            if name in found:
+                raise Undecodable("an argument stands twice")
+            found[name] = value
+        return found
 
-    def value(self, node: Node) -> str:
-        return self.text(node)[1:-1] if node.type in _QUOTED else self.inner(node)
+    def _value(self, node: Node) -> str:
+        if node.type in {"string_literal", "character_literal"}:
+            return self._part(node)[1:-1]
+        return self._source(node)
 
-    def inner(self, node: Node | None) -> str:
-        """Give the text of a value within another one, or of one without quotes."""
-        if node is None:
-            raise Undecodable("an array is created without its items")
-        if node.type in _QUOTED or node.type in _AS_WRITTEN:
-            return self.text(node)
+    def _source(self, node: Node) -> str:
+        """Put the parts of a value together again, without the white space and some of what stands between."""
         if node.type == "array_creation_expression":
-            kind, items = map(node.child_by_field_name, ("type", "value"))
-            return f"new {self.inner(kind)}[]{self.inner(items)}"
+            made, items = node.child_by_field_name("type"), node.child_by_field_name("value")
+            if made is None or items is None:
+                raise Undecodable("an array is made without its items")
+            return f"new {self._source(made)}[]{self._source(items)}"
         if node.type == "object_creation_expression":
-            return self.creation(node)
-        return "".join(map(self.inner, node.children)) if node.child_count else self.text(node)
+            return self._made(node)
+        if node.type in _WHOLE or not node.children:
+            return self._part(node)
+        return "".join(map(self._source, node.children))
 
-    def creation(self, node: Node) -> str:
-        kind, arguments = map(node.child_by_field_name, ("type", "arguments"))
-        given = () if arguments is None else arguments.children
-        texts = ", ".join(self.inner(each) for each in given if each.type not in (",", "(", ")"))
-        return f"new {self.inner(kind)}({texts})"
+    def _made(self, node: Node) -> str:
+        """Leave out the body of a class without a name: the entries of most maps stand there."""
+        made, arguments = node.child_by_field_name("type"), node.child_by_field_name("arguments")
+        values = [child for child in arguments.children if child.type not in {",", "(", ")"}] if arguments else []
+        return f"new {self._source(made) if made else ''}({', '.join(map(self._source, values))})"
 
-    def text(self, node: Node) -> str:
-        return self.source[node.start_byte : node.end_byte]
+    def _part(self, node: Node) -> str:
+        return self._text[node.start_byte : node.end_byte]
+
+
+_WHOLE = frozenset(
+    {"string_literal", "character_literal", "identifier", "class_literal", "type_identifier", "method_invocation"}
+)

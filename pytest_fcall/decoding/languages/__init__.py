@@ -1,0 +1,1 @@
+"""Java and JavaScript source text, read but never run."""
