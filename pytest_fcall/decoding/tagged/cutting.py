@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from pytest_fcall.decoding.tagged.family import Family, Form, Piece
+from pytest_fcall.decoding.tagged.family import Family, Form, Kind, Piece
 from pytest_fcall.decoding.tagged.json_span import json_end
 
 ENDS = (
@@ -28,47 +28,48 @@ ENDS = (
 )
 """Tokens that end a model's turn. Most servers strip them; what stands behind one is not the model's answer."""
 
+# Behind JSON that nothing closes. Not so what may be the rest of broken JSON, or more of it.
+_PROSE = re.compile(r"\s++[^\s{}\[\],:;\"]")
 _BRACKET = r'[\[{](?=\s*+["{}\[\]])'
 
 
 def pieces(family: Family, text: str) -> Iterator[Piece]:
     """Take `text` apart from left to right, in linear time. Blank text is left out."""
-    at = _after_prefilled_thinking(family, text)
-    if at:
-        yield Piece("thought", text[:at])
-    untouched = True
-    while True:
-        if untouched and (form := _bare(family, text, at)):
-            piece, at = _call(form, text, at)
-            yield piece
-        token = _tokens(family).search(text, at)
-        said = text[at : token.start() if token else len(text)]
-        if said.strip():
-            untouched = False
-            yield Piece("said", said)
-        if token is None:
-            return
-        at = token.end()
-        match token.lastgroup:
-            case "end":
-                yield from _beyond(text, at)
-                return
-            case "thinking":
-                start, at = at, _end_of(family.thinking[1], text, at)
-                yield Piece("thought", text[start:at])
-            case "section":
+    at = _after_leading_thinking(family, text)
+    yield from _said(text[:at], "thought")
+    if form := _bare(family, text, at):
+        piece, at = _call(form, text, at)
+        yield piece
+    while token := _tokens(family).search(text, at):
+        yield from _said(text[at : token.start()])
+        start = at = token.end()
+        match str(token.lastgroup):
+            case "silent":
                 pass
-            case group:
-                untouched = False
-                piece, at = _call(family.forms[int(str(group).removeprefix("form"))], text, at)
+            case "thinking":
+                at = _end_of(family.thinking[1], text, start)
+                yield Piece("thought", text[start:at])
+            case "end":
+                rest = re.compile(rf"(?:\s|{_any(ENDS)})*+").match(text, at)
+                yield from _said(text[rest.end() :] if rest else "", "beyond")
+                return
+            case form_number:
+                piece, at = _call(family.forms[int(form_number.removeprefix("form"))], text, at)
                 yield piece
+    yield from _said(text[at:])
 
 
-def _after_prefilled_thinking(family: Family, text: str) -> int:
+def _said(text: str, kind: Kind = "said") -> Iterator[Piece]:
+    if text.strip():
+        yield Piece(kind, text)
+
+
+def _after_leading_thinking(family: Family, text: str) -> int:
     """Many prompts end with the opening of the thinking, so that the text begins inside."""
     opening, closing = family.thinking
     end = text.find(closing)
-    return 0 if end < 0 or text.find(opening, 0, end) >= 0 else end + len(closing)
+    start = text.find(opening, 0, max(end, 0))
+    return 0 if end < 0 or (start >= 0 and text[:start].strip()) else end + len(closing)
 
 
 def _bare(family: Family, text: str, at: int) -> Form | None:
@@ -78,8 +79,10 @@ def _bare(family: Family, text: str, at: int) -> Form | None:
 
 def _call(form: Form, text: str, at: int) -> tuple[Piece, int]:
     """Give the call whose opening ended at `at`, and where the text goes on."""
-    limits = _limits(form)
-    end = limits.search(text, _inside(form, text, at))
+    inside = _inside(form, text, at)
+    if not form.closing and inside > at and _PROSE.match(text, inside):
+        return Piece("call", text[at:inside], form), inside
+    end = _limits(form).search(text, inside)
     if end is None:
         return Piece("call", text[at:], form, closed=form.ends_itself), len(text)
     body = text[at : end.start()]
@@ -97,12 +100,6 @@ def _inside(form: Form, text: str, at: int) -> int:
     return at
 
 
-def _beyond(text: str, at: int) -> Iterator[Piece]:
-    rest = re.compile(rf"(?:\s|{_any(ENDS)})*+").match(text, at)
-    if rest and rest.end() < len(text):
-        yield Piece("beyond", text[rest.end() :])
-
-
 def _end_of(closing: str, text: str, at: int) -> int:
     found = text.find(closing, at)
     return len(text) if found < 0 else found + len(closing)
@@ -117,7 +114,7 @@ def _tokens(family: Family) -> re.Pattern[str]:
     ]
     silent = {*family.sections, family.thinking[1], *(form.closing for form in family.forms if form.closing)}
     thinking = f"(?P<thinking>{re.escape(family.thinking[0])})"
-    return re.compile("|".join([*forms, thinking, f"(?P<end>{_any(ENDS)})", f"(?P<section>{_any(sorted(silent))})"]))
+    return re.compile("|".join([*forms, thinking, f"(?P<end>{_any(ENDS)})", f"(?P<silent>{_any(sorted(silent))})"]))
 
 
 @lru_cache

@@ -62,11 +62,15 @@ class Form:
         return self.open_ended or not self.closing
 
 
+Kind: TypeAlias = Literal["said", "thought", "call", "beyond"]
+"""What a piece of text is: `beyond` follows the end of the model's turn."""
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of text: said, thought, a call in one of the forms, or what follows the end of the model's turn."""
+    """A run of text; a call has the form in which it is written."""
 
-    kind: Literal["said", "thought", "call", "beyond"]
+    kind: Kind
     text: str
     form: Form | None = None
     closed: bool = True

@@ -45,4 +45,4 @@ def _attempts(piece: Piece, tools: Mapping[str, Tool]) -> Iterator[Attempt]:
     elif piece.form:
         name = piece.form.body.name(piece.text)
         whose = f"the call of {shortened(name)}" if name else "it"
-        yield refusal(f"{whose} is cut off before `{piece.form.closing}`")
+        yield refusal(f"{whose} is cut off before {shortened(piece.form.closing)}")
