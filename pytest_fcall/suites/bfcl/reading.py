@@ -8,34 +8,48 @@ from dataclasses import replace
 from pytest_fcall.core.call import Call, Calls
 from pytest_fcall.core.case import Case
 from pytest_fcall.core.reply import RawCall, Reply
-from pytest_fcall.core.rules import Language
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
 from pytest_fcall.suites.bfcl.answers import Answer
 from pytest_fcall.suites.bfcl.normal import NotNormal, call_of
 
 _UNKNOWN = "…"
 """What was said beside calls, or instead of them, where the row has only the list of them."""
-_READERS: Mapping[Language, str] = {"python": "python", "java": "java", "javascript": "javascript"}
 
 
 def strict_reading(answer: Answer, case: Case) -> tuple[Reply, Calls]:
     """Give the reply that the answer is, and the calls in it: by the names offered, with plain typed arguments."""
-    reply = _reply(answer, case.rules.language)
-    calls = _decoded(answer.said) if answer.form == "decoded" else decode(reply, case.tools)
+    reply = _reply(answer)
+    calls = _decoded(answer.said) if answer.form == "decoded" else _read(reply, case)
     if answer.underscored:
         calls = replace(calls, calls=tuple(_as_offered(calls.calls, case.tools)))
     if case.rules.language == "python":
         return reply, calls
-    from pytest_fcall.decoding.source_values import typed
+    from pytest_fcall.decoding.source import typed
 
     return reply, typed(calls, case.tools, case.rules.language)
 
 
-def _reply(answer: Answer, language: Language) -> Reply:
+def _read(reply: Reply, case: Case) -> Calls:
+    """Read the calls of a reply.
+
+    All are asked for calls in Python's form, with values in that of the case's language. Models that put the values
+    in quotes write Python; where they do not, the official decoder knows the language.
+    """
+    calls = decode(reply, case.tools)
+    if reply.decoder is not None and case.rules.language != "python" and not calls.calls:
+        try:
+            return _decoded(decode_prompt(reply.text, case.rules.language))
+        except Undecodable:
+            pass
+    return calls
+
+
+def _reply(answer: Answer) -> Reply:
     said = answer.said
     if isinstance(said, str):
-        return Reply(said, decoder=_READERS[language] if answer.form == "prompt" else None)
+        return Reply(said, decoder="python" if answer.form == "prompt" else None)
     if answer.form == "decoded":
         return Reply(_UNKNOWN)
     if isinstance(said, list):
