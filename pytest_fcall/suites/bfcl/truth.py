@@ -71,8 +71,8 @@ def _parameters(function: Mapping[str, Json]) -> tuple[Sequence[str], Sequence[J
 
 def _choice(options: Json, *, omittable: bool = False, needed: bool = False, flat: bool = False) -> Pattern:
     """One argument or key. The empty text, where a value is needed, is a value like others."""
-    if not isinstance(options, list):
-        return Operator("literal", options)  # written without its list of alternatives
+    if not isinstance(options, list) or not options:
+        return Operator("literal", options)  # a value, written without its list of alternatives
     optional = omittable or (OMITTABLE in options and not needed)
     values = [option for option in options if not (optional and option == OMITTABLE)]
     patterns = values if flat else [_value(value) for value in values]

@@ -47,6 +47,16 @@ def test_a_schema_that_allows_something_right_stands() -> None:
     assert found == {"type": "string", "enum": ["Bronze"]}
 
 
+def test_a_schema_that_cannot_be_used_says_nothing() -> None:
+    function: Json = {
+        "name": "f",
+        "parameters": {"type": "dict", "properties": {"x": {"type": "string", "pattern": "("}}, "required": []},
+    }
+    broken = case({"f": {"x": ["a"]}}, functions=[function])
+    assert verdicts(broken, decoded({"f": {"x": "a"}})) == (True, True)
+    assert verdicts(broken, decoded({"f": {"x": "b"}})) == (False, False)
+
+
 def test_a_broken_schema_leaves_its_parameter_free_and_no_other() -> None:
     properties: Json = {"x": {"type": "array", "items": "{'type': 'string'}"}, "n": {"type": "integer"}}
     function: Json = {"name": "f", "parameters": {"type": "dict", "properties": properties, "required": ["n", "gone"]}}

@@ -21,6 +21,7 @@ from tests.unit.suites.bfcl.rows import case, decoded, forecast, verdicts
         ),
         pytest.param([[{"a": [1, 2]}]], [{"a": Operator("any", [1, 2])}], id="objects_in_lists_do_too"),
         pytest.param([{"a": [{"b": [1]}]}], {"a": {"b": [1]}}, id="deeper_down_all_is_plain"),
+        pytest.param([], Operator("literal", []), id="no_alternatives_at_all_are_an_empty_list"),
         pytest.param([{"a": 1}], {"a": Operator("literal", 1)}, id="a_key_without_its_list_is_taken_as_it_stands"),
     ],
 )
