@@ -24,6 +24,7 @@ from pytest_fcall.cases.ids import tag
 from pytest_fcall.cases.messages import Messages
 from pytest_fcall.cases.options import OPTION_KEYS, WORLD_READERS, Defaults, Options, category, decoder
 from pytest_fcall.cases.patterns import pattern, patterns
+from pytest_fcall.cases.profiles import check_profile
 from pytest_fcall.cases.rules import match_rules, profile, strings
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.settings import settings
@@ -75,6 +76,8 @@ def read_case(
     if "match" in entries:
         scope.match = match_rules(entries["match"][1], scope) + ground.match
     turns = _turns(place, entries, options, scope)
+    rules = _rules(options, scope)
+    check_profile(entries["expect"][1] if "expect" in entries else place, turns, rules, faults)
     world = options.world()
     mode = mode_of(turns, world)
     return Case(
@@ -82,7 +85,7 @@ def read_case(
         location=ground.source.location(place),
         turns=turns,
         tools=tools,
-        rules=_rules(options, scope),
+        rules=rules,
         category=options.one("category", category) or category_of(turns, tools, mode),
         tags=tuple(dict.fromkeys(options.joined("tags", _tags))),
         skip=options.joined("skip", _skip),

@@ -39,6 +39,11 @@ def judge(
 
     Pure and total: whatever a model says gives a verdict, with every reason that there is.
     """
+    if rules.profile == "bfcl":
+        from pytest_fcall.matching.bfcl.verdict import judge_bfcl
+
+        verdict = judge_bfcl(calls, expectation, tools, rules)
+        return replace(verdict, notes=calls.notes)
     comparison = Comparison(calls.calls, tools, rules, comparators, wire_of(reply))
     verdict = _judge(reply, calls, expectation, comparison)
     notes = (*calls.notes, *dict.fromkeys(comparison.notes))

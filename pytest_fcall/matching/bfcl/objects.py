@@ -10,7 +10,7 @@ from pytest_fcall.matching.bfcl.strings import each, standard_if_string
 
 def check_object(name: str, value: Any, alternatives: Any) -> Objection:
     """Compare with each alternative; what is wrong with the last one is told."""
-    wrong = objection("dict_checker:unclear", argument=name)
+    wrong = objection("dict_checker:unclear", f"`{name}` may only be left out", argument=name)
     for answer in each(alternatives):
         if answer == "":
             continue
@@ -23,7 +23,7 @@ def check_object(name: str, value: Any, alternatives: Any) -> Objection:
 
 def check_objects(name: str, value: Any, alternatives: Any) -> Objection:
     """Compare a list of objects with each alternative, in order."""
-    wrong: Objection = objection("list_dict_checker:unclear", argument=name)
+    wrong: Objection = objection("list_dict_checker:unclear", f"`{name}` has no right value", argument=name)
     for answers in each(alternatives):
         if len(value) != len(answers):
             message = f"`{name}` holds {len(value)} objects, not {len(answers)}"

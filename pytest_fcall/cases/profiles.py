@@ -1,0 +1,21 @@
+"""What a case may not ask for under its profile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from yaml import Node
+
+from pytest_fcall.cases.faults import Faults
+from pytest_fcall.core import Rules, Turn
+from pytest_fcall.core.beyond_bfcl import KNOWN, beyond_bfcl
+
+
+def check_profile(place: Node, turns: Sequence[Turn], rules: Rules, faults: Faults) -> None:
+    """Note all that the profile has no rule for: to pass over it in silence would be to judge something else."""
+    if rules.profile != "bfcl":
+        return
+    for turn in turns:
+        for name in beyond_bfcl(turn.expect, rules) if turn.expect is not None else ():
+            message = f"{name} means nothing under `profile: bfcl`"
+            faults.add("beyond-bfcl", place, message, f"it knows {KNOWN}; the profile `strict` knows more")

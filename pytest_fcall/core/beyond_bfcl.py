@@ -1,0 +1,67 @@
+"""What the profile `bfcl` has no rule for: the official checker knows plain values, alternatives and leaving out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pytest_fcall.core.expectation import Expectation, ExpectedCall
+from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.rules import Rules
+
+KNOWN = "plain values, `$any` and `$optional`"
+"""What it has rules for, in words."""
+
+
+def beyond_bfcl(expectation: Expectation, rules: Rules) -> Iterator[str]:
+    """Name, as a case file does, all that means nothing to the official checker."""
+    if rules.match:
+        yield "`match`"
+    if expectation.never or rules.never:
+        yield "`never`"
+    if expectation.kind == "any_of":
+        yield "`any_of`"
+    if expectation.allow:
+        yield "`allow`"
+    if expectation.extra == "allow" and not expectation.never:  # `never` alone allows all else
+        yield "`extra: allow`"
+    if expectation.order == "strict":
+        yield "`order: strict`"
+    if len(expectation.stages) > 1:
+        yield "`then`"
+    for stage in expectation.stages:
+        for call in stage:
+            yield from _beyond_call(call)
+
+
+def _beyond_call(call: ExpectedCall) -> Iterator[str]:
+    if call.times != (1, 1):
+        yield f"`times` of `{call.tool}`"
+    if call.open:
+        yield f"`args: open` of `{call.tool}`"
+    if call.arguments is None:
+        yield f"`$ignore` of `{call.tool}`"
+    for name, pattern in (call.arguments or {}).items():
+        for operator in dict.fromkeys(_operators(pattern, choice=True)):
+            yield f"`${operator}` in `{name}` of `{call.tool}`"
+
+
+def _operators(pattern: Pattern, *, choice: bool, level: int = 1) -> Iterator[str]:
+    """Name operators without a meaning. `choice` tells whether alternatives may stand here.
+
+    They may for an argument, and for each key of an object that is an argument or an item of one.
+    """
+    match pattern:
+        case Operator("literal"):
+            return
+        case Operator("any" | "optional") if choice:
+            inner = pattern.operand
+            for option in inner if pattern.name == "any" and isinstance(inner, Sequence) else [inner]:
+                yield from _operators(option, choice=True, level=level)
+        case Operator():
+            yield pattern.name
+        case Mapping():
+            for value in pattern.values():
+                yield from _operators(value, choice=choice and level > 0, level=level - 1)
+        case list() | tuple():
+            for item in pattern:
+                yield from _operators(item, choice=choice and isinstance(item, Mapping), level=level)

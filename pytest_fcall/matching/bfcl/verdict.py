@@ -1,0 +1,98 @@
+"""The official ruling as a Verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from pytest_fcall.core.beyond_bfcl import KNOWN, beyond_bfcl
+from pytest_fcall.core.call import Calls
+from pytest_fcall.core.expectation import Expectation
+from pytest_fcall.core.rules import Rules
+from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
+from pytest_fcall.matching.bfcl.rule import rule, undecodable
+from pytest_fcall.matching.bfcl.ruling import Ruling
+from pytest_fcall.matching.bfcl.truth import exam_of
+from pytest_fcall.matching.mismatch import path_text
+
+_WHOLE: Mapping[str, ReasonKind] = MappingProxyType(
+    {
+        "wrong_count": "wrong_count",
+        "decoder_success": "unexpected_call",
+    }
+)
+"""What is wrong with the answer as a whole, in our words."""
+
+_NEAREST_FIRST: Mapping[str, ReasonKind] = MappingProxyType(
+    {
+        "value_error": "wrong_value",
+        "dict_checker": "wrong_value",
+        "list_dict_checker": "wrong_value",
+        "type_error": "wrong_type",
+        "missing_optional": "missing_argument",
+        "missing_required": "missing_argument",
+        "unexpected_param": "unexpected_argument",
+        "wrong_func_name": "wrong_tool",
+    }
+)
+"""What is wrong with one call, in our words; a value that is wrong is nearer to a right call than another function."""
+
+
+def judge_bfcl(calls: Calls, expectation: Expectation, tools: Sequence[Tool], rules: Rules) -> Verdict:
+    """Judge calls as the official checker would. It knows nothing of refusals and replies that are cut off."""
+    if beyond := list(beyond_bfcl(expectation, rules)):
+        message = f"the profile `bfcl` knows {KNOWN}, but not {', '.join(beyond)}"
+        return Verdict(False, (Reason("wrong_value", "expected", message),), error_type="case_error:beyond_bfcl")
+    exam = exam_of(expectation, tools, rules.language)
+    if calls.malformed is not None or not calls.calls:
+        return _without_calls(undecodable(exam, "it holds no call"), calls)
+    ruling = rule(exam, [{call.name: dict(call.arguments)} for call in calls.calls])
+    if ruling.valid:
+        return Verdict(True, pairs=ruling.pairs)
+    if (error := _error(ruling, _WHOLE)) or (ruling.error_type or "").startswith("case_error"):
+        kind = _WHOLE.get(error, "wrong_value")
+        return Verdict(False, _told(kind, "calls", ruling), error_type=ruling.error_type)
+    return _of_a_call(ruling, calls, expectation)
+
+
+def _without_calls(ruling: Ruling, calls: Calls) -> Verdict:
+    if ruling.valid:
+        return Verdict(True)
+    reason = Reason("no_call", "calls", "No call was made, and one was expected.")
+    if calls.malformed is not None:
+        reason = Reason("malformed", "reply", calls.malformed)
+    return Verdict(False, (reason,), error_type=ruling.error_type)
+
+
+def _of_a_call(ruling: Ruling, calls: Calls, expectation: Expectation) -> Verdict:
+    """Tell what is wrong with the one call, or with the one that is nearest to what was looked for."""
+    index, wrong = min(ruling.tried, key=lambda one: _distance(one[1]), default=(0, ruling))
+    number = len(ruling.pairs)
+    reasons = tuple(_reasons(wrong, index, number, calls, expectation))
+    return Verdict(False, reasons, (*ruling.pairs, (number, index)), error_type=ruling.error_type)
+
+
+def _reasons(wrong: Ruling, index: int, number: int, calls: Calls, expectation: Expectation) -> Iterator[Reason]:
+    call = calls.calls[index]
+    expected = [call for stage in expectation.stages for call in stage][number]
+    kind, name = _NEAREST_FIRST[_error(wrong, _NEAREST_FIRST)], wrong.argument
+    for message in wrong.errors:
+        if name is None:
+            yield Reason(kind, f"calls[{index}]", message, expected.tool, call.name)
+        else:
+            path = f"calls[{index}].{path_text(('args', name))}"
+            yield Reason(kind, path, message, (expected.arguments or {}).get(name), call.arguments.get(name))
+
+
+def _told(kind: ReasonKind, path: str, ruling: Ruling) -> tuple[Reason, ...]:
+    return tuple(Reason(kind, path, message) for message in ruling.errors)
+
+
+def _error(ruling: Ruling, known: Mapping[str, ReasonKind]) -> str:
+    """Find the part of an official error type that is known; empty where neither is."""
+    return next((part for part in (ruling.error_type or "").split(":") if part in known), "")
+
+
+def _distance(ruling: Ruling) -> int:
+    return list(_NEAREST_FIRST).index(_error(ruling, _NEAREST_FIRST))
