@@ -16,14 +16,12 @@ from pytest_fcall.decoding.wording import shortened
 
 
 def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:  # noqa: ARG001  the shape of every decoder
-    """Read the calls; a text without brackets is prose."""
-    if "{" not in text and "[" not in text:
-        return Calls()
+    """Read the calls; text that is no JSON and does not name an `API` is prose."""
     found = Gathering()
     try:
         value = value_in(text, found)
     except NotJson as error:
-        return Calls(malformed=f"The text is not JSON: {error}.")
+        return Calls(malformed=f"The text is not JSON: {error}." if '"API"' in text else None)
     if isinstance(value, Mapping) and "APIs" in value:
         value = value["APIs"]
     for item in value if isinstance(value, list) else [value]:

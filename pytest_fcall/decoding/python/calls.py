@@ -29,6 +29,7 @@ _BLOCKS = frozenset(
 _NAME = r"[^\W\d][\w.]*+"
 _LINE = re.compile(rf"^[ \t]*+`?(?P<call>\[?[ \t]*+(?P<name>{_NAME})\()", re.MULTILINE)
 _FIRST_CALL = re.compile(rf"[\[(]?\s*+{_NAME}\(")
+_FIRST_COMMENTS = re.compile(r"\A(?:\s*+#[^\n]*+\n)++")
 _CALLED = re.compile(rf"\b({_NAME})\(")
 # What nobody writes in prose: a list of calls whose first argument, if there is one, is named or a string.
 _FIRST_ARGUMENT = r"\(\s*+(?:[^\W\d]\w*+\s*+=(?!=)|['\"]|\))"
@@ -78,7 +79,7 @@ def _read_text(text: str, offered: Mapping[str, Tool], found: Gathering) -> None
 
 
 def _read_block(block: Piece, offered: Mapping[str, Tool], found: Gathering, *, alone: bool) -> None:
-    text = block.text.strip()
+    text = _FIRST_COMMENTS.sub("", block.text).strip()
     try:
         items, error = (calls_in(text) if block.info in _BLOCKS else None), "it holds more than calls"
     except NotPython as reason:
@@ -106,17 +107,13 @@ def _read_lines(text: str, offered: Mapping[str, Tool], found: Gathering) -> Non
                 found.fault(f"A call of {shortened(line['name'])} cannot be read: {error}.")
             break
         line_end = len(text) if (newline := text.find("\n", end)) < 0 else newline
-        if meant and text[end:line_end].strip() in _AFTER:
+        if meant and not text[end:line_end].strip(" \t\r;,`"):
             found.prose(text[start : line.start()])
             _read_line(text[first:end], offered, found)
         else:
             found.prose(text[start:line_end])
         start = line_end
     found.prose(text[start:])
-
-
-_AFTER = frozenset({"", ";", ",", "`"})
-"""What may follow a call on its line."""
 
 
 def _read_line(source: str, offered: Mapping[str, Tool], found: Gathering) -> None:

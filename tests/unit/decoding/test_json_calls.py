@@ -34,6 +34,85 @@ def test_calls_are_read(text: str, calls: tuple[Call, ...]) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "f", "parameters": {"a": 1}}',
+        '{"function": "f", "args": {"a": 1}}',
+        '{"tool": "f", "input": {"a": 1}}',
+        '{"tool_name": "f", "kwargs": {"a": 1}}',
+        '{"type": "function", "name": "f", "parameters": {"a": 1}}',
+        '{"type": "function", "function": {"name": "f", "arguments": "{\\"a\\": 1}"}}',
+        '{"function": {"name": "f", "arguments": {"a": 1}}, "index": 0}',
+        '{"type": "function_call", "name": "f", "arguments": "{\\"a\\": 1}"}',
+        '{"type": "tool_use", "name": "f", "input": {"a": 1}}',
+        '{"tool_calls": [{"name": "f", "arguments": {"a": 1}}]}',
+        '{"role": "assistant", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}]}',
+        '{"role": "assistant", "function_call": {"name": "f", "arguments": "{\\"a\\": 1}"}}',
+        '{"role": "assistant", "content": [{"type": "tool_use", "name": "f", "input": {"a": 1}}]}',
+        '{"choices": [{"message": {"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}}]}',
+        '{"object": "response", "output": [{"type": "text"}, {"type": "tool_call", "name": "f", "args": {"a": 1}}]}',
+        '```json\n{"name": "f", "arguments": {"a": 1}}\n```',
+        '```\n[{"name": "f", "arguments": {"a": 1}}]```',
+        '```json\n[\n{"name": "f",\n"arguments": {"a": 1}}]\n```\n',
+        '\n{"name": "f", "arguments": {"a": 1}}\n\n',
+    ],
+)
+def test_all_shapes_that_are_in_use(text: str) -> None:
+    assert read(text) == Calls((Call("f", {"a": 1}),))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "f", "arguments": {}}\n\n{"name": "g", "arguments": {}}',
+        '```json\n{"name": "f", "arguments": {}}\n{"name": "g", "arguments": {}}\n```',
+        '```json\n{"name": "f", "arguments": {}}\n```\n```json\n[{"name": "g", "arguments": {}}]\n```',
+    ],
+)
+def test_lines_and_blocks_are_read_one_after_another(text: str) -> None:
+    assert read(text) == Calls((Call("f", {}), Call("g", {})))
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ('Sure!\n```json\n[{"name": "f", "arguments": {}}]\n```\nDone.', "'Sure!'"),
+        ('<think>\nHm.\n</think>\n[{"name": "f", "arguments": {}}]', "Hm."),
+        ('[{"type": "text", "text": "Let me see."}, {"type": "tool_use", "name": "f", "input": {}}]', "'Let me see.'"),
+        ('{"role": "assistant", "content": "Now:", "tool_calls": [{"name": "f", "arguments": {}}]}', "'Now:'"),
+        ('```json\n[{"name": "f", "arguments": {}}]', "not closed"),
+        ('{"tool_calls": [{"function": {"name": "f", "arguments": ""}}]}', "empty"),
+        ('{"tool_calls": [{"function": {"name": "f", "arguments": "{\\"a\\": 1, \\"a\\": 2}"}}]}', "'a' stands twice"),
+    ],
+)
+def test_what_was_dropped_is_noted(text: str, note: str) -> None:
+    calls = read(text)
+    assert calls.malformed is None
+    assert [call.name for call in calls.calls] == ["f"]
+    assert note in calls.notes[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"role": "assistant", "content": "You are welcome."}',
+        '{"role": "assistant", "content": "You are welcome.", "tool_calls": null}',
+        '[{"type": "text", "text": "You are welcome."}]',
+        '{"tool_calls": []}',
+    ],
+)
+def test_a_message_without_calls_is_an_abstention(text: str) -> None:
+    assert read(text) == Calls()
+
+
+def test_the_ids_of_wires_are_kept() -> None:
+    assert read('{"type": "tool_use", "id": "t1", "name": "f", "input": {}}').calls == (Call("f", {}, "t1"),)
+    both = '{"type": "function_call", "id": "fc", "call_id": "c1", "name": "f", "arguments": "{}"}'
+    assert read(both).calls == (Call("f", {}, "c1"),)
+    assert read('{"id": 7, "name": "f", "arguments": {}}').calls == (Call("f", {}),)
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("", "not JSON"),
@@ -50,6 +129,20 @@ def test_calls_are_read(text: str, calls: tuple[Call, ...]) -> None:
         ('{"name": "f", "arguments": [1]}', "a list"),
         ('{"name": "f", "arguments": {}, "thought": "hm"}', "'thought'"),
         ('{"name": "f", "arguments": {"a": NaN}}', "NaN"),
+        ('{"name": "f", "arguments": {}, "parameters": {}}', "both `arguments` and `parameters`"),
+        ('{"name": "f", "tool": "g", "arguments": {}}', "both `name` and `tool`"),
+        ('{"name": "f", "description": "…", "parameters": {}}', "'description'"),
+        ('{"type": "object", "name": "f", "parameters": {}}', "its `type` is 'object'"),
+        ('{"type": ["x"], "name": "f", "parameters": {}}', "its `type` is"),
+        ('{"function": {"name": "f", "arguments": "{"}}', "arguments of 'f' cannot be read"),
+        ('{"function": {"name": "f", "arguments": "{}"}, "name": "f"}', "'name'"),
+        ('{"tool_calls": {}}', "`tool_calls` is no list"),
+        ('{"choices": []}', "not exactly one choice"),
+        ('{"choices": [{}, {}]}', "not exactly one choice"),
+        ('{"choices": [{"message": null}]}', "not an object"),
+        ('{"name": "f", "arguments": {}}\nDone.', "Extra data"),
+        ("```python\nf()\n```", "not JSON"),
+        ('```json\n{"name": \n```', "not JSON"),
     ],
 )
 def test_anything_else_is_malformed_and_says_why(text: str, words: str) -> None:
@@ -71,7 +164,7 @@ def test_a_key_that_stands_twice_is_noted() -> None:
 @given(st.text(st.characters(codec=None)))
 def test_any_text_gives_calls(text: str) -> None:
     calls = read(text)
-    assert calls.malformed or json.loads(text) == [] or calls.calls
+    assert calls.malformed or calls.calls or json.loads(text) == []
 
 
 @given(st.lists(st.tuples(st.text(min_size=1), st.dictionaries(st.text(), st.integers() | st.text())), max_size=4))

@@ -1,0 +1,84 @@
+"""Text that was made to break decoders: none raises, none takes more than linear time."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.core import Calls
+from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.tagged.families import FAMILIES
+from tests.unit.decoding.tools import TOOLS
+
+# One name each of those that have several; the families of models have tests of their own.
+NAMES = sorted({DECODERS[name]: name for name in DECODERS.keys() - FAMILIES.keys()}.values())
+SEEDS = [
+    "(",
+    "[",
+    "{",
+    "[ping(",
+    "ping(",
+    "\nping(",
+    "ping()\n",
+    "ping(a='",
+    "ping(a='\\\\",
+    "'''\\\\",
+    '"""',
+    "f'{",
+    "9",
+    "-",
+    "9**",
+    "a.",
+    "a=b ",
+    "A(b=c, ",
+    "A[b='c\\\\', ",
+    "A(b ; ) [SEP] ",
+    ")   ",
+    "\ud800",
+    "\0",
+    "\u00e9\n",
+    "```",
+    "```\n",
+    "```json\n",
+    "<think>",
+    "</think>",
+    "<<function>>",
+    "<<function>>f(",
+    "<<function>>f(a='x') ",
+    "curl a\n",
+    "API.f(1)\n",
+    "x = Loc('y')\nAPI.f(x, x)\n",
+    "x = [x, x]\n",
+    '{"name": "f", "arguments": {',
+    '{"name": "f", "arguments": {}}\n',
+    '{"name": "f", "arguments": {"a": "\\\\',
+    '"API"',
+    "#",
+    ";",
+    "`",
+    "<tool_call>",
+]
+
+
+def seconds(decoder: str, text: str) -> float:
+    start = time.perf_counter()
+    calls = DECODERS[decoder](text, TOOLS)
+    assert isinstance(calls, Calls)
+    assert len(calls.malformed or "") < 5_000
+    return time.perf_counter() - start
+
+
+@pytest.mark.parametrize("decoder", NAMES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_four_times_the_text_takes_no_more_than_about_four_times_the_time(decoder: str, seed: str) -> None:
+    short, long = (seconds(decoder, seed * (size // len(seed))) for size in (25_000, 100_000))
+    # A quadratic decoder would take sixteen times as long; what is over in an instant is not measured.
+    assert long < max(10 * short, 0.25)
+
+
+@given(decoder=st.sampled_from(NAMES), parts=st.lists(st.sampled_from(SEEDS) | st.text(st.characters(codec=None))))
+def test_any_text_gives_calls(decoder: str, parts: list[str]) -> None:
+    assert isinstance(DECODERS[decoder]("".join(parts), TOOLS), Calls)
