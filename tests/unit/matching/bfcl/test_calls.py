@@ -1,0 +1,163 @@
+"""What the official checker says of a call, of several, and of none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_fcall.matching.bfcl import Exam, Ruling, rule, undecodable
+from tests.unit.matching.bfcl.exams import function
+
+CALL = "simple_function_checker"
+PARALLEL = "parallel_function_checker_no_order"
+FORMAT = "ast_decoder:decoder_wrong_output_format"
+BOOK = function("shop.book", ["city"], city="string", days="integer")
+TRUTH = {"shop.book": {"city": ["Oslo"], "days": [1, ""]}}
+
+ONE: dict[str, tuple[Any, str | None]] = {
+    "the call that is expected": ({"shop.book": {"city": "Oslo", "days": 1}}, None),
+    "what may be left out is left out": ({"shop.book": {"city": "Oslo"}}, None),
+    "another name": ({"book": {"city": "Oslo"}}, f"{CALL}:wrong_func_name"),
+    "another case": ({"Shop.book": {"city": "Oslo"}}, f"{CALL}:wrong_func_name"),
+    "an underscore for the dot": ({"shop_book": {"city": "Oslo"}}, f"{CALL}:wrong_func_name"),
+    "a required argument is missing": ({"shop.book": {"days": 1}}, f"{CALL}:missing_required"),
+    "an invented argument": ({"shop.book": {"city": "Oslo", "mood": 1}}, f"{CALL}:unexpected_param"),
+    "an argument without a name": ({"shop.book": {"city": "Oslo", None: 1}}, f"{CALL}:unexpected_param"),
+    "the first error is told": ({"shop.book": {"city": 5, "mood": 1}}, "type_error:simple"),
+}
+
+
+@pytest.mark.parametrize(("call", "error"), [pytest.param(*row, id=name) for name, row in ONE.items()])
+def test_one_call(call: Any, error: str | None) -> None:
+    for category in ("simple_python", "live_simple", "multiple"):
+        assert rule(Exam(category, [BOOK], [TRUTH]), [call]).error_type == error
+
+
+def test_an_argument_that_the_truth_passes_over_is_unexpected() -> None:
+    exam = Exam("simple", [BOOK], [{"shop.book": {"city": ["Oslo"]}}])
+    assert rule(exam, [{"shop.book": {"city": "Oslo", "days": 1}}]).error_type == f"{CALL}:unexpected_param"
+
+
+def test_an_argument_that_the_function_does_not_know_is_unexpected() -> None:
+    exam = Exam("simple", [BOOK], [{"shop.book": {"city": ["Oslo"], "mood": ["good", ""]}}])
+    assert rule(exam, [{"shop.book": {"city": "Oslo", "mood": "good"}}]).error_type == f"{CALL}:unexpected_param"
+
+
+def test_an_optional_argument_may_be_left_out_only_where_the_truth_says_so() -> None:
+    exam = Exam("simple", [BOOK], [{"shop.book": {"city": ["Oslo"], "days": [1]}}])
+    assert rule(exam, [{"shop.book": {"city": "Oslo"}}]).error_type == f"{CALL}:missing_optional"
+
+
+def test_a_required_argument_may_never_be_left_out() -> None:
+    exam = Exam("simple", [BOOK], [{"shop.book": {"city": ["Oslo", ""]}}])
+    assert rule(exam, [{"shop.book": {}}]).error_type == f"{CALL}:missing_required"
+
+
+def test_models_that_must_write_underscores_may_not_write_dots() -> None:
+    exam = Exam("simple", [BOOK], [TRUTH], underscored=True)
+    assert rule(exam, [{"shop_book": {"city": "Oslo"}}]).valid
+    assert rule(exam, [{"shop.book": {"city": "Oslo"}}]).error_type == f"{CALL}:wrong_func_name"
+
+
+@pytest.mark.parametrize(
+    ("category", "calls", "error"),
+    [
+        ("simple_python", 0, f"{CALL}:wrong_count"),
+        ("simple_python", 2, f"{CALL}:wrong_count"),
+        ("live_multiple", 2, "multiple_function_checker:wrong_count"),
+        ("parallel", 2, f"{PARALLEL}:wrong_count"),
+        ("live_parallel_multiple", 0, f"{PARALLEL}:wrong_count"),
+    ],
+)
+def test_the_number_of_calls_counts(category: str, calls: int, error: str) -> None:
+    assert rule(Exam(category, [BOOK], [TRUTH]), [{"shop.book": {"city": "Oslo"}}] * calls).error_type == error
+
+
+def test_of_several_functions_the_one_that_is_expected_must_be_called() -> None:
+    exam = Exam("multiple", [function("list_all"), BOOK], [TRUTH])
+    assert rule(exam, [{"shop.book": {"city": "Oslo"}}]).valid
+    assert rule(exam, [{"list_all": {}}]).error_type == f"{CALL}:wrong_func_name"
+
+
+def f(**arguments: Any) -> dict[str, Any]:
+    return {"f": arguments}
+
+
+def parallel(*truth: list[int]) -> Exam:
+    return Exam("parallel", [function(x="integer")], [{"f": {"x": alternatives}} for alternatives in truth])
+
+
+def test_the_order_of_several_calls_is_free() -> None:
+    assert rule(parallel([1], [2], [3]), [f(x=3), f(x=1), f(x=2)]) == Ruling(True)
+
+
+def test_an_expected_call_takes_the_first_that_is_right_even_one_that_another_needs() -> None:
+    assert rule(parallel([1], [1, 2]), [f(x=2), f(x=1)]).valid
+    assert rule(parallel([1, 2], [1]), [f(x=2), f(x=1)]).valid
+    assert rule(parallel([1, 2], [1]), [f(x=1), f(x=2)]).error_type == f"{PARALLEL}:cannot_find_match"
+
+
+def test_where_no_call_is_right_each_that_is_left_is_told() -> None:
+    ruling = rule(parallel([1], [2], [3]), [f(x=1), f(x=5), f(y=6)])
+    assert ruling.pairs == ((0, 0),)
+    assert [(index, wrong.error_type) for index, wrong in ruling.tried] == [
+        (1, "value_error:others"),
+        (2, f"{CALL}:unexpected_param"),
+    ]
+    assert ruling.errors[0] == "no call is right for expected call 1"
+
+
+def test_no_calls_are_right_where_none_are_expected() -> None:
+    assert rule(parallel(), []).valid
+
+
+@pytest.mark.parametrize(
+    "decoded",
+    [None, "f(x=1)", {}, {"f": {"x": 1}}, (f(x=1),), [None], [{}], [{"f": {}, "g": {}}], [{"f": [1]}], [f(x=1), "x"]],
+    ids=repr,
+)
+def test_anything_but_a_list_of_calls_has_the_wrong_form(decoded: object) -> None:
+    assert rule(parallel([1]), decoded).error_type == FORMAT
+    assert rule(Exam("irrelevance", [], ()), decoded).valid
+    assert rule(Exam("live_relevance", [], ()), decoded).error_type == "relevance_error:decoder_failed"
+
+
+@pytest.mark.parametrize(
+    ("category", "decoded", "error"),
+    [
+        ("irrelevance", [], None),
+        ("irrelevance", [f(x=1)], "irrelevance_error:decoder_success"),
+        ("live_irrelevance", [{"no such function": {}}], "irrelevance_error:decoder_success"),
+        ("live_relevance", [], "relevance_error:decoder_failed"),
+        ("live_relevance", [{"no such function": {}}], None),
+    ],
+)
+def test_where_only_calling_or_not_counts_nothing_else_does(category: str, decoded: object, error: str | None) -> None:
+    assert rule(Exam(category, [], ()), decoded).error_type == error
+
+
+def test_what_cannot_be_decoded_passes_for_an_abstention() -> None:
+    assert undecodable(Exam("live_irrelevance", [], ()), "no call").valid
+    assert undecodable(Exam("live_relevance", [], ()), "no call").error_type == "relevance_error:decoder_failed"
+    ruling = undecodable(parallel([1]), "no call in it")
+    assert (ruling.valid, ruling.error_type) == (False, "ast_decoder:decoder_failed")
+    assert "no call in it" in ruling.errors[0]
+
+
+@pytest.mark.parametrize(
+    ("exam", "crash"),
+    [
+        (Exam("simple", [], [TRUTH]), "IndexError"),
+        (Exam("simple", [BOOK], []), "IndexError"),
+        (Exam("simple", [BOOK], [{}]), "IndexError"),
+        (Exam("simple", [{"name": "f"}], [{"f": {}}]), "KeyError"),
+        (Exam("simple", [{"name": "f", "parameters": {"properties": {}}}], [{"f": {}}]), "KeyError"),
+        (Exam("simple", [BOOK | {"name": 5}], [TRUTH]), "TypeError"),
+        (Exam("multiple", [function("g")], [TRUTH]), "TypeError"),
+        (Exam("parallel", [{}], [TRUTH]), "KeyError"),
+    ],
+)
+def test_a_case_on_which_the_official_checker_breaks_is_an_error_of_the_case(exam: Exam, crash: str) -> None:
+    ruling = rule(exam, [{"shop.book": {"city": "Oslo"}}])
+    assert (ruling.valid, ruling.error_type) == (False, f"case_error:{crash}")
