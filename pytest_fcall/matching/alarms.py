@@ -30,7 +30,7 @@ class Alarms:
         for pattern in self.never:
             found = self.comparison.pattern(pattern, index)
             if found is not None and all(each.undecided for each in found):
-                why = f", unless this says otherwise: {found[0].message}" if found else ""
+                why = f", unless this says otherwise: {found[0].tell()}" if found else ""
                 message = f"{show_made(self.comparison.calls[index])} must never be called{why}"
                 yield Reason("forbidden_call", f"calls[{index}]", message, got=name)
                 return

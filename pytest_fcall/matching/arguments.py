@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from pytest_fcall.core.call import Call
 from pytest_fcall.core.expectation import CallPattern, ExpectedCall
@@ -18,7 +19,7 @@ def schema_mismatches(call: Call, ways: Ways) -> list[Mismatch]:
     if ways.schema is None:
         return []
     return [
-        Mismatch(finding.kind, tuple(finding.path), finding.message, finding.expected, finding.got)
+        Mismatch(finding.kind, finding.path, partial(getattr, finding, "message"), finding.expected, finding.got)
         for finding in ways.schema.check(call.arguments)
     ]
 

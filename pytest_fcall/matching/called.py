@@ -56,7 +56,7 @@ def _of_call(sides: Sides, index: int, place: int | None) -> Iterator[Reason]:
             )
     elif found is not None:
         for each in found:
-            yield Reason(each.kind, f"{path}.{path_text(('args', *each.keys))}", each.message, each.expected, each.got)
+            yield Reason(each.kind, f"{path}.{path_text(('args', *each.keys))}", each.tell(), each.expected, each.got)
     elif place is not None and not sides.comparison.is_unknown(index):
         wanted = sides.expected[place]
         message = f"{show_made(call)} was called, expected {show_expected(wanted)}"

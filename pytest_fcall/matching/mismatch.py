@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 from pytest_fcall.core.pattern import Pattern
 from pytest_fcall.core.values import Json
@@ -15,13 +14,15 @@ Keys: TypeAlias = tuple[str | int, ...]
 """The way from a call's arguments to a value: names and list indices."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """One finding about the value at `keys`."""
+class Mismatch(NamedTuple):
+    """One finding about the value at `keys`.
+
+    `tell` writes its sentence: most findings are of alternatives that did not come to be the nearest.
+    """
 
     kind: ReasonKind
     keys: Keys
-    message: str
+    tell: Callable[[], str]
     expected: Pattern = None
     got: Json = None
     undecided: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypeAlias
 
 from pytest_fcall.core.pattern import Operator, Pattern
@@ -39,8 +40,7 @@ def compare_named(
         wanted = below.standing or pattern
         if not given:
             if not _may_be_absent(key, wanted, at, below, compare):
-                message = f"{below.name} is missing, expected {show(wanted)}"
-                found.append(Mismatch("missing_argument", below.keys, message, wanted))
+                found.append(Mismatch("missing_argument", below.keys, partial(_missing, below, wanted), wanted))
             continue
         mismatches = compare(wanted, got[key], below)
         # Some wires make every optional parameter required and let models say null instead of nothing.
@@ -65,9 +65,16 @@ def compare_unnamed(
         if below.standing is not None:
             found.extend(compare(below.standing, value, below))
         elif not _says_nothing_new(key, value, known, below, compare):
-            message = f"{below.name} is given as {show(value)}, but not expected"
-            found.append(Mismatch("unexpected_argument", below.keys, message, None, value))
+            found.append(Mismatch("unexpected_argument", below.keys, partial(_unexpected, below, value), None, value))
     return found
+
+
+def _missing(below: Place, wanted: Pattern) -> str:
+    return f"{below.name} is missing, expected {show(wanted)}"
+
+
+def _unexpected(below: Place, value: Json) -> str:
+    return f"{below.name} is given as {show(value)}, but not expected"
 
 
 def compare_below(expected: Pattern, got: Json, below: Place, compare: Compare) -> list[Mismatch]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.rules import Rules, Strings
 from pytest_fcall.core.values import Json
-from pytest_fcall.core.verdict import ReasonKind
 from pytest_fcall.matching.mismatch import Keys, Mismatch, path_text
 from pytest_fcall.matching.strings import NORMAL_FORMS
 from pytest_fcall.matching.wording import json_type, show, type_in_words
@@ -30,8 +29,7 @@ class Ways:
     comparators: Mapping[str, Comparator]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A value's way from the call's arguments, and the rules that hold there.
 
     `standing` is the operator of a `match:` rule: it stands in for whatever the case expects here.
@@ -63,7 +61,7 @@ class Place:
 
     def outside_schema(self) -> Place:
         """The same place where the schema has nothing to say: inside JSON that travels as text."""
-        return replace(self, ways=replace(self.ways, schema=None))
+        return self._replace(ways=replace(self.ways, schema=None))
 
     def properties(self) -> Properties:
         """What the schema says about the keys of an object here."""
@@ -77,26 +75,27 @@ class Place:
         normal = NORMAL_FORMS[self.strings]
         return normal(expected) == normal(got)
 
-    def mismatch(self, expected: Pattern, got: Json, hint: str = "") -> list[Mismatch]:
-        """Report that `got` is not what is expected here."""
-        shown, wanted = show(got), show(expected)
-        kind: ReasonKind = "wrong_value"
-        if types := _different_types(expected, got):
-            kind, shown, wanted = "wrong_type", f"{shown} ({types[0]})", f"{wanted} ({types[1]})"
-        message = f"{self.name} is {shown}, expected {wanted}" + (f"; {hint}" if hint else "")
-        return [Mismatch(kind, self.keys, message, expected, got)]
+    def mismatch(self, expected: Pattern, got: Json, hint: str | Callable[[], str] = "") -> list[Mismatch]:
+        """Report that `got` is not what is expected here; `hint` says what may be done about it, if anything."""
+
+        def tell() -> str:
+            shown, wanted = show(got), show(expected)
+            if differ:
+                shown, wanted = f"{shown} ({type_in_words(got)})", f"{wanted} ({type_in_words(expected)})"
+            advice = hint if isinstance(hint, str) else hint()
+            return f"{self.name} is {shown}, expected {wanted}" + (f"; {advice}" if advice else "")
+
+        differ = _differ_in_type(expected, got)
+        return [Mismatch("wrong_type" if differ else "wrong_value", self.keys, tell, expected, got)]
 
     def undecided(self, expected: Pattern, got: Json, why: str) -> list[Mismatch]:
         """Report that nobody can say whether `got` is right; that never counts as right."""
-        return [
-            Mismatch("wrong_value", self.keys, f"{self.name} cannot be judged: {why}", expected, got, undecided=True)
-        ]
+        message = f"{self.name} cannot be judged: {why}"
+        return [Mismatch("wrong_value", self.keys, lambda: message, expected, got, undecided=True)]
 
 
-def _different_types(expected: Pattern, got: Json) -> tuple[str, str] | None:
+def _differ_in_type(expected: Pattern, got: Json) -> bool:
     if expected is None or got is None or isinstance(expected, Operator):
-        return None
-    types = json_type(got), json_type(expected)
-    if types[0] == types[1] or {"integer", "number"}.issuperset(types):
-        return None
-    return type_in_words(got), type_in_words(expected)
+        return False
+    types = {json_type(got), json_type(expected)}
+    return len(types) > 1 and types != {"integer", "number"}

@@ -25,6 +25,8 @@ def exact(text: str) -> str:
 
 def relaxed(text: str) -> str:
     """Without what a reader overlooks: case, compatibility forms, kinds of white space, quotes and dashes."""
+    if text.isascii():
+        return " ".join(text.replace("`", "'").lower().split())
     # Unified before NFKC too, which would take some quotes apart.
     folded = unicodedata.normalize("NFKC", text.translate(_UNIFIED)).translate(_UNIFIED).casefold()
     return " ".join(unicodedata.normalize("NFKC", folded).split())

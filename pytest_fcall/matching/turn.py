@@ -48,4 +48,4 @@ def _wrong_answer(
     # The rules of `match:` are about arguments.
     place = Place(Ways("", None, replace(rules, match=()), comparators), ("answer",), rules.strings)
     found = compare(answer, text, place)
-    return tuple(Reason("wrong_answer", "answer", each.message, each.expected, each.got) for each in found)
+    return tuple(Reason("wrong_answer", "answer", each.tell(), each.expected, each.got) for each in found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.values import Json
@@ -26,14 +27,17 @@ def compare(expected: Pattern, got: Json, at: Place) -> list[Mismatch]:
     if isinstance(expected, str):
         if not isinstance(got, str):
             return at.mismatch(expected, got)
-        return [] if at.same_text(expected, got) else at.mismatch(expected, got, near_miss(expected, got))
+        return [] if at.same_text(expected, got) else at.mismatch(expected, got, partial(near_miss, expected, got))
     if expected is None or isinstance(expected, bool):
         return [] if got is expected else at.mismatch(expected, got)
     if isinstance(expected, int | float):
         if is_number(got) and got == expected:
             return []
-        hint = "`$approx` would accept it" if nearly_equal(expected, got) else ""
-        return at.mismatch(expected, got, hint)
+        return at.mismatch(expected, got, partial(_rounding, expected, got))
     if isinstance(expected, Mapping):
         return compare_object(expected, got, at, compare)
     return compare_list(expected, got, at, compare)
+
+
+def _rounding(expected: float, got: Json) -> str:
+    return "`$approx` would accept it" if nearly_equal(expected, got) else ""

@@ -58,10 +58,8 @@ def show_made(call: Call) -> str:
 
 def json_type(value: Pattern) -> str:
     """Name the JSON Schema type of a value; 1.0 is a number, not an integer."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
+    if (name := _EXACT_TYPES.get(type(value))) is not None:
+        return name
     return next((name for kind, name in _TYPES if isinstance(value, kind)), "null")
 
 
@@ -86,6 +84,9 @@ _TYPES: tuple[tuple[type, str], ...] = (
     (float, "number"),
     (Mapping, "object"),
     (Sequence, "array"),
+)
+_EXACT_TYPES: Mapping[type, str] = MappingProxyType(
+    dict([*_TYPES, (bool, "boolean"), (type(None), "null"), (dict, "object"), (list, "array"), (tuple, "array")])
 )
 _ARTICLES: Mapping[str, str] = MappingProxyType(
     {

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_fcall.core.pattern import Operator
+from collections.abc import Sequence
+from functools import partial
+
+from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import Compare
@@ -25,8 +28,12 @@ def any_of(operator: Operator, got: Json, at: Place, compare: Compare) -> list[M
     nearest = min(tried, key=len, default=[])
     if nearest and all(len(each.keys) > len(at.keys) for each in nearest):
         return nearest
+    return at.mismatch(operator, got, partial(_near_one, alternatives, got))
+
+
+def _near_one(alternatives: Sequence[Pattern], got: Json) -> str:
     hints = (near_miss(each, got) for each in alternatives if isinstance(each, str) and isinstance(got, str))
-    return at.mismatch(operator, got, next(filter(None, hints), ""))
+    return next(filter(None, hints), "")
 
 
 def all_of(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:

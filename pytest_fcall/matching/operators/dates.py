@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta, tzinfo
+from functools import partial
 from types import MappingProxyType
 
 from pytest_fcall.core.pattern import Operator, Pattern
@@ -24,7 +25,7 @@ def same_day(operator: Operator, got: Json, at: Place, _compare: Compare) -> lis
     expected = _day(text(operator), at.ways.rules.now)
     if isinstance(got, str) and read_day(got) == expected:
         return []
-    return at.mismatch(operator, got, _day_hint(expected, got))
+    return at.mismatch(operator, got, partial(_day_hint, expected, got))
 
 
 def same_moment(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:

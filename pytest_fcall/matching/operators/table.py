@@ -62,7 +62,8 @@ def _registered(operator: Operator, got: Json, at: Place, _compare: Compare) -> 
     if not isinstance(answer, str):
         why = f"`${operator.name}` gave {type(answer).__name__}; a comparator gives None or a sentence."
         return at.undecided(operator, got, why)
-    return [Mismatch("wrong_value", at.keys, f"{at.name}: {answer[:500]}", operator, got)]
+    message = f"{at.name}: {answer[:500]}"
+    return [Mismatch("wrong_value", at.keys, lambda: message, operator, got)]
 
 
 OPERATIONS: Mapping[str, Operation] = MappingProxyType(

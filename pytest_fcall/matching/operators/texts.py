@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import NoReturn
 
 from pytest_fcall.core.pattern import Operator, Pattern
@@ -42,7 +43,7 @@ def same_to_a_reader(operator: Operator, got: Json, at: Place, _compare: Compare
     expected, normal = text(operator), _normal_form(operator.options.get("strings"))
     if not isinstance(got, str):
         return at.mismatch(operator, got)
-    return [] if normal(got) == normal(expected) else at.mismatch(operator, got, near_miss(expected, got))
+    return [] if normal(got) == normal(expected) else at.mismatch(operator, got, partial(near_miss, expected, got))
 
 
 def contains(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
