@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.matching.comparison import Comparison
-from pytest_fcall.matching.explanation import NEVER, Weight, best_pairs
+from pytest_fcall.matching.explanation import NEVER, Weight, best_pairs, cost_of
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.stages import Pairs, Plan
 
@@ -46,11 +46,8 @@ class Sides:
         exact = Plan(self._groups(), demands, fits, musts, len(self.made)).pairs()
         if exact is not None:
             return exact
-        # Calls of which as much is to be said stand in the order of the reply; otherwise their order has no say.
-        alike = sorted(self.made, key=self._profile)
-        counts = [[None if (found := row[index]) is None else len(found) for index in alike] for row in self._findings]
-        best = best_pairs(demands, counts, [self._weight(index) for index in alike])
-        return {alike[rank]: place for rank, place in best.items()}
+        rows = [[None if found is None else cost_of(found) for found in row] for row in self._findings]
+        return best_pairs(demands, rows, [self._weight(index) for index in self.made])
 
     def _groups(self) -> list[list[int]]:
         groups: dict[int, list[int]] = {}
@@ -58,21 +55,12 @@ class Sides:
             groups.setdefault(stage, []).append(place)
         return list(groups.values())
 
-    def _profile(self, index: int) -> tuple[Weight, list[Sequence[str]]]:
-        """All kinds of reasons that a call can give, wherever it is put."""
-        everywhere = [self.comparison.by_schema(index), *(row[index] for row in self._findings)]
-        return self._weight(index), [[""] if found is None else _kinds(found) for found in everywhere]
-
     def _weight(self, index: int) -> Weight:
         if self.comparison.is_unknown(index):
             return Weight(alone=0, instead=0)
         if index in self.excused:
             return Weight(alone=len(self.comparison.by_schema(index)), instead=NEVER)
         return Weight(alone=0, instead=NEVER) if self.alarmed[index] else Weight()
-
-
-def _kinds(found: Sequence[Mismatch]) -> Sequence[str]:
-    return sorted(each.kind for each in found)
 
 
 def _is_excused(expectation: Expectation, comparison: Comparison, index: int) -> bool:

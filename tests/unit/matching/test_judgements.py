@@ -499,7 +499,7 @@ PARALLEL_MULTIPLE = [
         "duplicates of several tools are counted one by one",
         [TABLES, PARIS, TABLES, PARIS],
         [PARIS, PARIS, "list_tables"],
-        ["unexpected_call calls[2]"],
+        ["unexpected_call calls[0]"],
     ),
     Row(
         "three general expectations find the one way that serves all",
