@@ -39,6 +39,8 @@ def failure_text(
     """
     reasons = _reasons(verdict.reasons, marks, several=len(calls.calls) > 1)
     headline = reasons[0].strip() if reasons else safe_line(case.id)
+    if verdict.error_type:
+        headline = f"{headline} (bfcl: {safe_line(verdict.error_type)})"
     top = [f"  {place_text(case.location)}asked{f' {safe_line(model)}' if model else ''}: {asked(case)}"]
     bottom = [*_instead(calls, reply), *reasons[1:]]
     pairs = paired(chosen(expectation_of(case), verdict.alternative), calls.calls, verdict)

@@ -24,6 +24,7 @@ def full_failure_text(
         ("asked", [line for message in judged_turn(case).messages for line in _message(message)]),
         ("expected and called", [line for pair in pairs for line in _pair(pair, marks)]),
         ("reasons", [line for reason in verdict.reasons for line in _reason(reason)]),
+        ("official error", [safe_line(verdict.error_type)] if verdict.error_type else []),
         ("raw calls", [f"{shown(raw.name)} {shown(raw.arguments, _LIMIT)}" for raw in reply.tool_calls]),
         ("refusal", safe(reply.refusal or "", _LIMIT).splitlines()),
         ("text", safe(reply.text, _LIMIT).splitlines()),

@@ -97,7 +97,7 @@ defaults:
   category: parallel
   never: ["delete_*", {send: {amount: {$gt: 100}}}]
   strings: relaxed
-  profile: bfcl
+  profile: strict
   samples: auto
   settings: {temperature: 0, reasoning_effort: low}
 match:

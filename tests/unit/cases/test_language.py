@@ -445,7 +445,7 @@ class TestMatrix:
 
 def test_defaults_and_cases_add_up_or_stand_for_one_another(tmp_path: Path) -> None:
     head = TOOLS + (
-        "defaults:\n  tags: [a, b]\n  strings: relaxed\n  profile: bfcl\n  samples: 3\n  decoder: json\n"
+        "defaults:\n  tags: [a, b]\n  strings: relaxed\n  samples: 3\n  decoder: json\n"
         "  settings: {temperature: 0, seed: 1}\n  never: ['x_*']\n  xfail: later\n  stubs: {ping: 1}\n"
     )
     found = case(
@@ -456,7 +456,7 @@ def test_defaults_and_cases_add_up_or_stand_for_one_another(tmp_path: Path) -> N
         head=head,
     )
     assert found.tags == ("b", "c", "a")
-    assert (found.rules.strings, found.rules.profile) == ("exact", "bfcl")
+    assert found.rules.strings == "exact"
     assert found.samples == Samples(None, "rate>=0.8")
     assert found.settings == {"temperature": 0, "seed": 2, "reasoning_effort": "low"}
     assert found.rules.never == (CallPattern("x_*"),)

@@ -1,0 +1,72 @@
+"""The ground truths of the leaderboard, as expectations of ours and back again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from pytest_fcall.core import Location, Rules
+from pytest_fcall.core.beyond_bfcl import beyond_bfcl
+from pytest_fcall.matching.bfcl import Exam, rule
+from pytest_fcall.matching.bfcl.truth import exam_of
+from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
+from pytest_fcall.suites.json_lines import lines, opened, record
+from tests.conformance.test_bfcl_corpus import CORPUS, pytestmark  # noqa: F401  skips without the corpus
+
+BROKEN = {"simple_java_64", "live_simple_106-63-0", "live_simple_112-68-0"}
+"""Cases whose ground truth lacks its lists of alternatives: we take them as they were meant."""
+
+
+@pytest.fixture(scope="module")
+def found() -> list[BfclCase]:
+    with opened(CORPUS / "bfcl_cases.jsonl.gz") as stream:
+        return [case_of(record(line), Location("cases", number)) for number, line in enumerate(lines(stream), 1)]
+
+
+def test_no_ground_truth_is_beyond_the_profile(found: list[BfclCase]) -> None:
+    assert [case.case.id for case in found if list(beyond_bfcl(case.expect, Rules()))] == []
+
+
+def test_a_ground_truth_survives_the_way_there_and_back(found: list[BfclCase]) -> None:
+    chance = random.Random(0)  # noqa: S311  the same answers each time
+    for case in found:
+        if case.case.id in BROKEN:
+            continue
+        back = exam_of(case.expect, case.case.tools, case.exam.language)
+        for answer in answers(case.exam, chance):
+            there, here = rule(case.exam, answer), rule(back, answer)
+            assert (here.valid, here.error_type) == (there.valid, there.error_type), (case.case.id, answer)
+
+
+def answers(exam: Exam, chance: random.Random) -> Iterator[Any]:
+    """Some answers, more or less right."""
+    yield []
+    for _ in range(8):
+        calls: list[dict[str, Any]] = []
+        for expected in exam.truth:
+            ((name, arguments),) = expected.items()
+            calls.append({name: {key: worse(taken(chance, of), chance) for key, of in arguments.items()}})
+            for key in [key for key in arguments if chance.random() < 0.1]:
+                del calls[-1][name][key]
+        chance.shuffle(calls)
+        yield calls
+
+
+def taken(chance: random.Random, alternatives: Any) -> Any:
+    chosen = chance.choice(alternatives) if alternatives else None
+    if isinstance(chosen, Mapping):
+        return {key: chance.choice(of) for key, of in chosen.items()}
+    if isinstance(chosen, list):
+        return [
+            {key: chance.choice(of) for key, of in item.items()} if isinstance(item, dict) else item for item in chosen
+        ]
+    return chosen
+
+
+def worse(value: Any, chance: random.Random) -> Any:
+    return (
+        chance.choice([None, True, 1, 1.0, "a", "", [], ["a"], [1], {}, {"a": 1}]) if chance.random() < 0.1 else value
+    )

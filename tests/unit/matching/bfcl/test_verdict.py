@@ -1,0 +1,227 @@
+"""Cases of our own under the official rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_fcall.core import Json, Reply, Rules, Tool
+from pytest_fcall.matching.bfcl.document import document
+from tests.unit.matching.language import findings, judged
+
+BFCL = Rules(profile="bfcl")
+JAVA = Rules(profile="bfcl", language="java")
+
+WEATHER = Tool(
+    "get_weather",
+    parameters={
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "days": {"type": "integer"},
+            "share": {"type": "number"},
+            "names": {"type": "array", "items": {"$ref": "#/$defs/name"}},
+            "at": {"type": "object"},
+            "free": {},
+            "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            "legs": {"type": "array", "items": {"type": "object"}},
+        },
+        "required": ["city"],
+        "$defs": {"name": {"type": "string"}},
+    },
+)
+PING = Tool("ping")
+
+JUDGEMENTS: dict[str, tuple[list[Any], Any, str | None, list[str]]] = {
+    "a right call": ([{"get_weather": {"city": "oslo."}}], [{"get_weather": {"city": "Oslo"}}], None, []),
+    "a wrong value": (
+        [{"get_weather": {"city": "Rome"}}],
+        [{"get_weather": {"city": "Oslo"}}],
+        "value_error:string",
+        ["wrong_value calls[0].args.city"],
+    ),
+    "one of several": (
+        [{"get_weather": {"city": "Rome"}}],
+        [{"get_weather": {"city": {"$any": ["Oslo", "Rome"]}}}],
+        None,
+        [],
+    ),
+    "a wrong type": (
+        [{"get_weather": {"city": "Oslo", "days": "3"}}],
+        [{"get_weather": {"city": "Oslo", "days": 3}}],
+        "type_error:simple",
+        ["wrong_type calls[0].args.days"],
+    ),
+    "an integer for a number": (
+        [{"get_weather": {"city": "Oslo", "share": 1}}],
+        [{"get_weather": {"city": "Oslo", "share": 1.0}}],
+        None,
+        [],
+    ),
+    "an argument that may be left out": (
+        [{"get_weather": {"city": "Oslo"}}],
+        [{"get_weather": {"city": "Oslo", "days": {"$optional": {"$any": [1, 2]}}}}],
+        None,
+        [],
+    ),
+    "an argument that may not": (
+        [{"get_weather": {"city": "Oslo"}}],
+        [{"get_weather": {"city": "Oslo", "days": 1}}],
+        "simple_function_checker:missing_optional",
+        ["missing_argument calls[0].args.days"],
+    ),
+    "an argument that is not expected": (
+        [{"get_weather": {"city": "Oslo", "days": 1}}],
+        [{"get_weather": {"city": "Oslo"}}],
+        "simple_function_checker:unexpected_param",
+        ["unexpected_argument calls[0].args.days"],
+    ),
+    "an object with alternatives by key": (
+        [{"get_weather": {"city": "Oslo", "at": {"hour": 8}}}],
+        [{"get_weather": {"city": "Oslo", "at": {"hour": {"$any": [7, 8]}, "minute": {"$optional": 0}}}}],
+        None,
+        [],
+    ),
+    "an object within is compared as it is": (
+        [{"get_weather": {"city": "Oslo", "at": {"hour": {"from": 8}}}}],
+        [{"get_weather": {"city": "Oslo", "at": {"hour": {"from": 8}}}}],
+        None,
+        [],
+    ),
+    "objects in a list": (
+        [{"get_weather": {"city": "Oslo", "legs": [{"to": "rome"}]}}],
+        [{"get_weather": {"city": "Oslo", "legs": [{"to": {"$any": ["Paris", "Rome"]}}]}}],
+        None,
+        [],
+    ),
+    "strings in a list": (
+        [{"get_weather": {"city": "Oslo", "names": ["ola"]}}],
+        [{"get_weather": {"city": "Oslo", "names": ["Ola"]}}],
+        None,
+        [],
+    ),
+    "a literal": (
+        [{"get_weather": {"city": "$any"}}],
+        [{"get_weather": {"city": {"$literal": "$any"}}}],
+        None,
+        [],
+    ),
+    "another function": (
+        [{"ping": {}}],
+        [{"get_weather": {"city": "Oslo"}}],
+        "simple_function_checker:wrong_func_name",
+        ["wrong_tool calls[0]"],
+    ),
+    "a call too many": (
+        [{"ping": {}}, {"ping": {}}],
+        ["ping"],
+        "multiple_function_checker:wrong_count",
+        ["wrong_count calls"],
+    ),
+    "several calls in any order": (
+        [{"ping": {}}, {"get_weather": {"city": "Oslo"}}],
+        [{"get_weather": {"city": "Oslo"}}, "ping"],
+        None,
+        [],
+    ),
+    "of several calls the nearest is told": (
+        [{"ping": {}}, {"get_weather": {"city": "Rome"}}],
+        [{"get_weather": {"city": "Oslo"}}, "ping"],
+        "parallel_function_checker_no_order:cannot_find_match",
+        ["wrong_value calls[1].args.city"],
+    ),
+    "an abstention": ([], "no_call", None, []),
+    "a call instead": (
+        [{"ping": {}}],
+        "no_call",
+        "irrelevance_error:decoder_success",
+        ["unexpected_call calls"],
+    ),
+    "some call": ([{"no such tool": {}}], "any_call", None, []),
+    "no call, where some is wanted": ([], "any_call", "relevance_error:decoder_failed", ["no_call calls"]),
+    "no call, where one is expected": ([], ["ping"], "ast_decoder:decoder_failed", ["no_call calls"]),
+    "a value that breaks the official checker": (
+        [{"get_weather": {"city": "Oslo", "share": 10**400}}],
+        [{"get_weather": {"city": "Oslo", "share": 1.5}}],
+        "case_error:OverflowError",
+        ["wrong_value calls"],
+    ),
+    "more than the official checker knows": (
+        [{"get_weather": {"city": "Oslo"}}],
+        [{"get_weather": {"city": {"$regex": "O.*"}}}],
+        "case_error:beyond_bfcl",
+        ["wrong_value expected"],
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected", "error", "found"), [pytest.param(*row, id=name) for name, row in JUDGEMENTS.items()]
+)
+def test_a_case_is_judged_by_the_official_rules(
+    calls: list[Any], expected: Any, error: str | None, found: list[str]
+) -> None:
+    verdict = judged(calls, expected, tools=[WEATHER, PING], rules=BFCL)
+    assert (verdict.error_type, findings(verdict)) == (error, found)
+
+
+def test_a_reason_says_what_was_expected_and_what_came() -> None:
+    verdict = judged([{"get_weather": {"city": "Rome"}}], [{"get_weather": {"city": "Oslo"}}], rules=BFCL)
+    (reason,) = verdict.reasons
+    assert (reason.expected, reason.got) == ("Oslo", "Rome")
+    assert reason.message == "`city` is 'Rome', not one of ['Oslo']"
+
+
+def test_pairs_are_those_of_the_official_checker_and_the_nearest() -> None:
+    calls = [{"f": {"x": 3}}, {"f": {"x": 1}}]
+    tool = Tool("f", parameters={"type": "object", "properties": {"x": {"type": "integer"}}})
+    right = judged(calls, [{"f": {"x": 1}}, {"f": {"x": 3}}], tools=[tool], rules=BFCL)
+    wrong = judged(calls, [{"f": {"x": 1}}, {"f": {"x": 2}}], tools=[tool], rules=BFCL)
+    assert right.pairs == wrong.pairs == ((0, 1), (1, 0))
+
+
+@pytest.mark.parametrize(("expected", "valid"), [("no_call", True), ("any_call", False), (["ping"], False)])
+def test_calls_that_cannot_be_read_pass_for_an_abstention(expected: Any, valid: bool) -> None:
+    verdict = judged([{"ping": {}}], expected, malformed="half a call", tools=[PING], rules=BFCL)
+    assert verdict.valid is valid
+    assert findings(verdict) == ([] if valid else ["malformed reply"])
+
+
+def test_a_refusal_is_an_abstention_too() -> None:
+    assert judged([], "no_call", reply=Reply("", finish="refusal", refusal="No."), rules=BFCL).valid
+
+
+def test_arguments_of_java_functions_are_source_text() -> None:
+    declared: dict[str, Json] = {"type": "dict", "properties": {"n": {"type": "long"}}, "required": ["n"]}
+    tool = Tool("f", declared=declared)
+    assert judged([{"f": {"n": "5L"}}], [{"f": {"n": 5}}], tools=[tool], rules=JAVA).valid
+    verdict = judged([{"f": {"n": 5}}], [{"f": {"n": 5}}], tools=[tool], rules=JAVA)
+    assert (verdict.error_type, findings(verdict)) == ("type_error:java", ["wrong_type calls[0].args.n"])
+
+
+def test_parameters_in_json_schema_are_put_into_the_leaderboards_words() -> None:
+    found = document(WEATHER)["parameters"]
+    words = {name: (part["type"], part["items"]["type"]) for name, part in found["properties"].items()}
+    assert words == {
+        "city": ("string", "any"),
+        "days": ("integer", "any"),
+        "share": ("float", "any"),
+        "names": ("array", "string"),
+        "at": ("dict", "any"),
+        "free": ("any", "any"),
+        "note": ("string", "any"),
+        "legs": ("array", "dict"),
+    }
+    assert found["required"] == ["city"]
+
+
+def test_parameters_in_the_leaderboards_words_are_kept() -> None:
+    declared: dict[str, Json] = {"type": "dict", "properties": {"n": {"type": "tuple", "items": {"type": "float"}}}}
+    assert document(Tool("f", declared=declared))["parameters"] == {**declared, "required": []}
+
+
+def test_what_the_profile_strict_knows_more_is_named() -> None:
+    expected = {"calls": ["ping", {"then": ["ping"]}], "order": "strict", "extra": "allow", "never": ["x"]}
+    verdict = judged([], expected, tools=[PING], rules=BFCL)
+    assert verdict.reasons[0].message.endswith("but not `never`, `order: strict`, `then`")
