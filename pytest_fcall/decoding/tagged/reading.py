@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.tool import Tool
+from pytest_fcall.decoding.call_marks import find_mark
 from pytest_fcall.decoding.gathering import Gathering
 from pytest_fcall.decoding.tagged.cutting import pieces
 from pytest_fcall.decoding.tagged.family import Attempt, Family, Piece, refusal
@@ -15,11 +16,8 @@ from pytest_fcall.decoding.wording import shortened
 def read(family: Family, text: str, tools: Sequence[Tool] = ()) -> Calls:
     """Read the calls. Total, and linear in the length of the text.
 
-    What is thought is never searched for calls. What is said beside the calls may well be said; if it holds
-    something that was plainly meant as a call, that is malformed, since this family's servers would not see it.
+    What is thought is never searched for calls, and what stands behind the end of the model's turn is not its answer.
     """
-    from pytest_fcall.decoding.call_marks import find_mark  # which knows the families
-
     offered = {tool.name: tool for tool in tools}
     found = Gathering()
     for piece in family.cut(text) if family.cut else pieces(family, text):
@@ -29,8 +27,6 @@ def read(family: Family, text: str, tools: Sequence[Tool] = ()) -> Calls:
                     found.call(attempt)
             case "said":
                 found.prose(piece.text)
-                if mark := find_mark(piece.text):
-                    found.fault(f"The text holds a tool call ({mark}) in another form than that of `{family.name}`.")
             case "thought":
                 if mark := find_mark(piece.text):
                     found.note(f"A tool call ({mark}) within the thinking was not read.")

@@ -219,7 +219,11 @@ def test_calls_are_read(family: str, text: str, calls: list[Call]) -> None:
         ("hermes", '<tool_call>{"tool": "get_weather", "arguments": {}}</tool_call>', "has no `name`"),
         ("hermes", '<tool_call>{"name": "get_weather", "arguments": "{}"}</tool_call>', "once too often"),
         ("hermes", "<tool_call>{'name': 'get_weather', 'arguments': {}}</tool_call>", "not JSON"),
-        ("hermes", '{"name": "get_weather", "arguments": {"city": "Rome"}}\n</tool_call>', "in another form"),
+        (
+            "hermes",
+            '{"name": "get_weather", "arguments": {"city": "Rome"}}\n</tool_call>',
+            "this decoder does not read",
+        ),
         ("hermes", "<tool_call>\nget_weather\n</tool_call>", "not JSON"),
         ("qwen_coder", '<tool_call>{"name": "get_weather", "arguments": {}}</tool_call>', "name of a tool"),
         ("qwen_coder", "<tool_call><function=get_weather><parameter=city>Ro", "'get_weather' is cut off"),
