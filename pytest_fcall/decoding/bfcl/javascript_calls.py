@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from pytest_fcall.decoding.bfcl.undecodable import Undecodable
@@ -14,25 +15,42 @@ if TYPE_CHECKING:
 def decode_javascript(text: str) -> object:
     """Read the first statement that is a call; None where there is none."""
     try:
-        root = parse(text.encode(), "javascript")
+        source = text.encode()
+        root = parse(_RESERVED.sub(_as_name, source), "javascript")
     except (NotSource, UnicodeEncodeError) as error:
         raise Undecodable(f"the text: {error}") from None
     for statement in root.children:
         if statement.type == "expression_statement":
             for part in statement.children:
                 if part.type == "call_expression":
-                    return [{_part(part.children[0]): _arguments(part.children[1])}]
+                    name, arguments = part.children[:2]
+                    return [{_text(name, source): _arguments(arguments, source)}]
     return None
 
 
-def _arguments(node: Node) -> dict[object, object]:
+# The parser of the official decoder is older: where no statement can stand it takes these words for names.
+_RESERVED = re.compile(
+    rb"""(?:[=(,\[?!+-]\s*+|^\s*+(?=(?:case|catch|default|else|extends|finally|in|instanceof|using)\b))
+    \b(break|case|catch|const|continue|debugger|default|do|else|extends|finally|for|if|in|instanceof|return|switch|throw
+        |try|using|var|while|with)\b
+    (?=\s*+[][=,.;:(){}])""",
+    re.VERBOSE,
+)
+
+
+def _as_name(found: re.Match[bytes]) -> bytes:
+    start = found.start(1) - found.start()
+    return found[0][:start] + b"_" * len(found[1])
+
+
+def _arguments(node: Node, source: bytes) -> dict[object, object]:
     found: dict[object, object] = {}
     for child in node.children:
         if child.type == "assignment_expression":
-            name: str | None = _part(child.children[0])
-            value = _unquoted(_part(child.children[2]))
+            name: str | None = _text(child.children[0], source)
+            value = _unquoted(_text(child.children[2], source))
         elif child.type in {"identifier", "true"}:
-            name, value = None, _part(child)
+            name, value = None, _text(child, source)
         else:
             continue
         if name in found:
@@ -46,5 +64,5 @@ def _unquoted(source: str) -> str:
     return source[1:-1] if source[:1] in {'"', "'"} and source.endswith(source[0]) else source
 
 
-def _part(node: Node) -> str:
-    return (node.text or b"").decode()
+def _text(node: Node, source: bytes) -> str:
+    return source[node.start_byte : node.end_byte].decode()

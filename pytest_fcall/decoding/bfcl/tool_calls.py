@@ -23,22 +23,17 @@ def decode_fc(raw: object) -> list[dict[object, object]]:
         raise Undecodable(f"the arguments are not JSON: {error}") from None
 
 
-_decoder = JSONDecoder()
+_read = JSONDecoder().raw_decode
 
 
 def _call(item: object) -> dict[object, object]:
-    if not isinstance(item, Mapping) or not item:
+    if not isinstance(item, dict) or not item:
         raise Undecodable("a tool call is not an object with a name")
-    name = next(iter(item))
-    text = item[name]
-    if not isinstance(text, str | bytes | bytearray):
-        raise Undecodable(f"arguments are of type {type(text).__name__}, not JSON text")
-    return {name: _value(text)}
-
-
-def _value(text: str | bytes | bytearray) -> object:
+    name, text = next(iter(item.items()))
     if isinstance(text, str) and text.startswith("{"):
-        value, end = _decoder.raw_decode(text)  # spares the search for options and white space
+        value, end = _read(text)  # spares the search for options and white space
         if end == len(text):
-            return value
-    return json.loads(text)
+            return {name: value}
+    elif not isinstance(text, str | bytes | bytearray):
+        raise Undecodable(f"arguments are of type {type(text).__name__}, not JSON text")
+    return {name: json.loads(text)}

@@ -56,20 +56,23 @@ def _grammar(language: SourceLanguage) -> Grammar:
 
 
 def _watched(parser: Parser, source: bytes) -> Node:
-    """Give up on text that the parser has to mend again and again."""
-    mended = 0
+    """Give up on text that the parser mends again and again, or goes over again and again."""
+    mended = rounds = 0
 
-    def watch(_: object, step: str) -> None:
+    def note(_: object, step: str) -> None:
         nonlocal mended
         mended += step.startswith(("recover", "skip_token"))
 
-    parser.logger = watch
+    def is_enough(*_: object) -> bool:
+        nonlocal rounds
+        rounds += 1  # of a hundred steps; sound source takes up to six a byte
+        return mended > _MOST_MENDED or rounds > len(source) // 10
+
+    parser.logger = note
     try:
-        return parser.parse(
-            lambda offset, _: source[offset:], progress_callback=lambda *_: mended > _MOST_MENDED
-        ).root_node
+        return parser.parse(lambda offset, _: source[offset:], progress_callback=is_enough).root_node
     except ValueError:
-        raise NotSource("it is broken in many places") from None
+        raise NotSource("it is broken in many places, or ambiguous") from None
 
 
 def _check(root: Node, language: SourceLanguage) -> None:
