@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pytest_fcall.core.case import Case, Turn
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.fault import Location
-from pytest_fcall.core.rules import Language, Rules
+from pytest_fcall.core.rules import Language, Rules, Strings
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.matching.bfcl import Exam
 from pytest_fcall.suites.bfcl.fields import objects, text
@@ -39,10 +39,14 @@ def case_of(row: Mapping[str, Json], location: Location) -> BfclCase:
         location=location,
         turns=(Turn(_messages(row.get("question")), expect),),
         tools=tools_of(functions, calls),
-        rules=Rules(strings="relaxed", language=language),
+        rules=Rules(strings=_STRINGS[language], language=language),
         category=category,
     )
     return BfclCase(case, expect, Exam(category, functions, truth, language))
+
+
+_STRINGS: Mapping[Language, Strings] = {"python": "relaxed", "java": "exact", "javascript": "exact"}
+"""Ground truths leave case to the reader, of which source text has none: there other case is another name."""
 
 
 def language_of(category: str) -> Language:

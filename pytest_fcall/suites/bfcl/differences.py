@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.rules import Strings
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason
 from pytest_fcall.matching.bfcl import Ruling, rule
@@ -14,6 +15,7 @@ from pytest_fcall.matching.strings import NORMAL_FORMS
 from pytest_fcall.suites.bfcl.cases import BfclCase
 from pytest_fcall.suites.bfcl.score import Score
 
+_SPELLINGS: Mapping[str, Strings] = MappingProxyType({"case_only": "relaxed", "punctuation_only": "bfcl"})
 _NO_MATCH = "parallel_function_checker_no_order:cannot_find_match"
 
 
@@ -38,8 +40,9 @@ def _why_refused(case: BfclCase, score: Score) -> str:
         return "unknown_tool"
     if kinds != {"wrong_value"}:
         return "type" if "wrong_type" in kinds else "schema"
-    if all(map(_is_punctuation, reasons)):
-        return "punctuation_only"
+    for name, strings in _SPELLINGS.items():
+        if all(_is_spelt_otherwise(reason, strings) for reason in reasons):
+            return name
     if all(reason.got in ("", [], {}) for reason in reasons):
         return "empty_for_nothing"
     return "source_literal" if case.exam.language != "python" else "value"
@@ -103,9 +106,9 @@ def _readings(score: Score) -> list[tuple[Mapping[str, Json], Mapping[str, Json]
     ]
 
 
-def _is_punctuation(reason: Reason) -> bool:
-    """Whether a string differs from an expected one only in what the official checker passes over."""
-    normal = NORMAL_FORMS["bfcl"]
+def _is_spelt_otherwise(reason: Reason, strings: Strings) -> bool:
+    """Whether a string differs from an expected one only in what this way of comparing passes over."""
+    normal = NORMAL_FORMS[strings]
     return isinstance(reason.got, str) and normal(reason.got) in map(normal, _texts(reason.expected))
 
 

@@ -48,16 +48,21 @@ def expectation_of(category: str, functions: Sequence[Mapping[str, Json]], calls
     return Expectation(stages=(tuple(_expected(call, *offered.get(call.name, ((), ()))) for call in calls),))
 
 
-def _expected(call: TrueCall, known: Sequence[str], required: Sequence[Json]) -> ExpectedCall:
-    """One call. An argument of which the tool knows nothing cannot be asked for: it may be left out."""
+def _expected(call: TrueCall, known: Sequence[str], required: Sequence[str]) -> ExpectedCall:
+    """One call, as far as tool and truth agree.
+
+    An argument of which the tool knows nothing may be left out, and one that it needs may be anything where the
+    truth does not speak of it.
+    """
     patterns = {
         key: _choice(options, omittable=key not in known, needed=key in required)
         for key, options in call.arguments.items()
     }
-    return ExpectedCall(call.name, patterns)
+    unnamed = {key: Operator("ignore", True) for key in required if key not in patterns}
+    return ExpectedCall(call.name, {**patterns, **unnamed})
 
 
-def _parameters(function: Mapping[str, Json]) -> tuple[Sequence[str], Sequence[Json]]:
+def _parameters(function: Mapping[str, Json]) -> tuple[Sequence[str], Sequence[str]]:
     """The names of the parameters, and those of them that are required."""
     parameters = function.get("parameters")
     if not isinstance(parameters, Mapping):
@@ -65,7 +70,7 @@ def _parameters(function: Mapping[str, Json]) -> tuple[Sequence[str], Sequence[J
     properties, required = parameters.get("properties"), parameters.get("required")
     return (
         list(properties) if isinstance(properties, Mapping) else (),
-        required if isinstance(required, list) else (),
+        [name for name in required if isinstance(name, str)] if isinstance(required, list) else (),
     )
 
 

@@ -1,0 +1,148 @@
+"""Real answers of models, with the verdicts of the official checker.
+
+The rows are not ours to pass on: FCALL_CORPUS names a folder that holds them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fcall.core import Json, Location
+from pytest_fcall.matching.bfcl import Exam, rule
+from pytest_fcall.matching.bfcl.truth import exam_of
+from pytest_fcall.schema import ToolSchema, tool_schema
+from pytest_fcall.suites.bfcl.answers import Answer
+from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
+from pytest_fcall.suites.bfcl.score import score
+from pytest_fcall.suites.json_lines import lines, opened, record
+from tests.integration.command import fcall
+
+CORPUS = Path(os.environ.get("FCALL_CORPUS") or "no-corpus").absolute()
+CASES, ROWS = "bfcl_cases.jsonl.gz", ("bfcl_verdicts.jsonl.gz", "bfcl_mutants.jsonl.gz")
+
+UNLIKE = {
+    "live_simple_106-63-0": "a list stands in place of the list of alternatives",
+    "live_simple_112-68-0": "a list stands in place of the list of alternatives",
+    "simple_java_64": "a key of an object has a value and no list of alternatives",
+    "live_multiple_862-181-3": "an argument is asked for that the function does not have",
+    "live_multiple_964-207-0": "an argument is asked for that the function does not have",
+}
+"""Cases whose ground truth is broken: `strict` takes it for what was meant."""
+
+pytestmark = pytest.mark.skipif(
+    not (CORPUS / CASES).is_file(), reason="FCALL_CORPUS names no folder with the corpus of answers"
+)
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[BfclCase]:
+    with opened(CORPUS / CASES) as stream:
+        return [case_of(record(line), Location(CASES, number)) for number, line in enumerate(lines(stream), 1)]
+
+
+def compared(source: str) -> subprocess.CompletedProcess[str]:
+    return fcall(CORPUS, "score", "--format", "bfcl", "--cases", CASES, "--from", source, "--compare", "-j", "2", *ROWS)
+
+
+@pytest.mark.parametrize("source", ["raw", "decoded"])
+def test_every_verdict_and_every_error_type_is_the_official_one(source: str) -> None:
+    done = compared(source)
+    assert done.returncode == 0, done.stderr
+    counts = re.findall(r"^(\w+): ([\d,]+) of ([\d,]+) as the rows have it$", done.stderr, re.MULTILINE)
+    assert [key for key, _, _ in counts] == ["valid", "error_type"]
+    assert {number for _, *numbers in counts for number in numbers} == {f"{done.stdout.count(chr(10)):,}"}
+
+
+def test_a_right_answer_to_every_case_is_right_under_strict(cases: Sequence[BfclCase]) -> None:
+    asked = [case for case in cases if case.expect.kind == "calls"]
+    refused = {
+        case.case.id: [reason.message for reason in verdict.reasons]
+        for case in asked
+        if not (verdict := score(case, Answer("decoded", right_answer(case))).strict.verdict).valid
+    }
+    assert len(asked) > 2_000
+    assert refused == {}
+
+
+def test_the_expectation_says_all_that_the_ground_truth_says(cases: Sequence[BfclCase]) -> None:
+    """Told of the case by way of its expectation, the official rules judge as they do by the ground truth."""
+    unlike = {case.case.id for case in cases if not same_exam(case)}
+    assert unlike == UNLIKE.keys()
+
+
+def same_exam(case: BfclCase) -> bool:
+    again = exam_of(case.expect, case.case.tools, case.exam.language)
+    again = replace(again, category=case.exam.category)  # the expectation does not say how many calls were hinted at
+    return omittable_last(again.truth) == omittable_last(case.exam.truth) and all(
+        ruling(case.exam, answer) == ruling(again, answer) for answer in [[], *changed(case)]
+    )
+
+
+def omittable_last(truth: Any) -> Any:
+    if isinstance(truth, dict):
+        return {key: omittable_last(value) for key, value in truth.items()}
+    if isinstance(truth, list):
+        return sorted(map(omittable_last, truth), key=lambda value: value == "")
+    return truth
+
+
+def ruling(exam: Exam, answer: Json) -> tuple[bool, str | None]:
+    found = rule(exam, answer)
+    return found.valid, found.error_type
+
+
+def right_answer(case: BfclCase) -> list[dict[str, dict[str, Any]]]:
+    """Decoded calls with a value for each argument that must be given, one that the schema allows."""
+    known = {tool.name: tool_schema(tool) for tool in case.case.tools}
+    return [
+        {
+            name: {
+                key: given(key, options, known[name])
+                for key, options in arguments.items()
+                if key in known[name].required or (key in known[name].parameters and "" not in options)
+            }
+            | dict.fromkeys(known[name].required - arguments.keys(), "anything")
+            for name, arguments in call.items()
+        }
+        for call in case.exam.truth
+    ]
+
+
+def given(key: str, options: Sequence[Json], schema: ToolSchema) -> Json:
+    values = [example(option) for option in options] or [[]]
+    return next((value for value in values if not schema.check_at((key,), value)), values[0])
+
+
+def example(option: Json) -> Json:
+    """A value that an alternative allows."""
+    if isinstance(option, list):
+        return [example(item) if isinstance(item, dict) else item for item in option]
+    if not isinstance(option, dict):
+        return option
+    lists = {key: options if isinstance(options, list) else [options] for key, options in option.items()}
+    return {key: options[0] for key, options in lists.items() if "" not in options}
+
+
+def changed(case: BfclCase) -> Iterator[list[dict[str, dict[str, Any]]]]:
+    """The right answer, and others that differ from it in one argument."""
+    right = right_answer(case)
+    yield right
+    yield right[::-1]
+    yield right[1:]
+    for index, call in enumerate(right):
+        ((name, arguments),) = call.items()
+        options = case.exam.truth[index][name]
+        for key in {**arguments, **options, "invented": []}:
+            without = {other: value for other, value in arguments.items() if other != key}
+            told = options.get(key, [])
+            for value in [None, "", [], {}, 1, 1.0, True, "?", *(example(option) for option in told)]:
+                yield [*right[:index], {name: {**without, key: value}}, *right[index + 1 :]]
+            yield [*right[:index], {name: without}, *right[index + 1 :]]
