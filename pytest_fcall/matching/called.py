@@ -36,6 +36,8 @@ def judge_calls(expectation: Expectation, comparison: Comparison) -> Called:
         message = f"The reply makes {len(made):,} calls, too many to be judged one by one."
         too_many = Reason("wrong_count", "calls", message, got=len(made))
         return Called((too_many, *(reason for each in raised for reason in each)))
+    if made and not any(raised) and _all_in_turn(expectation, comparison):
+        return Called(pairs=tuple((index, index) for index in made))
     sides = Sides(expectation, comparison, [bool(each) for each in raised])
     pairs = sides.pairs()
     wrong = [reason for index in made for reason in (*raised[index], *_of_call(sides, index, pairs.get(index)))]
@@ -43,6 +45,14 @@ def judge_calls(expectation: Expectation, comparison: Comparison) -> Called:
     missing = [*_no_call(expectation, sides)] if not made else [*_too_few(sides, pairs)]
     ordered = tuple(sorted((place, index) for index, place in pairs.items()))
     return Called(tuple(wrong), tuple(missing), ordered)
+
+
+def _all_in_turn(expectation: Expectation, comparison: Comparison) -> bool:
+    """Whether the calls are just those expected, one after the other. Most right replies are that."""
+    expected = [call for stage in expectation.stages for call in stage]
+    return len(expected) == len(comparison.calls) and all(
+        each.times == (1, 1) and comparison.mismatches(each, index) == [] for index, each in enumerate(expected)
+    )
 
 
 def _of_call(sides: Sides, index: int, place: int | None) -> Iterator[Reason]:
@@ -71,6 +81,8 @@ def _why_unexpected(sides: Sides, index: int) -> str:
 
 def _out_of_order(sides: Sides, pairs: Pairs) -> Iterator[Reason]:
     """The calls that came before one which they must come after."""
+    if len(set(sides.stage_of)) < 2:
+        return
     right_tool = {index: place for index, place in pairs.items() if sides.findings(index, place) is not None}
     stages = {index: sides.stage_of[place] for index, place in sorted(right_tool.items())}
     for index, stage in stages.items():

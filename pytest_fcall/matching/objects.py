@@ -34,18 +34,16 @@ def compare_named(
     by_rule = bool(at.ways.rules.match)
     for key, pattern in expected.items():
         given = key in got
-        if given and not by_rule and _same_scalar(pattern, got[key]):
+        if not by_rule and (_plainly_fits(pattern, got[key]) if given else _asks_for_nothing(pattern)):
             continue
         below = at.child(key)
         wanted = below.standing or pattern
-        if not given:
-            if not _may_be_absent(key, wanted, at, below, compare):
-                found.append(Mismatch("missing_argument", below.keys, partial(_missing, below, wanted), wanted))
-            continue
-        mismatches = compare(wanted, got[key], below)
+        if given:
+            mismatches = compare(wanted, got[key], below)
+        else:
+            mismatches = [Mismatch("missing_argument", below.keys, partial(_missing, below, wanted), wanted)]
         # Some wires make every optional parameter required and let models say null instead of nothing.
-        left_out = got[key] is None and mismatches and _may_be_absent(key, wanted, at, below, compare)
-        if not left_out:
+        if mismatches and not (got.get(key) is None and _may_be_absent(key, wanted, at, below, compare)):
             found.extend(mismatches)
     return found
 
@@ -116,5 +114,12 @@ def _says_nothing_new(key: str, value: Json, known: Properties, below: Place, co
     return "default" in schema and not compare(schema["default"], value, below)
 
 
-def _same_scalar(expected: Pattern, got: Json) -> bool:
-    return type(expected) is type(got) and type(expected) in _SCALARS and expected == got
+def _plainly_fits(expected: Pattern, got: Json) -> bool:
+    """Whether the value itself stands there, alone or among alternatives: most do, and need no closer look."""
+    if isinstance(expected, list):
+        return type(got) is list and len(got) == len(expected) and all(map(_plainly_fits, expected, got))
+    if not isinstance(expected, Operator):
+        return type(expected) is type(got) and type(expected) in _SCALARS and expected == got
+    if expected.name == "any" and isinstance(expected.operand, list | tuple):
+        return any(_plainly_fits(alternative, got) for alternative in expected.operand)
+    return expected.name == "optional" and _plainly_fits(expected.operand, got)

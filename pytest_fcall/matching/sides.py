@@ -46,8 +46,8 @@ class Sides:
         exact = Plan(self._groups(), demands, fits, musts, len(self.made)).pairs()
         if exact is not None:
             return exact
-        rows = [[None if found is None else cost_of(found) for found in row] for row in self._findings]
-        return best_pairs(demands, rows, [self._weight(index) for index in self.made])
+        costs = [[None if found is None else cost_of(found) for found in row] for row in self._findings]
+        return best_pairs(demands, costs, [self._weight(index) for index in self.made])
 
     def _groups(self) -> list[list[int]]:
         groups: dict[int, list[int]] = {}
@@ -59,7 +59,7 @@ class Sides:
         if self.comparison.is_unknown(index):
             return Weight(alone=0, instead=0)
         if index in self.excused:
-            return Weight(alone=len(self.comparison.by_schema(index)), instead=NEVER)
+            return Weight(alone=cost_of(self.comparison.by_schema(index)), instead=NEVER)
         return Weight(alone=0, instead=NEVER) if self.alarmed[index] else Weight()
 
 

@@ -24,13 +24,13 @@ def fit(value: object, path: tuple[str | int, ...], unfit: list[Finding]) -> Jso
             return int(value)
         case float() if math.isfinite(value):
             return float(value)
-        case Mapping() if len(path) < _DEEPEST:
+        case dict() | Mapping() if len(path) < _DEEPEST:
             return {
                 str.__str__(key): fit(item, (*path, key), unfit)
                 for key, item in value.items()
                 if _is_key(key, path, unfit)
             }
-        case Sequence() if len(path) < _DEEPEST and not isinstance(value, str | bytes | bytearray):
+        case list() | Sequence() if len(path) < _DEEPEST and not isinstance(value, str | bytes | bytearray):
             return [fit(item, (*path, index), unfit) for index, item in enumerate(value)]
     unfit.append(_finding(value, path))
     return None

@@ -31,6 +31,8 @@ expected_calls = st.one_of(
     calls,
     st.fixed_dictionaries({"any": st.fixed_dictionaries({}, optional={"x": values, "y": values})}),
     st.just({"any": {"$ignore": True}, "times": [0, 2]}),
+    st.just({"any": {"x": 1}, "times": [2, 2]}),
+    st.just({"any": {"x": 2}, "times": [3, None]}),
     st.just({"get_weather": {"city": {"$regex": "[PR].*"}}, "args": "open", "times": [1, None]}),
 )
 lists_of_calls = st.lists(calls, max_size=5)
