@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_fcall.decoding.bfcl.undecodable import Undecodable
-from pytest_fcall.decoding.languages.tree import NotSource, parse
+from pytest_fcall.decoding.source.tree import NotSource, parse
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_fcall.decoding.bfcl.undecodable import Undecodable
-from pytest_fcall.decoding.languages.tree import NotSource, parse
+from pytest_fcall.decoding.source.tree import NotSource, parse
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from pytest_fcall.decoding.source.literal import NotLiteral, integer, mapping, or_text, signed, text_of, unescaped
+from pytest_fcall.decoding.source.tree import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,11 +24,7 @@ _EMPTY: dict[str, type] = {"Collections.emptyList": list, "Collections.emptySet"
 
 def read_java(source: str) -> Json:
     """Read the value of an expression that is written out; else NotLiteral."""
-    import tree_sitter_java
-    from tree_sitter import Language, Parser
-
-    parser = Parser(Language(tree_sitter_java.language()))
-    root = parser.parse(f"var x = {source};".encode()).root_node
+    root = parse(f"var x = {source};".encode(), "java")
     if root.has_error or len(root.children) != 1 or root.children[0].type != "local_variable_declaration":
         raise NotLiteral
     declarators = root.children[0].children_by_field_name("declarator")

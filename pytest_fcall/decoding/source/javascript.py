@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from pytest_fcall.decoding.source.literal import NotLiteral, integer, mapping, or_text, signed, text_of, unescaped
+from pytest_fcall.decoding.source.tree import parse
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -17,11 +18,7 @@ _WORDS = {"true": True, "false": False, "null": None, "undefined": None}
 
 def read_javascript(source: str) -> Json:
     """Read the value of an expression that is written out; else NotLiteral."""
-    import tree_sitter_javascript
-    from tree_sitter import Language, Parser
-
-    parser = Parser(Language(tree_sitter_javascript.language()))
-    node = parser.parse(f"({source})".encode()).root_node
+    node = parse(f"({source})".encode(), "javascript")
     if node.has_error:
         raise NotLiteral
     for kind in ("expression_statement", "parenthesized_expression"):

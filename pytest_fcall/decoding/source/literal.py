@@ -11,10 +11,7 @@ if TYPE_CHECKING:
 
     from pytest_fcall.core.values import Json
 
-LONGEST = 100_000
-"""Characters of source text that are still read."""
-
-_MOST_DIGITS = 4_000
+_MOST_DIGITS = 3_500  # in hexadecimal, too, fewer than Python would refuse to write down
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "s": " ", "\n": ""}
 _WIDTHS = {"x": 2, "u": 4}
 

@@ -11,7 +11,8 @@ from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.source.java import read_java
 from pytest_fcall.decoding.source.javascript import read_javascript
-from pytest_fcall.decoding.source.literal import LONGEST, NotLiteral
+from pytest_fcall.decoding.source.literal import NotLiteral
+from pytest_fcall.decoding.source.tree import NotSource
 from pytest_fcall.schema import SchemaError, ToolSchema, tool_schema
 
 _QUOTES = {"java": '"', "javascript": "\"'`"}
@@ -49,14 +50,14 @@ def _kinds(schema: ToolSchema, name: str) -> frozenset[str]:
 
 
 def _value(value: Json, kinds: frozenset[str], read: Callable[[str], Json], language: Language) -> Json:
-    if not isinstance(value, str) or len(value) > LONGEST:
+    if not isinstance(value, str):
         return value
     text = value.strip()
     if kinds <= {"string"} and not _is_quoted(text, _QUOTES[language] + "'"):
         return value
     try:
         found = read(text)
-    except (NotLiteral, RecursionError, UnicodeEncodeError):
+    except (NotLiteral, NotSource, UnicodeEncodeError):
         return value
     return value if kinds == {"string"} and not isinstance(found, str) else found
 

@@ -13,7 +13,7 @@ SourceLanguage: TypeAlias = Literal["java", "javascript"]
 
 LONGEST = 10_000
 """Bytes that are still read: mending broken text costs a parser more than linear time."""
-DEEPEST = 200
+DEEPEST = 100
 """Levels of the tree that are still read."""
 
 
@@ -31,7 +31,7 @@ def parse(source: bytes, language: SourceLanguage) -> Node:
 
     parser = Parser(_grammar(language))
     root = parser.parse(source).root_node if len(source) <= _HARMLESS else _watched(parser, source)
-    if root.has_error or len(source) > DEEPEST:  # a level costs at least a byte
+    if root.has_error or root.descendant_count > DEEPEST:
         _check(root, language)
     return root
 

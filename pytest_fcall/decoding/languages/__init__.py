@@ -1,1 +1,0 @@
-"""Java and JavaScript source text, read but never run."""
