@@ -13,10 +13,11 @@ OPENFUNCTIONS = "<<function>>"
 """By which Gorilla's models begin each call."""
 
 _OTHERS = (OPENFUNCTIONS, "<tool_calls>", "<TOOLCALL>", "<invoke name=")
-# A schema after `parameters` makes it the definition of a tool, which prose may well show.
+# A schema after `parameters` makes it the definition of a tool, which prose may well show. Models that were to write
+# JSON write Python's quotes, too.
 _NAME_THEN_ARGUMENTS = re.compile(
-    r'"name"\s*:\s*"[^"\n]{1,200}"\s*,\s*"(?:arguments|parameters)"\s*:\s*'
-    r'(?:"\s*\{|\{(?!\s*"(?:type|properties|\$ref)"))'
+    r"""["']name["']\s*+:\s*+["'][^"'\n]{1,200}+["']\s*+,\s*+["'](?:arguments|parameters)["']\s*+:\s*+"""
+    r"""(?:["']\s*+\{|\{(?!\s*+["'](?:type|properties|\$ref)["']))"""
 )
 _DEFINES = frozenset({"type", "properties", "$ref"})
 _CALL_KEYS = frozenset({"name", "arguments", "parameters", "id", "type"})

@@ -26,14 +26,15 @@ _BLOCKS = frozenset(
     {"", "python", "py", "python3", "json", "tool_code", "tool_call", "tool_calls", "text", "plaintext"}
 )
 
-_NAME = r"[^\W\d][\w.]*+"
+# Tools' names have hyphens, which Python cannot read, and models escape underscores as in Markdown.
+_NAME = r"[^\W\d][\w.\\-]*+"
 _LINE = re.compile(rf"^[ \t]*+`?(?P<call>\[?[ \t]*+(?P<name>{_NAME})\()", re.MULTILINE)
 _FIRST_CALL = re.compile(rf"[\[(]?\s*+{_NAME}\(")
 _FIRST_COMMENTS = re.compile(r"\A(?:\s*+#[^\n]*+\n)++")
 _CALLED = re.compile(rf"\b({_NAME})\(")
 # What nobody writes in prose: a list of calls whose first argument, if there is one, is named or a string.
 _FIRST_ARGUMENT = r"\(\s*+(?:[^\W\d]\w*+\s*+=(?!=)|['\"]|\))"
-_LIST_OF_CALLS = re.compile(rf"\[\s*+{_NAME}{_FIRST_ARGUMENT}")
+_LIST_OF_CALLS = re.compile(rf"\[\s*+['\"]?(?P<name>{_NAME}){_FIRST_ARGUMENT}")
 
 
 def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:
@@ -96,33 +97,48 @@ def _read_block(block: Piece, offered: Mapping[str, Tool], found: Gathering, *, 
 
 def _read_lines(text: str, offered: Mapping[str, Tool], found: Gathering) -> None:
     """Read the calls on lines of their own; all else is prose."""
-    start = 0
-    while not found.is_full and (line := _LINE.search(text, start)):
+    start = at = 0
+    while not found.is_full and (line := _LINE.search(text, at)):
         first = line.start("call")
-        meant = line["name"] in offered or bool(_LIST_OF_CALLS.match(text, first))
+        at = line.end()
+        if not _is_offered(line["name"], offered) and not _LIST_OF_CALLS.match(text, first):
+            continue
         try:
             end = end_of(text, first)
         except NotPython as error:
-            if meant:
-                found.fault(f"A call of {shortened(line['name'])} cannot be read: {error}.")
-            break
-        line_end = len(text) if (newline := text.find("\n", end)) < 0 else newline
-        if meant and not text[end:line_end].strip(" \t\r;,`"):
-            found.prose(text[start : line.start()])
+            found.fault(f"A call of {shortened(line['name'])} cannot be read: {error}.")
+            _leave(text[start : line.start()], offered, found)
+            return
+        at = len(text) if (newline := text.find("\n", end)) < 0 else newline
+        if not text[end:at].strip(" \t\r;,`"):
+            _leave(text[start : line.start()], offered, found)
             _read_line(text[first:end], offered, found)
-        else:
-            found.prose(text[start:line_end])
-        start = line_end
-    found.prose(text[start:])
+            start = at
+    _leave(text[start:], offered, found)
 
 
 def _read_line(source: str, offered: Mapping[str, Tool], found: Gathering) -> None:
     try:
-        items = calls_in(source)
-    except NotPython as error:
+        items, error = calls_in(source), "it holds more than calls"
+    except NotPython as reason:
+        items, error = None, "its underscores are escaped, as in Markdown" if r"\_" in source else str(reason)
+    if items is None:
         found.fault(f"The line {shortened(source)} cannot be read as a call: {error}.")
     else:
-        take(items or [], offered, found)
+        take(items, offered, found)
+
+
+def _leave(text: str, offered: Mapping[str, Tool], found: Gathering) -> None:
+    """Leave out prose, unless it holds a list of calls of offered tools: nobody says such a thing."""
+    found.prose(text)
+    lists = (each for each in _LIST_OF_CALLS.finditer(text) if not offered or _is_offered(each["name"], offered))
+    if said := next(lists, None):
+        shown = shortened(text[said.start() : said.start() + 60])
+        found.fault(f"A list of calls cannot be read where it stands: {shown}.")
+
+
+def _is_offered(name: str, offered: Mapping[str, Tool]) -> bool:
+    return name.replace("\\", "") in offered
 
 
 def _any_offered(items: Sequence[ast.expr], offered: Mapping[str, Tool]) -> bool:

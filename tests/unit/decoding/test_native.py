@@ -162,6 +162,7 @@ CALL_LIKE = [
     '{"arguments": {"a": 1}, "name": "f"}',
     '```json\n{"name": "f", "arguments": {"a": 1}}\n```',
     'Sure, I will call {"name": "f", "arguments": {"a": 1}} now.',
+    "[{'name': 'f', 'parameters': {'a': 1}}]",
 ]
 
 

@@ -81,6 +81,7 @@ def test_what_was_thought_is_no_call() -> None:
         "I would use get_weather(city='Oslo') for that.",
         "get_weather(city='Oslo') would tell.",
         "1. get_weather(city='Oslo')\n2. Tell.",
+        "I was to write [func1(params_name=value)].",
         "You can print it.\nprint('Oslo')",
         "You can print it:\n```python\nprint('Oslo')\n```",
         "Try this:\n```python\nx = 1\nprint(x)\n```",
@@ -136,7 +137,15 @@ def test_a_key_that_stands_twice_in_a_dict_is_noted() -> None:
         ("```python\nfound = get_weather(city='Oslo')\nprint(found)\n```", "more than calls"),
         ("Look:\n```python\nget_weather(city='Oslo'\n```", "cannot be read as calls"),
         ('Look: {"name": "ping", "arguments": {}}', "JSON with `name` and `arguments`"),
+        ("Look: [{'name': 'ping', 'arguments': {}}]", "JSON with `name` and `arguments`"),
         ("<tool_call>ping</tool_call>", "`<tool_call>`"),
+        ("[get-weather(city='Oslo')]", "it holds more than calls"),
+        ("tool_calls: [get_weather(city='Oslo')]", "cannot be read where it stands"),
+        ("I would [get_weather(city='Oslo')].\nping()", "cannot be read where it stands"),
+        ("[\"get_weather(city='Oslo')\"]", "cannot be read where it stands"),
+        ("[get\\_weather(city='Oslo')]", "underscores are escaped"),
+        ("get\\_weather(city='Oslo')\nNote: a city.", "cannot be read as a call"),
+        ("note(this\nget_weather(city=x)", "'x' is no literal"),
     ],
 )
 def test_what_was_meant_as_a_call_and_cannot_be_read_is_malformed(text: str, words: str) -> None:
