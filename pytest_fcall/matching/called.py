@@ -58,13 +58,11 @@ def _all_in_turn(expectation: Expectation, comparison: Comparison) -> bool:
 def _of_call(sides: Sides, index: int, place: int | None) -> Iterator[Reason]:
     """What is wrong with a call in the place that it was given. What an alarm has said is not said again."""
     path, call = f"calls[{index}]", sides.comparison.calls[index]
-    found = sides.findings(index, place)
     if place is None and index not in sides.excused:
         if not sides.alarmed[index]:
-            yield Reason(
-                "unexpected_call", path, f"{show_made(call)} was called{_why_unexpected(sides, index)}", got=call.name
-            )
-    elif found is not None:
+            message = f"{show_made(call)} was called{_why_unexpected(sides, index)}"
+            yield Reason("unexpected_call", path, message, got=call.name)
+    elif (found := sides.findings(index, place)) is not None:
         for each in found:
             yield Reason(each.kind, f"{path}.{path_text(('args', *each.keys))}", each.tell(), each.expected, each.got)
     elif place is not None and not sides.comparison.is_unknown(index):

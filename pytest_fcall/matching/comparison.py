@@ -41,7 +41,8 @@ class Comparison:
         self.calls = (
             [wire.meant(call, ways.schema) for call, ways in zip(calls, self._ways, strict=True)] if effects else calls
         )
-        self._by_schema = [schema_mismatches(*each) for each in zip(self.calls, self._ways, strict=True)]
+        self._by_schema: dict[int, list[Mismatch]] = {}
+        self._compared: dict[tuple[int, int], list[Mismatch]] = {}
 
     @property
     def offered(self) -> Sequence[str]:
@@ -54,6 +55,8 @@ class Comparison:
 
     def by_schema(self, index: int) -> list[Mismatch]:
         """What the schema alone finds wrong with a call."""
+        if index not in self._by_schema:
+            self._by_schema[index] = schema_mismatches(self.calls[index], self._ways[index])
         return self._by_schema[index]
 
     def mismatches(self, expected: ExpectedCall, index: int) -> list[Mismatch] | None:
@@ -61,7 +64,10 @@ class Comparison:
         call = self.calls[index]
         if call.name != expected.tool:
             return None
-        return argument_mismatches(expected, call, self._ways[index], self._by_schema[index])
+        key = (id(expected), index)
+        if key not in self._compared:
+            self._compared[key] = argument_mismatches(expected, call, self._ways[index], self.by_schema(index))
+        return self._compared[key]
 
     def pattern(self, pattern: CallPattern, index: int) -> list[Mismatch] | None:
         """What keeps a call from a pattern of `never` or `allow`; None where its name already does.
