@@ -16,8 +16,16 @@ from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
 from pytest_fcall.suites.json_lines import lines, opened, record
 from tests.conformance.test_bfcl_corpus import CORPUS, pytestmark  # noqa: F401  skips without the corpus
 
-BROKEN = {"simple_java_64", "live_simple_106-63-0", "live_simple_112-68-0"}
-"""Cases whose ground truth lacks its lists of alternatives: we take them as they were meant."""
+WITHOUT_LISTS = {"simple_java_64", "live_simple_106-63-0", "live_simple_112-68-0"}
+AGAINST_THE_TOOL = {
+    *("parallel_multiple_12", "parallel_multiple_26"),
+    *("live_multiple_862-181-3", "live_multiple_964-207-0"),
+}
+BROKEN = WITHOUT_LISTS | AGAINST_THE_TOOL
+"""Cases whose ground truth lacks lists of alternatives, or names other arguments than the tool has.
+
+Our expectation is what they must have meant, and no longer what they say.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -26,11 +34,12 @@ def found() -> list[BfclCase]:
         return [case_of(record(line), Location("cases", number)) for number, line in enumerate(lines(stream), 1)]
 
 
-def test_no_ground_truth_is_beyond_the_profile(found: list[BfclCase]) -> None:
-    assert [case.case.id for case in found if list(beyond_bfcl(case.expect, Rules()))] == []
+def test_no_sound_ground_truth_is_beyond_the_profile(found: list[BfclCase]) -> None:
+    beyond = {case.case.id for case in found if list(beyond_bfcl(case.expect, Rules()))}
+    assert beyond <= AGAINST_THE_TOOL
 
 
-def test_a_ground_truth_survives_the_way_there_and_back(found: list[BfclCase]) -> None:
+def test_a_sound_ground_truth_survives_the_way_there_and_back(found: list[BfclCase]) -> None:
     chance = random.Random(0)  # noqa: S311  the same answers each time
     for case in found:
         if case.case.id in BROKEN:
