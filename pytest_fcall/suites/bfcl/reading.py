@@ -11,8 +11,8 @@ from pytest_fcall.core.reply import RawCall, Reply
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.decoding import decode
 from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
+from pytest_fcall.decoding.bfcl.normal_form import calls_of
 from pytest_fcall.suites.bfcl.answers import Answer
-from pytest_fcall.suites.bfcl.normal import NotNormal, call_of
 
 _UNKNOWN = "…"
 """What was said beside calls, or instead of them, where the row has only the list of them."""
@@ -21,7 +21,7 @@ _UNKNOWN = "…"
 def strict_reading(answer: Answer, case: Case) -> tuple[Reply, Calls]:
     """Give the reply that the answer is, and the calls in it: by the names offered, with plain typed arguments."""
     reply = _reply(answer)
-    calls = _decoded(answer.said) if answer.form == "decoded" else _read(reply, case)
+    calls = calls_of(answer.said) if answer.form == "decoded" else _read(reply, case)
     if answer.underscored:
         calls = replace(calls, calls=tuple(_as_offered(calls.calls, case.tools)))
     if case.rules.language == "python":
@@ -40,7 +40,7 @@ def _read(reply: Reply, case: Case) -> Calls:
     calls = decode(reply, case.tools)
     if reply.decoder is not None and case.rules.language != "python" and not calls.calls:
         try:
-            return _decoded(decode_prompt(reply.text, case.rules.language))
+            return calls_of(decode_prompt(reply.text, case.rules.language))
         except Undecodable:
             pass
     return calls
@@ -70,20 +70,6 @@ def _raw_call(item: object) -> RawCall:
         (name, arguments), *_ = item.items()
         return RawCall(name, arguments)
     return RawCall(None, None)
-
-
-def _decoded(said: object) -> Calls:
-    if not isinstance(said, list):
-        return Calls(malformed="What was decoded is not a list of calls.")
-    calls: list[Call] = []
-    for number, item in enumerate(said, 1):
-        try:
-            calls.append(call_of(item))
-        except NotNormal as error:
-            return Calls(tuple(calls), f"Call {number}: {error}.")
-        except RecursionError:
-            return Calls(tuple(calls), f"Call {number}: it is nested too deeply.")
-    return Calls(tuple(calls))
 
 
 def _as_offered(calls: Sequence[Call], tools: Sequence[Tool]) -> list[Call]:
