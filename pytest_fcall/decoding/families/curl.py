@@ -15,8 +15,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from pytest_fcall.core.call import Call
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.arguments import from_wire
 from pytest_fcall.decoding.gathering import Read
-from pytest_fcall.decoding.strict_json import parse
 from pytest_fcall.decoding.tagged.text_values import schemas_of, typed
 from pytest_fcall.decoding.unreadable import Unreadable
 from pytest_fcall.decoding.wording import shortened
@@ -36,7 +36,7 @@ def read_curl(command: str, tools: Mapping[str, Tool]) -> Read:
     name, texts = _named(request.method or ("GET" if request.body is None else "POST"), request, tools)
     given: Mapping[str, Json] = {}
     if request.body and request.body.lstrip().startswith("{"):
-        given = _object(request.body)
+        given, _ = from_wire(request.body)
     elif request.body:
         texts += _pairs(request.body)
     schemas = schemas_of(tools.get(name))
@@ -47,9 +47,8 @@ def read_curl(command: str, tools: Mapping[str, Tool]) -> Read:
         arguments[key] = typed(value, schemas.get(key), "text")
     if twice := next((key for key in given if key in arguments), None):
         raise Unreadable(f"the argument {shortened(twice)} stands both in the URL and in the body")
-    return Call(name, arguments | dict(given)), [
-        f"The option {shortened(each)} was dropped." for each in request.dropped
-    ]
+    dropped = (f"The option {shortened(each)} was dropped." for each in request.dropped)
+    return Call(name, arguments | dict(given)), [*notes, *dropped]
 
 
 @dataclass(slots=True)
@@ -134,10 +133,3 @@ def _pairs(query: str) -> list[tuple[str, str]]:
         return parse_qsl(query, keep_blank_values=True, errors="strict")
     except ValueError as error:
         raise Unreadable(f"{shortened(query)} cannot be read: {error}") from None
-
-
-def _object(body: str) -> Mapping[str, Json]:
-    value, _ = parse(body)
-    if not isinstance(value, Mapping):
-        raise Unreadable("the body is no object")
-    return value

@@ -120,6 +120,11 @@ class TestToolBench:
         calls = read("toolbench", "curl https://x.org/weather -H 'x-api-key: 1234'")
         assert calls.notes == ("Call 1: The option '-H' was dropped.",)
 
+    def test_a_key_that_stands_twice_in_a_body_is_noted(self) -> None:
+        calls = read("toolbench", """curl x.org/a -d '{"b": 1, "b": 2}'""")
+        assert calls.calls == (Call("POST /a", {"b": 2}),)
+        assert "'b' stands twice" in calls.notes[0]
+
     @pytest.mark.parametrize(
         ("text", "words"),
         [
