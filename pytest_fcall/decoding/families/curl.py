@@ -35,8 +35,9 @@ def read_curl(command: str, tools: Mapping[str, Tool]) -> Read:
     request = _request(iter(_words(command)[1:]))
     name, texts = _named(request.method or ("GET" if request.body is None else "POST"), request, tools)
     given: Mapping[str, Json] = {}
+    notes: Sequence[str] = ()
     if request.body and request.body.lstrip().startswith("{"):
-        given, _ = from_wire(request.body)
+        given, notes = from_wire(request.body)
     elif request.body:
         texts += _pairs(request.body)
     schemas = schemas_of(tools.get(name))
