@@ -122,7 +122,10 @@ def test_a_broken_line_loses_no_other(folder: Path) -> None:
         "id": "simple_python_1",
         "error": "rows.jsonl:9: there is no case 'simple_python_1' of category 'simple_python'",
     }
-    assert rows[-2]["error"] == "rows.jsonl:10: it has no `decoded` answer"
+    assert (
+        rows[-2]["error"]
+        == "rows.jsonl:10: it has no `decoded` answer, and `raw` is only read where `style` is FC or prompt"
+    )
 
 
 def test_bytes_that_are_no_text_are_a_broken_line(folder: Path) -> None:
@@ -164,7 +167,7 @@ def test_compare_tells_how_many_verdicts_are_the_same(folder: Path) -> None:
     assert done.returncode == 1
     assert len(rows_of(done)) == 3
     assert "valid: 2 of 2 as the rows have it\nerror_type: 1 of 2 as the rows have it" in done.stderr
-    assert "  other.jsonl:2: error_type is value_error:string, the row has value_error:others\n" in done.stderr
+    assert '  other.jsonl:2: error_type is "value_error:string", the row has "value_error:others"\n' in done.stderr
     assert "1  undecodable_but_readable" in done.stderr
 
 

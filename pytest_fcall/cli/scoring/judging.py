@@ -87,7 +87,9 @@ class Judging:
 
 
 def _disagreement(key: str, verdict: Mapping[str, Json], row: Mapping[str, Json]) -> str | None:
-    return None if verdict[key] == row[key] else f"{key} is {verdict[key]}, the row has {row[key]!s:.200}"
+    if verdict[key] == row[key]:
+        return None
+    return f"{key} is {json.dumps(verdict[key])}, the row has {json.dumps(row[key]):.200}"
 
 
 def _broken(place: str, why: str, named: Mapping[str, Json]) -> Judged:

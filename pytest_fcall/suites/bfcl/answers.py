@@ -42,7 +42,7 @@ def answer_of(row: Mapping[str, Json], source: Source = "auto") -> Answer:
     form = _form(row)
     if form == "decoded":
         return _decoded(row, underscored)
-    if source == "decoded" or (source == "auto" and "raw" not in row):
+    if source == "decoded" or (source == "auto" and "raw" not in row and "decoded" in row):
         return _decoded(row, underscored)
     if "raw" not in row:
         raise BrokenRow("it has no `raw` answer")
@@ -58,7 +58,7 @@ def _form(row: Mapping[str, Json]) -> Form:
 
 def _decoded(row: Mapping[str, Json], underscored: bool) -> Answer:
     if "decoded" not in row:
-        raise BrokenRow("it has no `decoded` answer")
+        raise BrokenRow("it has no `decoded` answer, and `raw` is only read where `style` is FC or prompt")
     if row["decoded"] is None and _has_failed(row):
         return Answer("undecodable", row.get("raw"), underscored)
     try:

@@ -73,7 +73,6 @@ _BY_ERROR: Mapping[str, str] = MappingProxyType(
         "ast_decoder:decoder_failed": "undecodable_but_readable",
         "ast_decoder:decoder_wrong_output_format": "undecodable_but_readable",
         "relevance_error:decoder_failed": "undecodable_but_readable",
-        "irrelevance_error:decoder_success": "prose_decoded",
         "simple_function_checker:wrong_func_name": "dotted_name",
         "simple_function_checker:missing_optional": "default_left_out",
         "value_error:dict_key": "default_left_out",
@@ -101,9 +100,8 @@ def _readings(score: Score) -> list[tuple[Mapping[str, Json], Mapping[str, Json]
     calls, decoded = score.strict.calls.calls, score.official.decoded
     if not isinstance(decoded, list) or len(decoded) != len(calls):
         return []
-    return [
-        (call.arguments, arguments) for call, item in zip(calls, decoded, strict=True) for arguments in item.values()
-    ]
+    read = [next(iter(item.values()), None) if isinstance(item, dict) else None for item in decoded]
+    return [(call.arguments, each) for call, each in zip(calls, read, strict=True) if isinstance(each, dict)]
 
 
 def _is_spelt_otherwise(reason: Reason, strings: Strings) -> bool:

@@ -11,6 +11,8 @@ import os
 import sys
 import tempfile
 import types
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -68,42 +70,41 @@ class Official:
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Decode and judge. `decoded` is the repr of what the decoder gave, None where it raised."""
-        handler = self._handler_of(question["style"])
-        decoding = _Decoding(handler)
+        decoding = _Decoding(self.handler(question["style"]))
         try:
-            entry = self._entry(decoding, question)
+            entry = self.prepared(decoding, question)()
         except Exception as crash:  # the official run would end here
             entry = {"valid": False, "error_type": f"case_error:{type(crash).__name__}"}
         return {"decoded": decoding.seen, "valid": entry["valid"], "error_type": entry.get("error_type")}
 
-    def _handler_of(self, style: str) -> Any:
+    def handler(self, style: str) -> Any:
+        """Give who decodes answers of this style."""
         if style == "calls":
             return _Given()
         handler = object.__new__(self._handler)
         handler.is_fc_model = style == "fc"
         return handler
 
-    def _entry(self, decoding: _Decoding, question: dict[str, Any]) -> dict[str, Any]:
+    def prepared(self, handler: Any, question: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+        """Give the official way from the raw answer to its entry in the score file, ready to go."""
         category, raw = question["category"], question["raw"]
         model = "underscored" if question["underscored"] else "dotted"
         prompt = {"function": question["functions"]}
         if self._utils.is_relevance_or_irrelevance(category):
-            return dict(self._runner._evaluate_single_relevance_entry(decoding, "0", raw, prompt, model, category))
+            return partial(self._runner._evaluate_single_relevance_entry, handler, "0", raw, prompt, model, category)
         language = self._language(category)
-        returned = self._enums.ReturnFormat(question["format"] or language)
-        return dict(
-            self._runner._evaluate_single_ast_entry(
-                decoding,
-                "0",
-                raw,
-                question["truth"],
-                prompt,
-                model,
-                category,
-                self._enums.Language(language),
-                returned,
-                question["tags"],
-            )
+        return partial(
+            self._runner._evaluate_single_ast_entry,
+            handler,
+            "0",
+            raw,
+            question["truth"],
+            prompt,
+            model,
+            category,
+            self._enums.Language(language),
+            self._enums.ReturnFormat(question["format"] or language),
+            question["tags"],
         )
 
     def _language(self, category: str) -> str:

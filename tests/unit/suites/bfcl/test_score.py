@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Json
+from pytest_fcall.suites.bfcl.differences import difference
 from tests.unit.suites.bfcl.rows import case, decoded, fc, forecast, prompt, scored, verdicts
 
 OSLO = forecast(city=["Oslo"], unit=["celsius", ""])
@@ -82,7 +83,9 @@ def test_calls_are_paired_as_they_fit_best() -> None:
 def test_whatever_stands_in_a_row_is_judged(said: Json, style: str, category: str) -> None:
     judged = case(*([] if "relevance" in category else [OSLO]), category=category)
     row: dict[str, Json] = {"style": style, "raw": said, "decoded": said}
-    assert isinstance(scored(judged, row).strict.verdict.valid, bool)
+    found = scored(judged, row)
+    agree = found.official.ruling.valid == found.strict.verdict.valid
+    assert (difference(judged, found) is None) == agree
 
 
 @pytest.mark.parametrize("odd", [b"bytes", 1j, {None: 1}, float("inf"), {("a",): 1}])
