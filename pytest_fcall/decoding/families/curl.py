@@ -102,7 +102,7 @@ def _words(command: str) -> list[str]:
 def _named(method: str, request: _Request, tools: Mapping[str, Tool]) -> tuple[str, list[tuple[str, str]]]:
     """The name of the tool that is asked for, and the arguments in the URL."""
     try:
-        url = urlsplit(request.url)
+        url = urlsplit(request.url if "://" in request.url.partition("?")[0] else f"//{request.url}")
         path = unquote(url.path, errors="strict")
     except ValueError as error:
         raise Unreadable(f"the URL {shortened(request.url)} cannot be read: {error}") from None
