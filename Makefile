@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What judges BFCL officially; its pins fit nobody else's, so it has an environment to itself.
 OFFICIAL := .venv-official
 
-.PHONY: demo test conformance lint types imports docs check clean
+.PHONY: demo test conformance fuzz lint types imports docs check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -20,6 +20,9 @@ test: $(READY) ## run the whole test suite
 
 conformance: $(READY) $(OFFICIAL)/.ready ## compare 20,000 generated answers with the official BFCL checker
 	$(BIN)/python -m pytest tests/conformance --hypothesis-profile=conformance
+
+fuzz: $(READY) ## try to break every decoder and judge: FUZZ_SECONDS, ten minutes by default
+	$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),600)
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""Measure and print Markdown tables: `python -m benchmarks [instant] [many] [start] [--rounds N]`."""
+"""Measure and print Markdown tables: `python -m benchmarks [instant] [many] [start] [matching] [--rounds N]`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from benchmarks.matching import matching
 from benchmarks.measure import pytest_command, side_by_side, table
 from benchmarks.projects import write_cases, write_parametrised
 
@@ -66,7 +67,7 @@ def start(folder: Path, rounds: int) -> None:
     print()
 
 
-BENCHMARKS = {"instant": instant, "many": many, "start": start}
+BENCHMARKS = {"instant": instant, "many": many, "start": start, "matching": matching}
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from pytest_fcall.decoding.bfcl import ordinary_calls
-from pytest_fcall.decoding.bfcl.evaluation import evaluated
+from pytest_fcall.decoding.bfcl.evaluation import Evaluation
 from pytest_fcall.decoding.bfcl.undecodable import Undecodable
 from pytest_fcall.decoding.python.source import NotPython, parse_expression
 
@@ -17,18 +17,21 @@ _DEEPEST = 200
 
 def decode_python(text: str) -> Decoded:
     """Read one call, or a sequence of nothing else."""
-    if (calls := ordinary_calls.read(text)) is not None:
-        return calls
+    calls = ordinary_calls.read(text)
+    return parsed_calls(text) if calls is None else calls
+
+
+def parsed_calls(text: str) -> Decoded:
+    """Read the calls by Python's own parser."""
+    work = Evaluation()
     try:
-        tree = parse_expression(text, deepest=_DEEPEST)
-        calls = [_call(node) for node in _items(tree)]
+        return [_call(node, work) for node in _items(parse_expression(text, deepest=_DEEPEST))]
     except NotPython as error:
         raise Undecodable(f"it is not Python: {error}") from None
     except RecursionError:
         raise Undecodable("it is nested too deep") from None
     except (TypeError, ValueError) as error:  # a list as a key; a number too long to be written down
         raise Undecodable(str(error)) from None
-    return calls
 
 
 def _items(tree: ast.expr) -> list[ast.Call]:
@@ -39,8 +42,8 @@ def _items(tree: ast.expr) -> list[ast.Call]:
     return calls
 
 
-def _call(node: ast.Call) -> dict[object, object]:
-    return {_name(node.func): {keyword.arg: _value(keyword.value) for keyword in node.keywords}}
+def _call(node: ast.Call, work: Evaluation) -> dict[object, object]:
+    return {_name(node.func): {keyword.arg: _value(keyword.value, work) for keyword in node.keywords}}
 
 
 def _name(node: ast.expr) -> str:
@@ -53,22 +56,22 @@ def _name(node: ast.expr) -> str:
     return ".".join(reversed(parts))
 
 
-def _value(node: ast.expr | None) -> object:
+def _value(node: ast.expr | None, work: Evaluation) -> object:
     match node:
         case ast.Constant(value=value):
             return "..." if value is ... else value
         case ast.List(elts=items):
-            return [_value(item) for item in items]
+            return [_value(item, work) for item in items]
         case ast.Tuple(elts=items):
-            return tuple([_value(item) for item in items])
+            return tuple([_value(item, work) for item in items])
         case ast.Dict(keys=keys, values=values):
-            return {_value(key): _value(value) for key, value in zip(keys, values, strict=True)}
+            return {_value(key, work): _value(value, work) for key, value in zip(keys, values, strict=True)}
         case ast.UnaryOp(operand=ast.Constant(value=int() | float() | complex() as number)):
             return -number  # whatever the sign was
         case ast.BinOp():
-            return evaluated(node)
+            return work.value(node)
         case ast.Call(keywords=[_, *_]):
-            return _call(node)
+            return _call(node, work)
     return _text(node)
 
 

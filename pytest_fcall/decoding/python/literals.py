@@ -35,7 +35,8 @@ _JSON_NAMES: Mapping[str, bool | None] = {"true": True, "false": False, "null": 
 
 def _finite(node: ast.expr) -> int | float:
     number = number_of(node)
-    if isinstance(number, complex) or not math.isfinite(number):
+    # An integer may be too large to be asked whether it is finite.
+    if not isinstance(number, int) and (isinstance(number, complex) or not math.isfinite(number)):
         raise NotPython(f"{number} is no number that JSON can say")
     return number
 

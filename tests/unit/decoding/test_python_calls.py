@@ -153,6 +153,10 @@ def test_what_was_meant_as_a_call_and_cannot_be_read_is_malformed(text: str, wor
     assert words in str(calls.malformed)
 
 
+def test_an_integer_may_be_larger_than_any_float() -> None:
+    assert read(f"[get_weather(days={10**400})]").calls == (Call("get_weather", {"days": 10**400}),)
+
+
 def test_without_tools_positions_have_no_names() -> None:
     assert "whose signature is not known" in str(read("[f(1)]", known=False).malformed)
 

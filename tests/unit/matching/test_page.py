@@ -13,10 +13,13 @@ from pytest_fcall.core import ReasonKind
 from tests.unit.matching.language import judged
 
 PAGE = (Path(__file__).parents[3] / "docs/explanation/matching.md").read_text(encoding="utf-8")
-ROW = re.compile(r"^\| `(?P<expected>.+?)` \| `(?P<called>\[.*?\])` \| (?P<verdict>.+?) \|$", re.MULTILINE)
+ROW = re.compile(
+    r"^\| `(?P<expected>.+?)` \| `(?P<called>\[.*?\])` \| (?P<verdict>.+?) \|(?: `(?P<instead>.+?)`)? \|$", re.MULTILINE
+)
 
 
-ROWS = [(row["expected"], row["called"], row["verdict"]) for row in ROW.finditer(PAGE)]
+FOUND = [*ROW.finditer(PAGE)]
+ROWS = [(row["expected"], row["called"], row["verdict"]) for row in FOUND]
 
 
 @pytest.mark.parametrize(("expected", "called", "verdict"), ROWS)
@@ -27,8 +30,13 @@ def test_a_row_of_the_decision_table_is_true(expected: str, called: str, verdict
     assert told or verdict.startswith("valid")
 
 
+@pytest.mark.parametrize(("called", "instead"), [(row["called"], row["instead"]) for row in FOUND if row["instead"]])
+def test_what_the_table_says_to_write_instead_makes_the_call_right(called: str, instead: str) -> None:
+    assert judged(yaml.safe_load(called), yaml.safe_load(instead)).reasons == ()
+
+
 def test_the_table_is_there() -> None:
-    assert len(ROWS) > 20
+    assert len(ROWS) == PAGE.count("\n| `", PAGE.index("| write instead |"), PAGE.index("## First")) > 30
 
 
 @pytest.mark.parametrize("kind", get_args(ReasonKind))
