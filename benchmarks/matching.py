@@ -53,7 +53,7 @@ def _speeds(rounds: int) -> Speeds:
     for _ in range(rounds):
         for judge, python in pythons.items():
             command = [python, "-m", "benchmarks.judges", judge, str(Path(CORPUS).absolute())]
-            done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+            done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
             passed = json.loads(done.stdout)
             speeds[judge].append({style: passed[style]["rows"] / passed[style]["seconds"] for style in STYLES})
     return speeds

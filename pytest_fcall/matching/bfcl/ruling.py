@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(NamedTuple):
     """Valid or not, the official name of the error, and what is wrong in our words.
 
-    What the official checker breaks on is `case_error:` and the exception. The fields that are not compared say
-    where the error is: the argument, the calls paired before it, and for a call that was not found what is wrong
-    with each call left, by index.
+    What the official checker breaks on is `case_error:` and the exception. The last fields say where the error is:
+    the argument, the calls paired before it, and for a call that was not found what is wrong with each call left, by
+    index.
     """
 
     valid: bool
     error_type: str | None = None
     errors: tuple[str, ...] = ()
-    argument: str | None = field(default=None, compare=False)
-    pairs: tuple[tuple[int, int], ...] = field(default=(), compare=False)
-    tried: tuple[tuple[int, Ruling], ...] = field(default=(), compare=False)
+    argument: str | None = None
+    pairs: tuple[tuple[int, int], ...] = ()
+    tried: tuple[tuple[int, Ruling], ...] = ()
 
 
 Objection: TypeAlias = Ruling | None

@@ -102,3 +102,12 @@ READERS: Mapping[Language, Callable[[Any, Any], Typed | None]] = MappingProxyTyp
     {"python": _python, "java": _java, "javascript": _javascript}
 )
 """How values are read as their parameters declare them; None for what should be source text and is not."""
+
+EXACT: Mapping[Language, Mapping[str, type]] = MappingProxyType(
+    {
+        "python": {word: declared for word, declared in _PYTHON.items() if declared not in (list, dict)},
+        "java": {},
+        "javascript": {},
+    }
+)
+"""The types whose values are right where they equal an alternative, by the word for them. Source text is never."""
