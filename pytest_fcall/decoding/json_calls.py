@@ -11,11 +11,11 @@ from contextlib import suppress
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.answer import parted
 from pytest_fcall.decoding.fences import FENCE, pieces
 from pytest_fcall.decoding.gathering import Gathering
 from pytest_fcall.decoding.json_shapes import find_calls
 from pytest_fcall.decoding.strict_json import NotJson, parse
-from pytest_fcall.decoding.thinking import parted
 
 _BLOCKS = frozenset({"", "json", "jsonl", "tool_call", "tool_calls", "tool_code", "text", "plaintext"})
 

@@ -13,13 +13,13 @@ from functools import partial
 
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.tool import Tool
+from pytest_fcall.decoding.answer import parted
 from pytest_fcall.decoding.fences import FENCE, Piece, pieces
 from pytest_fcall.decoding.gathering import Gathering
 from pytest_fcall.decoding.positional import by_name
 from pytest_fcall.decoding.python.call import call_of, dotted
 from pytest_fcall.decoding.python.scanning import end_of, statements
 from pytest_fcall.decoding.python.source import NotPython, parse_expression
-from pytest_fcall.decoding.thinking import parted
 from pytest_fcall.decoding.wording import shortened
 
 _BLOCKS = frozenset(
@@ -29,6 +29,8 @@ _BLOCKS = frozenset(
 # Tools' names have hyphens, which Python cannot read, and models escape underscores as in Markdown.
 _NAME = r"[^\W\d][\w.\\-]*+"
 _LINE = re.compile(rf"^[ \t]*+`?(?P<call>\[?[ \t]*+(?P<name>{_NAME})\()", re.MULTILINE)
+# Around the calls of Llama and Olmo.
+_TOKENS = re.compile(r"<\|python_(?:start|end|tag)\|>|</?function_calls>")
 _FIRST_CALL = re.compile(rf"[\[(]?\s*+{_NAME}\(")
 _FIRST_COMMENTS = re.compile(r"\A(?:\s*+#[^\n]*+\n)++")
 _CALLED = re.compile(rf"\b({_NAME})\(")
@@ -43,6 +45,7 @@ def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:
     found = Gathering()
     thought, text = parted(text)
     found.thought(thought)
+    text = _TOKENS.sub("\n", text)
     if FENCE not in text:
         _read_text(_unquoted(text.strip()), offered, found)
         return found.result()

@@ -6,27 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from pytest_fcall.decoding.answer import ENDS
 from pytest_fcall.decoding.tagged.family import Family, Form, Kind, Piece
 from pytest_fcall.decoding.tagged.json_span import json_end
-
-ENDS = (
-    "<|im_end|>",
-    "</s>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|end|>",
-    "<|end_of_text|>",
-    "<|endoftext|>",
-    "<|user|>",
-    "<|observation|>",
-    "<｜end▁of▁sentence｜>",
-    "<end_of_turn>",
-    "<start_function_response>",
-    "<turn|>",
-    "<|tool_response>",
-    "<eos>",
-)
-"""Tokens that end a model's turn. Most servers strip them; what stands behind one is not the model's answer."""
 
 # Behind JSON that nothing closes. Not so what may be the rest of broken JSON, or more of it.
 _PROSE = re.compile(r"\s++[^\s{}\[\],:;\"]")

@@ -52,6 +52,10 @@ class TestGorilla:
     def test_the_first_version_wrote_no_mark(self) -> None:
         assert only("gorilla", "uber.ride(loc='berkeley', time=10)") == ("uber.ride", {"loc": "berkeley", "time": 10})
 
+    @pytest.mark.parametrize("text", ["<<function>>ping()</s>", "ping()</s>\n"])
+    def test_a_token_that_ends_the_text_is_silent(self, text: str) -> None:
+        assert read("gorilla", text) == Calls((Call("ping", {}),))
+
     @pytest.mark.parametrize("text", ["", "I cannot.", "Use ping() for that.", "get_weather(city='x') tells"])
     def test_prose_is_no_call(self, text: str) -> None:
         assert read("gorilla", text) == Calls()
@@ -101,6 +105,7 @@ class TestToolBench:
                 "POST /v1/votes",
                 {"image_id": "alp", "value": 1},
             ),
+            ("API.get_weather('Oslo')</s>", "get_weather", {"city": "Oslo"}),
             ('curl x.org/v1/votes -d "image_id=al"p\\&value=1', "POST /v1/votes", {"image_id": "alp", "value": 1}),
         ],
     )
@@ -178,7 +183,7 @@ class TestApiBlend:
                     Call("Reserve", {"hotel": "O'Neil's = best"}),
                 ],
             ),
-            ("multiwoz", "find_hotel(area = north)", [Call("find_hotel", {"area": "north"})]),
+            ("multiwoz", "find_hotel(area = north)<|endoftext|>", [Call("find_hotel", {"area": "north"})]),
             (
                 "toolqa",
                 "LoadDB[DBName=flights], FilterDB[Origin=OSL, Dest=it's, To=y's]\nGetValue[DepTime]",

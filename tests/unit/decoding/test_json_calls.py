@@ -55,6 +55,7 @@ def test_calls_are_read(text: str, calls: tuple[Call, ...]) -> None:
         '```\n[{"name": "f", "arguments": {"a": 1}}]```',
         '```json\n[\n{"name": "f",\n"arguments": {"a": 1}}]\n```\n',
         '\n{"name": "f", "arguments": {"a": 1}}\n\n',
+        '{"name": "f", "arguments": {"a": 1}}</s>',
     ],
 )
 def test_all_shapes_that_are_in_use(text: str) -> None:
@@ -78,6 +79,7 @@ def test_lines_and_blocks_are_read_one_after_another(text: str) -> None:
     [
         ('Sure!\n```json\n[{"name": "f", "arguments": {}}]\n```\nDone.', "'Sure!'"),
         ('<think>\nHm.\n</think>\n[{"name": "f", "arguments": {}}]', "Hm."),
+        ('<think>Hm.</think>[{"name": "f", "arguments": {}}]', "Hm."),
         ('[{"type": "text", "text": "Let me see."}, {"type": "tool_use", "name": "f", "input": {}}]', "'Let me see.'"),
         ('{"role": "assistant", "content": "Now:", "tool_calls": [{"name": "f", "arguments": {}}]}', "'Now:'"),
         ('```json\n[{"name": "f", "arguments": {}}]', "not closed"),

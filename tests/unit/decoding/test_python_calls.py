@@ -71,6 +71,26 @@ def test_what_was_thought_is_no_call() -> None:
     assert read("<think>\nget_weather(city='Rome')\n</think>\n\n[get_weather(city='Oslo')]").calls == (OSLO,)
     assert read("ping()\n</think>\nHello.") == Calls()
     assert read("<think>\nping()\n") == Calls()
+    assert read("<think>ping()</think>[get_weather(city='Oslo')]").calls == (OSLO,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[get_weather(city='Oslo')]<|eot_id|>",
+        "<|python_start|>[get_weather(city='Oslo')]<|python_end|><|eot|>",
+        "<|python_tag|>get_weather(city='Oslo')<|eom_id|>",
+        "<function_calls>\nget_weather(city='Oslo')\n</function_calls><|im_end|>\n<|endoftext|>\n",
+        "```python\nget_weather(city='Oslo')\n```<|im_end|>",
+    ],
+)
+def test_tokens_around_calls_and_at_the_end_are_silent(text: str) -> None:
+    assert read(text) == Calls((OSLO,))
+
+
+def test_tokens_are_silent_behind_prose_too() -> None:
+    calls = read("I will look.<|python_start|>[get_weather(city='Oslo')]<|python_end|>")
+    assert (calls.calls, calls.malformed) == ((OSLO,), None)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Tool
 from pytest_fcall.decoding import DECODERS
-from pytest_fcall.decoding.tagged.cutting import ENDS
+from pytest_fcall.decoding.answer import ENDS
 from pytest_fcall.decoding.tagged.families import FAMILIES
 from pytest_fcall.decoding.tagged.json_span import json_end
 from tests.unit.decoding.tagged.encoders import ENCODERS
