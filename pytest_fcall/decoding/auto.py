@@ -28,14 +28,18 @@ def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:
         return _only(clean)
     if marked or find_mark(text) is not None:
         return _first_attempt(readings) or Calls()
-    return _first_attempt({name: calls for name, calls in readings.items() if name != "json"}) or Calls()
+    # All prose is malformed to `json`.
+    tried = {name: calls for name, calls in readings.items() if name != "json" or calls.calls}
+    return _first_attempt(tried) or Calls()
 
 
 def _marked(text: str) -> Iterator[str]:
     """The decoders whose marks stand in the text."""
     if OPENFUNCTIONS in text:
         yield "gorilla"
-    yield from (name for name, family in FAMILIES.items() if any(mark in text for mark in family.marks))
+    telling = {name: [mark in text for mark in family.marks] for name, family in FAMILIES.items()}
+    # Where `<tool_call>` is all there is, it may be the first mark of one family and the last of another.
+    yield from sorted((name for name in telling if any(telling[name])), key=lambda name: telling[name].index(True))
 
 
 def _unmarked(text: str) -> Iterator[str]:

@@ -20,7 +20,11 @@ _NAME_THEN_ARGUMENTS = re.compile(
     r"""(?:["']\s*+\{|\{(?!\s*+["'](?:type|properties|\$ref)["']))"""
 )
 _DEFINES = frozenset({"type", "properties", "$ref"})
-_CALL_KEYS = frozenset({"name", "arguments", "parameters", "id", "type"})
+_CALL_KEYS = frozenset({"name", "function", "arguments", "parameters", "id", "type"})
+# What is left of a call where a server strips the tokens around it.
+_STRIPPED = re.compile(
+    r"""\s*+(?:call:[\w.-]{1,200}+\{|(?:functions\.)?+[^\W\d][\w.-]{0,200}+(?::\d{1,6}+\s?+|\[ARGS\])?+\{\s*+(?:"[^"\n]{1,200}"\s*+:|\}))"""
+)
 
 
 def find_mark(text: str) -> str | None:
@@ -31,6 +35,8 @@ def find_mark(text: str) -> str | None:
         return f"`{found[0]}`"
     if _NAME_THEN_ARGUMENTS.search(text) or _is_calls(text):
         return "JSON with `name` and `arguments`"
+    if _STRIPPED.match(text):
+        return "a name and arguments without the tokens around them"
     return None
 
 
@@ -44,7 +50,7 @@ def _tags() -> re.Pattern[str]:
 
 def _is_calls(text: str) -> bool:
     """Whether the whole text is a call in JSON, or a list of them, with the keys in any order."""
-    if '"name"' not in text:
+    if '"name"' not in text and '"function"' not in text:
         return False
     try:
         value, _ = parse(text)
@@ -58,6 +64,5 @@ def _is_call(value: Json) -> bool:
     if not isinstance(value, Mapping) or not _CALL_KEYS.issuperset(value):
         return False
     arguments = value.get("arguments", value.get("parameters"))
-    return (
-        isinstance(value.get("name"), str) and isinstance(arguments, Mapping) and not _DEFINES.intersection(arguments)
-    )
+    named = isinstance(value.get("name", value.get("function")), str)
+    return named and isinstance(arguments, Mapping) and not _DEFINES.intersection(arguments)

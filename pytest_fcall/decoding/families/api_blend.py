@@ -117,13 +117,14 @@ def _patterns(notation: Notation) -> tuple[re.Pattern[str], re.Pattern[str], re.
 
 
 def _chunks(text: str) -> list[str]:
-    """The parts of a text between line ends and `[SEP]`, or the items of a JSON list of texts."""
+    """The parts of a text between line ends and `[SEP]`, or the items of a list."""
     text = text[label.end() :] if (label := _LABEL.match(text)) else text
     if text.lstrip().startswith("["):
         with suppress(NotJson):
             value, _ = parse(text)
             if isinstance(value, list) and all(isinstance(item, str) for item in value):
                 return [str(item).strip() for item in value]
+        text = text.strip().removeprefix("[").removesuffix("]")
     return [chunk for piece in _BETWEEN.split(text) if (chunk := piece.strip())]
 
 

@@ -21,7 +21,7 @@ def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:  # noqa: ARG001  the
     try:
         value = value_in(text, found)
     except NotJson as error:
-        return Calls(malformed=f"The text is not JSON: {error}." if '"API"' in text else None)
+        return Calls(malformed=f"The text is not JSON: {error}." if "'API'" in text or '"API"' in text else None)
     if isinstance(value, Mapping) and "APIs" in value:
         value = value["APIs"]
     for item in value if isinstance(value, list) else [value]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from pytest_fcall.core.call import Call
 from pytest_fcall.core.tool import Tool
@@ -25,21 +25,24 @@ _SHELL = re.compile(
     r"""(?P<space>\s++)|'(?P<single>[^']*+)'|"(?P<double>(?:[^"\\]|\\.)*+)"|\\(?P<one>.)|(?P<plain>[^\s'"\\]++)|.""",
     re.DOTALL,
 )
-_BODY = frozenset({"-d", "--data", "--data-raw", "--data-ascii", "--data-binary", "--json"})
+_BODY = frozenset({"-d", "--data", "--data-raw", "--data-ascii", "--data-binary", "--data-urlencode", "--json"})
 _TRANSPORT = frozenset({"-H", "--header", "-u", "--user", "-A", "--user-agent", "-o", "--output", "-b", "--cookie"})
+_METHOD = frozenset({"-X", "--request"})
+_WITH_VALUE = _METHOD | _BODY | _TRANSPORT | {"--url"}
 _MANNERS = re.compile(r"-[sSLkivfg]+|--(?:silent|location|insecure|include|verbose|fail|compressed|globoff|show-error)")
 
 
 def read_curl(command: str, tools: Mapping[str, Tool]) -> Read:
     """Read a command that begins with `curl`; Unreadable says why it cannot be read."""
     request = _request(iter(_words(command)[1:]))
-    name, texts = _named(request.method or ("GET" if request.body is None else "POST"), request, tools)
+    body = "&".join(request.data)
+    name, texts = _named(request.method or ("POST" if request.data else "GET"), request, tools)
     given: Mapping[str, Json] = {}
     notes: Sequence[str] = ()
-    if request.body and request.body.lstrip().startswith("{"):
-        given, notes = from_wire(request.body)
-    elif request.body:
-        texts += _pairs(request.body)
+    if body.lstrip().startswith(("{", "[")):
+        given, notes = from_wire(body)
+    else:
+        texts += _pairs(body)
     schemas = schemas_of(tools.get(name))
     arguments: dict[str, Json] = {}
     for key, value in texts:
@@ -56,31 +59,51 @@ def read_curl(command: str, tools: Mapping[str, Tool]) -> Read:
 class _Request:
     url: str = ""
     method: str = ""
-    body: str | None = None
+    data: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
 
 
 def _request(words: Iterator[str]) -> _Request:
     request = _Request()
-    for word in words:
-        if word in {"-X", "--request"}:
-            request.method = next(words, "").upper()
-        elif word in _BODY:
-            if request.body is not None:
-                raise Unreadable("it has more than one body")
-            request.body = next(words, "")
-        elif word in _TRANSPORT:
-            request.dropped.append(word)
-            next(words, "")
-        elif word == "--url" or not word.startswith("-"):
+    for option, value in _options(words):
+        if option in _METHOD:
+            request.method = value.upper()
+        elif option in {"-G", "--get"}:
+            request.method = request.method or "GET"
+        elif option in _BODY:
+            request.data.append(_encoded(option, value))
+        elif option in _TRANSPORT:
+            request.dropped.append(option)
+        elif option == "--url":
             if request.url:
-                raise Unreadable(f"it asks for more than one URL: {shortened(word)}")
-            request.url = next(words, "") if word == "--url" else word
-        elif not _MANNERS.fullmatch(word):
-            raise Unreadable(f"the option {shortened(word)} is not known")
+                raise Unreadable(f"it asks for more than one URL: {shortened(value)}")
+            request.url = value
+        elif not _MANNERS.fullmatch(option):
+            raise Unreadable(f"the option {shortened(option)} is not known")
     if not request.url:
         raise Unreadable("it names no URL")
     return request
+
+
+def _options(words: Iterator[str]) -> Iterator[tuple[str, str]]:
+    """Options with their values: behind a short one these may stand without a space. A bare word is a URL."""
+    for word in words:
+        if word in _WITH_VALUE:
+            yield word, next(words, "")
+        elif word[:2] in _WITH_VALUE:
+            yield word[:2], word[2:]
+        elif word.startswith("-"):
+            yield word, ""
+        else:
+            yield "--url", word
+
+
+def _encoded(option: str, data: str) -> str:
+    """Data as it is sent."""
+    if option != "--data-urlencode":
+        return data
+    name, equals, content = data.partition("=")
+    return name + equals + quote(content)
 
 
 def _words(command: str) -> list[str]:

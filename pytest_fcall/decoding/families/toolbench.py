@@ -16,11 +16,13 @@ from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.answer import without_ends
 from pytest_fcall.decoding.families.curl import read_curl
+from pytest_fcall.decoding.fences import FENCE
 from pytest_fcall.decoding.gathering import Gathering, Read
 from pytest_fcall.decoding.positional import by_name, merged
 from pytest_fcall.decoding.python.call import call_of, dotted
 from pytest_fcall.decoding.python.literals import literal
-from pytest_fcall.decoding.python.source import parse_expression
+from pytest_fcall.decoding.python.scanning import end_of
+from pytest_fcall.decoding.python.source import NotPython, parse_expression
 from pytest_fcall.decoding.unreadable import Unreadable
 from pytest_fcall.decoding.wording import shortened
 
@@ -28,6 +30,8 @@ _NAME = r"[^\W\d][\w.]*+"
 _LABEL = re.compile(r"(?:Actions?:|\d{1,4}\.(?!\d))\s*+")
 _ASSIGNMENT = re.compile(r"(?P<name>[^\W\d]\w*+)\s*+=(?!=)(?P<value>.++)")
 _ACTION = re.compile(rf"(?P<name>{_NAME})\(.*\)")
+_CURL = re.compile(r"curl\s")
+_VALUE = re.compile(r"['\"\[{]|[^\W\d]\w*+\(")  # plainly no prose, such as `total = 5 apples`
 _BROKEN = re.compile(r"(?:API|Agent|worksheet)\.")
 _CLICK = re.compile(r"(?P<name>search|click)\[(?P<text>.*)\]")
 _STOPS = ("Task:", "------")
@@ -58,14 +62,14 @@ class _Reader:
 
     def read(self, line: str) -> None:
         """Read one line."""
-        if line.startswith("curl "):
+        if _CURL.match(line):
             self.found.call(partial(read_curl, line, self._offered))
         elif action := _CLICK.fullmatch(line):
             self.found.call(partial(self._click, action["name"], action["text"]))
-        elif _ACTION.fullmatch(line) or _BROKEN.match(line):
+        elif _BROKEN.match(line) or _is_action(line):
             self.found.call(partial(self._action, line))
         elif assignment := _ASSIGNMENT.fullmatch(line):
-            self._assign(assignment["name"], assignment["value"].strip())
+            self._assign(assignment["name"], assignment["value"].strip(), line)
         else:
             self.found.prose(line)
 
@@ -83,11 +87,14 @@ class _Reader:
         arguments, _ = merged(name, [text], {}, self._offered)
         return Call(name, arguments), ()
 
-    def _assign(self, name: str, source: str) -> None:
+    def _assign(self, name: str, source: str, line: str) -> None:
         try:
             self._variables[name] = _made(parse_expression(source[:_LONGEST_VARIABLE]))
         except Unreadable as error:
-            self.found.fault(f"The variable {shortened(name)} cannot be read: {error}.")
+            if _VALUE.match(source):
+                self.found.fault(f"The variable {shortened(name)} cannot be read: {error}.")
+            else:
+                self.found.prose(line)
 
     def _value(self, node: ast.expr, *, words: bool) -> Json:
         if isinstance(node, ast.Name) and node.id in self._variables:
@@ -95,6 +102,16 @@ class _Reader:
         if isinstance(node, ast.Name) and words:
             return node.id
         return _made(node)
+
+
+def _is_action(line: str) -> bool:
+    """Whether a line is one call, or begins like one that is not closed in its strings; not so `note(s): (none)`."""
+    if not _ACTION.fullmatch(line):
+        return False
+    try:
+        return end_of(line, 0) == len(line)
+    except NotPython:
+        return True
 
 
 def _made(node: ast.expr) -> Json:
@@ -115,7 +132,9 @@ def _lines(text: str, found: Gathering) -> Iterator[str]:
             return
         bare = bare[label.end() :] if (label := _LABEL.match(bare)) else bare
         bare = bare.rstrip("; ")
+        if bare.startswith(("#", FENCE)):
+            continue
         if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'`":
             bare = bare[1:-1]
-        if bare and not bare.startswith(("#", "```")):
+        if bare:
             yield bare

@@ -15,6 +15,10 @@ _EITHER = ("arguments", "parameters")
 # What only begins like JSON is a call where the first key is one of a call's.
 _CALL_KEY = r'\{\s*+"(?:name"|type"\s*+:\s*+"function"|arguments"|parameters")'
 _CALL_LIST = rf"\s*+\[\s*+{_CALL_KEY}"
+_CALL_OR_LIST = rf"\s*+(?:\[\s*+)?+{_CALL_KEY}"
+_LIST = JsonCalls(lists=True)
+# Where special tokens are stripped, no more than the list is left.
+_BARE_LIST = Form("", "", _LIST, then=_CALL_LIST)
 
 hermes = Family(
     "hermes",
@@ -48,12 +52,15 @@ qwen_coder = Family(
     marks=("<function=",),
 )
 
+_LLAMA_CALLS = JsonCalls(_EITHER, lists=True, several=True)
 llama = Family(
     "llama",
     "Llama 3.1, 3.2, 3.3 and 4 with JSON calls",
     forms=(
-        Form("<|python_tag|>", "", JsonCalls(_EITHER, separator=";")),
-        Form("", "", JsonCalls(_EITHER, separator=";"), then=_CALL_KEY),
+        Form("<|python_tag|>", "", _LLAMA_CALLS),
+        Form("", "", _LLAMA_CALLS, then=_CALL_OR_LIST),
+        Form("```json", "```", _LLAMA_CALLS, then=_CALL_OR_LIST),
+        Form("```", "```", _LLAMA_CALLS, then=_CALL_OR_LIST),
     ),
     marks=("<|python_tag|>",),
 )
@@ -62,12 +69,13 @@ mistral = Family(
     "mistral",
     "Mistral, Ministral, Magistral, Devstral",
     forms=(
-        Form("[TOOL_CALLS]", "", JsonCalls(lists=True), then=r"\s*+[\[{]"),
+        Form("[TOOL_CALLS]", "", _LIST, then=r"\s*+[\[{]"),
         Form(
             "[TOOL_CALLS]",
             "",
             NamedJson(head=r"\s*+(?P<name>[^\s\[{]++)\s*+(?:\[CALL_ID\](?P<id>[^\s\[]++))?(?:\[ARGS\])?"),
         ),
+        _BARE_LIST,
     ),
     marks=("[TOOL_CALLS]",),
     thinking=("[THINK]", "[/THINK]"),
@@ -77,20 +85,23 @@ granite = Family(
     "granite",
     "Granite 3, Granite 4, Granite 20B Function Calling",
     forms=(
-        Form("<|tool_call|>", "", JsonCalls(lists=True)),
-        Form("<tool_call>", "</tool_call>", JsonCalls(lists=True), open_ended=True),
+        Form("<|tool_call|>", "", _LIST),
+        Form("<tool_call>", "</tool_call>", _LIST, open_ended=True),
         Form("<function_call>", "", JsonCalls()),
+        _BARE_LIST,
     ),
-    marks=("<|tool_call|>", "<function_call>"),
+    marks=("<|tool_call|>", "<function_call>", "<tool_call>"),
 )
 
 xlam = Family(
     "xlam",
     "xLAM 1 and 2",
     forms=(
-        Form("", "", JsonCalls(lists=True), then=_CALL_LIST),
-        Form("```json", "```", JsonCalls(lists=True), then=_CALL_LIST),
-        Form("```", "```", JsonCalls(lists=True), then=_CALL_LIST),
+        _BARE_LIST,
+        Form("```json", "```", _LIST, then=_CALL_LIST),
+        Form("```", "```", _LIST, then=_CALL_LIST),
+        Form("<tool_call>", "</tool_call>", _LIST, then=_CALL_LIST),
+        Form("[TOOL_CALLS]", "", _LIST, then=_CALL_LIST),
     ),
 )
 
@@ -168,7 +179,7 @@ glm = Family(
             ),
         ),
     ),
-    marks=("<arg_key>",),
+    marks=("<arg_key>", "<tool_call>"),
 )
 
 functiongemma = Family(
@@ -214,4 +225,4 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         )
     }
 )
-"""By name, those with the more telling marks first: `<tool_call>` alone may be several."""
+"""By name, those with the more telling marks first."""

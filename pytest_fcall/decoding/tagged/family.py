@@ -86,7 +86,7 @@ class Family:
     forms: tuple[Form, ...]
     """Forms with the same opening are told apart by `then`; the first that fits counts."""
     marks: tuple[str, ...] = ()
-    """Strings by which text shows itself as a call of this family."""
+    """Strings by which text shows itself as a call of this family, the more telling ones first."""
     sections: tuple[str, ...] = ()
     """Tokens around all calls together, which say nothing."""
     thinking: tuple[str, str] = ("<think>", "</think>")

@@ -18,6 +18,7 @@ from pytest_fcall.decoding.tagged.family import Attempt, refusal
 from pytest_fcall.decoding.tagged.json_span import json_end
 from pytest_fcall.decoding.wording import shortened
 
+_BETWEEN = re.compile(r"\s*+(?:;\s*+|(?=\{))")
 _NAME = re.compile(r'"name"\s*+:\s*+"([^"\\]{1,200})"')
 
 
@@ -29,8 +30,8 @@ class JsonCalls:
     """The keys that the family's servers read arguments from."""
     lists: bool = False
     """Whether a list of such objects will do, too."""
-    separator: str = ""
-    """What stands between objects, if several may follow one another."""
+    several: bool = False
+    """Whether objects may follow one another, with white space or a semicolon between."""
 
     quotes = True
 
@@ -53,8 +54,7 @@ class JsonCalls:
 
     def _parts(self, text: str) -> Iterator[str]:
         at = 0
-        between = re.compile(rf"\s*+{re.escape(self.separator)}\s*+")
-        while self.separator and (end := json_end(text, at)) and (found := between.match(text, end)):
+        while self.several and (end := json_end(text, at)) and (found := _BETWEEN.match(text, end)):
             yield text[at:end]
             if (at := found.end()) == len(text):
                 return

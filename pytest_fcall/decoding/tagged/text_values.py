@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Literal, TypeAlias
 
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.python.literals import literal
+from pytest_fcall.decoding.python.source import NotPython, parse_expression
 from pytest_fcall.decoding.strict_json import NotJson, parse
 
 Untyped: TypeAlias = Literal["text", "json"]
@@ -46,7 +49,15 @@ def _value(text: str) -> Json:
     try:
         return parse(bare)[0]
     except NotJson:
-        return bare
+        return _written_as_python(bare)
+
+
+def _written_as_python(text: str) -> Json:
+    if not text.startswith(("[", "{")):
+        return text
+    with suppress(NotPython):
+        return literal(parse_expression(text))
+    return text
 
 
 def _types(schema: Mapping[str, Json]) -> Iterator[str]:
@@ -67,7 +78,7 @@ def _list(value: Json) -> list[Json]:
     return list(value) if isinstance(value, list) else []
 
 
-# As Python writes them, too: many chat templates do, and so models learn it.
+# As Python writes them, too, and lists and objects likewise: many chat templates do, and so models learn it.
 _WORDS: Mapping[str, Json] = {
     "true": True,
     "True": True,

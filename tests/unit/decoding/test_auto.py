@@ -26,6 +26,8 @@ def read(text: str) -> Calls:
         ('<|python_tag|>{"name": "ping", "parameters": {}}', "llama"),
         ('<tool_call>{"name": "ping", "arguments": {}}</tool_call>', "hermes"),
         ("<tool_call>\n<function=ping>\n</function>\n</tool_call>", "qwen_coder"),
+        ("<tool_call>ping\n</tool_call>", "glm"),
+        ('<tool_call>[{"name": "ping", "arguments": {}}]', "granite"),
         ('[TOOL_CALLS] [{"name": "ping", "arguments": {}}]', "mistral"),
         ("[TOOL_CALLS]ping[ARGS]{}", "mistral"),
         ('<|tool_call|>[{"name": "ping", "arguments": {}}]', "granite"),
@@ -69,7 +71,9 @@ def test_prose_is_no_call(text: str) -> None:
     [
         ('Sure: {"name": "ping", "arguments": {}}', "not JSON"),
         ('<tool_call>{"name": "ping"', "cut off"),
+        ("<tool_call>ping\n<arg_key>a</tool_call>", "a parameter of 'ping' is not closed"),
         ("<<function>>ping(", "not closed"),
+        ('[{"name": "ping"}, {"arguments": {}}]', "has no `arguments`"),
         ('<invoke name="ping">', "`<invoke name=`"),
         ("get_weather(city=Oslo)", "no literal"),
     ],

@@ -94,6 +94,13 @@ class TestToolBench:
             ),
             ("curl https://x.org/3/weather?q=", "GET /weather", {"q": ""}),
             ("curl https://x.org/else", "GET /{anything}", {"anything": "else"}),
+            ("```bash\ncurl\t-XPUT 'https://x.org/a'\n```", "PUT /a", {}),
+            ("curl x.org/a -da=1 --data b=2", "POST /a", {"a": "1", "b": "2"}),
+            (
+                "curl -G x.org/weather -d q=Oslo --data-urlencode 'q2=a b&c'",
+                "GET /weather",
+                {"q": "Oslo", "q2": "a b&c"},
+            ),
             ("curl -sS --url https://x.org/a -X PUT", "PUT /a", {}),
             (
                 "curl -X DELETE \\\n 'https://x.org/v1/favourites/tu'",
@@ -120,6 +127,7 @@ class TestToolBench:
     def test_prose_is_dropped_and_noted(self) -> None:
         assert "'Let me search:'" in read("toolbench", "Let me search:\nAPI.search()").notes[0]
         assert read("toolbench", "I cannot search (yet).\n# API") == Calls()
+        assert read("toolbench", "Note(s): none. Ask (me)\ntotal = 5 apples\n```\nHello\n```") == Calls()
 
     def test_headers_are_dropped_and_noted_without_their_secrets(self) -> None:
         calls = read("toolbench", "curl https://x.org/weather -H 'x-api-key: 1234'")
@@ -136,6 +144,7 @@ class TestToolBench:
             ("API.set_location('Cape", "unterminated string"),
             ("API.set_origin(here)", "the name 'here' is no literal"),
             ("here = Loc('a', 'b')\nAPI.search()", "'here' cannot be read: 'Loc' takes 1 arguments, but 2"),
+            ("here = Place(1)\nAPI.search()", "'here' cannot be read"),
             ("here = '" + "x" * 300 + "'", "'here' cannot be read"),
             ("API.set_date(Time(1))", "a call is no literal"),
             ("API.search", "is no call of a tool"),
@@ -143,7 +152,8 @@ class TestToolBench:
             ("curl 'https://x.org", "a quote is not closed"),
             ("curl -X GET", "names no URL"),
             ("curl a b", "more than one URL"),
-            ("curl a -d 1 -d 2", "more than one body"),
+            ("curl a -d '{}' -d '{}'", "Extra data"),
+            ("curl a -d '[1]'", "a list"),
             ("curl -Z a", "the option '-Z' is not known"),
             ("curl 'http://[x'", "the URL 'http://[x' cannot be read"),
             ("curl 'x.org/%ff'", "cannot be read"),
@@ -192,6 +202,7 @@ class TestApiBlend:
             ("toolqa", "LoadDB[flights]", [Call("LoadDB", {"DBName": "flights"})]),
             ("toolqa", '["LoadDB[DBName=flights]", "End[]"]', [Call("LoadDB", {"DBName": "flights"}), Call("End", {})]),
             ("atis", '[{"API": "flight", "Parameters": {"city": ["Oslo"]}}]', [Call("flight", {"city": ["Oslo"]})]),
+            ("topv2", '[A(X = "y"), B()]', [Call("A", {"X": "y"}), Call("B", {})]),
             ("snips", '{"text": "…", "APIs": [{"API": "a", "Parameters": {}}]}', [Call("a", {})]),
         ],
     )
@@ -227,6 +238,7 @@ class TestApiBlend:
             ("atis", '{"API": "a", "Parameters": 1}', "a number"),
             ("atis", '{"API": "a", "Parameters": {}, "b": 1}', "'b'"),
             ("atis", '[{"API"', "not JSON"),
+            ("atis", "[{'API': 'flight', 'Parameters': {}}]", "not JSON"),
         ],
     )
     def test_what_cannot_be_read_is_malformed(self, decoder: str, text: str, words: str) -> None:

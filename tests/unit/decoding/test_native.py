@@ -163,6 +163,12 @@ CALL_LIKE = [
     '```json\n{"name": "f", "arguments": {"a": 1}}\n```',
     'Sure, I will call {"name": "f", "arguments": {"a": 1}} now.',
     "[{'name': 'f', 'parameters': {'a': 1}}]",
+    '{"function": "f", "parameters": {"a": 1}}',
+    '[{"arguments": {"a": 1}, "function": "f"}]',
+    'get_weather{"city": "Oslo"}',
+    'get_weather[ARGS]{"city": "Oslo"}',
+    'functions.get_weather:0 {"city": "Oslo"}',
+    "call:get_weather{city:Oslo}",
 ]
 
 
@@ -191,6 +197,10 @@ def test_a_call_left_in_the_text_is_told_beside_those_taken_out() -> None:
         '{"name": "get_weather", "description": "…", "parameters": {"type": "object", "properties": {}}}',
         '{"name": "get_weather", "parameters": {"type": "object"}}',
         '{"parameters": {"type": "object", "properties": {}}, "name": "get_weather"}',
+        '{"function": "sales", "salary": 3}',
+        '{"function": "f", "parameters": {"type": "object"}}',
+        'city{name}, and {"city": "Oslo"}',
+        "call: {me}",
         'A person has a "name" and "arguments".',
         "```python\nprint('<hello>')\n```",
     ],

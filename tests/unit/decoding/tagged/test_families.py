@@ -134,6 +134,21 @@ def test_every_family_refuses_the_calls_of_others(family: str, encode: Encoder) 
             '{"name": "get_weather", "arguments": {"city": "Rome"}};',
             [weather("a; b"), weather("Rome")],
         ),
+        (
+            "llama",
+            '{"name": "get_weather", "parameters": {"city": "Oslo"}}\n\n'
+            '{"name": "get_weather", "parameters": {"city": "Rome"}}',
+            [weather("Oslo"), weather("Rome")],
+        ),
+        (
+            "llama",
+            '[{"name": "get_weather", "parameters": {"city": "Oslo"}},\n'
+            ' {"name": "get_weather", "parameters": {"city": "Rome"}}]<|eom_id|>',
+            [weather("Oslo"), weather("Rome")],
+        ),
+        ("llama", '```json\n{"name": "get_weather", "parameters": {"city": "Rome"}}\n```', [weather("Rome")]),
+        ("llama", '```\n[{"name": "get_weather", "parameters": {"city": "Rome"}}]\n```', [weather("Rome")]),
+        ("mistral", '[{"name": "get_weather", "arguments": {"city": "Rome"}}]', [weather("Rome")]),
         ("mistral", '[TOOL_CALLS]get_weather{"city": "Rome"}', [weather("Rome")]),
         (
             "mistral",
@@ -145,12 +160,15 @@ def test_every_family_refuses_the_calls_of_others(family: str, encode: Encoder) 
             '[THINK][TOOL_CALLS]?[/THINK][TOOL_CALLS][{"name": "get_weather", "arguments": {"city": "Rome"}}]',
             [weather("Rome")],
         ),
+        ("granite", '[{"name": "get_weather", "arguments": {"city": "Rome"}}]', [weather("Rome")]),
         ("granite", '<tool_call>[{"name": "get_weather", "arguments": {"city": "Rome"}}]', [weather("Rome")]),
         (
             "xlam",
             '</think>\n[\n  {"name": "get_weather", "arguments": {"city": "Rome"}}\n]',
             [weather("Rome")],
         ),
+        ("xlam", '<tool_call>[{"name": "get_weather", "arguments": {"city": "Rome"}}]</tool_call>', [weather("Rome")]),
+        ("xlam", '[TOOL_CALLS][{"name": "get_weather", "arguments": {"city": "Rome"}}]', [weather("Rome")]),
         ("xlam", "[]", []),
         (
             "phi",
