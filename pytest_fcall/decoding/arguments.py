@@ -15,19 +15,15 @@ def from_wire(raw: Json) -> tuple[Mapping[str, Json], tuple[str, ...]]:
     """
     if isinstance(raw, str) and raw.strip():
         value, notes = parse(raw)
-        return _as_object(value), notes
+        return from_text(value), notes
     if raw is None or isinstance(raw, str):
         return {}, ("The arguments are empty; read as none.",)
     check_plain(raw)
-    return _as_object(raw), ()
+    return from_text(raw), ()
 
 
-def from_text(raw: Json) -> Mapping[str, Json]:
+def from_text(value: Json) -> Mapping[str, Json]:
     """Give the arguments of a call that was itself read from JSON."""
-    return _as_object(raw)
-
-
-def _as_object(value: Json) -> Mapping[str, Json]:
     if isinstance(value, Mapping):
         return value
     if isinstance(value, str) and value.lstrip().startswith("{"):

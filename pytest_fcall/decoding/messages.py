@@ -8,7 +8,8 @@ from typing import NamedTuple
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.strict_json import NotJson
 
-_SPEECH = frozenset({"text", "output_text", "message", "thinking", "redacted_thinking", "reasoning"})
+_SPOKEN = ("text", "output_text", "message")
+_THOUGHT = ("thinking", "redacted_thinking", "reasoning")
 
 
 class Message(NamedTuple):
@@ -41,16 +42,22 @@ def _parts(items: Sequence[Json]) -> Message:
     calls = [item for item in items if not _is_speech(item)]
     if len(calls) == len(items):
         return Message(calls)
-    spoken = (item.get("text") for item in items if isinstance(item, Mapping) and _is_speech(item))
-    return Message(calls, " ".join(text for text in spoken if isinstance(text, str)))
+    return Message(calls, _joined(items))
 
 
 def _is_speech(item: Json) -> bool:
-    return isinstance(item, Mapping) and str(item.get("type")) in _SPEECH and "name" not in item
+    return isinstance(item, Mapping) and str(item.get("type")) in _SPOKEN + _THOUGHT and "name" not in item
 
 
 def _text(message: Mapping[str, Json]) -> str:
-    return content if isinstance(content := message.get("content"), str) else ""
+    """What is said in a message, or in a part of one."""
+    content = message.get("text", message.get("content"))
+    return _joined(content) if isinstance(content, list) else content if isinstance(content, str) else ""
+
+
+def _joined(parts: Sequence[Json]) -> str:
+    spoken = (_text(part) for part in parts if isinstance(part, Mapping) and part.get("type") in _SPOKEN)
+    return " ".join(filter(None, spoken))
 
 
 def _list(message: Mapping[str, Json], key: str) -> Sequence[Json]:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Mapping
-from itertools import islice
 from typing import NoReturn
 
 from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.limits import DEEPEST, MOST_BITS, TOO_DEEP, TOO_LONG
 from pytest_fcall.decoding.unreadable import Unreadable
-from pytest_fcall.decoding.wording import shortened
-
-DEEPEST = 100
-"""Levels of nesting that are still read; real arguments have a handful."""
+from pytest_fcall.decoding.wording import repeated, shortened, stand_twice
 
 
 class NotJson(Unreadable):
@@ -26,13 +22,12 @@ def parse(text: str) -> tuple[Json, tuple[str, ...]]:
 
     NaN, infinities, trailing text, numbers of thousands of digits and nesting beyond `DEEPEST` raise NotJson.
     """
-    twice: dict[str, None] = {}
+    twice: list[str] = []
 
     def as_object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            counts = Counter(key for key, _ in pairs)
-            twice.update(dict.fromkeys(key for key, count in counts.items() if count > 1))
+            twice.extend(repeated(key for key, _ in pairs))
         return found
 
     try:
@@ -42,15 +37,15 @@ def parse(text: str) -> tuple[Json, tuple[str, ...]]:
     except json.JSONDecodeError as error:
         raise NotJson(f"{error.msg} (character {error.pos + 1}, {_around(text, error.pos)})") from None
     except RecursionError:
-        raise NotJson(_TOO_DEEP) from None
+        raise NotJson(TOO_DEEP) from None
     except NotJson:
         raise
     except ValueError:
-        raise NotJson(_TOO_LONG) from None
+        raise NotJson(TOO_LONG) from None
     # Each level costs the text a bracket, so that ordinary texts need no walk.
     if text.count("{") + text.count("[") > DEEPEST:
         check_plain(value)
-    return value, tuple(f"The key {shortened(key)} stands twice; the last one counts." for key in islice(twice, _FEW))
+    return value, stand_twice("key", twice)
 
 
 def check_plain(value: object) -> None:
@@ -61,13 +56,7 @@ def check_plain(value: object) -> None:
         level = list({id(item): item for each in level for item in _items(each)}.values())
         if not level:
             return
-    raise NotJson(_TOO_DEEP)
-
-
-_FEW = 5
-_MOST_BITS = 14_000  # about as many digits as Python reads and writes
-_TOO_LONG = "it holds a whole number of thousands of digits"
-_TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
+    raise NotJson(TOO_DEEP)
 
 
 def _items(value: object) -> list[object]:
@@ -78,8 +67,8 @@ def _items(value: object) -> list[object]:
         return list(value.values())
     if isinstance(value, list | tuple):
         return list(value)
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        raise NotJson(_TOO_LONG)
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        raise NotJson(TOO_LONG)
     if isinstance(value, float) and not math.isfinite(value):
         raise NotJson(f"it holds {value}, which is no JSON number")
     if value is None or isinstance(value, bool | int | float | str):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 _MOST = 5
 
@@ -22,6 +24,17 @@ def few(sentences: Sequence[str]) -> tuple[str, ...]:
     if len(sentences) <= _MOST:
         return tuple(sentences)
     return (*sentences[:_MOST], f"And {len(sentences) - _MOST:,} more.")
+
+
+def repeated(keys: Iterable[str]) -> list[str]:
+    """The keys that stand more than once."""
+    return [key for key, count in Counter(keys).items() if count > 1]
+
+
+def stand_twice(what: str, keys: Iterable[str]) -> tuple[str, ...]:
+    """Notes on the first few of such keys."""
+    unique = islice(dict.fromkeys(keys), _MOST)
+    return tuple(f"The {what} {shortened(key)} stands twice; the last one counts." for key in unique)
 
 
 def dropped(text: str) -> tuple[str, ...]:

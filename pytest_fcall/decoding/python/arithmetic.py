@@ -7,12 +7,10 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from pytest_fcall.decoding.python.source import TOO_LONG, NotPython
+from pytest_fcall.decoding.limits import MOST_BITS, TOO_LONG
+from pytest_fcall.decoding.python.source import NotPython
 
 Number: TypeAlias = "int | float | complex"
-
-MOST_BITS = 14_000
-"""Of a whole number: about as many digits as Python reads and writes."""
 
 
 def number_of(node: ast.expr) -> Number:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import TypeAlias
 
 from pytest_fcall.core.call import Call
@@ -13,7 +13,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.positional import merged
 from pytest_fcall.decoding.python.literals import literal
 from pytest_fcall.decoding.unreadable import Unreadable
-from pytest_fcall.decoding.wording import shortened
+from pytest_fcall.decoding.wording import repeated, shortened, stand_twice
 
 Reading: TypeAlias = Callable[[ast.expr], Json]
 """Gives the value of an argument, or raises Unreadable."""
@@ -57,9 +57,5 @@ def _value(name: str, argument: str, node: ast.expr, read: Reading) -> Json:
 def _doubled(node: ast.Call) -> tuple[str, ...]:
     """Notes on keys that stand twice in a dict, of which Python, too, takes the last."""
     dicts = (each for each in ast.walk(node) if isinstance(each, ast.Dict))
-    counts = (Counter(key.value for key in each.keys if isinstance(key, ast.Constant)) for each in dicts)
-    twice = dict.fromkeys(str(key) for count in counts for key, times in count.items() if times > 1)
-    return tuple(f"The key {shortened(key)} stands twice; the last one counts." for key in list(twice)[:_FEW])
-
-
-_FEW = 5
+    keys = ([key.value for key in each.keys if isinstance(key, ast.Constant)] for each in dicts)
+    return stand_twice("key", chain.from_iterable(repeated(map(str, each)) for each in keys))

@@ -6,12 +6,11 @@ import ast
 import re
 import warnings
 
+from pytest_fcall.decoding.limits import DEEPEST, TOO_LONG
 from pytest_fcall.decoding.unreadable import Unreadable
 
 LONGEST = 1_000_000
 """Characters that are still read."""
-DEEPEST = 100
-"""Levels of the tree that are still read; real calls have a handful."""
 
 
 class NotPython(Unreadable):
@@ -52,7 +51,6 @@ _STRING_OR_COMMENT = re.compile(
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
 _F_STRING = re.compile(r"r?fr?['\"]", re.IGNORECASE)
-TOO_LONG = "it holds a whole number of thousands of digits"
 _TOO_DEEP = "it is nested too deep"
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from pytest_fcall.decoding.limits import DEEPEST
+
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
     from tree_sitter import Node, Parser
@@ -13,8 +15,6 @@ SourceLanguage: TypeAlias = Literal["java", "javascript"]
 
 LONGEST = 10_000
 """Bytes that are still read: mending broken text costs a parser more than linear time."""
-DEEPEST = 100
-"""Levels of the tree that are still read."""
 
 
 class NotSource(ValueError):

@@ -9,6 +9,7 @@ from pytest_fcall.core.call import Call, Calls
 from pytest_fcall.core.rules import Language
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.positional import by_name
 from pytest_fcall.decoding.source.java import read_java
 from pytest_fcall.decoding.source.javascript import read_javascript
 from pytest_fcall.decoding.source.literal import NotLiteral
@@ -26,7 +27,7 @@ def typed(calls: Calls, tools: Sequence[Tool], language: Language) -> Calls:
     """
     if language == "python":
         return calls
-    offered = {tool.name: tool for tool in tools}
+    offered = by_name(tools)
     read = read_java if language == "java" else read_javascript
     return replace(calls, calls=tuple(_typed(call, offered.get(call.name), read, language) for call in calls.calls))
 

@@ -14,7 +14,7 @@ from pytest_fcall.decoding.gathering import Read
 from pytest_fcall.decoding.tagged.family import Attempt
 from pytest_fcall.decoding.tagged.text_values import Untyped, schemas_of, typed
 from pytest_fcall.decoding.unreadable import Unreadable
-from pytest_fcall.decoding.wording import shortened
+from pytest_fcall.decoding.wording import shortened, stand_twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Markup:
         name = head["name"]
         schemas = schemas_of(tools.get(name))
         arguments: dict[str, Json] = {}
-        notes: dict[str, None] = {}
+        twice: list[str] = []
         at = head.end()
         pattern = re.compile(self.parameter, re.DOTALL)
         while found := pattern.match(text, at):
@@ -60,11 +60,11 @@ class Markup:
             if self.opening in value:
                 raise Unreadable(f"the parameter {shortened(key)} of {shortened(name)} is not closed")
             if key in arguments:
-                notes[f"The parameter {shortened(key)} stands twice; the last one counts."] = None
+                twice.append(key)
             arguments[key] = self._value(value, found.groupdict().get("string"), schemas.get(key))
             at = found.end()
         self._check_rest(text[at:].strip(), name)
-        return Call(name, arguments), list(notes)
+        return Call(name, arguments), stand_twice("parameter", twice)
 
     def _value(self, text: str, as_string: str | None, schema: Mapping[str, Json] | None) -> Json:
         match as_string:

@@ -8,6 +8,7 @@ from pytest_fcall.core.call import Calls
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.decoding.call_marks import find_mark
 from pytest_fcall.decoding.gathering import Gathering
+from pytest_fcall.decoding.positional import by_name
 from pytest_fcall.decoding.tagged.cutting import pieces
 from pytest_fcall.decoding.tagged.family import Attempt, Family, Piece, refusal
 from pytest_fcall.decoding.wording import shortened
@@ -18,7 +19,7 @@ def read(family: Family, text: str, tools: Sequence[Tool] = ()) -> Calls:
 
     What is thought is never searched for calls, and what stands behind the end of the model's turn is not its answer.
     """
-    offered = {tool.name: tool for tool in tools}
+    offered = by_name(tools)
     found = Gathering()
     for piece in family.cut(text) if family.cut else pieces(family, text):
         match piece.kind:

@@ -82,6 +82,16 @@ def test_lines_and_blocks_are_read_one_after_another(text: str) -> None:
         ('<think>Hm.</think>[{"name": "f", "arguments": {}}]', "Hm."),
         ('[{"type": "text", "text": "Let me see."}, {"type": "tool_use", "name": "f", "input": {}}]', "'Let me see.'"),
         ('{"role": "assistant", "content": "Now:", "tool_calls": [{"name": "f", "arguments": {}}]}', "'Now:'"),
+        (
+            '{"object": "response", "output": [{"type": "reasoning", "content": [{"text": "Hm."}]}, '
+            '{"type": "message", "content": [{"type": "output_text", "text": "Let me see."}]}, '
+            '{"type": "function_call", "name": "f", "arguments": "{}"}]}',
+            "'Let me see.'",
+        ),
+        (
+            '{"content": [{"type": "text", "text": "Now:"}], "tool_calls": [{"name": "f", "arguments": {}}]}',
+            "'Now:'",
+        ),
         ('```json\n[{"name": "f", "arguments": {}}]', "not closed"),
         ('{"tool_calls": [{"function": {"name": "f", "arguments": ""}}]}', "empty"),
         ('{"tool_calls": [{"function": {"name": "f", "arguments": "{\\"a\\": 1, \\"a\\": 2}"}}]}', "'a' stands twice"),
