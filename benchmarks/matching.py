@@ -15,7 +15,7 @@ from benchmarks.measure import side_by_side
 from tests.conformance.official.client import PYTHON, ROOT
 
 CORPUS = os.environ.get("FCALL_CORPUS", "")
-STYLES = {"fc": "native calls (JSON)", "prompt": "calls as Python text"}
+STYLES = {"fc": "native calls (JSON)", "prompt": "calls as Python text", "all": "all"}
 CASE = {
     "id": "simple_python_0",
     "category": "simple_python",
@@ -55,6 +55,7 @@ def _speeds(rounds: int) -> Speeds:
             command = [python, "-m", "benchmarks.judges", judge, str(Path(CORPUS).absolute())]
             done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
             passed = json.loads(done.stdout)
+            passed["all"] = {what: sum(style[what] for style in passed.values()) for what in ("rows", "seconds")}
             speeds[judge].append({style: passed[style]["rows"] / passed[style]["seconds"] for style in STYLES})
     return speeds
 

@@ -77,7 +77,7 @@ class Comparison:
         call = self.calls[index]
         if not glob_matches(pattern.tool, call.name):
             return None
-        return pattern_mismatches(pattern, call, replace(self._ways[index], rules=self._without_operators))
+        return pattern_mismatches(pattern, call, self._ways[index]._replace(rules=self._without_operators))
 
     @cached_property
     def _without_operators(self) -> Rules:

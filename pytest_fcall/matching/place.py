@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core.glob import glob_matches
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
     from pytest_fcall.core.extension import Comparator
 
 
-@dataclass(frozen=True, slots=True)
-class Ways:
+class Ways(NamedTuple):
     """What is the same for every value of one call. `schema` is None where nothing is known about the tool."""
 
     tool: str
@@ -61,7 +59,7 @@ class Place(NamedTuple):
 
     def outside_schema(self) -> Place:
         """The same place where the schema has nothing to say: inside JSON that travels as text."""
-        return self._replace(ways=replace(self.ways, schema=None))
+        return self._replace(ways=self.ways._replace(schema=None))
 
     def properties(self) -> Properties:
         """What the schema says about the keys of an object here."""

@@ -15,6 +15,8 @@ _MOST_BITS = 4096
 
 def fit(value: object, path: tuple[str | int, ...], unfit: list[Finding]) -> Json:
     """A copy of `value` in dicts and lists. What no JSON can say becomes null and is told in `unfit`."""
+    if type(value) is str and value.isascii():
+        return value  # as nearly everything in arguments
     match value:
         case None | bool():
             return value

@@ -29,8 +29,7 @@ _read = JSONDecoder().raw_decode
 def _call(item: object) -> dict[object, object]:
     if not isinstance(item, dict) or not item:
         raise Undecodable("a tool call is not an object with a name")
-    for name, text in item.items():
-        break
+    name, text = next(iter(item.items()))
     if isinstance(text, str) and text.startswith("{"):
         value, end = _read(text)  # spares the search for options and white space
         if end == len(text):

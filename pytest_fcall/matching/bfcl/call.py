@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_fcall.core.rules import Language
 from pytest_fcall.matching.bfcl.argument import check_argument
 from pytest_fcall.matching.bfcl.exam import Exam
 from pytest_fcall.matching.bfcl.ruling import Objection, objection, written
@@ -24,7 +25,16 @@ def check_call(exam: Exam, function: Any, call: Mapping[Any, Any], answers: Mapp
     for argument in required:
         if argument not in arguments:
             return _missing("missing_required", argument)
-    exact = EXACT[exam.language]
+    if wrong := _wrong_argument(exam.language, properties, arguments, answers):
+        return wrong
+    for argument in answers if len(arguments) < len(answers) else ():
+        if argument not in arguments and "" not in answers[argument]:
+            return _missing("missing_optional", argument)
+    return None
+
+
+def _wrong_argument(language: Language, properties: Any, arguments: Mapping[Any, Any], answers: Any) -> Objection:
+    exact = EXACT[language]
     for argument, value in arguments.items():
         if argument not in properties or argument not in answers:
             message = f"{written(argument)} is no argument that is expected"
@@ -32,11 +42,8 @@ def check_call(exam: Exam, function: Any, call: Mapping[Any, Any], answers: Mapp
         schema, alternatives = properties[argument], answers[argument]
         if exact.get(schema["type"]) is type(value) and type(alternatives) is list and value in alternatives:
             continue  # as by all the rules: most answers are right, and to the letter
-        if wrong := check_argument(exam.language, argument, schema, value, alternatives):
+        if wrong := check_argument(language, argument, schema, value, alternatives):
             return wrong
-    for argument in answers if len(arguments) < len(answers) else ():
-        if argument not in arguments and "" not in answers[argument]:
-            return _missing("missing_optional", argument)
     return None
 
 
