@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from pytest_fcall.core.expectation import Expectation
@@ -95,7 +95,7 @@ def _no_call(expectation: Expectation, sides: Sides) -> Iterator[Reason]:
     """Whether a reply without calls should have had some."""
     lacking = [show_expected(each) for each in sides.expected if each.times[0] > 0]
     if expectation.kind == "any_call":
-        yield Reason("no_call", "calls", "No call was made, and some call was expected.")
+        yield Reason("no_call", "calls", "No call was made, and some call was expected")
     elif lacking:
         names = " and ".join([*lacking[:3], "…"] if len(lacking) > 3 else lacking)
         yield Reason("no_call", "calls", f"No call was made, expected {names}")
@@ -107,8 +107,15 @@ def _too_few(sides: Sides, pairs: Pairs) -> Iterator[Reason]:
     for place, wanted in enumerate(sides.expected):
         count, (fewest, most) = places.count(place), wanted.times
         if count < fewest:
-            often = f"called {times(count)} only" if count else "not called"
+            often = f"called {times(count)} only" if count else f"not called{_again(sides, place, places)}"
             least = "" if most == fewest == 1 else f", expected {'at least ' * (most != fewest)}{times(fewest)}"
             yield Reason(
                 "wrong_count", f"expected[{place}]", f"{show_expected(wanted)} was {often}{least}", fewest, count
             )
+
+
+def _again(sides: Sides, place: int, places: Collection[int]) -> str:
+    """A word for a call that is expected in several places, and was made for another one."""
+    wanted = sides.expected[place]
+    same = (sides.expected[other] for other in places)
+    return " again" if any((each.tool, each.arguments) == (wanted.tool, wanted.arguments) for each in same) else ""

@@ -42,8 +42,7 @@ def compare_named(
             mismatches = compare(wanted, got[key], below)
         else:
             mismatches = [Mismatch("missing_argument", below.keys, partial(_missing, below, wanted), wanted)]
-        # Some wires make every optional parameter required and let models say null instead of nothing.
-        if mismatches and not (got.get(key) is None and _may_be_absent(key, wanted, at, below, compare)):
+        if mismatches and not (_is_silent(key, got, at) and _may_be_absent(key, wanted, at, below, compare)):
             found.extend(mismatches)
     return found
 
@@ -80,6 +79,19 @@ def compare_below(expected: Pattern, got: Json, below: Place, compare: Compare) 
     return compare(below.standing or expected, got, below)
 
 
+def _is_silent(key: str, got: Mapping[str, Json], at: Place) -> bool:
+    """Whether a key is not there, or is null for want of a word for that.
+
+    Some wires make every optional parameter required and let models say null instead of nothing. Beside a default
+    that is something else null is a value like others.
+    """
+    return key not in got or (got[key] is None and _default(key, at.properties()) is None)
+
+
+def _default(key: str, known: Properties) -> Json:
+    return known.schemas.get(key, {}).get("default")
+
+
 def _may_be_absent(key: str, pattern: Pattern, at: Place, below: Place, compare: Compare) -> bool:
     """Whether leaving the key out says what the case expects."""
     if _asks_for_nothing(pattern):
@@ -108,7 +120,7 @@ def _says_nothing_new(key: str, value: Json, known: Properties, below: Place, co
     properties, required = known
     if key not in properties:
         return False
-    if value is None and key not in required:
+    if value is None and key not in required and _default(key, known) is None:
         return True
     schema = properties[key]
     return "default" in schema and not compare(schema["default"], value, below)

@@ -14,6 +14,9 @@ _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-")
 _UNIFIED = _QUOTES | _DASHES
 _BFCL_DROPPED = dict.fromkeys(map(ord, " ,./-_*^"))
 
+_NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?")
+"""In a number signs and points are no punctuation."""
+
 _LONGEST_COMPARED = 10_000
 """Characters beyond which nobody wrote the same but for a comma."""
 
@@ -53,6 +56,8 @@ def near_miss(expected: str, got: str) -> str:
         return "a reader sees no difference: `$text` or `strings: relaxed` would accept it"
     if as_read(expected) == as_read(got):
         return "a reader sees the same number: `$text` would accept it"
+    if _NUMBER.fullmatch(expected) and _NUMBER.fullmatch(got):
+        return ""
     if (skeleton := _letters(expected)) and skeleton == _letters(got):
         return "only punctuation and spacing differ: `$any` can list both spellings"
     return ""

@@ -10,7 +10,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import compare_object
 from pytest_fcall.matching.operators.lists import compare_list
-from pytest_fcall.matching.operators.numeric import nearly_equal
+from pytest_fcall.matching.operators.numeric import rounding
 from pytest_fcall.matching.operators.operand import is_number
 from pytest_fcall.matching.operators.table import apply
 from pytest_fcall.matching.place import Place
@@ -33,11 +33,7 @@ def compare(expected: Pattern, got: Json, at: Place) -> list[Mismatch]:
     if isinstance(expected, int | float):
         if is_number(got) and got == expected:
             return []
-        return at.mismatch(expected, got, partial(_rounding, expected, got))
+        return at.mismatch(expected, got, partial(rounding, expected, got))
     if isinstance(expected, Mapping):
         return compare_object(expected, got, at, compare)
     return compare_list(expected, got, at, compare)
-
-
-def _rounding(expected: float, got: Json) -> str:
-    return "`$approx` would accept it" if nearly_equal(expected, got) else ""

@@ -136,6 +136,8 @@ def _joined(word: str) -> Callable[[Operator, int], str]:
         operand = operator.operand
         if not isinstance(operand, Sequence) or isinstance(operand, str):
             return show(operand, depth)
+        if not operand:
+            return "nothing"
         shown = [show(item, depth) for item in operand[:_MOST]]
         return f" {word} ".join([*shown, "…"] if len(operand) > _MOST else shown)
 

@@ -9,6 +9,7 @@ from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import Compare
+from pytest_fcall.matching.operators.numeric import rounding
 from pytest_fcall.matching.operators.operand import patterns
 from pytest_fcall.matching.place import Place
 from pytest_fcall.matching.strings import near_miss
@@ -32,7 +33,10 @@ def any_of(operator: Operator, got: Json, at: Place, compare: Compare) -> list[M
 
 
 def _near_one(alternatives: Sequence[Pattern], got: Json) -> str:
-    hints = (near_miss(each, got) for each in alternatives if isinstance(each, str) and isinstance(got, str))
+    if isinstance(got, str):
+        hints = (near_miss(each, got) for each in alternatives if isinstance(each, str))
+    else:
+        hints = (rounding(each, got) for each in alternatives)
     return next(filter(None, hints), "")
 
 

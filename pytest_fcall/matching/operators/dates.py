@@ -37,8 +37,7 @@ def same_moment(operator: Operator, got: Json, at: Place, _compare: Compare) -> 
     first, last = _span(operator.operand, now)
     moment = read_moment(got) if isinstance(got, str) else None
     if moment is None:
-        hint = "it is no moment that can be read in one way only" if isinstance(got, str) else ""
-        return at.mismatch(operator, got, hint)
+        return at.mismatch(operator, got, partial(_moment_hint, got))
     zone = first.tzinfo
     given = moment.replace(tzinfo=zone) if zone is None or moment.tzinfo is None else moment
     return [] if first <= given <= last else at.mismatch(operator, got, f"that is {_words(first, last)}")
@@ -83,8 +82,11 @@ def _span(operand: Pattern, now: datetime | None) -> tuple[datetime, datetime]:
     day = _day(spec, now)
     first = _at(day, operand.get("from", "00:00"), zone)
     last = _at(day, operand["to"], zone) if "to" in operand else datetime.combine(day, time.max, zone)
-    # From 22:00 to 02:00 ends on the day after.
-    return first, last if first <= last else last + timedelta(days=1)
+    try:
+        # From 22:00 to 02:00 ends on the day after.
+        return first, last if first <= last else last + timedelta(days=1)
+    except OverflowError:
+        raise BadOperandError(f"the night of {spec!r} ends beyond the calendar") from None
 
 
 def _at(day: date, clock: Pattern, zone: tzinfo | None) -> datetime:
@@ -102,6 +104,14 @@ def _day_hint(expected: date, got: Json) -> str:
     if read_day(got) is None:
         return f"that is {expected.isoformat()}, in a spelling that can be read in one way only"
     return f"that is {expected.isoformat()}"
+
+
+def _moment_hint(got: Json) -> str:
+    if not isinstance(got, str):
+        return ""
+    if read_day(got) is not None:
+        return "it names a day, not a moment: `$date` accepts one"
+    return "it is no moment that can be read in one way only"
 
 
 def _words(first: datetime, last: datetime) -> str:

@@ -13,8 +13,8 @@ from pytest_fcall.matching.pairing import cover
 from pytest_fcall.matching.place import Place
 from pytest_fcall.matching.wording import show
 
-_FEW = 20
-"""Items among which another order is still looked for, to name it."""
+_MOST_COMPARED = 10_000
+"""Values that are compared with one another at most to look for another order, and name it."""
 
 
 def compare_list(expected: Sequence[Pattern], got: Json, at: Place, compare: Compare) -> list[Mismatch]:
@@ -26,7 +26,7 @@ def compare_list(expected: Sequence[Pattern], got: Json, at: Place, compare: Com
         for index, (pattern, item) in enumerate(zip(expected, got, strict=True))
         for each in compare_below(pattern, item, at.child(index), compare)
     ]
-    if len(found) > 1 and len(expected) <= _FEW and not _assign(expected, expected, got, at, compare):
+    if len(found) > 1 and _work(expected) <= _MOST_COMPARED and not _assign(expected, expected, got, at, compare):
         return at.mismatch(expected, got, "the same items in another order: `$unordered` would accept it")
     return found
 
@@ -60,6 +60,17 @@ def each(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mis
         for index, item in enumerate(got)
         for found in compare_below(operator.operand, item, at.child(index), compare)
     ]
+
+
+def _work(expected: Pattern) -> int:
+    """How many values are compared at most where every list may be in another order: lists in lists multiply."""
+    if isinstance(expected, Operator):
+        return _work(expected.operand)
+    if isinstance(expected, Mapping):
+        return sum(map(_work, expected.values()), 1)
+    if not is_list(expected):
+        return 1
+    return len(expected) * (len(expected) + 1) * max(map(_work, expected), default=1)
 
 
 def _assign(

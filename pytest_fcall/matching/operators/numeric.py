@@ -53,12 +53,13 @@ def between(operator: Operator, got: Json, at: Place, _compare: Compare) -> list
     raise BadOperandError("`$between` takes two numbers")
 
 
-def nearly_equal(expected: Pattern, got: Json) -> bool:
-    """Whether two numbers differ by no more than rounding does."""
+def rounding(expected: Pattern, got: Json) -> str:
+    """Say what to do where two numbers differ by no more than rounding does; empty where they do not."""
     try:
-        return is_number(expected) and is_number(got) and math.isclose(expected, got)
+        near = is_number(expected) and is_number(got) and math.isclose(expected, got)
     except OverflowError:
-        return False
+        near = False
+    return "`$approx` would accept it" if near else ""
 
 
 def _exact(value: Pattern) -> Decimal | None:

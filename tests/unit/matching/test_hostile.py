@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -111,6 +112,24 @@ def test_a_flood_of_calls_in_groups_is_judged_in_good_time() -> None:
     verdict, seconds = timed(made, [group] * 5)
     assert findings(verdict) == ["unexpected_call calls[250]"]
     assert seconds < 10
+
+
+def test_lists_in_lists_are_judged_in_good_time() -> None:
+    expected: Any = 0
+    got: Any = 1
+    for _ in range(10):
+        expected, got = [expected, expected], [got, got]
+    verdict, seconds = timed([{"any": {"x": got}}], [{"any": {"x": expected}}])
+    assert len(verdict.reasons) == 1024
+    assert seconds < 10
+
+
+@pytest.mark.parametrize("clock", [None, "9999-12-31T12:00:00+00:00"])
+def test_a_span_beyond_the_calendar_is_undecided(clock: str | None) -> None:
+    rules = Rules(now=None if clock is None else datetime.fromisoformat(clock))
+    span = {"$datetime": {"day": "9999-12-31", "from": "22:00", "to": "02:00"}}
+    verdict = judged([{"any": {"x": "9999-12-31T23:00"}}], [{"any": {"x": span}}], rules=rules)
+    assert "beyond the calendar" in verdict.reasons[0].message
 
 
 def test_a_pattern_that_nests_deeply_is_judged() -> None:

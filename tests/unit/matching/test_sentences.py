@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.core import Reply, Rules
-from tests.unit.matching.language import judged
+from pytest_fcall.core import Call, Calls, Expectation, ExpectedCall, Operator, Reply, Rules
+from pytest_fcall.matching import judge
+from tests.unit.matching.language import TOOLS, judged
 
 NO_DIFFERENCE = "a reader sees no difference: `$text` or `strings: relaxed` would accept it"
 SAME_NUMBER = "a reader sees the same number: `$text` would accept it"
@@ -16,6 +17,7 @@ PUNCTUATION = "only punctuation and spacing differ: `$any` can list both spellin
 READER_FINDS = "a reader would find it: `strings: relaxed` would accept it"
 OTHER_ORDER = "the same items in another order: `$unordered` would accept it"
 ONE_WAY = "that is 2026-11-22, in a spelling that can be read in one way only"
+A_DAY = "it names a day, not a moment: `$date` accepts one"
 CLOCK = Rules(now=datetime.fromisoformat("2026-11-21T16:30:00-08:00"))
 
 
@@ -42,7 +44,11 @@ CLOCK = Rules(now=datetime.fromisoformat("2026-11-21T16:30:00-08:00"))
             {"$text": "Paris", "strings": "exact"},
             "`x` is 'PARIS', expected 'Paris' (strings: 'exact'); " + NO_DIFFERENCE,
         ),
+        ("-5", "5", "`x` is '-5', expected '5'"),
+        ("1.5", "15", "`x` is '1.5', expected '15'"),
+        ("555-12", "55512", "`x` is '555-12', expected '55512'; " + PUNCTUATION),
         (0.1 + 0.2, 0.3, "`x` is 0.30000000000000004, expected 0.3; `$approx` would accept it"),
+        (0.1 + 0.2, {"$any": [0.3, 7]}, "`x` is 0.30000000000000004, expected 0.3 or 7; `$approx` would accept it"),
         ([1, 2], [2, 1], "`x` is [1, 2], expected [2, 1]; " + OTHER_ORDER),
         ([1], [1, 2], "`x` is [1], expected [1, 2]; its length is 1, not 2"),
         ([1, 3], {"$unordered": [1, 2]}, "`x` is [1, 3], expected [1, 2] in any order; no item of it is 2"),
@@ -57,6 +63,11 @@ CLOCK = Rules(now=datetime.fromisoformat("2026-11-21T16:30:00-08:00"))
         ),
         ("22.11.2026", {"$date": "tomorrow"}, "`x` is '22.11.2026', expected the day 'tomorrow'; " + ONE_WAY),
         ("2026-11-23", {"$date": "tomorrow"}, "`x` is '2026-11-23', expected the day 'tomorrow'; that is 2026-11-22"),
+        (
+            "2026-11-22",
+            {"$datetime": {"day": "2026-11-22"}},
+            "`x` is '2026-11-22', expected the moment {day: '2026-11-22'}; " + A_DAY,
+        ),
         ({"b": 1}, {"b": 1, "c": {"$gt": 3}}, "`x.c` is missing, expected a number greater than 3"),
         ({"b": 1, "c": 2}, {"b": 1}, "`x.c` is given as 2, but not expected"),
         ([{"b": 1}], [{"b": 2}], "`x[0].b` is 1, expected 2"),
@@ -78,6 +89,7 @@ PARIS: dict[str, Any] = {"get_weather": {"city": "Paris"}}
         ([], [{"book": {"$ignore": True}}], "No call was made, expected `book(…)`"),
         ([], [{**PARIS, "args": "open"}], "No call was made, expected `get_weather(city='Paris', …)`"),
         ([PARIS], [PARIS, "list_tables"], "`list_tables()` was not called"),
+        ([PARIS], [PARIS, PARIS], "`get_weather(city='Paris')` was not called again"),
         (
             [PARIS],
             [{**PARIS, "times": [2, None]}],
@@ -125,3 +137,11 @@ def test_control_characters_are_shown_and_not_sent() -> None:
 def test_an_empty_reply_is_told_from_one_that_says_something_else() -> None:
     (reason,) = judged([], [PARIS], reply=Reply(" ")).reasons
     assert reason.message == "No call was made, expected `get_weather(city='Paris')`; the reply is empty"
+    (reason,) = judged([], "any_call", reply=Reply(" ")).reasons
+    assert reason.message == "No call was made, and some call was expected; the reply is empty"
+
+
+def test_where_no_value_is_right_nothing_is_expected() -> None:
+    nothing = Expectation(stages=((ExpectedCall("any", {"x": Operator("optional", Operator("any", ()))}),),))
+    (reason,) = judge(Reply(), Calls((Call("any", {"x": ""}),)), nothing, TOOLS).reasons
+    assert reason.message == "`x` is '', expected nothing"

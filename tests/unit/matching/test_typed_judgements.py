@@ -114,6 +114,16 @@ TYPES: list[tuple[Any, ...]] = [
     ("a default of another type is not spelled out", {"default": 1}, True, NOT_GIVEN, UNEXPECTED),
     ("a default is spelled out by an equal number", {"type": "number", "default": 1}, 1.0, NOT_GIVEN),
     ("nothing new is said by null", {"type": ["string", "null"]}, None, NOT_GIVEN),
+    ("null is not the default", {"type": ["integer", "null"], "default": 5}, None, NOT_GIVEN, UNEXPECTED),
+    ("null is no way to say the default", {"type": ["integer", "null"], "default": 5}, None, 5, VALUE),
+    (
+        "null beside another default is not left out",
+        {"type": ["integer", "null"], "default": 5},
+        None,
+        {"$optional": 3},
+        VALUE,
+    ),
+    ("null may be the default", {"type": ["integer", "null"], "default": None}, None, NOT_GIVEN),
 ]
 
 
