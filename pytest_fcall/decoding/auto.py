@@ -13,6 +13,7 @@ from pytest_fcall.decoding.table import DECODERS
 from pytest_fcall.decoding.tagged.families import FAMILIES
 
 _TOOLBENCH = re.compile(r"\s*+(?:Actions?:\s*+)?(?:1\.\s*+)?(?:curl -X |API\.|Agent\.)")
+_API_BLEND_JSON = re.compile(r'\s*+\[?\s*+\{\s*+"API"\s*+:')
 _API_BLEND = re.compile(r"\s*+[^\W\d][\w.]*+\([^\n]*\)\s*+\[SEP\]")
 
 
@@ -28,8 +29,7 @@ def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:
         return _only(clean)
     if marked or find_mark(text) is not None:
         return _first_attempt(readings) or Calls()
-    # All prose is malformed to `json`.
-    tried = {name: calls for name, calls in readings.items() if name != "json" or calls.calls}
+    tried = {name: calls for name, calls in readings.items() if calls.calls or _is_attempt(name, text, tools)}
     return _first_attempt(tried) or Calls()
 
 
@@ -48,10 +48,17 @@ def _unmarked(text: str) -> Iterator[str]:
         yield "toolbench"
     elif _API_BLEND.match(text):
         yield "api_blend_sgd"
+    elif _API_BLEND_JSON.match(text):
+        yield "api_blend_atis"
     else:
         if "{" in text:
             yield from ("json", "llama")
         yield "python"
+
+
+def _is_attempt(name: str, text: str, tools: Sequence[Tool]) -> bool:
+    """Whether a fault is worth telling: all prose is malformed to `json`, and any object with a name to `llama`."""
+    return name != "json" and (name != "llama" or any(f'"{tool.name}"' in text for tool in tools))
 
 
 def _only(clean: Mapping[str, Calls]) -> Calls:

@@ -12,6 +12,12 @@ from pytest_fcall.decoding.strict_json import NotJson, parse
 OPENFUNCTIONS = "<<function>>"
 """By which Gorilla's models begin each call."""
 
+# Tools' names have hyphens, which Python cannot read, and models escape underscores as in Markdown.
+NAME = r"[^\W\d][\w.\\-]*+"
+_FIRST_ARGUMENT = r"\(\s*+(?:[^\W\d]\w*+\s*+=(?!=)|['\"]|\))"
+LIST_OF_CALLS = re.compile(rf"\[\s*+['\"]?(?P<name>{NAME}){_FIRST_ARGUMENT}")
+"""What nobody writes in prose: a list of calls in Python whose first argument, if any, is named or a string."""
+
 _OTHERS = (OPENFUNCTIONS, "<tool_calls>", "<TOOLCALL>", "<invoke name=")
 # A schema after `parameters` makes it the definition of a tool, which prose may well show. Models that were to write
 # JSON write Python's quotes, too.
@@ -37,6 +43,8 @@ def find_mark(text: str) -> str | None:
         return "JSON with `name` and `arguments`"
     if _STRIPPED.match(text):
         return "a name and arguments without the tokens around them"
+    if LIST_OF_CALLS.match(bare := text.strip()) and _is_one_list(bare):
+        return "a list of calls in Python"
     return None
 
 
@@ -46,6 +54,17 @@ def _tags() -> re.Pattern[str]:
 
     marks = (*_OTHERS, *(mark for family in FAMILIES.values() for mark in family.marks))
     return re.compile("|".join(map(re.escape, dict.fromkeys(marks))))
+
+
+def _is_one_list(text: str) -> bool:
+    """Whether the bracket at the start is closed at the end, or nowhere."""
+    from pytest_fcall.decoding.python.scanning import end_of
+    from pytest_fcall.decoding.python.source import NotPython
+
+    try:
+        return end_of(text, 0) == len(text)
+    except NotPython:
+        return True
 
 
 def _is_calls(text: str) -> bool:

@@ -29,12 +29,18 @@ def as_message(value: Json) -> Message:
         return _parts(_list(value, "output"))
     if "tool_calls" in value:
         return Message(_list(value, "tool_calls"), _text(value))
-    if value.get("role") != "assistant":
+    if not _is_message(value):
         return Message([value])
     if (legacy := value.get("function_call")) is not None:
         return Message([{"type": "function", "function": legacy}], _text(value))
     content = value.get("content")
     return _parts(content) if isinstance(content, list) else Message((), _text(value))
+
+
+def _is_message(value: Mapping[str, Json]) -> bool:
+    if value.get("role") == "assistant":
+        return True
+    return "name" not in value and ("function_call" in value or isinstance(value.get("content"), list))
 
 
 def _parts(items: Sequence[Json]) -> Message:

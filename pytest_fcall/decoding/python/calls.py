@@ -14,6 +14,7 @@ from functools import partial
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.decoding.answer import parted
+from pytest_fcall.decoding.call_marks import LIST_OF_CALLS, NAME
 from pytest_fcall.decoding.fences import FENCE, Piece, pieces
 from pytest_fcall.decoding.gathering import Gathering
 from pytest_fcall.decoding.positional import by_name
@@ -26,17 +27,12 @@ _BLOCKS = frozenset(
     {"", "python", "py", "python3", "json", "tool_code", "tool_call", "tool_calls", "text", "plaintext"}
 )
 
-# Tools' names have hyphens, which Python cannot read, and models escape underscores as in Markdown.
-_NAME = r"[^\W\d][\w.\\-]*+"
-_LINE = re.compile(rf"^[ \t]*+`?(?P<call>\[?[ \t]*+(?P<name>{_NAME})\()", re.MULTILINE)
+_LINE = re.compile(rf"^[ \t]*+`?(?P<call>\[?[ \t]*+(?P<name>{NAME})\()", re.MULTILINE)
 # Around the calls of Llama and Olmo.
 _TOKENS = re.compile(r"<\|python_(?:start|end|tag)\|>|</?function_calls>")
-_FIRST_CALL = re.compile(rf"[\[(]?\s*+{_NAME}\(")
+_FIRST_CALL = re.compile(rf"[\[(]?\s*+{NAME}\(")
 _FIRST_COMMENTS = re.compile(r"\A(?:\s*+#[^\n]*+\n)++")
-_CALLED = re.compile(rf"\b({_NAME})\(")
-# What nobody writes in prose: a list of calls whose first argument, if there is one, is named or a string.
-_FIRST_ARGUMENT = r"\(\s*+(?:[^\W\d]\w*+\s*+=(?!=)|['\"]|\))"
-_LIST_OF_CALLS = re.compile(rf"\[\s*+['\"]?(?P<name>{_NAME}){_FIRST_ARGUMENT}")
+_CALLED = re.compile(rf"\b({NAME})\(")
 
 
 def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:
@@ -88,7 +84,7 @@ def _read_block(block: Piece, offered: Mapping[str, Tool], found: Gathering, *, 
         items, error = (calls_in(text) if block.info in _BLOCKS else None), "it holds more than calls"
     except NotPython as reason:
         items, error = None, str(reason)
-    if items is not None and (alone or not offered or _any_offered(items, offered) or _LIST_OF_CALLS.match(text)):
+    if items is not None and (alone or not offered or _any_offered(items, offered) or LIST_OF_CALLS.match(text)):
         take(items, offered, found)
         if not block.closed:
             found.note("The fenced block is not closed.")
@@ -104,7 +100,7 @@ def _read_lines(text: str, offered: Mapping[str, Tool], found: Gathering) -> Non
     while not found.is_full and (line := _LINE.search(text, at)):
         first = line.start("call")
         at = line.end()
-        if not _is_offered(line["name"], offered) and not _LIST_OF_CALLS.match(text, first):
+        if not _is_offered(line["name"], offered) and not LIST_OF_CALLS.match(text, first):
             continue
         try:
             end = end_of(text, first)
@@ -134,7 +130,7 @@ def _read_line(source: str, offered: Mapping[str, Tool], found: Gathering) -> No
 def _leave(text: str, offered: Mapping[str, Tool], found: Gathering) -> None:
     """Leave out prose, unless it holds a list of calls of offered tools: nobody says such a thing."""
     found.prose(text)
-    lists = (each for each in _LIST_OF_CALLS.finditer(text) if not offered or _is_offered(each["name"], offered))
+    lists = (each for each in LIST_OF_CALLS.finditer(text) if not offered or _is_offered(each["name"], offered))
     if said := next(lists, None):
         shown = shortened(text[said.start() : said.start() + 60])
         found.fault(f"A list of calls cannot be read where it stands: {shown}.")
@@ -150,7 +146,7 @@ def _any_offered(items: Sequence[ast.expr], offered: Mapping[str, Tool]) -> bool
 
 def _is_meant(text: str, offered: Mapping[str, Tool]) -> bool:
     """Whether text that cannot be read was to call a tool."""
-    return bool(_LIST_OF_CALLS.match(text)) or any(name in offered for name in _CALLED.findall(text))
+    return bool(LIST_OF_CALLS.match(text)) or any(name in offered for name in _CALLED.findall(text))
 
 
 def take(items: Sequence[ast.expr], offered: Mapping[str, Tool], found: Gathering) -> None:

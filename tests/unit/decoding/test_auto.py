@@ -40,6 +40,7 @@ def read(text: str) -> Calls:
         ("<<function>>ping()", "gorilla"),
         ("API.ping()", "toolbench"),
         ("ping() [SEP] ping()", "api_blend_sgd"),
+        ('[{"API": "ping", "Parameters": {}}]', "api_blend_atis"),
     ],
 )
 def test_the_marks_show_who_wrote_it_and_a_note_says_so(text: str, name: str) -> None:
@@ -56,6 +57,8 @@ def test_the_marks_show_who_wrote_it_and_a_note_says_so(text: str, name: str) ->
         "You are welcome.",
         "It is 3 < 5, and [1, 2] is a list {of two}.",
         '{"city": "Oslo"}',
+        '{"name": "Ana", "age": 3}',
+        '[{"name": "Ana"}, {"name": "Ben"}]',
         "[]",
         "I would use get_weather(city='Oslo').",
         "To ask yourself:\n```bash\ncurl -X GET 'https://example.org/ping'\n```",
@@ -73,6 +76,7 @@ def test_prose_is_no_call(text: str) -> None:
         ('<tool_call>{"name": "ping"', "cut off"),
         ("<tool_call>ping\n<arg_key>a</tool_call>", "a parameter of 'ping' is not closed"),
         ("<<function>>ping(", "not closed"),
+        ('{"name": "ping"}', "has no `arguments`"),
         ('[{"name": "ping"}, {"arguments": {}}]', "has no `arguments`"),
         ('<invoke name="ping">', "`<invoke name=`"),
         ("get_weather(city=Oslo)", "no literal"),

@@ -169,6 +169,8 @@ CALL_LIKE = [
     'get_weather[ARGS]{"city": "Oslo"}',
     'functions.get_weather:0 {"city": "Oslo"}',
     "call:get_weather{city:Oslo}",
+    "[get_weather(city='Oslo'), ping()]\n",
+    "[get_weather(city='Os",
 ]
 
 
@@ -201,6 +203,8 @@ def test_a_call_left_in_the_text_is_told_beside_those_taken_out() -> None:
         '{"function": "f", "parameters": {"type": "object"}}',
         'city{name}, and {"city": "Oslo"}',
         "call: {me}",
+        "[get_weather()](https://example.org) is a page (of mine)]",
+        "I was to write [get_weather(city='Oslo')]",
         'A person has a "name" and "arguments".',
         "```python\nprint('<hello>')\n```",
     ],
