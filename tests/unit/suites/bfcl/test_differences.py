@@ -16,13 +16,13 @@ NOTHING = case(category="irrelevance")
 ANYTHING = case(category="live_relevance")
 SUM = case({"sum": {"numbers": [[1, 2]]}}, functions=[rows.SUM])
 STATUS = case(
-    {"list": {"status": ["all"]}},
+    {"list": {"status": ["all", ""]}},
     functions=[
         {
             "name": "list",
             "parameters": {
                 "type": "dict",
-                "properties": {"status": {"type": "string", "enum": ["open"], "default": "all"}},
+                "properties": {"status": {"type": "string", "enum": ["open"]}},
                 "required": [],
             },
         }
