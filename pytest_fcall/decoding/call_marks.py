@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import cache
 
-from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.strict_json import NotJson, parse
 
 OPENFUNCTIONS = "<<function>>"
@@ -26,10 +24,15 @@ _NAME_THEN_ARGUMENTS = re.compile(
     r"""(?:["']\s*+\{|\{(?!\s*+["'](?:type|properties|\$ref)["']))"""
 )
 _DEFINES = frozenset({"type", "properties", "$ref"})
-_CALL_KEYS = frozenset({"name", "function", "arguments", "parameters", "id", "type"})
 # What is left of a call where a server strips the tokens around it.
 _STRIPPED = re.compile(
-    r"""\s*+(?:call:[\w.-]{1,200}+\{|(?:functions\.)?+[^\W\d][\w.-]{0,200}+(?::\d{1,6}+\s?+|\[ARGS\])?+\{\s*+(?:"[^"\n]{1,200}"\s*+:|\}))"""
+    r"""
+    \s*+ (?: call:[\w.-]{1,200}+ \{
+        | (?:functions\.)?+ [^\W\d][\w.-]{0,200}+ (?: :\d{1,6}+\s?+ | \[ARGS\] )?+
+          \{\s*+ (?: "[^"\n]{1,200}"\s*+: | \}\s*+\Z )
+    )
+    """,
+    re.VERBOSE,
 )
 
 
@@ -68,20 +71,14 @@ def _is_one_list(text: str) -> bool:
 
 
 def _is_calls(text: str) -> bool:
-    """Whether the whole text is a call in JSON, or a list of them, with the keys in any order."""
-    if '"name"' not in text and '"function"' not in text:
+    """Whether the whole text is JSON that says calls, in any shape that is in use."""
+    if not text.lstrip().startswith(("{", "[")):
         return False
+    from pytest_fcall.decoding.json_shapes import read_call
+    from pytest_fcall.decoding.messages import as_message
+
     try:
-        value, _ = parse(text)
+        items = as_message(parse(text)[0]).calls
+        return bool(items) and not any(_DEFINES.intersection(read_call(item)[0].arguments) for item in items)
     except NotJson:
         return False
-    items = value if isinstance(value, list) and value else [value]
-    return all(_is_call(item) for item in items)
-
-
-def _is_call(value: Json) -> bool:
-    if not isinstance(value, Mapping) or not _CALL_KEYS.issuperset(value):
-        return False
-    arguments = value.get("arguments", value.get("parameters"))
-    named = isinstance(value.get("name", value.get("function")), str)
-    return named and isinstance(arguments, Mapping) and not _DEFINES.intersection(arguments)
