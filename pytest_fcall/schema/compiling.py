@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from jsonschema_rs import (
     Draft202012Validator,
@@ -15,8 +15,8 @@ from jsonschema_rs import (
 
 from pytest_fcall.core import Json
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.keywords import children
-from pytest_fcall.schema.pointers import Path, follow
+from pytest_fcall.schema.keywords import schemas_in
+from pytest_fcall.schema.pointers import follow
 from pytest_fcall.schema.strict import INTEGER, Integer
 
 _LONGEST = 200
@@ -52,7 +52,7 @@ def _complaint(error: ValidationError, schema: Mapping[str, Json]) -> SchemaErro
 
 
 def _lost_reference(root: Mapping[str, Json]) -> SchemaError | None:
-    for path, schema in _schemas(root):
+    for path, schema in schemas_in(root):
         reference = schema.get("$ref")
         if not isinstance(reference, str) or follow(root, schema):
             continue
@@ -64,11 +64,3 @@ def _lost_reference(root: Mapping[str, Json]) -> SchemaError | None:
             hint="copy what it names under `$defs`, and refer to it as `#/$defs/…`",
         )
     return None
-
-
-def _schemas(schema: Json, path: Path = ()) -> Iterator[tuple[Path, Mapping[str, Json]]]:
-    """All schemas in a schema, each with its path."""
-    if isinstance(schema, Mapping):
-        yield path, schema
-        for way, inner in children(schema):
-            yield from _schemas(inner, (*path, *way))

@@ -166,6 +166,11 @@ def unexpected(path: Path, known: Sequence[str], owner: Json) -> Finding:
     return Finding("unexpected_argument", path, message, got=given.get(str(path[-1])))
 
 
+def too_deep(path: Path, value: Json) -> Finding:
+    """The finding that a value breaks its schema somewhere."""
+    return Finding("schema", path, f"{place(path)} breaks its schema, nested too deeply to tell where", got=value)
+
+
 def _mistyped(where: Path, types: Sequence[Json], got: Json) -> Finding:
     names = [str(name) for name in types]
     message = f"{place(where)} must be {types_in_words(names)}, not {with_type(got)}"

@@ -44,6 +44,14 @@ def children(schema: Mapping[str, Json]) -> Iterator[tuple[Way, Json]]:
             yield from (((key, name), item) for name, item in value.items())
 
 
+def schemas_in(schema: Json, way: Way = ()) -> Iterator[tuple[Way, Mapping[str, Json]]]:
+    """A schema and all schemas inside it, each with the way to it."""
+    if isinstance(schema, Mapping):
+        yield way, schema
+        for step, inner in children(schema):
+            yield from schemas_in(inner, (*way, *step))
+
+
 def rebuilt(schema: Mapping[str, Json], change: Callable[[Way, Json], Json]) -> dict[str, Json]:
     """A copy of `schema` in which `change(way, inner)` stands for each schema right inside it."""
 

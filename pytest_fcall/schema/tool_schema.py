@@ -11,8 +11,9 @@ from jsonschema_rs import Validator, ValidatorMap
 
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.schema.compiling import compiled, compiled_parts
+from pytest_fcall.schema.depth import Depths, explicable, is_deeper
 from pytest_fcall.schema.dialect import normalise
-from pytest_fcall.schema.explain import Explainer, unexpected
+from pytest_fcall.schema.explain import Explainer, too_deep, unexpected
 from pytest_fcall.schema.finding import Finding
 from pytest_fcall.schema.fitness import fit
 from pytest_fcall.schema.places import UndeclaredError, locate
@@ -77,8 +78,25 @@ class ToolSchema:
         if not unfit and validator.is_valid(fitted):
             return []
         told = {finding.path for finding in unfit}
-        found = Explainer(self._strict, fitted, base, at).findings(validator.iter_errors(fitted))
+        found = self._explained(validator, fitted, base, at)
         return [*unfit, *(finding for finding in found if told.isdisjoint(_ways_to(finding.path)))]
+
+    def _explained(self, validator: Validator, value: Json, base: Path, at: Path) -> list[Finding]:
+        """What is wrong with `value`, as far as it is not too deep for that; the call's arguments each on its own."""
+        if not is_deeper(value, self._explicable):
+            return Explainer(self._strict, value, base, at).findings(validator.iter_errors(value))
+        if at or not isinstance(value, dict):
+            return [too_deep(at, value)]
+        deep = {name: item for name, item in value.items() if is_deeper({name: item}, self._explicable)}
+        rest = {name: item for name, item in value.items() if name not in deep}
+        found = self._explained(validator, rest, base, at)
+        told = [finding for finding in found if finding.kind != "missing_argument" or finding.path[0] not in deep]
+        told += [finding for name, item in deep.items() for finding in self.check_at((name,), item)]
+        return told or [too_deep(at, value)]
+
+    @cached_property
+    def _explicable(self) -> Depths:
+        return explicable(self._strict)
 
     @cached_property
     def _parts(self) -> ValidatorMap:

@@ -384,6 +384,63 @@ def test_hostile_text_is_short_and_printable_in_sentences(text: str) -> None:
         assert findings
 
 
+SUM: Json = {
+    "oneOf": [
+        NUMBER,
+        *(
+            {
+                "type": "object",
+                "properties": {"sign": {"const": sign}, "of": {"type": "array", "items": {"$ref": "#/$defs/sum"}}},
+                "required": ["sign", "of"],
+            }
+            for sign in "+-"
+        ),
+    ]
+}
+"""Two forms that hold what they are forms of."""
+
+
+def summed(levels: int, innermost: Json) -> Json:
+    value = innermost
+    for _ in range(levels):
+        value = {"sign": "-", "of": [value]}
+    return value
+
+
+def test_a_mistake_in_a_union_that_holds_itself_is_told_at_its_place() -> None:
+    tool = argument({"$ref": "#/$defs/sum"}, **{"$defs": {"sum": SUM}})
+    (finding,) = tool.check({"x": summed(4, "1")})
+    assert finding.path == ("x", *("of", 0) * 4)
+    assert tool.check({"x": summed(20, 1)}) == []
+
+
+def test_a_mistake_too_deep_in_a_union_that_holds_itself_is_told_of_its_argument() -> None:
+    tool = compiled(
+        {
+            "type": "object",
+            "properties": {"x": {"$ref": "#/$defs/sum"}, "n": INTEGER, "y": {"$ref": "#/$defs/sum"}},
+            "required": ["x", "n"],
+            "$defs": {"sum": SUM},
+        }
+    )
+    deep = summed(20, "1")
+    assert told(tool.check({"x": deep, "y": summed(20, 1), "z": deep})) == [
+        ("missing_argument", "`n` is missing"),
+        ("schema", "`x` breaks its schema, nested too deeply to tell where"),
+        ("unexpected_argument", "`z` is no argument of this tool"),
+    ]
+    assert told(tool.check_at(("x",), deep)) == [("schema", "`x` breaks its schema, nested too deeply to tell where")]
+
+
+def test_schemas_that_only_one_form_holds_are_explained_at_any_depth() -> None:
+    node: Json = {"anyOf": [INTEGER, {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}]}
+    value: Json = "1"
+    for _ in range(40):
+        value = {"next": value}
+    (finding,) = argument({"$ref": "#/$defs/node"}, **{"$defs": {"node": node}}).check({"x": value})
+    assert finding.path == ("x", *["next"] * 40)
+
+
 def test_many_mistakes_are_cut_short() -> None:
     tool = argument({"type": "array", "items": INTEGER})
     assert 0 < len(tool.check({"x": ["a"] * 100_000})) <= 100
