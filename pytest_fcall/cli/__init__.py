@@ -38,9 +38,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
+        return 1
+    except OSError as error:  # a full disk, a drive that went away
+        print(f"fcall: {error.strerror}{f': {error.filename}' if error.filename else ''}", file=sys.stderr)
+        _drop_output()
         return 1
     return status
+
+
+def _drop_output() -> None:
+    """Let what is still to be written go nowhere: it could not be written, and would be tried once more at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:

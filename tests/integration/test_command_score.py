@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -225,6 +226,55 @@ def test_a_reader_that_has_seen_enough_ends_it(folder: Path) -> None:
         running.stdout.readline()
         running.stdout.close()
         assert running.stderr.read() == b""
+        assert running.wait(60) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_a_full_disk_is_told_in_one_line(folder: Path, processes: str) -> None:
+    write(folder / "rows.jsonl", *[RIGHT, FENCED] * 500)
+    command = [sys.executable, "-m", "pytest_fcall.cli", "score", "--format", "bfcl", "--cases", "cases.jsonl"]
+    command += ["-j", processes, "rows.jsonl"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, cwd=folder, stdout=full, stderr=subprocess.PIPE, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (1, b"fcall: No space left on device\n")
+    told = score(folder, "--differences", "/dev/full", "rows.jsonl")
+    assert (told.returncode, told.stderr) == (1, "fcall: No space left on device\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell closes standard input")
+def test_a_closed_standard_input_is_told(folder: Path) -> None:
+    command = f"{sys.executable} -m pytest_fcall.cli score --format bfcl --cases cases.jsonl - <&-"
+    done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert "cannot read standard input: Bad file descriptor" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="nothing that tells the workers")
+def test_a_worker_that_is_killed_is_told(folder: Path) -> None:
+    command = [sys.executable, "-m", "pytest_fcall.cli", "score", "--format", "bfcl", "--cases", "cases.jsonl"]
+    with subprocess.Popen(
+        [*command, "-j", "2", "-"],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdin.write(20 * 64 * f"{json.dumps(RIGHT)}\n".encode())
+        running.stdin.flush()
+        running.stdout.readline()
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+        os.kill(int(children.read_text(encoding="ascii").split()[0]), signal.SIGKILL)
+        with suppress(BrokenPipeError):  # it may be gone by now
+            running.stdin.write(20 * 64 * f"{json.dumps(RIGHT)}\n".encode())
+            running.stdin.flush()
+        with suppress(BrokenPipeError):
+            running.stdin.close()
+        running.stdout.read()
+        assert b"was killed, perhaps for want of memory" in running.stderr.read()
         assert running.wait(60) == 1
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 
-from pytest_fcall.suites.json_lines import BrokenFile, lines, opened, plain
+from pytest_fcall.suites.json_lines import BrokenFile, lines, plain
 
 _MOST_LINES = 64
 _MOST_BYTES = 1 << 20
@@ -32,23 +32,26 @@ def check(parser: ArgumentParser, files: Sequence[str]) -> None:
     if files.count("-") > 1:
         parser.error("standard input (-) can be read only once")
     for name in files:
-        if name != "-":
-            try:
-                with Path(name).open("rb"):
-                    pass
-            except OSError as error:
-                parser.error(f"cannot read {name}: {error.strerror}")
+        try:
+            with _file(name):
+                pass
+        except OSError as error:
+            parser.error(f"cannot read {_title(name)}: {error.strerror}")
 
 
 def portions(files: Iterable[str]) -> Iterator[Portion]:
     """Cut the lines of all files into portions."""
     for name in files:
-        with _opened(name) as stream:
-            yield from _portions("standard input" if name == "-" else name, stream)
+        with _file(name) as file, plain(file) as stream:
+            yield from _portions(_title(name), stream)
 
 
-def _opened(name: str) -> AbstractContextManager[Iterable[bytes]]:
-    return plain(open(0, "rb", closefd=False)) if name == "-" else opened(Path(name))
+def _file(name: str) -> BufferedReader:
+    return open(0, "rb", closefd=False) if name == "-" else Path(name).open("rb")
+
+
+def _title(name: str) -> str:
+    return "standard input" if name == "-" else name
 
 
 def _portions(name: str, stream: Iterable[bytes]) -> Iterator[Portion]:
