@@ -1,3 +1,9 @@
 from __future__ import annotations
 
+from hypothesis import settings
+
 pytest_plugins = ["pytester"]
+
+# How long an example takes depends on who else uses the machine.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")

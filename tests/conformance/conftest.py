@@ -7,7 +7,7 @@ ASKED = pytest.StashKey[int]()
 """How many questions were put to the official checker."""
 
 # Nine kinds of questions: 20,000 examples and some.
-settings.register_profile("conformance", max_examples=2_300)
+settings.register_profile("conformance", deadline=None, max_examples=2_300)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import asdict
 
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from pytest_fcall.core.rules import Language
@@ -30,7 +32,6 @@ def suite() -> Suite:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(deadline=None)
 @given(data=st.data())
 def test_both_judges_say_the_same(kind: str, data: st.DataObject, official: OfficialJudge, suite: Suite) -> None:
     question = data.draw(questions(kind, suite_of(kind, suite)))
@@ -50,7 +51,9 @@ def test_only_the_official_decoder_runs_what_it_reads(source: str, official: Off
     assert ours(question).decoded is None
 
 
-def ours(question: Question) -> Answer:
+def ours(asked: Question) -> Answer:
+    # Both read it from JSON, whose reader makes every NaN the same object, so that lists with it can be equal.
+    question = Question(**json.loads(json.dumps(asdict(asked))))
     exam = Exam(question.category, question.functions, question.truth, language_of(question), question.underscored)
     try:
         decoded = decode(question)

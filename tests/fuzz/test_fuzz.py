@@ -13,14 +13,14 @@ from tests.fuzz.texts import texts
 
 
 @pytest.mark.parametrize("name", list(reading()))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(text=texts)
 def test_no_text_breaks_a_reader(name: str, text: str) -> None:
     reading()[name](text)
 
 
 @pytest.mark.parametrize("run", list(judging().values()), ids=list(judging()))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(exam=exams)
 def test_no_exam_breaks_a_judge(run: Callable[[Any], object], exam: Any) -> None:
     run(exam)

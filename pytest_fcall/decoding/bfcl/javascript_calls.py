@@ -43,8 +43,8 @@ _RESERVED = re.compile(
 # Nor are any words reserved to it as the name of a tag, which a `<` begins where a value may stand.
 _TAG = re.compile(
     rb"""(?:\A|[=(,;[{}?!:&|+-])\s*+<\s*+
-    (break|case|catch|class|const|continue|debugger|default|delete|do|else|export|extends|false|finally|for|function|if
-        |import|in|instanceof|new|null|return|super|switch|this|throw|true|try|typeof|var|void|while|with|yield)\b""",
+    (break|case|catch|class|const|continue|debugger|default|delete|do|else|export|extends|false|finally|for|function
+        |if|import|in|instanceof|new|null|return|super|switch|this|throw|true|try|typeof|var|void|while|with|yield)\b""",
     re.VERBOSE,
 )
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import chain
 
 from pytest_fcall.core.call import Call, Calls
 from pytest_fcall.core.tool import Tool
@@ -20,7 +21,7 @@ from pytest_fcall.decoding.answer import without_ends
 from pytest_fcall.decoding.gathering import Gathering, Read
 from pytest_fcall.decoding.positional import by_name, merged
 from pytest_fcall.decoding.strict_json import NotJson, parse
-from pytest_fcall.decoding.tagged.text_values import schemas_of, typed
+from pytest_fcall.decoding.text_values import Value, schemas_of, typed
 from pytest_fcall.decoding.unreadable import Unreadable
 from pytest_fcall.decoding.wording import shortened
 
@@ -82,9 +83,11 @@ class Notation:
                 raise Unreadable(f"the argument {shortened(key)} of {shortened(name)} is given twice")
             else:
                 named[key] = _unquoted(value) if equals else None
-        arguments, notes = merged(name, positional, named, offered)
+        given, notes = merged(name, positional, named, offered)
         schemas = schemas_of(offered.get(name))
-        return Call(name, {key: _typed(value, schemas.get(key)) for key, value in arguments.items()}), notes
+        values = {key: _typed(value, schemas.get(key)) for key, value in given.items()}
+        remarks = chain.from_iterable(said for _, said in values.values())
+        return Call(name, {key: value for key, (value, _) in values.items()}), [*notes, *remarks]
 
     def _parts(self, inside: str) -> Iterator[str]:
         if not inside.strip():
@@ -134,5 +137,5 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def _typed(value: Json, schema: Mapping[str, Json] | None) -> Json:
-    return typed(value, schema, "text") if isinstance(value, str) else value
+def _typed(value: Json, schema: Mapping[str, Json] | None) -> Value:
+    return typed(value, schema, "text") if isinstance(value, str) else (value, ())

@@ -17,7 +17,7 @@ from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.arguments import from_wire
 from pytest_fcall.decoding.gathering import Read
-from pytest_fcall.decoding.tagged.text_values import schemas_of, typed
+from pytest_fcall.decoding.text_values import schemas_of, typed
 from pytest_fcall.decoding.unreadable import Unreadable
 from pytest_fcall.decoding.wording import shortened
 
@@ -38,9 +38,10 @@ def read_curl(command: str, tools: Mapping[str, Tool]) -> Read:
     body = "&".join(request.data)
     name, texts = _named(request.method or ("POST" if request.data else "GET"), request, tools)
     given: Mapping[str, Json] = {}
-    notes: Sequence[str] = ()
+    notes: list[str] = []
     if body.lstrip().startswith(("{", "[")):
-        given, notes = from_wire(body)
+        given, remarks = from_wire(body)
+        notes.extend(remarks)
     else:
         texts += _pairs(body)
     schemas = schemas_of(tools.get(name))
@@ -48,7 +49,8 @@ def read_curl(command: str, tools: Mapping[str, Tool]) -> Read:
     for key, value in texts:
         if key in arguments:
             raise Unreadable(f"the argument {shortened(key)} is given twice")
-        arguments[key] = typed(value, schemas.get(key), "text")
+        arguments[key], remarks = typed(value, schemas.get(key), "text")
+        notes.extend(remarks)
     if twice := next((key for key in given if key in arguments), None):
         raise Unreadable(f"the argument {shortened(twice)} stands both in the URL and in the body")
     dropped = (f"The option {shortened(each)} was dropped." for each in request.dropped)

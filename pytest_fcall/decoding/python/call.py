@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from itertools import chain
 from typing import TypeAlias
 
 from pytest_fcall.core.call import Call
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.positional import merged
-from pytest_fcall.decoding.python.literals import literal
+from pytest_fcall.decoding.python.literals import doubled_keys, literal
 from pytest_fcall.decoding.unreadable import Unreadable
-from pytest_fcall.decoding.wording import repeated, shortened, stand_twice
+from pytest_fcall.decoding.wording import shortened
 
 Reading: TypeAlias = Callable[[ast.expr], Json]
 """Gives the value of an argument, or raises Unreadable."""
@@ -35,7 +34,7 @@ def call_of(node: ast.expr, tools: Mapping[str, Tool], read: Reading = literal) 
             raise Unreadable(f"the argument {shortened(keyword.arg)} of {shortened(name)} is given twice")
         named[keyword.arg] = _value(name, shortened(keyword.arg), keyword.value, read)
     arguments, notes = merged(name, positional, named, tools)
-    return Call(name, arguments), (*notes, *_doubled(node))
+    return Call(name, arguments), (*notes, *doubled_keys(node))
 
 
 def dotted(node: ast.expr) -> str | None:
@@ -52,10 +51,3 @@ def _value(name: str, argument: str, node: ast.expr, read: Reading) -> Json:
         return read(node)
     except Unreadable as error:
         raise Unreadable(f"the argument {argument} of {shortened(name)} cannot be read: {error}") from None
-
-
-def _doubled(node: ast.Call) -> tuple[str, ...]:
-    """Notes on keys that stand twice in a dict, of which Python, too, takes the last."""
-    dicts = (each for each in ast.walk(node) if isinstance(each, ast.Dict))
-    keys = ([key.value for key in each.keys if isinstance(key, ast.Constant)] for each in dicts)
-    return stand_twice("key", chain.from_iterable(repeated(map(str, each)) for each in keys))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping
+from itertools import chain
 
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.python.arithmetic import number_of
 from pytest_fcall.decoding.python.source import NotPython
+from pytest_fcall.decoding.wording import repeated, stand_twice
 
 
 def literal(node: ast.expr) -> Json:
@@ -28,6 +30,13 @@ def literal(node: ast.expr) -> Json:
         case ast.Name(id=name) if name in _JSON_NAMES:
             return _JSON_NAMES[name]
     raise NotPython(f"{_described(node)} is no literal")
+
+
+def doubled_keys(node: ast.AST) -> tuple[str, ...]:
+    """Notes on keys that stand twice in a dict, of which Python, too, takes the last."""
+    dicts = (each for each in ast.walk(node) if isinstance(each, ast.Dict))
+    keys = ([key.value for key in each.keys if isinstance(key, ast.Constant)] for each in dicts)
+    return stand_twice("key", chain.from_iterable(repeated(map(str, each)) for each in keys))
 
 
 _JSON_NAMES: Mapping[str, bool | None] = {"true": True, "false": False, "null": None}

@@ -12,7 +12,7 @@ from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.gathering import Read
 from pytest_fcall.decoding.tagged.family import Attempt
-from pytest_fcall.decoding.tagged.text_values import Untyped, schemas_of, typed
+from pytest_fcall.decoding.text_values import Untyped, Value, schemas_of, typed
 from pytest_fcall.decoding.unreadable import Unreadable
 from pytest_fcall.decoding.wording import shortened, stand_twice
 
@@ -53,6 +53,7 @@ class Markup:
         schemas = schemas_of(tools.get(name))
         arguments: dict[str, Json] = {}
         twice: list[str] = []
+        notes: list[str] = []
         at = head.end()
         pattern = re.compile(self.parameter, re.DOTALL)
         while found := pattern.match(text, at):
@@ -61,15 +62,16 @@ class Markup:
                 raise Unreadable(f"the parameter {shortened(key)} of {shortened(name)} is not closed")
             if key in arguments:
                 twice.append(key)
-            arguments[key] = self._value(value, found.groupdict().get("string"), schemas.get(key))
+            arguments[key], remarks = self._value(value, found.groupdict().get("string"), schemas.get(key))
+            notes.extend(remarks)
             at = found.end()
         self._check_rest(text[at:].strip(), name)
-        return Call(name, arguments), stand_twice("parameter", twice)
+        return Call(name, arguments), [*stand_twice("parameter", twice), *notes]
 
-    def _value(self, text: str, as_string: str | None, schema: Mapping[str, Json] | None) -> Json:
+    def _value(self, text: str, as_string: str | None, schema: Mapping[str, Json] | None) -> Value:
         match as_string:
             case "true":
-                return text
+                return text, ()
             case "false":
                 return typed(text, None, "json")
             case _:

@@ -16,7 +16,7 @@ from pytest_fcall.cases.options import DEFAULT_KEYS
 from pytest_fcall.core import OPERATORS, Case, Expectation, FaultyCase, Tool
 from tests.unit.cases.reading import TOOLS
 
-_MANY = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_MANY = settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 _VALID = TOOLS + dedent("""\
     defaults:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.core import Call, Calls
+from pytest_fcall.core import Call, Calls, Json, Tool
 from pytest_fcall.decoding import DECODERS
 
 CALL = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
@@ -84,6 +84,11 @@ def test_what_is_said_behind_a_call_is_noted(family: str, text: str) -> None:
     [
         ("hermes", '<tool_call>{"name": "f", "arguments": {"a": 1, "a": 2}}</tool_call>'),
         ("qwen_coder", "<function=f><parameter=a>1</parameter><parameter=a>2</parameter></function>"),
+        (
+            "deepseek",
+            '<｜DSML｜invoke name="f"><｜DSML｜parameter name="a" string="true">1</｜DSML｜parameter>'
+            '<｜DSML｜parameter name="a" string="false">2</｜DSML｜parameter></｜DSML｜invoke>',
+        ),
         ("kimi", '<|tool_call_begin|>f:0<|tool_call_argument_begin|>{"a": 1, "a": 2}<|tool_call_end|>'),
         ("gemma4", "<|tool_call>call:f{a:1,a:2}<tool_call|>"),
     ],
@@ -93,6 +98,32 @@ def test_an_argument_that_stands_twice_is_noted(family: str, text: str) -> None:
     assert found.malformed is None
     assert found.calls[0].arguments["a"] in (2, "2")
     assert "'a' stands twice" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("family", "text"),
+    [
+        ("qwen_coder", '<function=f><parameter=o>{"a": 1, "a": 2}</parameter></function>'),
+        ("qwen_coder", "<function=f><parameter=o>{'a': 1, 'a': 2}</parameter></function>"),
+        (
+            "glm",
+            '<tool_call>f<arg_key>o</arg_key><arg_value>{"a": 1, "a": 2}</arg_value></tool_call>',
+        ),
+        (
+            "deepseek",
+            '<｜DSML｜invoke name="f"><｜DSML｜parameter name="o" string="false">{"a": 1, "a": 2}</｜DSML｜parameter>'
+            "</｜DSML｜invoke>",
+        ),
+        ("toolbench", """curl x.org -d 'o={"a": 1, "a": 2}' -XF"""),
+        ("api_blend_sgd", 'f(o = {"a": 1, "a": 2})'),
+    ],
+)
+def test_a_key_that_stands_twice_in_a_value_is_noted(family: str, text: str) -> None:
+    properties: dict[str, Json] = {"o": {"type": "object"}}
+    tools = [Tool(name, parameters={"type": "object", "properties": properties}) for name in ("f", "F /")]
+    found = DECODERS[family](text, tools)
+    assert [call.arguments for call in found.calls] == [{"o": {"a": 2}}]
+    assert found.notes == ("Call 1: The key 'a' stands twice; the last one counts.",)
 
 
 def test_many_broken_calls_are_told_in_few_words() -> None:

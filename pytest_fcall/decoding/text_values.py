@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Literal, TypeAlias
 
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.python.literals import literal
+from pytest_fcall.decoding.python.literals import doubled_keys, literal
 from pytest_fcall.decoding.python.source import NotPython, parse_expression
 from pytest_fcall.decoding.strict_json import NotJson, parse
 
 Untyped: TypeAlias = Literal["text", "json"]
 """What a value is of whose type the schema says nothing: text, or JSON wherever it can be read as such."""
+
+Value: TypeAlias = "tuple[Json, Sequence[str]]"
+"""A value, and notes on what was read generously."""
 
 
 def schemas_of(tool: Tool | None) -> Mapping[str, Mapping[str, Json]]:
@@ -28,36 +31,30 @@ def schemas_of(tool: Tool | None) -> Mapping[str, Mapping[str, Json]]:
         return {}
 
 
-def typed(text: str, schema: Mapping[str, Json] | None, untyped: Untyped) -> Json:
-    """Give the value; text that is nothing of what the schema allows stays text, for the judge to find.
+def typed(text: str, schema: Mapping[str, Json] | None, untyped: Untyped) -> Value:
+    """Give the value, and notes on it; text that is nothing of what the schema allows stays text, for the judge to find.
 
     Where text and something else are allowed, whatever can be read as something else is that, as servers have it.
     """
     types = frozenset(_types(schema or {}))
     if types == _STRING or (not types and untyped == "text"):
-        return text
-    value = _value(text)
-    if not types:
-        return value
-    return text if isinstance(value, str) or types.isdisjoint(_NAMES[type(value)]) else value
+        return text, ()
+    value, notes = _read(text.strip())
+    if types and (isinstance(value, str) or types.isdisjoint(_NAMES[type(value)])):
+        return text, ()
+    return value, notes
 
 
-def _value(text: str) -> Json:
-    bare = text.strip()
-    if bare in _WORDS:
-        return _WORDS[bare]
-    try:
-        return parse(bare)[0]
-    except NotJson:
-        return _written_as_python(bare)
-
-
-def _written_as_python(text: str) -> Json:
-    if not text.startswith(("[", "{")):
-        return text
-    with suppress(NotPython):
-        return literal(parse_expression(text))
-    return text
+def _read(text: str) -> Value:
+    if text in _WORDS:
+        return _WORDS[text], ()
+    with suppress(NotJson):
+        return parse(text)
+    if text.startswith(("[", "{")):
+        with suppress(NotPython):
+            tree = parse_expression(text)
+            return literal(tree), doubled_keys(tree)
+    return text, ()
 
 
 def _types(schema: Mapping[str, Json]) -> Iterator[str]:
