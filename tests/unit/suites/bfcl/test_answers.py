@@ -4,7 +4,6 @@ import pytest
 
 from pytest_fcall.core import Json
 from pytest_fcall.suites.bfcl.answers import Answer, answer_of
-from pytest_fcall.suites.bfcl.markers import unmarked
 from pytest_fcall.suites.json_lines import BrokenRow
 
 BOTH: dict[str, Json] = {"style": "prompt", "decoder": "prompt_default", "raw": "[f()]", "decoded": [{"f": {}}]}
@@ -64,27 +63,6 @@ def test_the_source_can_be_chosen() -> None:
 def test_a_row_without_an_answer_is_broken(row: dict[str, Json]) -> None:
     with pytest.raises(BrokenRow):
         answer_of(row)
-
-
-@pytest.mark.parametrize(
-    ("marked", "value"),
-    [
-        ({"__tuple__": [1, {"__tuple__": []}]}, (1, ())),
-        ({"__dict__": [[None, 1], [{"__tuple__": [1]}, 2]]}, {None: 1, (1,): 2}),
-        ({"__bytes__": "\xff"}, b"\xff"),
-        ({"__complex__": [1, 2.5]}, 1 + 2.5j),
-        ({"a": [{"__tuple__": [1]}]}, {"a": [(1,)]}),
-        ({"__tuple__": 5}, {"__tuple__": 5}),
-        ({"__tuple__": [1], "b": 2}, {"__tuple__": [1], "b": 2}),
-        ({"__dict__": [[[], 1]]}, {"__dict__": [[[], 1]]}),
-        ({"__dict__": [1]}, {"__dict__": [1]}),
-        ({"__bytes__": "€"}, {"__bytes__": "€"}),
-        ({"__complex__": ["1", 2]}, {"__complex__": ["1", 2]}),
-        ({"__set__": [1]}, {"__set__": [1]}),
-    ],
-)
-def test_marks_of_other_python_values_are_undone(marked: Json, value: object) -> None:
-    assert unmarked(marked) == value
 
 
 def test_nesting_too_deep_to_be_read_is_told() -> None:
