@@ -32,7 +32,7 @@ def schemas_of(tool: Tool | None) -> Mapping[str, Mapping[str, Json]]:
 
 
 def typed(text: str, schema: Mapping[str, Json] | None, untyped: Untyped) -> Value:
-    """Give the value, and notes on it; text that is nothing of what the schema allows stays text, for the judge to find.
+    """Give the value; text that is nothing of what the schema allows stays text, for the judge to find.
 
     Where text and something else are allowed, whatever can be read as something else is that, as servers have it.
     """

@@ -40,8 +40,8 @@ def read_curl(command: str, tools: Mapping[str, Tool]) -> Read:
     given: Mapping[str, Json] = {}
     notes: list[str] = []
     if body.lstrip().startswith(("{", "[")):
-        given, remarks = from_wire(body)
-        notes.extend(remarks)
+        given, doubled = from_wire(body)
+        notes.extend(doubled)
     else:
         texts += _pairs(body)
     schemas = schemas_of(tools.get(name))
