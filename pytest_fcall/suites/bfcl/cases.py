@@ -60,8 +60,8 @@ def _messages(question: Json) -> tuple[Message, ...]:
     """The messages of the one turn that these cases have; in 2024 a question was plain text."""
     if isinstance(question, str):
         return ({"role": "user", "content": question},)
-    turns = [] if question is None else question
-    first = next(iter(turns), []) if isinstance(turns, list) else None
+    turns: Json = [] if question is None else question
+    first: Json = (turns[0] if turns else []) if isinstance(turns, list) else None
     if not isinstance(first, list) or not all(isinstance(message, Mapping) for message in first):
         raise BrokenRow("`question` is not a list of turns, each a list of messages")
     return tuple(message for message in first if isinstance(message, Mapping))
