@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator as arithmetic
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation, Overflow
 
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.values import Json
@@ -78,11 +78,11 @@ def _tolerance(within: Pattern, expected: Decimal) -> Decimal:
         return abs(expected) * _CLOSE
     if isinstance(within, str) and within.endswith("%"):
         try:
-            share = Decimal(within[:-1].strip())
-        except InvalidOperation:
+            share = abs(expected * Decimal(within[:-1].strip()) / 100)
+        except (InvalidOperation, Overflow):
             share = Decimal("NaN")
         if share.is_finite():
-            return abs(expected * share / 100)
+            return share
     elif (margin := _exact(within)) is not None:
         return abs(margin)
     raise BadOperandError("`within` takes a number or a percentage such as `10%`")

@@ -205,6 +205,7 @@ UNDECIDED: list[tuple[Any, Any, Rules, str]] = [
     ({"$between": [1]}, 4, CLOCK, "two numbers"),
     ({"$approx": 1, "within": "much"}, 4, CLOCK, "percentage"),
     ({"$approx": 1, "within": "x%"}, 4, CLOCK, "percentage"),
+    ({"$approx": 100, "within": "1e999999%"}, 4, CLOCK, "percentage"),
     ({"$approx": float("inf")}, 4, CLOCK, "finite"),
     ({"$subset": 3}, 4, CLOCK, "an object or a list"),
 ]
