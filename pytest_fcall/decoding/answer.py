@@ -35,7 +35,7 @@ def parted(text: str) -> tuple[str, str]:
 
     Many prompts end with the opening tag, so that it may be missing; an end that is missing leaves no answer.
     """
-    text = without_ends(text)
+    text = _without_ends(text)
     if text.lstrip().startswith(_OPENING):
         end = text.find(_CLOSING)
         answer = end + len(_CLOSING) if end >= 0 else len(text)
@@ -45,7 +45,7 @@ def parted(text: str) -> tuple[str, str]:
     return text[:answer], text[answer:]
 
 
-def without_ends(text: str) -> str:
+def _without_ends(text: str) -> str:
     """Leave out the tokens, and the white space among them, that end a text. Takes linear time."""
     if not text.rstrip().endswith(ENDS):
         return text

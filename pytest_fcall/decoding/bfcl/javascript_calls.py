@@ -16,7 +16,7 @@ def decode_javascript(text: str) -> object:
     """Read the first statement that is a call; None where there is none."""
     try:
         source = text.encode()
-        root = parse(_TAG.sub(_as_name, _RESERVED.sub(_as_name, source)), "javascript")
+        root = parse(_RESERVED.sub(_as_name, source), "javascript")
     except (NotSource, UnicodeEncodeError) as error:
         raise Undecodable(f"the text: {error}") from None
     for statement in root.children:
@@ -30,21 +30,13 @@ def decode_javascript(text: str) -> object:
 
 # The parser of the official decoder is older: it takes these words for names where no statement can stand, and all but
 # those that begin a value also as the name of an element (`<null/>`).
-_WORDS = rb"""break|case|catch|const|continue|debugger|default|do|else|extends|finally|for|if|in|instanceof|return|switch
-    |throw|try|using|var|while|with"""
+_WORDS = rb"""break|case|catch|const|continue|debugger|default|do|else|extends|finally|for|if|in|instanceof|return
+    |switch|throw|try|using|var|while|with"""
 _RESERVED = re.compile(
     rb"""(?:[=(,\[?!+-]\s*+|^\s*+(?=(?:case|catch|default|else|extends|finally|in|instanceof|using)\b))
     \b(%(words)b)\b (?=\s*+[][=,.;:(){}])
     | <\s*+(%(words)b|export|false|null|super|this|true)\b"""
     % {b"words": _WORDS},
-    re.VERBOSE,
-)
-
-# Nor are any words reserved to it as the name of a tag, which a `<` begins where a value may stand.
-_TAG = re.compile(
-    rb"""(?:\A|[=(,;[{}?!:&|+-])\s*+<\s*+
-    (break|case|catch|class|const|continue|debugger|default|delete|do|else|export|extends|false|finally|for|function
-        |if|import|in|instanceof|new|null|return|super|switch|this|throw|true|try|typeof|var|void|while|with|yield)\b""",
     re.VERBOSE,
 )
 

@@ -17,7 +17,7 @@ from itertools import chain
 from pytest_fcall.core.call import Call, Calls
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.answer import without_ends
+from pytest_fcall.decoding.answer import parted
 from pytest_fcall.decoding.gathering import Gathering, Read
 from pytest_fcall.decoding.positional import by_name, merged
 from pytest_fcall.decoding.strict_json import NotJson, parse
@@ -47,7 +47,9 @@ class Notation:
         """Read a text of calls alone, or the lines that call offered tools beside prose."""
         offered = by_name(tools)
         found = Gathering()
-        chunks = [(chunk, self._calls(chunk)) for chunk in _chunks(without_ends(text))]
+        thought, text = parted(text)
+        found.thought(thought)
+        chunks = [(chunk, self._calls(chunk)) for chunk in _chunks(text)]
         alone = all(calls for _, calls in chunks)
         for chunk, calls in chunks:
             if alone or any(name in offered for name, _ in calls):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
 from pytest_fcall.core.call import Call, Calls
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.answer import parted
 from pytest_fcall.decoding.arguments import from_text
 from pytest_fcall.decoding.gathering import Gathering, Read
 from pytest_fcall.decoding.json_calls import value_in
 from pytest_fcall.decoding.strict_json import NotJson
 from pytest_fcall.decoding.wording import shortened
+
+_KEY = re.compile(r"""["']API["']""")
 
 
 def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:  # noqa: ARG001  the shape of every decoder
@@ -21,7 +25,7 @@ def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:  # noqa: ARG001  the
     try:
         value = value_in(text, found)
     except NotJson as error:
-        return Calls(malformed=f"The text is not JSON: {error}." if "'API'" in text or '"API"' in text else None)
+        return Calls(malformed=f"The text is not JSON: {error}." if _KEY.search(parted(text)[1]) else None)
     if isinstance(value, Mapping) and "APIs" in value:
         value = value["APIs"]
     for item in value if isinstance(value, list) else [value]:

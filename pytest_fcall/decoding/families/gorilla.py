@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.tool import Tool
-from pytest_fcall.decoding.answer import without_ends
+from pytest_fcall.decoding.answer import parted
 from pytest_fcall.decoding.call_marks import OPENFUNCTIONS
 from pytest_fcall.decoding.gathering import Gathering
 from pytest_fcall.decoding.positional import by_name
@@ -20,7 +20,8 @@ def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:
     """Read what stands behind each mark; without a mark, a text that is calls and nothing else."""
     offered = by_name(tools)
     found = Gathering()
-    text = without_ends(text)
+    thought, text = parted(text)
+    found.thought(thought)
     start = text.find(OPENFUNCTIONS)
     if start < 0:
         _read_bare(text.strip(), offered, found)

@@ -14,7 +14,7 @@ from functools import partial
 from pytest_fcall.core.call import Call, Calls
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.answer import without_ends
+from pytest_fcall.decoding.answer import parted
 from pytest_fcall.decoding.families.curl import read_curl
 from pytest_fcall.decoding.fences import FENCE
 from pytest_fcall.decoding.gathering import Gathering, Read
@@ -45,7 +45,9 @@ _LONGEST_VARIABLE = 200  # characters, cut off there: else a variable that is us
 def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:
     """Read the actions; other lines are prose."""
     reader = _Reader(by_name(tools))
-    for line in _lines(without_ends(text), reader.found):
+    thought, text = parted(text)
+    reader.found.thought(thought)
+    for line in _lines(text, reader.found):
         if reader.found.is_full:
             break
         reader.read(line)

@@ -37,6 +37,24 @@ def only(decoder: str, text: str) -> tuple[str, dict[str, Json]]:
     return call.name, dict(call.arguments)
 
 
+@pytest.mark.parametrize(
+    ("decoder", "text"),
+    [
+        ("gorilla", "<<function>>ping()"),
+        ("gorilla", "ping()"),
+        ("toolbench", "API.ping()"),
+        ("api_blend_topv2", "ping()"),
+        ("api_blend_toolqa", "ping[]"),
+        ("api_blend_atis", '[{"API": "ping", "Parameters": {}}]'),
+    ],
+)
+def test_what_was_thought_is_no_call(decoder: str, text: str) -> None:
+    assert read(decoder, f"<think>\n{text}\n</think>\n\nHello.") == Calls()
+    assert read(decoder, f"<think>\n{text}\n") == Calls()
+    calls = read(decoder, f"<think>Hm.</think>\n{text}")
+    assert calls == Calls((Call("ping", {}),), notes=("Text beside the calls was dropped: '<think>Hm.</think>'.",))
+
+
 class TestGorilla:
     def test_calls_follow_the_mark(self) -> None:
         calls = read("gorilla", "Sure: <<function>>get_weather('Oslo', days=3)\n<<function>>math.add(a=1, b=2) Done.")
