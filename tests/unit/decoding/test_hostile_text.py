@@ -58,6 +58,13 @@ SEEDS = [
     ";",
     "`",
     "<tool_call>",
+    "</s>",
+    "</s>\n.",
+    "<|python_start|>",
+    "call:f{",
+    'f{"a":',
+    "x = [\n",
+    "curl -d '",
 ]
 
 
