@@ -36,6 +36,7 @@ class PythonBackend:
     """Calls `app`, or the function that `model` names, which is imported with the first request."""
 
     reusable = False
+    ahead = False
 
     def __init__(self, find: Callable[[], App]) -> None:
         self._find = find

@@ -1,10 +1,11 @@
 """Frozen, typed data that every room speaks: no logic beyond names and digests."""
 
-from pytest_fcall.core.backend import Backend, ModelUnavailable
+from pytest_fcall.core.backend import Backend
 from pytest_fcall.core.call import Call, Calls
 from pytest_fcall.core.case import Case, Condition, Samples, Turn, World
 from pytest_fcall.core.digest import canonical, catalogue_digest, digest, request_digest
 from pytest_fcall.core.expectation import CallPattern, Canned, Expectation, ExpectedCall
+from pytest_fcall.core.failures import CaseRefused, ModelUnavailable, Unanswered
 from pytest_fcall.core.fault import Fault, FaultyCase, Location
 from pytest_fcall.core.model import Model
 from pytest_fcall.core.operators import OPERATORS, OperandKind, OperatorSpec
@@ -25,6 +26,7 @@ __all__ = [
     "Calls",
     "Canned",
     "Case",
+    "CaseRefused",
     "Condition",
     "Expectation",
     "ExpectedCall",
@@ -54,6 +56,7 @@ __all__ = [
     "Strings",
     "Tool",
     "Turn",
+    "Unanswered",
     "Usage",
     "Verdict",
     "World",

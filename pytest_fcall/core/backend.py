@@ -19,19 +19,24 @@ class Backend(Protocol):
         """
         ...
 
+    @property
+    def ahead(self) -> bool:
+        """Whether a request may be answered before its test has started, in another thread.
+
+        False where the answer may depend on the test's fixtures, as that of an app called in process does.
+        """
+        ...
+
     async def complete(self, request: Request) -> Reply:
         """Answer `request`.
 
         A failure of the model is a Reply (`malformed`, `refusal`, `finish="length"` …). A failure of anything
-        else is raised: `ModelUnavailable` where it would hit every request to this model, any other exception
-        where it concerns this request.
+        else is raised: `ModelUnavailable` where it would hit every request to this model, `CaseRefused` where this
+        request can never be answered, `Unanswered` where asking again may help, anything else as it comes. A back
+        end does not ask again by itself.
         """
         ...
 
     async def close(self) -> None:
         """Give back what was taken. Called once, also after failures."""
         ...
-
-
-class ModelUnavailable(Exception):
-    """No request can be answered by this model: bad key, unknown name, module not found. The text says what to do."""

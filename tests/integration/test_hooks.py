@@ -14,6 +14,7 @@ def test_a_backend_adds_a_kind_of_model(shop: Shop) -> None:
 
         class Parrot:
             reusable = True
+            ahead = True
             async def complete(self, request):
                 return Reply(text=request.messages[-1]["content"])
             async def close(self):
