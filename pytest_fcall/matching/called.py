@@ -9,10 +9,10 @@ from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.verdict import Reason
 from pytest_fcall.matching.alarms import Alarms
 from pytest_fcall.matching.comparison import Comparison
-from pytest_fcall.matching.mismatch import path_text
 from pytest_fcall.matching.sides import Sides
 from pytest_fcall.matching.stages import Pairs
 from pytest_fcall.matching.wording import show_expected, show_made, times
+from pytest_fcall.schema.words import path_text
 
 _MOST_CALLS = 256
 """A reply with more calls than this, beside those expected, is wrong as a whole; its calls are not paired."""

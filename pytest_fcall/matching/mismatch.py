@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from pytest_fcall.core.pattern import Pattern
@@ -27,19 +26,3 @@ class Mismatch(NamedTuple):
     got: Json = None
     undecided: bool = False
     """Whether nobody could say: an operator that needs what is not here, or a comparator that failed."""
-
-
-_PLAIN_KEY = re.compile(r"[\w$-]{1,100}", re.ASCII)
-
-
-def path_text(keys: Sequence[str | int]) -> str:
-    """Write keys as `items[0].unit`; names that would mislead are quoted."""
-    parts: list[str] = []
-    for key in keys:
-        if isinstance(key, int):
-            parts.append(f"[{key}]")
-        elif _PLAIN_KEY.fullmatch(key):
-            parts.append(f".{key}" if parts else key)
-        else:
-            parts.append(f"[{key[:100]!r}]")
-    return "".join(parts)

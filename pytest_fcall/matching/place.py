@@ -9,10 +9,11 @@ from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.rules import Rules, Strings
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.mismatch import Keys, Mismatch, path_text
+from pytest_fcall.matching.mismatch import Keys, Mismatch
 from pytest_fcall.matching.strings import NORMAL_FORMS
 from pytest_fcall.matching.wording import json_type, show, type_in_words
 from pytest_fcall.schema import NO_PROPERTIES, Properties, ToolSchema
+from pytest_fcall.schema.words import path_text
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Comparator

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 _LONGEST = 60
 _MOST_OPTIONS = 12
 _MOST_BITS = 4096
+_LONGEST_NAME = 100
+_PLAIN_NAME = re.compile(rf"[\w$-]{{1,{_LONGEST_NAME}}}", re.ASCII)
 
 _TYPES = {
     "integer": "an integer",
@@ -92,16 +95,19 @@ def nearest(name: object, known: Iterable[object], cutoff: float = 0.6) -> str |
     return folded[found[0]] if found else None
 
 
-def place(path: Sequence[str | int]) -> str:
-    """A path inside arguments, as people write it: `` `stops[0].city` ``."""
-    text = ""
+def path_text(path: Sequence[str | int]) -> str:
+    """A path inside arguments, as people write it: `stops[0].city`; names that would mislead are quoted."""
+    parts: list[str] = []
     for step in path:
         if isinstance(step, int):
-            text += f"[{step}]"
-        elif len(step) > _LONGEST or not step.isprintable():
-            text += f"[{shown(step)}]"
-        elif step.isidentifier():
-            text += f".{step}" if text else step
+            parts.append(f"[{step}]")
+        elif _PLAIN_NAME.fullmatch(step):
+            parts.append(f".{step}" if parts else step)
         else:
-            text += f"[{shown(step)}]" if text else step
-    return f"`{text}`" if path else "the call"
+            parts.append(f"[{step[:_LONGEST_NAME]!r}]")
+    return "".join(parts)
+
+
+def place(path: Sequence[str | int]) -> str:
+    """A path inside arguments in a sentence."""
+    return f"`{path_text(path)}`" if path else "the call"

@@ -14,7 +14,7 @@ from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.matching.bfcl.rule import rule, undecodable
 from pytest_fcall.matching.bfcl.ruling import Ruling
 from pytest_fcall.matching.bfcl.truth import exam_of
-from pytest_fcall.matching.mismatch import path_text
+from pytest_fcall.schema.words import path_text
 
 _WHOLE: Mapping[str, ReasonKind] = MappingProxyType(
     {

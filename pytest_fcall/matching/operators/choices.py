@@ -16,7 +16,7 @@ from pytest_fcall.matching.strings import near_miss
 
 
 def any_of(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
-    """At least one matches. On failure the nearest alternative is explained, if it is near."""
+    """At least one matches. On failure the nearest alternative is explained, if it is near, and no other is as near."""
     alternatives = patterns(operator)
     tried = []
     for alternative in alternatives:
@@ -26,9 +26,10 @@ def any_of(operator: Operator, got: Json, at: Place, compare: Compare) -> list[M
         tried.append(mismatches)
     if undecided := [each for mismatches in tried for each in mismatches if each.undecided]:
         return undecided
-    nearest = min(tried, key=len, default=[])
-    if nearest and all(len(each.keys) > len(at.keys) for each in nearest):
-        return nearest
+    fewest = min(map(len, tried), default=0)
+    match [mismatches for mismatches in tried if len(mismatches) == fewest]:
+        case [nearest] if all(len(each.keys) > len(at.keys) for each in nearest):
+            return nearest
     return at.mismatch(operator, got, partial(_near_one, alternatives, got))
 
 

@@ -53,6 +53,8 @@ CLOCK = Rules(now=datetime.fromisoformat("2026-11-21T16:30:00-08:00"))
         ([1], [1, 2], "`x` is [1], expected [1, 2]; its length is 1, not 2"),
         ([1, 3], {"$unordered": [1, 2]}, "`x` is [1, 3], expected [1, 2] in any order; no item of it is 2"),
         ("oslo", {"$any": ["Oslo", "Rome"]}, "`x` is 'oslo', expected 'Oslo' or 'Rome'; " + NO_DIFFERENCE),
+        ([1, 5], {"$any": [[1, 2], [3, 4]]}, "`x[1]` is 5, expected 2"),
+        ([1, 5], {"$any": [[1, 2], [1, 3]]}, "`x` is [1, 5], expected [1, 2] or [1, 3]"),
         (5, {"$any": [1, {"$gt": 7}]}, "`x` is 5, expected 1 or a number greater than 7"),
         (5, {"$not": {"$between": [1, 9]}}, "`x` is 5, expected anything but a number from 1 to 9"),
         (5, {"$approx": 4, "within": "10%"}, "`x` is 5, expected about 4 (within 10%)"),
@@ -121,6 +123,18 @@ PARIS: dict[str, Any] = {"get_weather": {"city": "Paris"}}
 def test_calls_are_explained_in_one_sentence(made: Any, expected: Any, sentence: str) -> None:
     (reason,) = judged(made, expected).reasons
     assert reason.message == sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "written"), [("a b", "['a b']"), ("größe", "['größe']"), ("a-b", "a-b"), ("id", "id")]
+)
+def test_a_name_is_written_alike_in_paths_and_sentences(name: str, written: str) -> None:
+    (by_schema,) = judged([{"list_tables": {name: 1}}], ["list_tables"]).reasons
+    assert by_schema.message == f"`{written}` is no argument of this tool"
+    (by_case,) = judged([{"any": {"x": {name: 1}}}], [{"any": {"x": {name: 2}}}]).reasons
+    assert f"calls[0].args.{by_case.message.split('`')[1]}" == by_case.path
+    assert by_schema.path.endswith(written)
+    assert by_case.path.endswith(written)
 
 
 def test_long_values_are_shortened() -> None:

@@ -616,7 +616,7 @@ def test_the_schema_of_a_property_holds_what_it_refers_to_and_what_stands_beside
         (("free", "x"), 1.0, []),
         (("pet", "kind"), "cow", []),
         (("pet", "wings"), 2, ["`pet.wings` is no property of `pet`"]),
-        (("a/b~c",), "x", ["`a/b~c` must be an integer, not the string 'x'"]),
+        (("a/b~c",), "x", ["`['a/b~c']` must be an integer, not the string 'x'"]),
         (("address", "zip"), "\ud800", ["`address.zip` holds half a character (a lone surrogate)"]),
         ((), {"pair": [1, "a"]}, []),
     ],
