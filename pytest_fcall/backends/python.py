@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import partial
 from inspect import isawaitable
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 
 from pytest_fcall.backends.answers import reply_of
@@ -35,6 +36,7 @@ class AppRequest:
 class PythonBackend:
     """Calls `app`, or the function that `model` names, which is imported with the first request."""
 
+    settings: Mapping[str, Json] = MappingProxyType({})
     reusable = False
     ahead = False
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json
 
 
 class Backend(Protocol):
     """An API, a local model, or the team's own app."""
+
+    @property
+    def settings(self) -> Mapping[str, Json]:
+        """What shapes the answer and is sent with every request that does not say otherwise, such as a temperature.
+
+        It is put under each request's own settings, so that it counts where recordings are told apart.
+        """
+        ...
 
     @property
     def reusable(self) -> bool:

@@ -13,6 +13,7 @@ def test_a_backend_adds_a_kind_of_model(shop: Shop) -> None:
         from pytest_fcall import Reply
 
         class Parrot:
+            settings = {}
             reusable = True
             ahead = True
             async def complete(self, request):
