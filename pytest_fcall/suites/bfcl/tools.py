@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
@@ -54,31 +55,39 @@ def _reconciled(tool: Tool, truth: Sequence[TrueCall]) -> Tool:
     properties = tool.parameters.get("properties")
     if not isinstance(properties, Mapping):
         return tool
+    right: dict[str, list[list[Json]]] = {}
+    for call in truth:
+        if call.name == tool.name:
+            for key in call.arguments.keys() & properties.keys():
+                right.setdefault(key, []).append(_values(call.arguments[key]))
     free = {
-        key
-        for call in truth
-        if call.name == tool.name
-        for key, options in call.arguments.items()
-        if key in properties and _forbidden(tool, key, options)
+        key: list(chain(*found)) for key, found in right.items() if any(_forbidden(tool, key, each) for each in found)
     }
     if not free:
         return tool
-    freed = {key: _freed(schema) if key in free else schema for key, schema in properties.items()}
+    freed = {key: _freed(schema, free[key]) if key in free else schema for key, schema in properties.items()}
     return replace(tool, parameters={**tool.parameters, "properties": freed})
 
 
-def _forbidden(tool: Tool, key: str, options: Json) -> bool:
+def _values(options: Json) -> list[Json]:
     values = [option for option in options if option != OMITTABLE] if isinstance(options, list) else [options]
+    return [_example(value) for value in values]
+
+
+def _forbidden(tool: Tool, key: str, values: Sequence[Json]) -> bool:
     try:
         schema = tool_schema(tool)
     except SchemaError:
         return False
-    return bool(values) and all(schema.check_at((key,), _example(value)) for value in values)
+    return bool(values) and all(schema.check_at((key,), value) for value in values)
 
 
-def _freed(schema: Json) -> Json:
-    kept = ("description", "default")
-    return {key: value for key, value in schema.items() if key in kept} if isinstance(schema, Mapping) else {}
+def _freed(schema: Json, values: Sequence[Json]) -> dict[str, Json]:
+    """Nothing but what a value left out means, and that 1.0 is no integer."""
+    kept = (
+        {key: schema[key] for key in ("description", "default") if key in schema} if isinstance(schema, Mapping) else {}
+    )
+    return {"type": "integer", **kept} if all(type(value) is int for value in values) else kept
 
 
 def _example(option: Json) -> Json:

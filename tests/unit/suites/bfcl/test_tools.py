@@ -42,6 +42,16 @@ def test_a_schema_that_forbids_all_that_is_right_is_passed_over(schema: dict[str
     assert parameter(tool(schema, right, "")) == {key: value for key, value in schema.items() if key == "default"}
 
 
+def test_whole_numbers_stay_whole_where_the_schema_is_passed_over() -> None:
+    rooms: Json = {"type": "string", "enum": ["1", "2"], "default": "any"}
+    assert parameter(tool(rooms, 1, 2, "")) == {"type": "integer", "default": "any"}
+    assert parameter(tool(rooms, 1, 2.5)) == {"default": "any"}
+    function: Json = {"name": "f", "parameters": {"type": "dict", "properties": {"x": rooms}, "required": []}}
+    assert verdicts(case({"f": {"x": [1]}}, functions=[function]), decoded({"f": {"x": 1.0}})) == (False, False)
+    twice = case({"f": {"x": [3]}}, {"f": {"x": ["2"]}}, category="parallel", functions=[function])
+    assert verdicts(twice, decoded({"f": {"x": 3}}, {"f": {"x": "2"}})) == (True, True)
+
+
 def test_a_schema_that_allows_something_right_stands() -> None:
     found = parameter(tool({"type": "string", "enum": ["Bronze"]}, "bronze", "Bronze"))
     assert found == {"type": "string", "enum": ["Bronze"]}
