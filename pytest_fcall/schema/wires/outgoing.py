@@ -1,0 +1,140 @@
+"""The tools of a request, as one wire wants to be told about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Literal
+
+from pytest_fcall.core import Json, Message, Tool
+from pytest_fcall.schema.keywords import schemas_in
+from pytest_fcall.schema.wires.names import wire_name, wire_names
+from pytest_fcall.schema.wires.root import plain_root
+from pytest_fcall.schema.wires.strict_form import Inexpressible, strict_form
+
+_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """How tools are told: in the form of Chat Completions or of Responses; `strict` binds the model to the schemas."""
+
+    form: Literal["chat", "responses"]
+    strict: bool = False
+
+
+CHAT = Wire("chat")
+RESPONSES = Wire("responses")
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What goes out, to be sent as it is, and the way back. Shared by requests: not to be changed."""
+
+    tools: Sequence[Mapping[str, Json]]
+    aliases: Mapping[str, str]
+    """Name on the wire -> the tool's own name; all tools are in it."""
+    changes: tuple[str, ...] = ()
+    """What differs from the tools as the case has them, one line each, for people who ask."""
+    effects: tuple[Literal["nulls"], ...] = ()
+    """For `Reply.engine["wire"]`."""
+
+    def sent(self, name: str) -> str:
+        """The name that a tool has on the wire."""
+        return wire_name(name)
+
+    def back(self, name: Json) -> Json:
+        """The tool's own name for what came back; a name that nobody sent is left as it is."""
+        return self.aliases.get(name, name) if isinstance(name, str) else name
+
+    def message(self, message: Message) -> Message:
+        """An earlier message of the conversation, with the names of tools as the wire has them."""
+        out = dict(message)
+        if isinstance(calls := message.get("tool_calls"), Sequence) and not isinstance(calls, str):
+            out["tool_calls"] = [self._call(call) for call in calls]
+        if message.get("role") in ("tool", "function") and isinstance(name := message.get("name"), str):
+            out["name"] = wire_name(name)
+        return out
+
+    def _call(self, call: Json) -> Json:
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if not isinstance(call, Mapping) or not isinstance(function, Mapping):
+            return call
+        name = function.get("name")
+        return {**call, "function": {**function, "name": wire_name(name)}} if isinstance(name, str) else call
+
+
+def outgoing(tools: Sequence[Tool], wire: Wire = CHAT) -> Outgoing:
+    """Put `tools` into the form that `wire` takes; cheap for tools that it was asked for lately.
+
+    Raises ValueError, in words, where two tools would have one name.
+    """
+    return _outgoing(_Catalogue(tuple(tools)), wire)
+
+
+class _Catalogue:
+    """Equal only to a catalogue of the same tools, so that no schema is compared or hashed."""
+
+    __slots__ = ("tools",)
+
+    def __init__(self, tools: tuple[Tool, ...]) -> None:
+        self.tools = tools
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Catalogue) and list(map(id, self.tools)) == list(map(id, other.tools))
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self.tools)))
+
+
+@lru_cache(maxsize=256)
+def _outgoing(catalogue: _Catalogue, wire: Wire) -> Outgoing:
+    aliases = wire_names([tool.name for tool in catalogue.tools])
+    changes: list[str] = []
+    nulls = False
+    tools = []
+    for alias, tool in zip(aliases, catalogue.tools, strict=True):
+        if alias != tool.name:
+            changes.append(f"`{tool.name}` is sent as `{alias}`")
+        told: list[str] = []
+        parameters, strict, null = _parameters(tool, wire, told)
+        nulls |= null
+        changes += [f"`{tool.name}`: {change}" for change in told]
+        tools.append(_written(tool, alias, parameters, wire, strict=strict))
+    return Outgoing(tools, MappingProxyType(aliases), tuple(changes), ("nulls",) if nulls else ())
+
+
+def _parameters(tool: Tool, wire: Wire, changes: list[str]) -> tuple[dict[str, Json], bool, bool]:
+    """The schema that goes out, whether the model can be bound to it, and whether it makes optional arguments null."""
+    if foreign := _foreign_types(tool):
+        changes.append(f"the types {', '.join(foreign)} are sent as those of JSON Schema")
+    plain = plain_root(tool.parameters, changes)
+    if not wire.strict:
+        return plain, False, False
+    told: list[str] = []
+    try:
+        strict, nulls = strict_form(plain, told)
+    except Inexpressible as error:
+        changes.append(f"not sent as strict: {error}")
+        return plain, False, False
+    changes += told
+    return strict, True, nulls
+
+
+def _foreign_types(tool: Tool) -> list[str]:
+    """The names of types that the schema was written with and JSON Schema does not have."""
+    kinds = (schema.get("type") for _, schema in schemas_in(tool.declared))
+    names = {name for kind in kinds for name in (kind if isinstance(kind, list) else [kind]) if isinstance(name, str)}
+    return sorted(f"`{name}`" for name in names - _TYPES)
+
+
+def _written(tool: Tool, name: str, parameters: Mapping[str, Json], wire: Wire, *, strict: bool) -> Mapping[str, Json]:
+    function: dict[str, Json] = {"name": name}
+    if tool.description:
+        function["description"] = tool.description
+    function["parameters"] = parameters
+    if strict or wire.form == "responses":  # Responses takes a tool for strict unless told otherwise
+        function["strict"] = strict
+    return {"type": "function", "function": function} if wire.form == "chat" else {"type": "function", **function}

@@ -1,0 +1,160 @@
+"""Schemas that a provider can hold a model to: the part of JSON Schema that OpenAI's strict mode takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pytest_fcall.core import Json
+from pytest_fcall.schema.keywords import NAMED
+from pytest_fcall.schema.pointers import Path
+from pytest_fcall.schema.words import path_text
+
+_TAKEN = frozenset(
+    {"$defs", "$ref", "additionalProperties", "anyOf", "const", "definitions", "description", "enum", "items"}
+    | {"properties", "required", "title", "type", "format", "pattern", "maxItems", "minItems"}
+    | {"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"}
+)
+_FORMATS = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
+_ESSENTIAL = frozenset(
+    {"allOf", "dependentSchemas", "else", "if", "patternProperties", "prefixItems", "then", "unevaluatedItems"}
+)
+"""Keywords without which the schema would forbid arguments that it means to take."""
+
+_SAYS_TYPE = ("type", "anyOf", "$ref")
+_TYPES: Mapping[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+
+
+class Inexpressible(ValueError):
+    """Strict mode cannot say what the schema says; the text tells what."""
+
+
+def strict_form(parameters: Mapping[str, Json], changes: list[str]) -> tuple[dict[str, Json], bool]:
+    """`parameters` for strict mode, and whether an optional argument had to be made required, with null for nothing.
+
+    Each object takes the properties that it lists and no others. What strict mode cannot say and the schema can do
+    without (bounds on lengths, defaults …) is left out and added to `changes`. Raises Inexpressible for the rest.
+    """
+    form = _Form()
+    out = form.root(parameters)
+    if form.left_out:
+        changes.append(f"sent without {', '.join(f'`{key}`' for key in sorted(form.left_out))}")
+    if form.nulls:
+        changes.append("optional arguments are sent as required, with null for nothing")
+    return out, form.nulls
+
+
+class _Form:
+    """One schema on its way into strict form, and what happens to it there."""
+
+    def __init__(self) -> None:
+        self.left_out: set[str] = set()
+        self.nulls = False
+
+    def schema(self, given: Json, path: Path) -> dict[str, Json]:
+        """Any schema inside the parameters."""
+        if not isinstance(given, Mapping):
+            raise Inexpressible(f"{_place(path)} takes anything or nothing")
+        out = self._kept(_typed(_one_union(given, path), path), path)
+        kinds = out.get("type")
+        if kinds == "array" or (isinstance(kinds, list) and "array" in kinds):
+            if "items" not in out:
+                raise Inexpressible(f"{_place(path)} is a list of anything")
+            out["items"] = self.schema(out["items"], (*path, 0))
+        if isinstance(forms := out.get("anyOf"), list):
+            out["anyOf"] = [self.schema(form, path) for form in forms]
+        if kinds == "object" or (isinstance(kinds, list) and "object" in kinds) or "properties" in out:
+            return self._object(out, path)
+        return out
+
+    def root(self, given: Mapping[str, Json]) -> dict[str, Json]:
+        """The parameters themselves: alone in that they may list no properties at all."""
+        empty: dict[str, Json] = {"type": "object", "properties": {}}
+        return self._object(empty | self._kept(given, ()), ())
+
+    def _object(self, given: Mapping[str, Json], path: Path) -> dict[str, Json]:
+        """An object with all its properties required, and no others allowed."""
+        out = dict(given)
+        properties = out.get("properties")
+        if out.pop("additionalProperties", False) is not False or not (properties or not path):
+            raise Inexpressible(f"{_place(path)} takes any keys")
+        required = out.get("required")
+        asked = required if isinstance(required, list) else []
+        named = properties if isinstance(properties, Mapping) else {}
+        out["properties"] = {name: self._property(item, (*path, name), name in asked) for name, item in named.items()}
+        out["required"] = list(named)
+        out["additionalProperties"] = False
+        return out
+
+    def _property(self, given: Json, path: Path, required: bool) -> dict[str, Json]:
+        out = self.schema(given, path)
+        if required or _takes_null(out):
+            return out
+        self.nulls = True
+        return _nullable(out)
+
+    def _kept(self, given: Mapping[str, Json], path: Path) -> dict[str, Json]:
+        """The keywords that strict mode takes, with the definitions among them in strict form."""
+        if missed := sorted(_ESSENTIAL & given.keys()):
+            raise Inexpressible(f"{_place(path)} needs `{missed[0]}`")
+        out = {key: value for key, value in given.items() if key in _TAKEN}
+        if out.get("format") not in _FORMATS:
+            out.pop("format", None)
+        self.left_out |= given.keys() - out.keys()
+        for key in NAMED & out.keys() - {"properties"}:
+            definitions = out[key]
+            if isinstance(definitions, Mapping):
+                out[key] = {name: self.schema(item, (name,)) for name, item in definitions.items()}
+        return out
+
+
+def _one_union(given: Mapping[str, Json], path: Path) -> Mapping[str, Json]:
+    """`oneOf` as `anyOf`, and a `$ref` apart from what stands beside it."""
+    out = dict(given)
+    if "oneOf" in out:
+        if "anyOf" in out:
+            raise Inexpressible(f"{_place(path)} needs `oneOf` beside `anyOf`")
+        out["anyOf"] = out.pop("oneOf")
+    if "$ref" in out and len(out) > 1:
+        if "anyOf" in out:
+            raise Inexpressible(f"{_place(path)} needs `$ref` beside `anyOf`")
+        out["anyOf"] = [{"$ref": out.pop("$ref")}]
+    return out
+
+
+def _typed(given: Mapping[str, Json], path: Path) -> Mapping[str, Json]:
+    """The schema with its type, which strict mode wants in words."""
+    if any(key in given for key in _SAYS_TYPE) or "properties" in given:
+        return given
+    options = given.get("enum", [given["const"]] if "const" in given else [])
+    kinds = list(dict.fromkeys(_TYPES.get(type(value), "") for value in options)) if isinstance(options, list) else []
+    if not kinds or "" in kinds:
+        raise Inexpressible(f"{_place(path)} takes anything")
+    return {**given, "type": kinds[0] if len(kinds) == 1 else list(kinds)}
+
+
+def _takes_null(schema: Mapping[str, Json]) -> bool:
+    if isinstance(forms := schema.get("anyOf"), list):
+        return any(isinstance(form, Mapping) and _takes_null(form) for form in forms)
+    kinds, options = schema.get("type"), schema.get("enum", [None])
+    named = kinds == "null" or (isinstance(kinds, Sequence) and not isinstance(kinds, str) and "null" in kinds)
+    return named and isinstance(options, list) and None in options and schema.get("const") is None
+
+
+def _nullable(schema: dict[str, Json]) -> dict[str, Json]:
+    if isinstance(forms := schema.get("anyOf"), list):
+        return {**schema, "anyOf": [*forms, {"type": "null"}]}
+    kinds = schema.get("type")
+    if kinds is None or "const" in schema:
+        return {"anyOf": [schema, {"type": "null"}]}
+    out: dict[str, Json] = {**schema, "type": [*([kinds] if isinstance(kinds, str) else _listed(kinds)), "null"]}
+    if isinstance(options := out.get("enum"), list) and None not in options:
+        out["enum"] = [*options, None]
+    return out
+
+
+def _listed(value: Json) -> list[Json]:
+    return [item for item in value if item != "null"] if isinstance(value, list) else []
+
+
+def _place(path: Path) -> str:
+    return f"`{path_text(path)}`" if path else "the root"
