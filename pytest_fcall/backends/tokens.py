@@ -1,0 +1,68 @@
+"""How many tokens a request will take, before anybody has counted them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from pytest_fcall.core import Json, Message, Request, Usage
+
+IMAGE = 1_000
+"""Of one image, about. Providers count between 85 and several thousand, by size."""
+
+INSTRUCTIONS = 250
+"""Of what providers and chat templates say about tools before they list them, about."""
+
+REPLY = 100
+"""Of a reply that calls a tool or two, about."""
+
+LONGEST_REPLY = 4_096
+"""Taken for the longest reply where nobody limits it."""
+
+_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+
+
+def estimated_tokens(request: Request) -> int:
+    """The tokens of the input, about: four characters each in ASCII, one and a half in other scripts."""
+    text, beside = _content(request)
+    other = len(text) - len(text.encode("ascii", "ignore"))
+    return round((len(text) - other) / 4 + other / 1.5) + beside
+
+
+def likely_usage(request: Request, max_tokens: int | None = None) -> Usage:
+    """What the request will probably use. `max_tokens` limits replies where the request's settings do not."""
+    return Usage(estimated_tokens(request), min(REPLY, _limit(request, max_tokens)))
+
+
+def greatest_usage(request: Request, max_tokens: int | None = None) -> Usage:
+    """What the request can use at most: no token is shorter than a byte, and replies end at their limit.
+
+    Without a limit a reply may be longer than `LONGEST_REPLY`, which is counted here.
+    """
+    text, beside = _content(request)
+    return Usage(len(text.encode("utf-8", "surrogatepass")) + beside, _limit(request, max_tokens))
+
+
+def _limit(request: Request, max_tokens: int | None) -> int:
+    given = (request.settings.get(name) for name in _LIMITS)
+    return next((limit for limit in given if type(limit) is int and limit > 0), max_tokens or LONGEST_REPLY)
+
+
+def _content(request: Request) -> tuple[str, int]:
+    """All that is sent as text, and the tokens of what else there is."""
+    messages = [_without_images(message) for message in request.messages]
+    tools = [[tool.name, tool.description, tool.parameters] for tool in request.tools]
+    text = json.dumps([[message for message, _ in messages], tools], ensure_ascii=False, separators=(",", ":"))
+    return text, sum(images for _, images in messages) * IMAGE + (INSTRUCTIONS if tools else 0)
+
+
+def _without_images(message: Message) -> tuple[Message, int]:
+    parts = message.get("content")
+    if not isinstance(parts, Sequence) or isinstance(parts, str):
+        return message, 0
+    kept = [part for part in parts if not _is_image(part)]
+    return {**message, "content": kept}, len(parts) - len(kept)
+
+
+def _is_image(part: Json) -> bool:
+    return isinstance(part, Mapping) and part.get("type") in ("image_file", "image_url", "image", "input_image")
