@@ -23,9 +23,13 @@ class Recorded:
 class Recordings:
     """What is recorded for the cases of one file. Never changes; asking costs nothing."""
 
-    def __init__(self, entries: Iterable[Recorded] = (), faults: Iterable[Fault] = ()) -> None:
+    def __init__(
+        self, entries: Iterable[Recorded] = (), faults: Iterable[Fault] = (), model: str | None = None
+    ) -> None:
         self.entries = tuple(entries)
         self.faults = tuple(faults)
+        self.model = model
+        """The id of the model whose replies these are, where the file names it."""
         self._by_digest = {entry.digest: entry for entry in reversed(self.entries)}
         self._by_case: dict[str, list[Recorded]] = {}
         for entry in self.entries:

@@ -6,17 +6,16 @@ line for each reply, by case and sample.
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pytest_fcall.backends.explain import explain_missing
-from pytest_fcall.backends.fields import Damaged, as_mapping, optional, required
+from pytest_fcall.backends.fields import Damaged, optional, required
+from pytest_fcall.backends.lines import entry_line, entry_of, line, row_of, tools_line, tools_of
 from pytest_fcall.backends.recorded import Recorded, Recordings
 from pytest_fcall.backends.replies import reply_from_data, reply_to_data
-from pytest_fcall.core import Fault, Json, Location, Model, Request, Tool, catalogue_digest
+from pytest_fcall.core import Fault, Json, Location, Model, Tool, catalogue_digest
 
 __all__ = [
     "Damaged",
@@ -47,62 +46,20 @@ def write_recordings(path: Path, model: Model, entries: Iterable[Recorded]) -> N
     tools = {id(entry.request.tools): entry.request.tools for entry in entries}
     digests = {key: catalogue_digest(value) for key, value in tools.items()}
     rows = sorted(
-        (entry.case, entry.request.sample, _entry_line(entry, digests[id(entry.request.tools)])) for entry in entries
+        (entry.case, entry.request.sample, entry_line(entry, digests[id(entry.request.tools)])) for entry in entries
     )
     lines = [
-        _line({"fcall": "replies", "version": VERSION, "model": model.id}),
-        *sorted({_line({"catalogue": digests[key], "tools": _tools_to_data(tools[key])}) for key in tools}),
-        *(line for *_, line in rows),
+        line({"fcall": "replies", "version": VERSION, "model": model.id}),
+        *sorted({tools_line(digests[key], tools[key]) for key in tools}),
+        *(row for *_, row in rows),
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        draft.write_bytes("".join(f"{line}\n" for line in lines).encode())
+        draft.write_bytes("".join(f"{text}\n" for text in lines).encode())
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _entry_line(entry: Recorded, catalogue: str) -> str:
-    try:
-        return _line(
-            {
-                "case": entry.case,
-                "sample": entry.request.sample,
-                "request": entry.digest,
-                "messages": list(entry.request.messages),
-                "catalogue": catalogue,
-                "settings": _public(entry.request.settings),
-                "reply": reply_to_data(entry.reply),
-                "recorded": entry.recorded,
-            }
-        )
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"the reply to case {entry.case!r} cannot be recorded: {error}") from error
-
-
-_SECRET = frozenset({"api_key", "authorization", "extra_headers", "extra_query", "headers"})
-
-
-def _public(settings: Mapping[str, Json]) -> dict[str, Json]:
-    return {name: value for name, value in settings.items() if name.lower() not in _SECRET}
-
-
-def _tools_to_data(tools: Iterable[Tool]) -> list[Json]:
-    return [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools]
-
-
-# Text stays readable in a diff, but for what a reader or an editor would be misled by: controls, invisible and
-# direction marks, line separators, and lone surrogates, which UTF-8 cannot say.
-_UNREADABLE = re.compile(
-    "[\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
-
-
-def _line(value: Json) -> str:
-    return _UNREADABLE.sub(
-        lambda found: json.dumps(found[0])[1:-1], json.dumps(value, sort_keys=True, ensure_ascii=False)
-    )
 
 
 def read_recordings(path: Path, model: Model | None = None) -> Recordings:
@@ -129,25 +86,27 @@ class _Reading:
         self.model = model
         self.version: Json = VERSION
         self.headed = False
+        self.model_id: str | None = None
         self.faults: list[Fault] = []
         self.catalogues: dict[str, tuple[Tool, ...]] = {}
         self.replies: list[tuple[int, bytes, Mapping[str, Json]]] = []
 
     def read(self, content: bytes) -> Recordings:
-        for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-            self.line(number, line.strip())
+        for number, text in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+            self.line(number, text.strip())
             if self.version != VERSION:
                 return Recordings(faults=self.faults[-1:])
         if self.replies and not self.headed:
             self.fault(1, "damaged-recordings", "the line that names format and model is missing", _RECORD_AGAIN)
-        return Recordings([entry for reply in self.replies if (entry := self.entry(*reply))], self.faults)
+        entries = [entry for reply in self.replies if (entry := self.entry(*reply))]
+        return Recordings(entries, self.faults, self.model_id)
 
     def line(self, number: int, line: bytes) -> None:
         if line.startswith(_CONFLICT):
             self.fault(number, "merge-conflict", "an unresolved merge conflict", _RESOLVE, line)
         elif line and not line.startswith(_CONFLICT_GOES_ON):
             try:
-                self.row(number, line, _row(line))
+                self.row(number, line, row_of(line))
             except Damaged as error:
                 self.fault(number, "damaged-recording", str(error), _RECORD_AGAIN, line)
 
@@ -155,8 +114,7 @@ class _Reading:
         if "fcall" in row:
             self.header(number, line, row)
         elif "tools" in row:
-            tools = tuple(_tool(tool) for tool in required(row, "tools", list))
-            self.catalogues[required(row, "catalogue", str)] = tools
+            self.catalogues[required(row, "catalogue", str)] = tools_of(row)
         elif "request" in row:
             self.replies.append((number, line, row))
         else:
@@ -165,6 +123,7 @@ class _Reading:
     def header(self, number: int, line: bytes, row: Mapping[str, Json]) -> None:
         self.headed = True
         self.version = row.get("version")
+        self.model_id = optional(row, "model", str)
         if self.version != VERSION:
             message = f"recordings of format version {self.version!r}, and only {VERSION} can be read"
             self.fault(number, "recordings-version", message, _RECORD_AGAIN, line)
@@ -180,18 +139,7 @@ class _Reading:
                 self.fault(
                     number, "damaged-recordings", "the tools of this reply are not in the file", _RECORD_AGAIN, line
                 )
-            return Recorded(
-                case=required(row, "case", str),
-                digest=required(row, "request", str),
-                request=Request(
-                    messages=tuple(as_mapping(item, "a message") for item in optional(row, "messages", list) or ()),
-                    tools=self.catalogues.get(catalogue or "", ()),
-                    settings=optional(row, "settings", dict) or {},
-                    sample=optional(row, "sample", int) or 0,
-                ),
-                reply=reply_from_data(row.get("reply")),
-                recorded=optional(row, "recorded", str) or "",
-            )
+            return entry_of(row, self.catalogues.get(catalogue or "", ()))
         except Damaged as error:
             self.fault(number, "damaged-recording", str(error), _RECORD_AGAIN, line)
             return None
@@ -206,24 +154,3 @@ _CONFLICT_GOES_ON = (b"||||||| ", b"=======", b">>>>>>> ")
 _RECORD_AGAIN = "Restore the file from version control, or record its cases again."
 _RESOLVE = "Resolve it; replies of both sides may stay, each on a line of its own."
 _SOURCE_SHOWN = 200
-
-
-def _row(line: bytes) -> Mapping[str, Json]:
-    try:
-        row: Json = json.loads(line)
-    except UnicodeDecodeError:
-        raise Damaged("this line is not UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise Damaged(f"this line is not JSON: {error.msg} at column {error.colno}") from None
-    except (ValueError, RecursionError):
-        raise Damaged("this line nests too deeply or holds a number that is too long") from None
-    return as_mapping(row, "this line")
-
-
-def _tool(data: Json) -> Tool:
-    fields = as_mapping(data, "a tool")
-    return Tool(
-        name=required(fields, "name", str),
-        description=optional(fields, "description", str) or "",
-        parameters=required(fields, "parameters", dict),
-    )

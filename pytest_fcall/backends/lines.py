@@ -1,0 +1,120 @@
+"""One recorded reply, or one tool catalogue, as a line of JSON, and back."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+
+from pytest_fcall.backends.fields import Damaged, as_mapping, optional, required
+from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.replies import reply_from_data, reply_to_data
+from pytest_fcall.core import Json, Request, Tool
+
+_SECRET = frozenset(
+    {
+        "api_key",
+        "authorization",
+        "cookie",
+        "extra_headers",
+        "extra_query",
+        "headers",
+        "proxy_authorization",
+        "x_api_key",
+    }
+)
+
+
+def entry_line(entry: Recorded, catalogue: str) -> str:
+    """Say a reply in one line; `catalogue` is the digest of its tools, which the line leaves out, as it does secrets.
+
+    Raises ValueError where the reply holds something that JSON cannot say.
+    """
+    try:
+        return line(
+            {
+                "case": entry.case,
+                "sample": entry.request.sample,
+                "request": entry.digest,
+                "messages": list(entry.request.messages),
+                "catalogue": catalogue,
+                "settings": _public(entry.request.settings),
+                "reply": reply_to_data(entry.reply),
+                "recorded": entry.recorded,
+            }
+        )
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"the reply to case {entry.case!r} cannot be recorded: {error}") from error
+
+
+def _public(value: Json) -> Json:
+    """Leave out, at any depth, what is or may hold a key."""
+    if isinstance(value, Mapping):
+        return {name: _public(item) for name, item in value.items() if name.lower().replace("-", "_") not in _SECRET}
+    if isinstance(value, list | tuple):
+        return [_public(item) for item in value]
+    return value
+
+
+def entry_of(row: Mapping[str, Json], tools: tuple[Tool, ...]) -> Recorded:
+    """Read what `entry_line` wrote. Any other data is `Damaged`."""
+    return Recorded(
+        case=required(row, "case", str),
+        digest=required(row, "request", str),
+        request=Request(
+            messages=tuple(as_mapping(item, "a message") for item in optional(row, "messages", list) or ()),
+            tools=tools,
+            settings=optional(row, "settings", dict) or {},
+            sample=optional(row, "sample", int) or 0,
+        ),
+        reply=reply_from_data(row.get("reply")),
+        recorded=optional(row, "recorded", str) or "",
+    )
+
+
+def tools_line(catalogue: str, tools: Iterable[Tool]) -> str:
+    """Say a catalogue of tools, and its digest, in one line."""
+    plain: list[Json] = [
+        {"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools
+    ]
+    return line({"catalogue": catalogue, "tools": plain})
+
+
+def tools_of(row: Mapping[str, Json]) -> tuple[Tool, ...]:
+    """Read the tools of what `tools_line` wrote. Any other data is `Damaged`."""
+    return tuple(_tool(as_mapping(tool, "a tool")) for tool in required(row, "tools", list))
+
+
+def _tool(fields: Mapping[str, Json]) -> Tool:
+    return Tool(
+        name=required(fields, "name", str),
+        description=optional(fields, "description", str) or "",
+        parameters=required(fields, "parameters", dict),
+    )
+
+
+# Text stays readable in a diff, but for what a reader or an editor would be misled by: controls, invisible and
+# direction marks, line separators, and lone surrogates, which UTF-8 cannot say.
+_UNREADABLE = re.compile(
+    "[\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+
+
+def line(value: Json) -> str:
+    """The one JSON text of `value` that is pleasant to read in a diff."""
+    return _UNREADABLE.sub(
+        lambda found: json.dumps(found[0])[1:-1], json.dumps(value, sort_keys=True, ensure_ascii=False)
+    )
+
+
+def row_of(line: bytes) -> Mapping[str, Json]:
+    """Take a line apart. Whatever is no JSON object is `Damaged`."""
+    try:
+        row: Json = json.loads(line)
+    except UnicodeDecodeError:
+        raise Damaged("this line is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise Damaged(f"this line is not JSON: {error.msg} at column {error.colno}") from None
+    except (ValueError, RecursionError):
+        raise Damaged("this line nests too deeply or holds a number that is too long") from None
+    return as_mapping(row, "this line")

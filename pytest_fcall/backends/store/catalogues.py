@@ -1,0 +1,53 @@
+"""Tool catalogues: each is kept once, by its digest."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from pytest_fcall.backends.fields import Damaged
+from pytest_fcall.backends.lines import row_of, tools_line, tools_of
+from pytest_fcall.core import Tool, catalogue_digest
+
+Tools = tuple[Tool, ...]
+
+_REMEMBERED = 1_000
+
+
+class Catalogues:
+    """Remembers the catalogues that cases share, so that most are neither digested nor read twice."""
+
+    def __init__(self) -> None:
+        self._digests: dict[int, tuple[Tools, str]] = {}
+        self._tools: dict[str, Tools] = {}
+
+    def digest(self, tools: Tools) -> str:
+        """The digest of a catalogue. The cases of a file share one tuple."""
+        known = self._digests.get(id(tools))
+        if known is None or known[0] is not tools:
+            if len(self._digests) >= _REMEMBERED:
+                self._digests.clear()
+            known = self._digests[id(tools)] = tools, catalogue_digest(tools)
+        return known[1]
+
+    def put(self, connection: sqlite3.Connection, digest: str, tools: Tools) -> None:
+        """Write the catalogue where it is not written yet."""
+        if connection.execute("SELECT 1 FROM catalogues WHERE digest = ?", (digest,)).fetchone() is None:
+            line = tools_line(digest, tools).encode()
+            connection.execute("INSERT INTO catalogues VALUES (?, ?)", (digest, line))
+
+    def get(self, connection: sqlite3.Connection, digest: str) -> Tools:
+        """Read a catalogue. Raises Damaged where it is not there, or not as it was written."""
+        if digest not in self._tools:
+            found = connection.execute("SELECT tools FROM catalogues WHERE digest = ?", (digest,)).fetchone()
+            if found is None:
+                raise Damaged("the tools of a reply are missing")
+            self._tools[digest] = read_catalogue(digest, found[0])
+        return self._tools[digest]
+
+
+def read_catalogue(digest: str, line: bytes) -> Tools:
+    """Raises Damaged where the line is not the catalogue of this digest."""
+    tools = tools_of(row_of(line))
+    if catalogue_digest(tools) != digest:
+        raise Damaged("a catalogue of tools was changed on the disk")
+    return tools

@@ -1,0 +1,165 @@
+"""The one connection of a process to the file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import RLock
+from typing import TypeAlias, TypeVar
+
+from pytest_fcall.backends.store.errors import StoreError, in_words, is_damage
+from pytest_fcall.backends.store.locks import locked
+from pytest_fcall.backends.store.mending import refill, set_aside
+from pytest_fcall.backends.store.schema import NewerVersion, bring_up_to_date
+
+Result = TypeVar("Result")
+Work: TypeAlias = Callable[[sqlite3.Connection], Result]
+
+PATIENCE = 30.0
+"""Seconds to wait for other processes, whose transactions last milliseconds."""
+
+
+class Database:
+    """A file that many threads and processes share. It is opened when it is first needed, and mended if damaged.
+
+    `tell` is called with a sentence for people when something had to be mended.
+    """
+
+    def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
+        self._path = path
+        self._tell = tell
+        self._lock = RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._opened_file: tuple[int, int] | None = None
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is anything to read."""
+        return self._connection is not None or self._path.exists()
+
+    def read(self, work: Work[Result]) -> Result:
+        """Do `work`, which changes nothing. Raises StoreError."""
+        with self._lock:
+            return self._mending(lambda: work(self._opened()))
+
+    def write(self, work: Work[Result]) -> Result:
+        """Do `work` in one transaction; what it wrote stands in the file when this returns. Raises StoreError.
+
+        Another process may have set the file aside meanwhile, to mend it: then `work` is done again in the new one.
+        """
+        with self._lock:
+            while True:
+                done = self._mending(lambda: _transaction(self._opened(), work))
+                if self._opened_file == _identity(self._path):
+                    return done
+                self._drop()
+
+    def shrink(self) -> None:
+        """Give room that is no longer needed back, unless others are at work."""
+        with self._lock, suppress(sqlite3.Error):
+            self._opened().execute("VACUUM")
+
+    def close(self) -> None:
+        """Let go of the file; it is opened again when it is needed again."""
+        with self._lock:
+            self._drop()
+
+    def _mending(self, work: Callable[[], Result]) -> Result:
+        try:
+            try:
+                return work()
+            except sqlite3.Error as error:
+                if not is_damage(error):
+                    raise
+                self._mend()
+                return work()
+        except (sqlite3.Error, OSError) as error:
+            raise in_words(self._path, error) from error
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            _make_folder(self._path.parent)
+            with locked(self._guard, PATIENCE):
+                self._connection = self._sound()
+                self._opened_file = _identity(self._path)
+        return self._connection
+
+    @property
+    def _guard(self) -> Path:
+        """Held while the file is opened or set aside, so that nobody opens a file that is half moved."""
+        return self._path.with_name(f"{self._path.name}.lock")
+
+    def _sound(self) -> sqlite3.Connection:
+        try:
+            connection = _connect(self._path)
+        except sqlite3.Error as error:
+            if not is_damage(error):
+                raise
+            set_aside(self._path)
+            connection = _connect(self._path)
+        for sentence in refill(connection, self._path):
+            self._tell(sentence)
+        return connection
+
+    def _mend(self) -> None:
+        """Set the file aside unless another process has done so since it was opened."""
+        self._drop()
+        with locked(self._guard, PATIENCE):
+            if self._opened_file == _identity(self._path):
+                set_aside(self._path)
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    try:
+        connection.text_factory = _lenient
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        bring_up_to_date(connection)
+    except NewerVersion:
+        connection.close()
+        raise StoreError(f"recorded replies in {path}: a newer pytest-fcall wrote them; update this one") from None
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _lenient(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
+
+
+def _transaction(connection: sqlite3.Connection, work: Work[Result]) -> Result:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        done = work(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.rollback()
+        raise
+    return done
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file it is that has this name now."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder, and keep it out of version control."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
+        file.write("*\n")

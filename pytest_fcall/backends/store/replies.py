@@ -1,0 +1,227 @@
+"""The store of replies."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pytest_fcall.backends.fields import Damaged
+from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.store import statements
+from pytest_fcall.backends.store.catalogues import Catalogues
+from pytest_fcall.backends.store.claims import Claims
+from pytest_fcall.backends.store.database import Database, Work
+from pytest_fcall.backends.store.errors import StoreError
+from pytest_fcall.backends.store.rows import Row, from_row, plain, to_row
+from pytest_fcall.core import Fault, Location, Tool
+
+Result = TypeVar("Result")
+
+
+def store_path(root: Path) -> Path:
+    """Where the replies of the project in `root` are kept."""
+    return root / ".fcall" / "replies.db"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A recorded reply, of whom, and for which file."""
+
+    model: str
+    file: str
+    """The path from the root, with slashes."""
+    entry: Recorded
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStats:
+    """What is kept of one model. Times are seconds since 1970."""
+
+    model: str
+    replies: int
+    files: int
+    oldest: float
+    newest: float
+
+
+class ReplyStore:
+    """Replies in a SQLite database, written as they come; safe with many threads and processes.
+
+    Nothing is opened before it is needed, and no file is made before there is something to keep. What is damaged is
+    told in `faults`, and never taken for a reply.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._run = time.time_ns() // 1_000
+        self._database = Database(path, self._tell)
+        self._claims = Claims(path, self._database)
+        self._catalogues = Catalogues()
+        self._uses: deque[tuple[str, str, str, str, int]] = deque()
+        self._told: dict[str, Fault] = {}
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What was found damaged, or could not be read, so far."""
+        return tuple(self._told.values())
+
+    def find(self, digest: str) -> Recorded | None:
+        """Return the reply to the request of this digest."""
+        rows = self._rows(statements.FIND, digest)
+        return self._entry(rows[0]) if rows else None
+
+    def keep(self, model: str, file: str, entry: Recorded) -> None:
+        """Write a reply for good, in the place of an earlier one to the same request; its claim ends.
+
+        `file` is the path of the file that asked, from the root and with slashes. Raises StoreError.
+        """
+        tools = entry.request.tools
+        row = self._row(model, file, entry)
+        self._uses.append((row.model, row.file, plain(entry.case), row.digest, self._run))
+
+        def work(connection: sqlite3.Connection) -> None:
+            self._catalogues.put(connection, row.catalogue, tools)
+            connection.execute(statements.PUT, row)
+            connection.execute("DELETE FROM claims WHERE digest = ?", (row.digest,))
+
+        self._write_with_uses(work)
+
+    def used(self, model: str, file: str, case: str, digest: str) -> None:
+        """Note that this run answered a case by a recorded reply, from here or from a file. Costs next to nothing.
+
+        What the last run of a case used is what is exported, and what no run uses any more may be forgotten.
+        """
+        self._uses.append((plain(model), plain(file), plain(case), digest, self._run))
+
+    def nearest(self, model: str, case_file: str, case: str, sample: int = 0) -> Recorded | None:
+        """Return what was recorded for this case when it asked something else, best of the same sample."""
+        rows = self._rows(statements.NEAREST, plain(model), plain(case_file), plain(case), sample)
+        entry = self._entry(rows[0]) if rows else None
+        return replace(entry, case=case) if entry else None
+
+    def replies(self, model: str | None = None, file: str | None = None) -> Iterator[Kept]:
+        """All that is kept for each case, sorted; of one model, of one file, or of all."""
+        last, only = ("", "", "", ""), (model and plain(model), file and plain(file))
+        while rows := self._rows(statements.PORTION, *last, *only):
+            for of, where, case, digest, *row in rows:
+                last = of, where, case, digest
+                if entry := self._entry(row):
+                    yield Kept(of, where, replace(entry, case=case))
+
+    def last_used(self, model: str, file: str) -> dict[str, set[str]]:
+        """The digests of the replies that the last run of each case used."""
+        found: dict[str, set[str]] = {}
+        for case, digest in self._rows(statements.LAST_USED, plain(model), plain(file)):
+            found.setdefault(case, set()).add(digest)
+        return found
+
+    def take(self, model: str, file: str, entries: Iterable[Recorded]) -> int:
+        """Take over replies that were recorded elsewhere, where they are newer; how many were. Raises StoreError."""
+        rows = [(self._row(model, file, entry), entry) for entry in entries]
+
+        def work(connection: sqlite3.Connection) -> int:
+            taken = 0
+            for row, entry in rows:
+                self._catalogues.put(connection, row.catalogue, entry.request.tools)
+                taken += connection.execute(statements.PUT_NEWER, row).rowcount
+                connection.execute(statements.USE_ONCE, (row.model, row.file, plain(entry.case), row.digest))
+            return taken
+
+        return self._database.write(work) if rows else 0
+
+    def prune(self, wanted: Callable[[str], bool], before: float | None = None) -> int:
+        """Forget replies for files that are not `wanted`, and what no case needs; how many were forgotten.
+
+        Needed is what the last run of a case used; with `before`, what was recorded or used since then, in seconds
+        since 1970. Raises StoreError.
+        """
+        if not self._database.exists:
+            return 0
+
+        def work(connection: sqlite3.Connection) -> int:
+            files = connection.execute("SELECT DISTINCT file FROM uses").fetchall()
+            connection.executemany("DELETE FROM uses WHERE file = ?", [key for key in files if not wanted(key[0])])
+            if before is None:
+                connection.execute(statements.FORGET_EARLIER_RUNS)
+            else:
+                connection.execute(statements.FORGET_UNUSED, {"before": before})
+            forgotten = connection.execute(statements.FORGET_REPLIES).rowcount
+            connection.execute(statements.FORGET_CATALOGUES)
+            return forgotten
+
+        forgotten = self._write_with_uses(work)
+        self._database.shrink()
+        return forgotten
+
+    def stats(self) -> list[ModelStats]:
+        """What is kept, model by model."""
+        return [ModelStats(*row) for row in self._rows(statements.STATS)]
+
+    def claim(self, digest: str, owner: str) -> bool:
+        """Whether `owner` is the one to ask for this reply; else another one that lives is asking."""
+        return self._claims.claim(digest, owner)
+
+    def release(self, digest: str, owner: str) -> None:
+        """Give a claim up, so that others may ask; `keep` does so itself. Raises StoreError."""
+        self._claims.release(digest, owner)
+
+    def close(self) -> None:
+        """Write what was held back, and let go of the file. The next call opens it again."""
+        if self._uses and self._database.exists:
+            try:
+                self._write_with_uses(lambda _: None)
+            except StoreError as error:
+                self._tell(str(error))
+        self._claims.close()
+        self._database.close()
+
+    def _write_with_uses(self, work: Work[Result]) -> Result:
+        uses = [self._uses.popleft() for _ in range(len(self._uses))]
+
+        def all_work(connection: sqlite3.Connection) -> Result:
+            done = work(connection)
+            connection.executemany(statements.USE, uses)
+            return done
+
+        return self._database.write(all_work)
+
+    def _rows(self, statement: str, *values: object) -> list[Any]:
+        """Read, and be content with nothing where nothing can be read: then a model is asked again."""
+        if not self._database.exists:
+            return []
+        try:
+            return self._database.read(lambda connection: connection.execute(statement, values).fetchall())
+        except StoreError as error:
+            self._tell(str(error))
+            return []
+
+    def _row(self, model: str, file: str, entry: Recorded) -> Row:
+        try:
+            return to_row(model, file, entry, self._catalogues.digest(entry.request.tools))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise StoreError(str(error)) from error
+
+    def _entry(self, values: Iterable[Any]) -> Recorded | None:
+        """The reply in a row; None where the row is damaged, which is told."""
+        row = Row(*values)
+        try:
+            return from_row(row, self._tools_of(row.catalogue))
+        except Damaged as damaged:
+            self._tell(f"recorded replies in {self._path}: {damaged}; its case will be asked again")
+            return None
+
+    def _tools_of(self, catalogue: str) -> tuple[Tool, ...]:
+        """The tools of a reply, which still is one where they are lost."""
+        try:
+            return self._database.read(lambda connection: self._catalogues.get(connection, catalogue))
+        except (StoreError, Damaged) as error:
+            self._tell(f"recorded replies in {self._path}: {error}")
+            return ()
+
+    def _tell(self, sentence: str) -> None:
+        self._told.setdefault(sentence, Fault("damaged-replies", Location(str(self._path)), sentence))

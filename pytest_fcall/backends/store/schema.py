@@ -1,0 +1,54 @@
+"""The tables of the store, and how older ones become today's."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+STEPS: Sequence[str] = (
+    """
+    CREATE TABLE catalogues (
+        digest TEXT NOT NULL PRIMARY KEY,
+        tools BLOB NOT NULL
+    );
+    CREATE TABLE replies (
+        digest TEXT NOT NULL PRIMARY KEY,
+        model TEXT NOT NULL,
+        file TEXT NOT NULL,
+        sample INTEGER NOT NULL,
+        recorded REAL NOT NULL,
+        catalogue TEXT NOT NULL,
+        entry BLOB NOT NULL,
+        checksum INTEGER NOT NULL
+    );
+    CREATE TABLE uses (
+        model TEXT NOT NULL,
+        file TEXT NOT NULL,
+        case_id TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        run INTEGER NOT NULL,
+        PRIMARY KEY (model, file, case_id, digest)
+    ) WITHOUT ROWID;
+    CREATE TABLE claims (
+        digest TEXT NOT NULL PRIMARY KEY,
+        owner TEXT NOT NULL,
+        process TEXT NOT NULL
+    ) WITHOUT ROWID;
+    """,
+)
+"""Step n makes a database of version n one of version n + 1. A step that was released never changes."""
+
+
+class NewerVersion(Exception):
+    """The database was written by a version of this package that is yet to come."""
+
+
+def bring_up_to_date(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> None:
+    """Take the steps that the database has not taken yet, all of them or none."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > len(steps):
+        raise NewerVersion
+    if version == len(steps):
+        return
+    script = "".join(steps[version:])
+    connection.executescript(f"BEGIN IMMEDIATE; {script}; PRAGMA user_version = {len(steps)}; COMMIT")
