@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from pytest_fcall.backends.budget import Budget
 from pytest_fcall.backends.prices import Price, cost_of
 from pytest_fcall.backends.tokens import greatest_usage
-from pytest_fcall.core import Backend, ModelUnavailable, Reply, Request
+from pytest_fcall.core import Backend, Json, ModelUnavailable, Reply, Request
 
 _PAUSE = 0.05
 """Seconds until a request that waits for others looks again."""
@@ -27,9 +27,12 @@ class Metered:
     model: str
     price: Price | None
     budget: Budget
-    max_tokens: int | None = None
-    """The limit of replies where a request's settings set none."""
     pause: Callable[[float], Awaitable[object]] = asyncio.sleep
+
+    @property
+    def settings(self) -> Mapping[str, Json]:
+        """As the back end's."""
+        return self.backend.settings
 
     @property
     def reusable(self) -> bool:
@@ -60,7 +63,7 @@ class Metered:
         await self.backend.close()
 
     async def _hold(self, request: Request) -> int:
-        dollars = cost_of(self.price, greatest_usage(request, self.max_tokens))
+        dollars = cost_of(self.price, greatest_usage(request))
         if dollars is None:
             raise ModelUnavailable(
                 f"--fc-max-cost needs the price of {self.model}, which is not known: put [tool.fcall.prices."

@@ -29,23 +29,23 @@ def estimated_tokens(request: Request) -> int:
     return round((len(text) - other) / 4 + other / 1.5) + beside
 
 
-def likely_usage(request: Request, max_tokens: int | None = None) -> Usage:
-    """What the request will probably use. `max_tokens` limits replies where the request's settings do not."""
-    return Usage(estimated_tokens(request), min(REPLY, _limit(request, max_tokens)))
+def likely_usage(request: Request) -> Usage:
+    """What the request will probably use."""
+    return Usage(estimated_tokens(request), min(REPLY, _limit(request)))
 
 
-def greatest_usage(request: Request, max_tokens: int | None = None) -> Usage:
+def greatest_usage(request: Request) -> Usage:
     """What the request can use at most: no token is shorter than a byte, and replies end at their limit.
 
     Without a limit a reply may be longer than `LONGEST_REPLY`, which is counted here.
     """
     text, beside = _content(request)
-    return Usage(len(text.encode("utf-8", "surrogatepass")) + beside, _limit(request, max_tokens))
+    return Usage(len(text.encode("utf-8", "surrogatepass")) + beside, _limit(request))
 
 
-def _limit(request: Request, max_tokens: int | None) -> int:
+def _limit(request: Request) -> int:
     given = (request.settings.get(name) for name in _LIMITS)
-    return next((limit for limit in given if type(limit) is int and limit > 0), max_tokens or LONGEST_REPLY)
+    return next((limit for limit in given if type(limit) is int and limit > 0), LONGEST_REPLY)
 
 
 def _content(request: Request) -> tuple[str, int]:
