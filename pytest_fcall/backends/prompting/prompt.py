@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
-from pytest_fcall.backends.prompting.styles import DEFAULT_STYLE, STYLES, Style
+from pytest_fcall.backends.prompting.bfcl import BFCL
+from pytest_fcall.backends.prompting.ours import OURS
+from pytest_fcall.backends.prompting.style import Style
 from pytest_fcall.core import Call, Json, Message, Request
+
+STYLES: Final[Mapping[str, Style]] = MappingProxyType({**OURS, **BFCL})
+"""By the names of the decoders that read the answers."""
+
+DEFAULT_STYLE: Final = "hermes"
+"""Its tags tell calls from prose in any answer, and many models were trained on them."""
 
 
 def prompted(request: Request, style: str = DEFAULT_STYLE) -> tuple[list[Message], str]:

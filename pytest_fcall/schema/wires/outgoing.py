@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from pytest_fcall.core import Json, Message, Tool
 from pytest_fcall.schema.keywords import schemas_in
@@ -52,18 +52,10 @@ class Outgoing:
     def message(self, message: Message) -> Message:
         """An earlier message of the conversation, with the names of tools as the wire has them."""
         out = dict(message)
-        if isinstance(calls := message.get("tool_calls"), Sequence) and not isinstance(calls, str):
-            out["tool_calls"] = [self._call(call) for call in calls]
-        if message.get("role") in ("tool", "function") and isinstance(name := message.get("name"), str):
-            out["name"] = wire_name(name)
-        return out
-
-    def _call(self, call: Json) -> Json:
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if not isinstance(call, Mapping) or not isinstance(function, Mapping):
-            return call
-        name = function.get("name")
-        return {**call, "function": {**function, "name": wire_name(name)}} if isinstance(name, str) else call
+        if isinstance(calls := message.get("tool_calls"), list | tuple):
+            out["tool_calls"] = [_within(call, "function") for call in calls]
+        out = _within(out, "function_call")
+        return _renamed(out) if message.get("role") in ("tool", "function") else out
 
 
 def outgoing(tools: Sequence[Tool], wire: Wire = CHAT) -> Outgoing:
@@ -121,6 +113,17 @@ def _parameters(tool: Tool, wire: Wire, changes: list[str]) -> tuple[dict[str, J
         return plain, False, False
     changes += told
     return strict, True, nulls
+
+
+def _within(value: Json, key: str) -> Any:
+    """`value` with the name in what stands under `key` as the wire has it."""
+    inner = value.get(key) if isinstance(value, Mapping) else None
+    return {**value, key: _renamed(inner)} if isinstance(value, Mapping) and isinstance(inner, Mapping) else value
+
+
+def _renamed(named: Mapping[str, Json]) -> dict[str, Json]:
+    name = named.get("name")
+    return {**named, "name": wire_name(name)} if isinstance(name, str) else dict(named)
 
 
 def _foreign_types(tool: Tool) -> list[str]:

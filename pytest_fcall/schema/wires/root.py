@@ -8,8 +8,9 @@ from pytest_fcall.core import Json
 from pytest_fcall.schema.keywords import rebuilt
 from pytest_fcall.schema.pointers import resolved
 
-_UNTAKEN = ("allOf", "anyOf", "enum", "not", "oneOf")
 _UNIONS = ("anyOf", "oneOf")
+_MERGED = ("allOf", *_UNIONS)
+_LEFT_OUT = ("enum", "not")
 
 
 def plain_root(parameters: Mapping[str, Json], changes: list[str]) -> dict[str, Json]:
@@ -20,8 +21,9 @@ def plain_root(parameters: Mapping[str, Json], changes: list[str]) -> dict[str, 
     changed is added to `changes`.
     """
     root = _merged(parameters, parameters, depth=0)
-    if untaken := [f"`{key}`" for key in _UNTAKEN if key in resolved(parameters, parameters)]:
-        changes.append(f"{' and '.join(untaken)} at the root became one object")
+    given = resolved(parameters, parameters)
+    changes += [f"`{key}` at the root became one object" for key in _MERGED if key in given]
+    changes += [f"`{key}` at the root was left out" for key in _LEFT_OUT if key in given]
     listed = _listing(root)
     if listed != root:
         changes.append("lists of anything got `items: {}`")
@@ -42,7 +44,7 @@ def _merged(root: Mapping[str, Json], schema: Mapping[str, Json], depth: int) ->
     """An object that takes whatever `schema` takes, without the keywords that may not stand at a root."""
     out = dict(resolved(root, schema))
     pieces = [_branches(root, out.get("allOf"), depth), *([form] for form in _unions(root, out, depth))]
-    for key in (*_UNTAKEN, "$ref"):
+    for key in (*_MERGED, *_LEFT_OUT, "$ref"):
         out.pop(key, None)
     for piece in (form for forms in pieces for form in forms):
         _join(out, piece)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pytest_fcall.core import Json
 from pytest_fcall.schema.keywords import NAMED
@@ -53,18 +53,13 @@ class _Form:
     def schema(self, given: Json, path: Path) -> dict[str, Json]:
         """Any schema inside the parameters."""
         if not isinstance(given, Mapping):
-            raise Inexpressible(f"{_place(path)} takes anything or nothing")
-        out = self._kept(_typed(_one_union(given, path), path), path)
-        kinds = out.get("type")
-        if kinds == "array" or (isinstance(kinds, list) and "array" in kinds):
-            if "items" not in out:
-                raise Inexpressible(f"{_place(path)} is a list of anything")
-            out["items"] = self.schema(out["items"], (*path, 0))
+            raise Inexpressible(f"{_place(path)} takes {'anything' if given else 'nothing'}")
+        out = _typed(self._kept(_one_union(given, path), path), path)
+        if _may_be(out, "array"):
+            out["items"] = self.schema(out.get("items", {}), (*path, 0))
         if isinstance(forms := out.get("anyOf"), list):
             out["anyOf"] = [self.schema(form, path) for form in forms]
-        if kinds == "object" or (isinstance(kinds, list) and "object" in kinds) or "properties" in out:
-            return self._object(out, path)
-        return out
+        return self._object(out, path) if _may_be(out, "object") or "properties" in out else out
 
     def root(self, given: Mapping[str, Json]) -> dict[str, Json]:
         """The parameters themselves: alone in that they may list no properties at all."""
@@ -107,21 +102,32 @@ class _Form:
         return out
 
 
+def _may_be(schema: Mapping[str, Json], kind: str) -> bool:
+    kinds = schema.get("type")
+    return kinds == kind or (isinstance(kinds, list) and kind in kinds)
+
+
 def _one_union(given: Mapping[str, Json], path: Path) -> Mapping[str, Json]:
-    """`oneOf` as `anyOf`, and a `$ref` apart from what stands beside it."""
+    """The schema with `anyOf` for what strict mode has no other word for.
+
+    That is `oneOf`, an `allOf` of just one, and a `$ref` with something beside it.
+    """
     out = dict(given)
+    forms: dict[str, Json] = {}
     if "oneOf" in out:
-        if "anyOf" in out:
-            raise Inexpressible(f"{_place(path)} needs `oneOf` beside `anyOf`")
-        out["anyOf"] = out.pop("oneOf")
-    if "$ref" in out and len(out) > 1:
-        if "anyOf" in out:
-            raise Inexpressible(f"{_place(path)} needs `$ref` beside `anyOf`")
-        out["anyOf"] = [{"$ref": out.pop("$ref")}]
+        forms["oneOf"] = out.pop("oneOf")
+    if isinstance(pieces := out.get("allOf"), list) and len(pieces) == 1:
+        forms["allOf"] = out.pop("allOf")
+    if "$ref" in out and (len(out) > 1 or forms):
+        forms["$ref"] = [{"$ref": out.pop("$ref")}]
+    if len(forms) + ("anyOf" in out) > 1:
+        raise Inexpressible(f"{_place(path)} needs `{next(iter(forms))}` beside another union")
+    for form in forms.values():
+        out["anyOf"] = form
     return out
 
 
-def _typed(given: Mapping[str, Json], path: Path) -> Mapping[str, Json]:
+def _typed(given: dict[str, Json], path: Path) -> dict[str, Json]:
     """The schema with its type, which strict mode wants in words."""
     if any(key in given for key in _SAYS_TYPE) or "properties" in given:
         return given
@@ -135,9 +141,8 @@ def _typed(given: Mapping[str, Json], path: Path) -> Mapping[str, Json]:
 def _takes_null(schema: Mapping[str, Json]) -> bool:
     if isinstance(forms := schema.get("anyOf"), list):
         return any(isinstance(form, Mapping) and _takes_null(form) for form in forms)
-    kinds, options = schema.get("type"), schema.get("enum", [None])
-    named = kinds == "null" or (isinstance(kinds, Sequence) and not isinstance(kinds, str) and "null" in kinds)
-    return named and isinstance(options, list) and None in options and schema.get("const") is None
+    options = schema.get("enum", [None])
+    return _may_be(schema, "null") and isinstance(options, list) and None in options and schema.get("const") is None
 
 
 def _nullable(schema: dict[str, Json]) -> dict[str, Json]:
