@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 
 from pytest_fcall.backends.store.errors import StoreError, in_words, is_damage
 from pytest_fcall.backends.store.locks import locked
-from pytest_fcall.backends.store.mending import refill, set_aside
+from pytest_fcall.backends.store.mending import is_cut_off, refill, set_aside
 from pytest_fcall.backends.store.schema import NewerVersion, bring_up_to_date
 
 Result = TypeVar("Result")
@@ -92,6 +92,8 @@ class Database:
         return self._path.with_name(f"{self._path.name}.lock")
 
     def _sound(self) -> sqlite3.Connection:
+        if is_cut_off(self._path):
+            set_aside(self._path)
         try:
             connection = _connect(self._path)
         except sqlite3.Error as error:
