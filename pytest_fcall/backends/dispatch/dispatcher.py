@@ -1,0 +1,165 @@
+"""Answers requests in an event loop of its own, many at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+
+from pytest_fcall.backends.dispatch.asking import Asking
+from pytest_fcall.backends.dispatch.clock import Clock, SystemClock
+from pytest_fcall.backends.dispatch.job import Figures, Job
+from pytest_fcall.backends.dispatch.limits import Limits
+from pytest_fcall.core import Backend, Reply
+
+FAREWELL = 0.4
+"""Seconds that each of the two last things may take: requests to be cancelled, and back ends to be closed."""
+
+
+class Dispatcher:
+    """Takes jobs from any thread, and answers them in one thread with one event loop, which starts with the first.
+
+    `on_reply` is called in that thread the moment a reply has arrived, before anybody who waits for it goes on; what
+    it raises is what they get. Back ends are used in that event loop alone, and closed there.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        on_reply: Callable[[Job, Reply], object],
+        *,
+        clock: Clock | None = None,
+        jitter: Callable[[], float] | None = None,
+    ) -> None:
+        self._on_reply = on_reply
+        self._asking = Asking(limits, clock or SystemClock(), jitter or random.SystemRandom().random)
+        self._figures = Figures()
+        self._lock = threading.Lock()
+        self._open: dict[str, Future[Reply]] = {}
+        self._replies: dict[str, Reply] = {}
+        self._backends: dict[int, Backend] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def submit(self, job: Job) -> Future[Reply]:
+        """Have the job answered; wait for nothing. What has been asked is not asked twice, unless it failed.
+
+        The future raises `ModelUnavailable`, `CaseRefused`, `Unanswered` once all patience is used up, whatever else
+        the back end raised, or `CancelledError`.
+        """
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the dispatcher is closed")
+            known = self._open.get(job.digest)
+            if known is not None and not known.cancelled():
+                return known
+            future: Future[Reply] = Future()
+            if (reply := self._replies.get(job.digest)) is not None:
+                future.set_result(reply)
+                return future
+            if self._thread is None:
+                self._start()
+            self._open[job.digest] = future
+            self._figures.submitted += 1
+            self._loop.call_soon_threadsafe(self._begin, job, future)
+            return future
+
+    def figures(self) -> Figures:
+        """Tell how far the work is."""
+        asking = self._asking
+        return replace(self._figures, in_flight=asking.gate.running, retried=asking.retried, note=asking.ledger.note)
+
+    def cancel_all(self) -> None:
+        """Give up all that has no reply yet, and return at once. More may be submitted."""
+        with self._lock:
+            given_up = list(self._open.values())
+            self._open.clear()
+            if self._thread is not None and not self._closed:
+                self._loop.call_soon_threadsafe(self._cancel_tasks)
+        for future in given_up:
+            future.cancel()
+
+    def close(self) -> None:
+        """Give up what has no reply yet, close the back ends, and end the thread: all within a second."""
+        self.cancel_all()
+        with self._lock:
+            if self._thread is not None and not self._closed:
+                self._loop.call_soon_threadsafe(self._stop.set)
+            self._closed = True
+        if self._thread is not None:
+            self._thread.join(2.5 * FAREWELL)
+
+    def _start(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._stop = asyncio.Event()
+        self._thread = threading.Thread(target=self._run, name="fcall-dispatch", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._live())
+
+    async def _live(self) -> None:
+        await self._stop.wait()
+        self._cancel_tasks()
+        await _briefly(self._tasks)
+        await _briefly({asyncio.ensure_future(_close(backend)) for backend in self._backends.values()})
+        self._asking.ledger.close()
+
+    def _begin(self, job: Job, future: Future[Reply]) -> None:
+        if not future.cancelled():
+            self._backends[id(job.backend)] = job.backend
+            task = self._loop.create_task(self._answer(job, future))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def _cancel_tasks(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+    async def _answer(self, job: Job, future: Future[Reply]) -> None:
+        """Answer one job. Nothing gets past: what escaped a task could end the thread."""
+        try:
+            reply = await self._asking.answer(job)
+            self._count(reply)
+            self._on_reply(job, reply)
+        except asyncio.CancelledError:
+            future.cancel()
+        except BaseException as error:
+            self._figures.failed += 1
+            self._leave(job, future)
+            if future.set_running_or_notify_cancel():
+                future.set_exception(error)
+        else:
+            self._figures.done += 1
+            self._leave(job, future, reply)
+            if future.set_running_or_notify_cancel():
+                future.set_result(reply)
+
+    def _leave(self, job: Job, future: Future[Reply], reply: Reply | None = None) -> None:
+        with self._lock:
+            if self._open.get(job.digest) is future:
+                del self._open[job.digest]
+            if reply is not None:
+                self._replies[job.digest] = reply
+
+    def _count(self, reply: Reply) -> None:
+        if usage := reply.usage:
+            self._figures.input_tokens += usage.input_tokens or 0
+            self._figures.output_tokens += usage.output_tokens or 0
+
+
+async def _briefly(tasks: set[asyncio.Task[None]]) -> None:
+    if tasks:
+        await asyncio.wait(tasks, timeout=FAREWELL)
+
+
+async def _close(backend: Backend) -> None:
+    """Close it; by now there is nobody left who could be told that this failed."""
+    with contextlib.suppress(Exception):
+        await backend.close()
