@@ -1,0 +1,95 @@
+"""Chat Completions: what is sent, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from pytest_fcall.backends.images import with_data_urls
+from pytest_fcall.backends.openai.fields import engine, items, mapping, said, text, usage
+from pytest_fcall.backends.openai.question import Form, Question
+from pytest_fcall.core import Finish, Json, RawCall, Reply
+from pytest_fcall.schema.wires import Outgoing
+
+_FINISH: Mapping[str, Finish] = MappingProxyType(
+    {
+        **dict.fromkeys(("stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete", "completed"), "stop"),
+        **dict.fromkeys(("tool_calls", "tool_call", "tool_use", "function_call"), "tool_calls"),
+        **dict.fromkeys(("length", "max_tokens", "model_length", "max_output_tokens"), "length"),
+        **dict.fromkeys(("content_filter", "content_filtered", "guardrail_intervened"), "content_filter"),
+        **dict.fromkeys(("safety", "recitation", "prohibited_content", "blocklist", "spii"), "content_filter"),
+        "refusal": "refusal",
+    }
+)
+_UNREADABLE = ("malformed_function_call", "malformed_tool_call", "unexpected_tool_call")
+
+
+def _written(question: Question) -> dict[str, Json]:
+    out, sampling = question.out, dict(question.sampling)
+    if question.official and "max_tokens" in sampling:  # its newer models know the limit by this name only
+        sampling["max_completion_tokens"] = sampling.pop("max_tokens")
+    if "tool_choice" in sampling:
+        sampling["tool_choice"] = _choice(sampling["tool_choice"], out)
+    body: dict[str, Json] = {
+        "model": question.model,
+        "messages": [_message(with_data_urls(out.message(message))) for message in question.messages],
+    }
+    return body | ({"tools": out.tools} if out.tools else {}) | sampling
+
+
+def _message(message: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Only `content` of a message with calls may be missing, and some servers want it even there."""
+    return message if "content" in message else {**message, "content": None}
+
+
+def _choice(choice: Json, out: Outgoing) -> Json:
+    if isinstance(choice, str):
+        named = choice not in ("auto", "none", "required")
+        return {"type": "function", "function": {"name": out.sent(choice)}} if named else choice
+    function = mapping(mapping(choice).get("function"))
+    if isinstance(name := function.get("name"), str):
+        return {**mapping(choice), "function": {**function, "name": out.sent(name)}}
+    return choice
+
+
+def _read(body: Mapping[str, Json], out: Outgoing) -> Reply | None:
+    choice = mapping(next(iter(items(body.get("choices"))), None))
+    message, reason = choice.get("message"), text(choice.get("finish_reason"))
+    if reason == "error" or choice.get("error") or not (isinstance(message, Mapping) or reason):
+        return None
+    message = mapping(message)
+    content, refused = said(message.get("content"))
+    refusal = text(message.get("refusal")) or refused
+    calls = items(message.get("tool_calls")) or items(message.get("function_call"))
+    return Reply(
+        text=content,
+        tool_calls=tuple(_call(call, out) for call in calls),
+        finish=_finish(reason, refusal),
+        refusal=refusal,
+        malformed=_malformed(reason),
+        usage=usage(body.get("usage")),
+        engine=engine(body),
+    )
+
+
+def _call(call: Json, out: Outgoing) -> RawCall:
+    """A call in whatever shape: with its function inside, as a function of old, or as a tool of free text."""
+    if not isinstance(call, Mapping):
+        return RawCall(None, call)
+    inner = mapping(call.get("function")) or mapping(call.get("custom")) or call
+    arguments = next((inner[key] for key in ("arguments", "input") if key in inner), None)
+    return RawCall(out.back(inner.get("name")), arguments, text(call.get("id")))
+
+
+def _finish(reason: str | None, refusal: str | None) -> Finish:
+    finish = _FINISH.get((reason or "").lower(), "unknown")
+    return "refusal" if refusal and finish in ("stop", "unknown") else finish
+
+
+def _malformed(reason: str | None) -> str | None:
+    """Why a call could not be read, where the provider ended on it."""
+    known = reason is not None and any(word in reason.lower() for word in _UNREADABLE)
+    return f"The provider could not read the model's call: {reason}." if known else None
+
+
+CHAT = Form("/chat/completions", _written, _read)

@@ -1,0 +1,123 @@
+"""One request over the wire, through the openai library: what came back, or why nothing did."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_fcall.backends.errors import Failure
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+_CONNECTING = 15.0
+"""Seconds for a connection; the answer itself has the whole time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A body, and what the server said with it."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+    """By names in lower case."""
+
+
+class Client:
+    """Asks one server. Its connections belong to the event loop that asks, so each loop has its own."""
+
+    def __init__(self, url: str, key: str) -> None:
+        self._url = url
+        self._key = key
+        self._clients: dict[asyncio.AbstractEventLoop, AsyncOpenAI] = {}
+
+    def open(self) -> None:
+        """Get ready, which takes its time before the first request."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            self._clients[loop] = self._new_client()
+
+    async def post(self, path: str, body: bytes, headers: Mapping[str, str], timeout: float) -> Answered | Failure:
+        """Send `body` to `path`. Whatever goes wrong on the way is returned, in words."""
+        self.open()
+        try:
+            async with asyncio.timeout(timeout):
+                return await _post(self._clients[asyncio.get_running_loop()], path, body, headers)
+        except TimeoutError:
+            return Failure(f"no answer came within {timeout:g} s", words=frozenset({"timeout"}))
+
+    async def close(self) -> None:
+        """Close all connections. Those of an event loop that is closed went with it."""
+        while self._clients:
+            _, client = self._clients.popitem()
+            with suppress(RuntimeError):
+                await client.close()
+
+    def _new_client(self) -> AsyncOpenAI:
+        import openai
+
+        return openai.AsyncOpenAI(
+            api_key=self._key,
+            base_url=self._url,
+            max_retries=0,
+            timeout=openai.Timeout(None, connect=_CONNECTING),
+            http_client=openai.DefaultAioHttpClient(),
+        )
+
+
+async def _post(client: AsyncOpenAI, path: str, body: bytes, headers: Mapping[str, str]) -> Answered | Failure:
+    import aiohttp
+    import httpx2
+    import openai
+
+    # Nothing is raised on from here: the library's errors hold the request, with its key.
+    try:
+        response = await client.post(
+            path,
+            cast_to=httpx2.Response,
+            content=body,
+            options={"headers": {"Content-Type": "application/json", **headers}},
+        )
+    except openai.APIStatusError as error:
+        response = error.response
+    except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, aiohttp.ClientError) as error:
+        return _broken(error)
+    return Answered(
+        response.status_code, response.content, {name.lower(): said for name, said in response.headers.items()}
+    )
+
+
+def _broken(error: BaseException) -> Failure:
+    """Say why there is no whole answer. Libraries wrap each other's errors: the innermost one that we know counts."""
+    import aiohttp
+
+    for cause in reversed([*_causes(error)]):
+        match cause:
+            case ssl.SSLCertVerificationError():
+                return Failure(cause.verify_message, words=frozenset({"untrusted_certificate"}))
+            case aiohttp.ClientPayloadError():
+                return Failure("the answer broke off in the middle")
+            case aiohttp.ServerDisconnectedError() | ConnectionResetError() | BrokenPipeError():
+                return Failure("the server closed the connection before it answered")
+            case ConnectionRefusedError():
+                return Failure("the connection was refused: is the server running?")
+            case TimeoutError():
+                return Failure(f"no connection within {_CONNECTING:g} s")
+            case aiohttp.ClientConnectorError():
+                return Failure(f"no connection: {cause.os_error.strerror or 'the server was not found'}")
+            case aiohttp.ClientResponseError():
+                return Failure("what came is no HTTP")
+    return Failure(f"the connection failed ({type(error).__name__})")
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,60 @@
+"""A request on its way out, and what gives it its form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fcall.backends.openai.settings import Asking
+from pytest_fcall.backends.prompting import DEFAULT_STYLE, prompted
+from pytest_fcall.core import Json, Message, Reply, Request
+from pytest_fcall.schema.wires import Outgoing, Wire, outgoing
+
+_ABOUT_TOOLS = ("tool_choice", "parallel_tool_calls")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, and how the answer is to be read."""
+
+    model: str
+    messages: Sequence[Message]
+    out: Outgoing
+    sampling: Mapping[str, Json]
+    decoder: str | None
+    official: bool
+    """Whether OpenAI itself is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One of OpenAI's interfaces."""
+
+    path: str
+    written: Callable[[Question], Mapping[str, Json]]
+    """The body to send."""
+    read: Callable[[Mapping[str, Json], Outgoing], Reply | None]
+    """The reply in a body, None where there is none. Calls have the tools' own names again."""
+
+
+def question(model: str, request: Request, asking: Asking, *, official: bool) -> Question:
+    """Put a request into words for the wire. Raises ValueError, in words, where that cannot be done."""
+    messages: Sequence[Message] = request.messages
+    decoder, tools = asking.decoder, request.tools
+    if asking.prompt:
+        messages, decoder = prompted(request, decoder or DEFAULT_STYLE)
+        tools = ()
+    wire = Wire("responses" if asking.responses else "chat", asking.strict)
+    return Question(
+        model=model,
+        messages=messages,
+        out=outgoing(tools, wire),
+        sampling=asking.sampling if tools else _without(asking.sampling, _ABOUT_TOOLS),
+        decoder=decoder,
+        official=official,
+    )
+
+
+def _without(settings: Mapping[str, Json], names: Sequence[str]) -> dict[str, Json]:
+    """What is said of tools is refused by providers where there are none."""
+    return {name: value for name, value in settings.items() if name not in names}

@@ -1,0 +1,85 @@
+"""Where a model is served, who asks, and what may not be told of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from pytest_fcall.backends.entries import BadSettings
+from pytest_fcall.backends.errors import worth_hiding
+from pytest_fcall.core import Json
+
+OFFICIAL = "https://api.openai.com/v1"
+_KEY = "OPENAI_API_KEY"
+_URL = "OPENAI_BASE_URL"
+_NO_KEY = "none"
+"""Sent where a server asks for no key: the library sends one in any case."""
+_SECRET = ("key", "token", "secret", "password", "authorization", "credential")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """An address and the key for it."""
+
+    url: str
+    named_by: str
+    """Who gives the address, for messages."""
+    key_variable: str
+
+    @property
+    def official(self) -> bool:
+        """Whether this is OpenAI's own, or Azure's."""
+        host = urlsplit(self.url).hostname or ""
+        return host == "api.openai.com" or host.endswith((".openai.azure.com", ".api.openai.com"))
+
+    def key(self) -> str:
+        """The key, read when it is needed. Raises ValueError, in words, where there is none and one is needed."""
+        key = self._given()
+        if key and not (key.isascii() and key.isprintable()):
+            raise ValueError(f"the variable {self.key_variable} holds no key: there are strange characters in it")
+        if key or not self.official:
+            return key or _NO_KEY
+        raise ValueError(
+            f"the variable {self.key_variable} is not set; export {self.key_variable}=…, or name another variable by "
+            "`api_key_env`, or another server by `base_url`"
+        )
+
+    def secrets(self, headers: Mapping[str, str], body: Mapping[str, Json]) -> tuple[str, ...]:
+        """What may be seen in no message: the key, the address, headers, and what the body has by secret names."""
+        parts = urlsplit(self.url)
+        within = [part for part in (parts.username, parts.password) if part]
+        within += [value for _, value in parse_qsl(parts.query)]
+        said = [word for value in headers.values() for word in (value, *value.split())]
+        return worth_hiding([self._given(), self.url, *within, *map(unquote, within), *said, *_secrets(body)])
+
+    def _given(self) -> str:
+        return os.environ.get(self.key_variable, "").strip()
+
+
+def server_of(settings: Mapping[str, Json]) -> Server:
+    """The server that the settings name, or else the environment. Raises BadSettings for an address that is none."""
+    given = settings.get("base_url")
+    url = given if isinstance(given, str) else os.environ.get(_URL, "").strip() or OFFICIAL
+    named_by = "`base_url`" if given else f"the variable {_URL}" if url != OFFICIAL else "OpenAI"
+    variable = settings.get("api_key_env")
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        whole = False
+    if not whole or not url.isprintable():
+        raise BadSettings(f"{named_by} holds no address; write it whole, such as http://127.0.0.1:8000/v1")
+    return Server(url, named_by, variable if isinstance(variable, str) else _KEY)
+
+
+def _secrets(told: Json, *, secret: bool = False) -> Iterator[str]:
+    if isinstance(told, str) and secret:
+        yield told
+    elif isinstance(told, Mapping):
+        for name, value in told.items():
+            yield from _secrets(value, secret=secret or any(word in name.lower() for word in _SECRET))
+    elif isinstance(told, list | tuple):
+        for item in told:
+            yield from _secrets(item, secret=secret)
