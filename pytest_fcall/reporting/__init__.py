@@ -6,12 +6,13 @@ from pytest_fcall.reporting.fault import fault_text
 from pytest_fcall.reporting.full import full_failure_text
 from pytest_fcall.reporting.header import header_lines
 from pytest_fcall.reporting.safe import safe, safe_line
-from pytest_fcall.reporting.summary import last_line, summary_lines
+from pytest_fcall.reporting.summary import file_lines, last_line, summary_lines
 
 __all__ = [
     "equality_lines",
     "failure_text",
     "fault_text",
+    "file_lines",
     "full_failure_text",
     "header_lines",
     "last_line",

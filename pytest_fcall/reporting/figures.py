@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
+from typing import TypeVar
 
 from pytest_fcall.reporting.results import Result
+
+_Number = TypeVar("_Number", int, float)
 
 _Z = 1.959963984540054
 """Covers 95 % of a normal distribution."""
@@ -14,7 +17,10 @@ _Z = 1.959963984540054
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a group of results comes to. `answered` is the denominator of the accuracy: errors are no answers."""
+    """What a group of results comes to. `answered` is the denominator of the accuracy: errors are no answers.
+
+    What nobody measured is None, never zero.
+    """
 
     right: int
     answered: int
@@ -23,8 +29,16 @@ class Figures:
     skipped: int
     p50: float | None
     p95: float | None
+    slowest: float | None
     tokens: int | None
+    speed: float | None
+    """Tokens of replies a second, from asking to the whole reply."""
     cost: float | None
+    """In US dollars, of the replies whose cost is known, whenever they were given."""
+    new_cost: float | None
+    """The part of it that this run spent; the rest paid for replies that are recorded."""
+    unpriced: int
+    """Answers whose cost is not known."""
 
     @property
     def clean(self) -> bool:
@@ -36,19 +50,27 @@ def figures(results: Sequence[Result]) -> Figures:
     """Count and measure."""
     answers = [result for result in results if result.answered]
     seconds = [result.seconds for result in answers if result.seconds is not None]
-    tokens = [count for result in answers if (count := _tokens(result)) is not None]
-    costs = [result.cost for result in answers if result.cost is not None]
     return Figures(
         right=sum(result.right for result in answers),
         answered=len(answers),
         expected_failures=sum(result.status == "xfailed" for result in answers),
         errors=sum(result.status == "error" for result in results),
         skipped=sum(result.status == "skipped" for result in results),
-        p50=percentile(seconds, 50) if seconds else None,
-        p95=percentile(seconds, 95) if seconds else None,
-        tokens=sum(tokens) if tokens else None,
-        cost=sum(costs) if costs else None,
+        p50=percentile(seconds, 50),
+        p95=percentile(seconds, 95),
+        slowest=percentile(seconds, 100),
+        tokens=total(map(_tokens, answers)),
+        speed=_speed(answers),
+        cost=total(result.cost for result in answers),
+        new_cost=total(result.cost for result in answers if not result.replayed),
+        unpriced=sum(result.cost is None for result in answers),
     )
+
+
+def total(numbers: Iterable[_Number | None]) -> _Number | None:
+    """The sum of what is known; None where nothing is."""
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
 
 
 def wilson(right: int, of: int) -> tuple[float, float]:
@@ -62,9 +84,9 @@ def wilson(right: int, of: int) -> tuple[float, float]:
     return max((middle - margin) / scale, 0.0), min((middle + margin) / scale, 1.0)
 
 
-def percentile(values: Sequence[float], percent: float) -> float:
-    """The smallest of `values` (not empty) that at least `percent` % of them do not exceed."""
-    return sorted(values)[max(ceil(len(values) * percent / 100) - 1, 0)]
+def percentile(values: Sequence[float], percent: float) -> float | None:
+    """The smallest of `values` that at least `percent` % of them do not exceed; None of no values."""
+    return sorted(values)[max(ceil(len(values) * percent / 100) - 1, 0)] if values else None
 
 
 def accuracy_text(right: int, of: int) -> str:
@@ -92,11 +114,19 @@ def seconds_text(seconds: float | None) -> str:
     return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:,.0f} s"
 
 
-def cost_text(cost: float | None) -> str:
-    """Write US dollars; nothing where they are not known."""
+def cost_text(cost: float | None, unpriced: int = 0) -> str:
+    """Write US dollars, with a plus where some answers are of unknown cost; nothing where no cost is known."""
     if cost is None:
         return ""
-    return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
+    plus = "+" if unpriced else ""
+    if 0 < cost < 0.0001:
+        return f"<$0.0001{plus}"
+    return f"${cost:,.2f}{plus}" if cost >= 1 or cost == 0 else f"${cost:.4f}{plus}"
+
+
+def speed_text(speed: float | None) -> str:
+    """Write tokens a second; nothing where they are not known."""
+    return "" if speed is None else f"{speed:,.0f}" if speed >= 10 else f"{speed:.1f}"
 
 
 def count_text(count: int | None) -> str:
@@ -105,7 +135,13 @@ def count_text(count: int | None) -> str:
 
 
 def _tokens(result: Result) -> int | None:
-    usage = result.usage
-    if usage is None or (usage.input_tokens is None and usage.output_tokens is None):
-        return None
-    return (usage.input_tokens or 0) + (usage.output_tokens or 0)
+    return total([result.usage.input_tokens, result.usage.output_tokens]) if result.usage else None
+
+
+def _speed(answers: Iterable[Result]) -> float | None:
+    timed = [
+        (result.usage.output_tokens, result.seconds)
+        for result in answers
+        if result.usage and result.usage.output_tokens is not None and result.seconds
+    ]
+    return sum(tokens for tokens, _ in timed) / sum(seconds for _, seconds in timed) if timed else None

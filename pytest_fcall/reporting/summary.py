@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pytest_fcall.reporting.causes import Cause, causes
 from pytest_fcall.reporting.columns import head
@@ -14,12 +14,13 @@ from pytest_fcall.reporting.figures import (
     figures,
     interval_text,
     seconds_text,
+    speed_text,
 )
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.reporting.safe import safe_line
 from pytest_fcall.reporting.table import table_lines
 
-_TITLES = ("model", "category", "right", "accuracy", "95 %", "errors", "p50", "p95", "tokens", "cost")
+_FIGURES = ("right", "accuracy", "95 %", "errors", "cost", "p50", "p95", "max", "tokens", "tok/s")
 _CAUSES = 5
 
 
@@ -29,10 +30,19 @@ def summary_lines(results: Results, width: int = 100) -> list[str]:
     A table of one row is left out, since the last line says the same.
     """
     rows = [row for model in _models(results.results) for row in _model_rows(model, results.results)]
-    table = table_lines(_TITLES, rows, texts=2, width=width) if len(rows) > 1 else []
+    table = table_lines(("model", "category", *_FIGURES), rows, texts=2, width=width) if len(rows) > 1 else []
     failures = sum(result.status == "failed" for result in results.results)
     shared = [_cause_line(cause, failures, width) for cause in causes(results.results)[:_CAUSES]]
     return [*table, *shared, *_aside(results), last_line(results)]
+
+
+def file_lines(results: Results, width: int = 100) -> list[str]:
+    """The table by model and file."""
+    rows = []
+    for model in _models(results.results):
+        own = _of_model(model, results.results)
+        rows += _rows(model, own, _groups(own, lambda result: result.file))
+    return table_lines(("model", "file", *_FIGURES), rows, texts=2, width=width)
 
 
 def last_line(results: Results) -> str:
@@ -78,7 +88,8 @@ def _spent(results: Sequence[Result], whole: Figures) -> Iterator[str]:
     if whole.tokens is not None:
         yield f"{whole.tokens:,} tokens"
     if whole.cost is not None:
-        yield cost_text(whole.cost)
+        new = "" if whole.new_cost in (None, whole.cost) else f" ({cost_text(whole.new_cost)} now)"
+        yield cost_text(whole.cost, whole.unpriced) + new
     if replayed := sum(result.answered and result.replayed for result in results):
         yield "replayed" if replayed == whole.answered else f"{replayed:,} replayed"
 
@@ -92,32 +103,41 @@ def _of_model(model: str, results: Sequence[Result]) -> list[Result]:
     return [result for result in results if result.model == model]
 
 
+def _groups(results: Sequence[Result], name: Callable[[Result], str]) -> dict[str, list[Result]]:
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        groups.setdefault(name(result), []).append(result)
+    return groups
+
+
 def _model_rows(model: str, results: Sequence[Result]) -> list[list[str]]:
     """All cases of the model, then each category where not everything is right."""
     own = _of_model(model, results)
-    whole = figures(own)
-    groups: dict[str, list[Result]] = {}
-    for result in own:
-        groups.setdefault(result.category, []).append(result)
-    by_category = [] if whole.clean or len(groups) == 1 else list(groups.items())
+    groups = _groups(own, lambda result: result.category)
+    return _rows(model, own, {} if figures(own).clean or len(groups) == 1 else groups)
+
+
+def _rows(model: str, results: Sequence[Result], groups: Mapping[str, Sequence[Result]]) -> list[list[str]]:
     return [
-        _row(safe_line(model), "all", whole),
-        *(_row("", safe_line(category), figures(group)) for category, group in by_category),
+        _row(safe_line(model), "all", figures(results)),
+        *(_row("", safe_line(name), figures(group)) for name, group in groups.items()),
     ]
 
 
-def _row(model: str, category: str, group: Figures) -> list[str]:
+def _row(model: str, name: str, group: Figures) -> list[str]:
     return [
         model,
-        category,
+        name,
         f"{group.right:,}/{group.answered:,}",
         accuracy_text(group.right, group.answered),
         interval_text(group.right, group.answered),
         count_text(group.errors or None),
+        cost_text(group.cost, group.unpriced),
         seconds_text(group.p50),
         seconds_text(group.p95),
+        seconds_text(group.slowest),
         count_text(group.tokens),
-        cost_text(group.cost),
+        speed_text(group.speed),
     ]
 
 

@@ -14,13 +14,20 @@ from pytest_fcall.reporting.figures import (
     interval_text,
     percentile,
     seconds_text,
+    speed_text,
     wilson,
 )
 from pytest_fcall.reporting.results import Result, Status
 
 
-def result(status: Status, seconds: float | None = None, usage: Usage | None = None) -> Result:
-    return Result("a::b", "b", "m", status, seconds=seconds, usage=usage)
+def result(
+    status: Status = "passed",
+    seconds: float | None = None,
+    usage: Usage | None = None,
+    cost: float | None = None,
+    replayed: bool = False,
+) -> Result:
+    return Result("a::b", "b", "m", status, seconds=seconds, usage=usage, cost=cost, replayed=replayed)
 
 
 Z = NormalDist().inv_cdf(0.975)
@@ -62,9 +69,26 @@ def test_errors_are_no_wrong_answers() -> None:
 
 def test_what_nobody_measured_stays_unknown() -> None:
     unknown = figures([result("passed"), result("passed", usage=Usage())])
-    assert (unknown.p50, unknown.p95, unknown.tokens, unknown.cost) == (None, None, None, None)
+    assert (unknown.p50, unknown.p95, unknown.slowest, unknown.tokens, unknown.speed) == (None,) * 5
+    assert (unknown.cost, unknown.new_cost, unknown.unpriced) == (None, None, 2)
     known = figures([result("passed", 2.0, Usage(10, None)), result("failed", 1.0, Usage(10, 5)), result("passed")])
-    assert (known.p50, known.p95, known.tokens) == (1.0, 2.0, 25)
+    assert (known.p50, known.p95, known.slowest, known.tokens) == (1.0, 2.0, 2.0, 25)
+
+
+def test_only_what_was_both_counted_and_timed_makes_a_speed() -> None:
+    timed = [result(seconds=2.0, usage=Usage(1000, 30)), result(seconds=1.0, usage=Usage(1000, 60))]
+    others = [result(seconds=5.0), result(usage=Usage(10, 100)), result(seconds=0.0, usage=Usage(10, 100))]
+    assert figures([*timed, *others]).speed == 30
+
+
+def test_what_a_recorded_reply_did_cost_is_told_from_what_was_spent_now() -> None:
+    counted = figures([result(cost=1.0), result(cost=2.0, replayed=True), result("failed"), result("error", cost=None)])
+    assert (counted.cost, counted.new_cost, counted.unpriced) == (3.0, 1.0, 1)
+    assert figures([result(cost=2.0, replayed=True)]).new_cost is None
+
+
+def test_free_is_not_unknown() -> None:
+    assert (figures([result(cost=0.0)]).cost, figures([result(cost=0.0)]).unpriced) == (0.0, 0)
 
 
 @pytest.mark.parametrize(
@@ -90,6 +114,19 @@ def test_times_are_short(seconds: float | None, text: str) -> None:
     assert seconds_text(seconds) == text
 
 
-@pytest.mark.parametrize(("cost", "text"), [(None, ""), (0, "$0.00"), (0.00042, "$0.0004"), (1234.5, "$1,234.50")])
+@pytest.mark.parametrize(
+    ("cost", "text"),
+    [(None, ""), (0, "$0.00"), (0.00042, "$0.0004"), (0.00001, "<$0.0001"), (1234.5, "$1,234.50")],
+)
 def test_costs_are_dollars(cost: float | None, text: str) -> None:
     assert cost_text(cost) == text
+
+
+@pytest.mark.parametrize(("cost", "text"), [(None, ""), (0, "$0.00+"), (0.00001, "<$0.0001+"), (2, "$2.00+")])
+def test_a_plus_stands_for_what_is_of_unknown_cost(cost: float | None, text: str) -> None:
+    assert cost_text(cost, unpriced=3) == text
+
+
+@pytest.mark.parametrize(("speed", "text"), [(None, ""), (3.14, "3.1"), (1234.5, "1,234")])
+def test_speeds_are_short(speed: float | None, text: str) -> None:
+    assert speed_text(speed) == text

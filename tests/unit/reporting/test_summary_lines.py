@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Usage
-from pytest_fcall.reporting import last_line, summary_lines
+from pytest_fcall.reporting import file_lines, last_line, summary_lines
 from pytest_fcall.reporting.causes import causes
 from pytest_fcall.reporting.columns import columns
 from pytest_fcall.reporting.results import Result, Results, Status
@@ -47,10 +47,10 @@ def test_one_model_without_a_fault_takes_one_line() -> None:
 def test_categories_are_told_apart_where_something_is_wrong() -> None:
     run = results("passed", "failed", "error") + results("passed", "passed", category="parallel")
     assert summary_lines(Results(run)) == [
-        "model  category  right  accuracy       95 %  errors     p50     p95  tokens     cost",
-        "m      all         3/4    75.0 %   [30, 95]       1  0.50 s  0.50 s     480  $0.0040",
-        "       simple      1/2    50.0 %    [9, 91]       1  0.50 s  0.50 s     240  $0.0020",
-        "       parallel    2/2   100.0 %  [34, 100]          0.50 s  0.50 s     240  $0.0020",
+        "model  category  right  accuracy       95 %  errors     cost     p50     p95     max  tokens  tok/s",
+        "m      all         3/4    75.0 %   [30, 95]       1  $0.0040  0.50 s  0.50 s  0.50 s     480     40",
+        "       simple      1/2    50.0 %    [9, 91]       1  $0.0020  0.50 s  0.50 s  0.50 s     240     40",
+        "       parallel    2/2   100.0 %  [34, 100]          $0.0020  0.50 s  0.50 s  0.50 s     240     40",
         "fcall: m 3/4 right (75.0 % [30, 95]), 1 wrong, 1 error, p50 0.50 s, 480 tokens, $0.0040",
     ]
 
@@ -75,6 +75,35 @@ def test_only_the_model_at_fault_is_broken_down() -> None:
         ["b", "all"],
         ["simple", "1/1"],
         ["parallel", "0/1"],
+    ]
+
+
+def test_what_recordings_saved_is_told_from_what_was_spent() -> None:
+    run = results("passed", "passed", replayed=True) + results("passed", category="new")
+    assert last_line(Results(run)).endswith(", $0.0030 ($0.0010 now), 2 replayed")
+
+
+def test_a_cost_that_is_not_known_in_full_has_a_plus() -> None:
+    run = Results((*results("passed", "failed"), Result("a::b", "b", "m", "passed", "unpriced")))
+    table = summary_lines(run)[:4]
+    assert [[word for word in row.split() if "$" in word] for row in table[1:]] == [["$0.0020+"], ["$0.0020"], []]
+    assert last_line(run).endswith(", $0.0020+")
+
+
+def test_files_are_told_apart_model_by_model() -> None:
+    run = [
+        Result(f"{file}::a", "a", model, "passed", file=file, cost=cost, seconds=cost)
+        for model in ("m", "n")
+        for file, cost in (("a.fc.yaml", 1.0), ("b.fc.yaml", 2.0))
+    ]
+    assert file_lines(Results(tuple(run))) == [
+        "model  file       right  accuracy       95 %   cost     p50     p95     max",
+        "m      all          2/2   100.0 %  [34, 100]  $3.00  1.00 s  2.00 s  2.00 s",
+        "       a.fc.yaml    1/1   100.0 %  [21, 100]  $1.00  1.00 s  1.00 s  1.00 s",
+        "       b.fc.yaml    1/1   100.0 %  [21, 100]  $2.00  2.00 s  2.00 s  2.00 s",
+        "n      all          2/2   100.0 %  [34, 100]  $3.00  1.00 s  2.00 s  2.00 s",
+        "       a.fc.yaml    1/1   100.0 %  [21, 100]  $1.00  1.00 s  1.00 s  1.00 s",
+        "       b.fc.yaml    1/1   100.0 %  [21, 100]  $2.00  2.00 s  2.00 s  2.00 s",
     ]
 
 
@@ -150,6 +179,7 @@ HOSTILE = st.text(st.characters(exclude_categories=[]), max_size=20)
             case=HOSTILE,
             model=HOSTILE,
             category=HOSTILE,
+            file=HOSTILE,
             reasons=st.lists(st.tuples(HOSTILE, HOSTILE), max_size=2).map(tuple),
         ),
         max_size=8,
@@ -158,5 +188,6 @@ HOSTILE = st.text(st.characters(exclude_categories=[]), max_size=20)
 )
 def test_hostile_names_leave_no_control_characters(run: list[Result], width: int) -> None:
     *lines, last = summary_lines(Results(tuple(run)), width)
+    lines += file_lines(Results(tuple(run)), width)
     assert all(line.isprintable() and columns(line) <= width for line in lines)
     assert last.isprintable()

@@ -1,0 +1,76 @@
+"""What a run would ask, and what that would probably take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_fcall.core import Usage
+from pytest_fcall.reporting.figures import cost_text, count_text, total
+from pytest_fcall.reporting.safe import safe_line
+from pytest_fcall.reporting.table import table_lines
+
+_TITLES = ("would be asked", "requests", "input", "output", "cost")
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A case that is to be answered: by its model, for about so many tokens and dollars, or by a recording."""
+
+    model: str
+    file: str
+    case: str
+    usage: Usage
+    cost: float | None = None
+    """In US dollars; None where the price is not known."""
+    recorded: bool = False
+
+
+def dry_run_lines(plan: Sequence[Planned], width: int = 100) -> list[str]:
+    """What each model, file and case would take, as far as recordings do not answer, and the last line."""
+    rows = [
+        row for model, asked in _grouped(_asked(plan), lambda each: each.model) for row in _model_rows(model, asked)
+    ]
+    return [*(table_lines(_TITLES, rows, texts=1, width=width) if rows else []), dry_run_line(plan)]
+
+
+def dry_run_line(plan: Sequence[Planned]) -> str:
+    """The plan in one line."""
+    asked = _asked(plan)
+    parts = [f"{len(asked):,} {'request' if len(asked) == 1 else 'requests'} would be asked"]
+    if asked:
+        _, _, input_tokens, output_tokens, cost = _row("", asked)
+        parts.append(f"about {input_tokens} tokens in and {output_tokens} out")
+        parts.append(f"about {cost}" if cost else "cost unknown")
+    if recorded := len(plan) - len(asked):
+        parts.append(f"{recorded:,} answered by recordings")
+    return f"fcall: {', '.join(parts)}; nothing was asked"
+
+
+def _asked(plan: Sequence[Planned]) -> list[Planned]:
+    return [each for each in plan if not each.recorded]
+
+
+def _grouped(plan: Sequence[Planned], name: Callable[[Planned], str]) -> Iterable[tuple[str, list[Planned]]]:
+    groups: dict[str, list[Planned]] = {}
+    for each in plan:
+        groups.setdefault(name(each), []).append(each)
+    return groups.items()
+
+
+def _model_rows(model: str, asked: Sequence[Planned]) -> Iterator[list[str]]:
+    yield _row(model, asked)
+    for file, cases in _grouped(asked, lambda each: each.file):
+        yield _row(file, cases, "  ")
+        for each in cases:
+            yield _row(each.case, [each], "    ")
+
+
+def _row(name: str, asked: Sequence[Planned], indent: str = "") -> list[str]:
+    return [
+        indent + safe_line(name),
+        count_text(len(asked)),
+        count_text(total(each.usage.input_tokens for each in asked)),
+        count_text(total(each.usage.output_tokens for each in asked)),
+        cost_text(total(each.cost for each in asked), sum(each.cost is None for each in asked)),
+    ]

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.core import Usage
+from pytest_fcall.reporting.columns import columns
+from pytest_fcall.reporting.dry_run import Planned, dry_run_line, dry_run_lines
+
+OSLO = Planned("openai:gpt-5.2", "cases/weather.fc.yaml", "oslo", Usage(200, 100), 0.0017)
+ROME = Planned("openai:gpt-5.2", "cases/weather.fc.yaml", "rome", Usage(220, 100), 0.0018)
+REFUND = Planned("openai:gpt-5.2", "cases/shop.fc.yaml", "refund", Usage(1400, 100), 0.0038)
+OWN = Planned("openai:own", "cases/shop.fc.yaml", "refund", Usage(1400, 100))
+KEPT = Planned("openai:gpt-5.2", "cases/shop.fc.yaml", "hello", Usage(50, 100), 0.001, recorded=True)
+
+
+def test_what_would_be_asked_is_listed_by_model_and_file() -> None:
+    assert dry_run_lines([OSLO, REFUND, ROME, KEPT, OWN]) == [
+        "would be asked           requests  input  output     cost",
+        "openai:gpt-5.2                  3  1,820     300  $0.0073",
+        "  cases/weather.fc.yaml         2    420     200  $0.0035",
+        "    oslo                        1    200     100  $0.0017",
+        "    rome                        1    220     100  $0.0018",
+        "  cases/shop.fc.yaml            1  1,400     100  $0.0038",
+        "    refund                      1  1,400     100  $0.0038",
+        "openai:own                      1  1,400     100",
+        "  cases/shop.fc.yaml            1  1,400     100",
+        "    refund                      1  1,400     100",
+        "fcall: 4 requests would be asked, about 3,220 tokens in and 400 out, about $0.0073+, "
+        "1 answered by recordings; nothing was asked",
+    ]
+
+
+def test_the_page_on_costs_shows_the_same() -> None:
+    page = Path(__file__).parents[3] / "docs/how-to/costs.md"
+    assert "\n".join(dry_run_lines([OSLO, REFUND, ROME, KEPT, OWN])) in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("plan", "line"),
+    [
+        ([], "fcall: 0 requests would be asked; nothing was asked"),
+        ([KEPT], "fcall: 0 requests would be asked, 1 answered by recordings; nothing was asked"),
+        ([OWN], "fcall: 1 request would be asked, about 1,400 tokens in and 100 out, cost unknown; nothing was asked"),
+    ],
+)
+def test_without_a_price_or_a_request_one_line_says_so(plan: list[Planned], line: str) -> None:
+    assert dry_run_line(plan) == line
+    assert dry_run_lines(plan)[-1] == line
+
+
+def test_recordings_alone_need_no_table() -> None:
+    assert len(dry_run_lines([KEPT])) == 1
+
+
+HOSTILE = st.text(st.characters(exclude_categories=[]), max_size=20)
+
+
+@given(
+    st.lists(st.builds(Planned, HOSTILE, HOSTILE, HOSTILE, st.just(Usage(1, 1)), st.none()), max_size=8),
+    st.integers(60, 200),
+)
+def test_hostile_names_leave_no_control_characters(plan: list[Planned], width: int) -> None:
+    *lines, last = dry_run_lines(plan, width)
+    assert all(line.isprintable() and columns(line) <= width for line in lines)
+    assert last.isprintable()
