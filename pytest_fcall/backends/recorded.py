@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from pytest_fcall.core import Fault, Reply, Request
 
@@ -18,6 +19,14 @@ class Recorded:
     reply: Reply
     recorded: str
     """ISO date and time."""
+
+    @property
+    def moment(self) -> float:
+        """When it was recorded, in seconds since 1970; 0 where that is not said."""
+        try:
+            return datetime.fromisoformat(self.recorded).timestamp()
+        except (ValueError, OverflowError, OSError):
+            return 0.0
 
 
 class Recordings:

@@ -49,11 +49,8 @@ def open_project(parser: ArgumentParser, arguments: Sequence[str]) -> Project:
 
     Paths that do not exist, and folders without any case file, end the program through `parser`.
     """
-    paths = [Path(argument).absolute() for argument in arguments or ["."]]
-    for path, argument in zip(paths, arguments, strict=False):
-        if not path.exists():
-            parser.error(f"there is no {argument}")
-    root = _root(paths)
+    paths = existing_paths(parser, arguments)
+    root = root_of(paths)
     found = dict.fromkeys(file for path in paths for file in ([path] if path.is_file() else _walk(path, root)))
     if not found:
         parser.error("no case files here: their names end in .fc.yaml, or they are YAML files in the folder cases/")
@@ -61,7 +58,16 @@ def open_project(parser: ArgumentParser, arguments: Sequence[str]) -> Project:
     return Project(root, tuple(found), frozenset(path for path in paths if path.is_file()))
 
 
-def _root(paths: Sequence[Path]) -> Path:
+def existing_paths(parser: ArgumentParser, arguments: Sequence[str]) -> list[Path]:
+    """The files and folders that the command line names, or else this folder; `parser` tells of those not there."""
+    for argument in arguments:
+        if not Path(argument).exists():
+            parser.error(f"there is no {argument}")
+    return [Path(argument).absolute() for argument in arguments or ["."]]
+
+
+def root_of(paths: Sequence[Path]) -> Path:
+    """The root folder of files and folders, as pytest would choose it."""
     common = Path(os.path.commonpath([path.parent if path.is_file() else path for path in paths]))
     for folder in (common, *common.parents):
         if any((folder / marker).is_file() for marker in _MARKERS):

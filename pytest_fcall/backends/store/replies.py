@@ -104,17 +104,22 @@ class ReplyStore:
         entry = self._entry(rows[0]) if rows else None
         return replace(entry, case=case) if entry else None
 
+    def files(self, model: str | None = None, file: str | None = None) -> list[tuple[str, str]]:
+        """Which models and files there is anything of, sorted."""
+        return self._rows(statements.FILES, model and plain(model), file and plain(file))
+
     def replies(self, model: str | None = None, file: str | None = None) -> Iterator[Kept]:
         """All that is kept for each case, sorted; of one model, of one file, or of all."""
-        last, only = ("", "", "", ""), (model and plain(model), file and plain(file))
-        while rows := self._rows(statements.PORTION, *last, *only):
-            for of, where, case, digest, *row in rows:
-                last = of, where, case, digest
-                if entry := self._entry(row):
-                    yield Kept(of, where, replace(entry, case=case))
+        for of, where in self.files(model, file):
+            last = "", ""
+            while rows := self._rows(statements.PORTION, of, where, *last):
+                for case, digest, *row in rows:
+                    last = case, digest
+                    if entry := self._entry(row):
+                        yield Kept(of, where, replace(entry, case=case))
 
     def last_used(self, model: str, file: str) -> dict[str, set[str]]:
-        """The digests of the replies that the last run of each case used."""
+        """The digests of the replies that the last run of each case used, of cases that ran with this store."""
         found: dict[str, set[str]] = {}
         for case, digest in self._rows(statements.LAST_USED, plain(model), plain(file)):
             found.setdefault(case, set()).add(digest)

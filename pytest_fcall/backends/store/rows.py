@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from datetime import datetime
 from typing import NamedTuple
 
 from pytest_fcall.backends.fields import Damaged
@@ -33,7 +32,7 @@ def to_row(model: str, file: str, entry: Recorded, catalogue: str) -> Row:
     line = entry_line(entry, catalogue).encode()
     model, file = plain(model), plain(file)
     checksum = _checksum(model, file, line)
-    seconds = moment(entry.recorded)
+    seconds = entry.moment
     return Row(entry.digest, model, file, entry.request.sample, seconds, catalogue, line, checksum)
 
 
@@ -50,14 +49,6 @@ def from_row(row: Row, tools: tuple[Tool, ...]) -> Recorded:
 def plain(name: str) -> str:
     """The name as the database can hold it: it knows no lone surrogates."""
     return name.encode("utf-8", "backslashreplace").decode()
-
-
-def moment(recorded: str) -> float:
-    """An ISO date and time in seconds; 0 for anything else."""
-    try:
-        return datetime.fromisoformat(recorded).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return 0.0
 
 
 def _checksum(model: str, file: str, line: bytes) -> int:

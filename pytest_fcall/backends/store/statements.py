@@ -16,15 +16,17 @@ NEAREST = """
     SELECT r.* FROM uses u JOIN replies r USING (digest) WHERE u.model = ? AND u.file = ? AND u.case_id = ?
     ORDER BY abs(r.sample - ?), r.recorded DESC LIMIT 1
 """
+FILES = """
+    SELECT DISTINCT model, file FROM uses WHERE model = coalesce(?, model) AND file = coalesce(?, file)
+    ORDER BY model, file
+"""
 PORTION = """
-    SELECT u.model, u.file, u.case_id, u.digest, r.* FROM uses u JOIN replies r USING (digest)
-    WHERE (u.model, u.file, u.case_id, u.digest) > (?, ?, ?, ?)
-    AND u.model = coalesce(?, u.model) AND u.file = coalesce(?, u.file)
-    ORDER BY u.model, u.file, u.case_id, u.digest LIMIT 500
+    SELECT u.case_id, u.digest, r.* FROM uses u JOIN replies r USING (digest)
+    WHERE u.model = ? AND u.file = ? AND (u.case_id, u.digest) > (?, ?) ORDER BY u.case_id, u.digest LIMIT 500
 """
 
 LAST_USED = """
-    SELECT u.case_id, u.digest FROM uses u WHERE u.model = ? AND u.file = ? AND u.run = (
+    SELECT u.case_id, u.digest FROM uses u WHERE u.model = ? AND u.file = ? AND u.run > 0 AND u.run = (
         SELECT max(o.run) FROM uses o WHERE o.model = u.model AND o.file = u.file AND o.case_id = u.case_id
     )
 """
