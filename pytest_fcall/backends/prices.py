@@ -66,23 +66,25 @@ def own_prices(root: Path) -> dict[str, OwnPrice]:
     return {model: _own_price(model, table) for model, table in project_tables(root, "prices").items()}
 
 
-def price_of(
-    model: Model, own: Mapping[str, OwnPrice], *, name: str | None = None, base_url: str | None = None
-) -> Price | None:
-    """What `model` charges: the project's own price, or else the list's.
+def price_of(model: Model, root: Path) -> Price | None:
+    """What `model` charges in the project in `root`: its own price, or else that of the list.
 
-    `name` is the provider's name of a model that goes by an alias, and `base_url` is where an `openai` model is
-    asked if not at OpenAI: other hosts have other prices, or none.
+    Raises ValueError, in a line, for prices and settings in the project that cannot be read.
     """
-    name = name or model.name
-    if given := own.get(model.id) or own.get(f"{model.kind}:{name}"):
+    own = own_prices(root)
+    if model.kind not in ("openai", "any"):
+        return own.get(model.id)
+    from pytest_fcall.backends.entries import read_entry
+    from pytest_fcall.backends.openai.server import server_of
+    from pytest_fcall.backends.openai.settings import OPTIONS
+
+    entry = read_entry(model, root, OPTIONS)
+    if given := own.get(model.id) or own.get(f"{model.kind}:{entry.name}"):
         return given
     if model.kind == "openai":
-        return _listed(name, url=base_url) if base_url else _listed(name, provider="openai")
-    if model.kind == "any":
-        provider, _, name = name.partition("/")
-        return _listed(name, provider=provider)
-    return None
+        return _listed(entry.name, url=server_of(entry.settings).url)
+    provider, _, name = entry.name.partition("/")
+    return _listed(name, provider=provider)
 
 
 def cost_of(price: Price | None, usage: Usage | None) -> float | None:
@@ -100,6 +102,7 @@ def cost_of(price: Price | None, usage: Usage | None) -> float | None:
 
 
 def _listed(name: str, *, provider: str | None = None, url: str | None = None) -> ListPrice | None:
+    """The price of the provider that goes by this name, or is found at this address."""
     from genai_prices import Usage as Counted
     from genai_prices import calc_price
 

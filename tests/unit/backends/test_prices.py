@@ -13,6 +13,12 @@ from pytest_fcall.core import Model, Usage
 
 GPT = Model("openai", "gpt-5.2")
 PRICE = OwnPrice(input=2.0, output=10.0, cached=0.5)
+LISTED = price_of(GPT, Path(__file__).parent)
+
+
+@pytest.fixture(autouse=True)
+def official_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
 
 def written(root: Path, text: str) -> Path:
@@ -88,7 +94,7 @@ def test_cached_input_has_a_price_of_its_own() -> None:
         Usage(5, 10**400),
     ],
 )
-@pytest.mark.parametrize("price", [PRICE, price_of(GPT, {})], ids=["own", "listed"])
+@pytest.mark.parametrize("price", [PRICE, LISTED], ids=["own", "listed"])
 def test_a_cost_of_unknown_or_impossible_counts_is_unknown(price: OwnPrice, usage: Usage | None) -> None:
     assert cost_of(price, usage) is None
 
@@ -97,51 +103,61 @@ def test_a_cost_without_a_price_is_unknown() -> None:
     assert cost_of(None, Usage(5, 5)) is None
 
 
+def on(url: str, name: str = "gpt-4o") -> Model:
+    return Model("openai", name, {"base_url": url})
+
+
 @pytest.mark.parametrize(
-    ("model", "base_url"),
+    "model",
     [
-        (Model("openai", "gpt-4o"), None),
-        (Model("openai", "gpt-4o"), "https://api.openai.com/v1"),
-        (Model("openai", "openai/gpt-4o"), "https://openrouter.ai/api/v1"),
-        (Model("openai", "gpt-4o"), "https://shop.openai.azure.com/openai/v1/"),
-        (Model("any", "openai/gpt-4o"), None),
-        (Model("any", "openrouter/openai/gpt-4o"), None),
-        (Model("any", "anthropic/claude-sonnet-4-5"), None),
-        (Model("any", "gemini/gemini-2.5-pro"), None),
-        (Model("any", "bedrock/anthropic.claude-3-5-haiku-20241022-v1:0"), None),
-        (Model("any", "mistral/mistral-large-latest"), None),
+        Model("openai", "gpt-4o"),
+        on("https://api.openai.com/v1"),
+        on("https://openrouter.ai/api/v1", "openai/gpt-4o"),
+        on("https://shop.openai.azure.com/openai/v1/"),
+        Model("any", "openai/gpt-4o"),
+        Model("any", "openrouter/openai/gpt-4o"),
+        Model("any", "anthropic/claude-sonnet-4-5"),
+        Model("any", "gemini/gemini-2.5-pro"),
+        Model("any", "bedrock/anthropic.claude-3-5-haiku-20241022-v1:0"),
+        Model("any", "mistral/mistral-large-latest"),
     ],
+    ids=str,
 )
-def test_well_known_models_have_a_price_on_the_list(model: Model, base_url: str | None) -> None:
-    cost = cost_of(price_of(model, {}, base_url=base_url), Usage(1_000_000, 100_000))
+def test_well_known_models_have_a_price_on_the_list(model: Model, tmp_path: Path) -> None:
+    cost = cost_of(price_of(model, tmp_path), Usage(1_000_000, 100_000))
     assert cost is not None
     assert 0.1 < cost < 100
 
 
 @pytest.mark.parametrize(
-    ("model", "base_url"),
+    "model",
     [
-        (Model("openai", "no-such-model"), None),
-        (Model("openai", "gpt-4o"), "http://localhost:8000/v1"),
-        (Model("openai", "gpt-4o"), "\x00"),
-        (Model("any", "ollama/gpt-4o"), None),
-        (Model("any", "gpt-4o"), None),
-        (Model("local", "gpt-4o"), None),
-        (Model("python", "shop.agent:answer"), None),
+        Model("openai", "no-such-model"),
+        on("http://localhost:8000/v1"),
+        Model("any", "ollama/gpt-4o"),
+        Model("any", "gpt-4o"),
+        Model("local", "gpt-4o"),
+        Model("python", "shop.agent:answer"),
     ],
+    ids=str,
 )
-def test_the_price_of_what_the_list_does_not_know_is_unknown(model: Model, base_url: str | None) -> None:
-    assert price_of(model, {}, base_url=base_url) is None
+def test_the_price_of_what_the_list_does_not_know_is_unknown(model: Model, tmp_path: Path) -> None:
+    assert price_of(model, tmp_path) is None
 
 
-def test_a_model_that_the_list_names_without_a_price_costs_not_nothing() -> None:
-    price = price_of(Model("any", "cerebras/qwen-3-coder-480b"), {})
+def test_the_environment_may_lead_to_a_server_without_prices(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:8000/v1")
+    assert price_of(GPT, tmp_path) is None
+
+
+def test_a_model_that_the_list_names_without_a_price_costs_not_nothing(tmp_path: Path) -> None:
+    price = price_of(Model("any", "cerebras/qwen-3-coder-480b"), tmp_path)
     assert price is not None
     assert cost_of(price, Usage(1000, 10)) is None
 
 
-def test_the_list_knows_cached_input_and_long_prompts() -> None:
-    price = price_of(Model("any", "gemini/gemini-2.5-pro"), {})
+def test_the_list_knows_cached_input_and_long_prompts(tmp_path: Path) -> None:
+    price = price_of(Model("any", "gemini/gemini-2.5-pro"), tmp_path)
     plain, cached, long = (
         cost_of(price, usage) for usage in (Usage(1000, 0), Usage(1000, 0, cached_tokens=1000), Usage(500_000, 0))
     )
@@ -152,33 +168,45 @@ def test_the_list_knows_cached_input_and_long_prompts() -> None:
     assert long > 500 * plain
 
 
-def test_an_own_price_comes_before_the_list() -> None:
-    assert price_of(GPT, {"openai:gpt-5.2": PRICE}) is PRICE
-    assert price_of(GPT, {"openai:gpt-5.2": PRICE}, base_url="http://localhost:8000/v1") is PRICE
+OWN = '[tool.fcall.prices."openai:gpt-5.2"]\ninput = 2\noutput = 10\ncached = 0.5\n'
+ALIAS = '[tool.fcall.models.fast]\nmodel = "openai:gpt-5.2"\n'
 
 
-def test_an_alias_has_its_own_price_or_that_of_the_model_behind_it() -> None:
-    alias, other = Model("openai", "fast"), OwnPrice(1, 1, 1)
-    assert price_of(alias, {"openai:gpt-5.2": PRICE}, name="gpt-5.2") is PRICE
-    assert price_of(alias, {"openai:fast": other, "openai:gpt-5.2": PRICE}, name="gpt-5.2") is other
-    assert price_of(alias, {}, name="gpt-5.2") == price_of(GPT, {}) is not None
+@pytest.mark.parametrize("model", [GPT, on("http://localhost:8000/v1", "gpt-5.2")], ids=str)
+def test_an_own_price_comes_before_the_list(model: Model, tmp_path: Path) -> None:
+    assert price_of(model, written(tmp_path, OWN)) == PRICE
+
+
+@pytest.mark.parametrize("kind", ["local", "python", "mine"])
+def test_models_of_any_kind_may_have_an_own_price(kind: str, tmp_path: Path) -> None:
+    root = written(tmp_path, f'[tool.fcall.prices."{kind}:x"]\ninput = 0\noutput = 0\n')
+    assert price_of(Model(kind, "x"), root) == OwnPrice(0, 0, 0)
+
+
+def test_an_alias_has_its_own_price_or_that_of_the_model_behind_it(tmp_path: Path) -> None:
+    alias = Model("openai", "fast")
+    assert price_of(alias, written(tmp_path, ALIAS)) == price_of(GPT, tmp_path) is not None
+    assert price_of(alias, written(tmp_path, ALIAS + OWN)) == PRICE
+    other = '[tool.fcall.prices."openai:fast"]\ninput = 1\noutput = 1\n'
+    assert price_of(alias, written(tmp_path, ALIAS + OWN + other)) == OwnPrice(1, 1, 1)
 
 
 COUNTS = st.none() | st.integers()
 
 
-@given(st.builds(Usage, COUNTS, COUNTS, COUNTS, COUNTS), st.sampled_from([PRICE, price_of(GPT, {})]))
+@given(st.builds(Usage, COUNTS, COUNTS, COUNTS, COUNTS), st.sampled_from([PRICE, LISTED]))
 def test_a_cost_is_a_number_of_dollars_or_unknown(usage: Usage, price: OwnPrice) -> None:
     cost = cost_of(price, usage)
     assert cost is None or 0 <= cost < float("inf")
 
 
-def test_the_list_is_not_loaded_where_nobody_needs_it() -> None:
+def test_the_list_is_not_loaded_where_nobody_needs_it(tmp_path: Path) -> None:
     code = (
-        "import sys; from pytest_fcall.backends.prices import cost_of, price_of, OwnPrice\n"
+        "import sys; from pathlib import Path; from pytest_fcall.backends.prices import cost_of, price_of\n"
         "from pytest_fcall.core import Model, Usage\n"
-        "own = {'openai:mine': OwnPrice(1, 1, 1)}\n"
-        "cost_of(price_of(Model('openai', 'mine'), own), Usage(1, 1)); price_of(Model('local', 'mine'), own)\n"
-        "assert 'genai_prices' not in sys.modules\n"
+        "root = Path(sys.argv[1])\n"
+        "assert cost_of(price_of(Model('openai', 'gpt-5.2'), root), Usage(1, 1))\n"
+        "assert price_of(Model('local', 'mine'), root) is None\n"
+        "assert not {'genai_prices', 'openai', 'pydantic'} & set(sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code, written(tmp_path, OWN)], check=True)
