@@ -64,6 +64,11 @@ BROKEN = "the server failed"
 CERTIFICATE = "the server's certificate is not trusted; SSL_CERT_FILE names a file of those that are"
 PROXY = "the proxy wants a login; look at the variables HTTP_PROXY and HTTPS_PROXY"
 
+_JSON_FAULT = r"(expecting|unterminated string|extra data|invalid .{0,8}escape).*\(char \d"
+"""Python's words for broken JSON. That of a call is the model's; any other is the server's own."""
+_ASKING = "200 400-499"
+"""Statuses that come with what is wrong with the request. Some say it with a good one."""
+
 SHAPES: tuple[Shape, ...] = (
     # The model's own failures come first: they hide behind any status.
     _shape("malformed", CALL, words="tool_use_failed output_parse_failed malformed_function_call model_error"),
@@ -71,10 +76,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape("malformed", CALL, status="500", text=r"error parsing tool call|xml syntax error"),
     _shape("malformed", CALL, status="500", text=r"failed to parse (input at pos|tool call|arguments)"),
     _shape("malformed", CALL, text=r"model produced invalid (content|sequence as part of tooluse)"),
-    _shape(
-        "malformed", CALL, status="500", text=r"expecting (value|property name|',' delimiter|':' delimiter).*char \d"
-    ),
-    _shape("malformed", CALL, status="500", text=r"(unterminated string|extra data|invalid \\?\\?escape).*\(char \d"),
+    _shape("malformed", CALL, status="500", text=r"\b(tool|function|argument).*" + _JSON_FAULT),
     _shape("length", CUT, status="400", text=r"max_tokens or model output limit was reached"),
     # Too long for the model, however often it is asked.
     _shape("case", LONG, words="context_length_exceeded exceed_context_size_error string_above_max_length"),
@@ -82,11 +84,8 @@ SHAPES: tuple[Shape, ...] = (
     _shape("case", LONG, text=r"maximum (context|prompt) length|context (length|size|window)\b.*(exceed|overflow)"),
     _shape("case", LONG, text=r"(exceed|longer than|larger than|overflow).*\bcontext (length|size|window)"),
     _shape("case", LONG, text=r"prompt is too long|input is too long|too many tokens|context the overflows"),
-    _shape(
-        "case",
-        LONG,
-        text=r"`?inputs`? (tokens|must have less than)|exceeds the (available context|maximum number of tokens)",
-    ),
+    _shape("case", LONG, text=r"exceeds the (available context|maximum number of tokens)"),
+    _shape("case", LONG, text=r"`?inputs`? (tokens|must have less than)"),
     _shape("case", LONG, status="429", text=r"request too large"),
     _shape("case", LONG, status="413"),
     # Stopped before the model saw it.
@@ -98,29 +97,51 @@ SHAPES: tuple[Shape, ...] = (
     _shape("model", MONEY, status="402"),
     _shape("model", MONEY, words="insufficient_quota billing_not_active billing_hard_limit_reached billing_error"),
     _shape("model", MONEY, words="budget_exceeded insufficient_balance"),
-    _shape("model", MONEY, text=r"credit balance is too low|insufficient (credit|balance|fund|quota)"),
-    _shape("model", MONEY, text=r"(reached|exceeded) (its|your) (monthly|hard|spending)|budget has been exceeded"),
-    _shape("model", MONEY, text=r"account .*(is suspended|is not active)|used all available credits"),
+    _shape("model", MONEY, status=_ASKING, text=r"credit balance is too low|insufficient (credit|balance|fund|quota)"),
+    _shape(
+        "model",
+        MONEY,
+        status=_ASKING,
+        text=r"(reached|exceeded) (its|your) (monthly|hard|spending)|budget has been exceeded",
+    ),
+    _shape("model", MONEY, status=_ASKING, text=r"account .*(is suspended|is not active)|used all available credits"),
     _shape("model", MONEY, status="429", text=r"perday|per-day|per day|limit: 0\b"),
     # Who asks. Some say so by 400.
     _shape("model", KEY, status="401", quoted=False),
     _shape("model", KEY, words="invalid_api_key api_key_invalid authentication_error unauthenticated", quoted=False),
     _shape("model", KEY, words="expiredtokenexception unrecognizedclientexception", quoted=False),
-    _shape("model", KEY, text=r"(incorrect|invalid) api.?key|api.?key (not valid|is invalid|expired)", quoted=False),
+    _shape(
+        "model",
+        KEY,
+        status=_ASKING,
+        text=r"(incorrect|invalid) api.?key|api.?key (not valid|is invalid|expired)",
+        quoted=False,
+    ),
     # What is asked.
-    _shape("model", NO_TOOLS, text=r"does not support (tools|functions?\b|tool use|tool call|function call)"),
-    _shape("model", NO_TOOLS, text=r"no endpoints found that support tool use|tools? (is|are) not supported"),
+    _shape(
+        "model",
+        NO_TOOLS,
+        status=_ASKING,
+        text=r"does not support (tools|functions?\b|tool use|tool call|function call)",
+    ),
+    _shape(
+        "model",
+        NO_TOOLS,
+        status=_ASKING,
+        text=r"no endpoints found that support tool use|tools? (is|are) not supported",
+    ),
     _shape("model", PARSER, text=r"--enable-auto-tool-choice|tool-call-parser"),
     _shape("model", JINJA, text=r"requires --jinja|--jinja flag"),
-    _shape(
-        "model", NAME, words="model_not_found deploymentnotfound invalid_model model_not_available model_not_supported"
-    ),
-    _shape("model", NAME, words="model_not_exist unsupported_model"),
+    _shape("model", NAME, words="model_not_found deploymentnotfound invalid_model model_not_available"),
+    _shape("model", NAME, words="model_not_supported model_not_exist unsupported_model"),
     _shape("model", NAME, status="404", text=r"^model: "),
+    _shape("model", NAME, status=_ASKING, text=r"\bmodel\b.{0,200}(not exist|not found)"),
     _shape(
-        "model", NAME, text=r"\bmodel\b.{0,200}(does not exist|not found|not exist|is not a valid model|is not found)"
+        "model",
+        NAME,
+        status=_ASKING,
+        text=r"is not a valid model|invalid model|unable to access model|no models? loaded",
     ),
-    _shape("model", NAME, text=r"is not a valid model|invalid model|unable to access model|no models? loaded"),
     _shape("model", PLACE, text=r"unexpected endpoint or method"),
     _shape("model", RIGHTS, words="unsupported_country_region_territory permission_error permission_denied"),
     _shape("model", RIGHTS, text=r"user location is not supported"),

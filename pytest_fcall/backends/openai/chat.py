@@ -24,7 +24,8 @@ _FINISH: Mapping[str, Finish] = MappingProxyType(
 _UNREADABLE = ("malformed_function_call", "malformed_tool_call", "unexpected_tool_call")
 
 
-def _written(question: Question) -> dict[str, Json]:
+def written(question: Question) -> dict[str, Json]:
+    """The body to send."""
     out, sampling = question.out, dict(question.sampling)
     if question.official and "max_tokens" in sampling:  # its newer models know the limit by this name only
         sampling["max_completion_tokens"] = sampling.pop("max_tokens")
@@ -52,7 +53,8 @@ def _choice(choice: Json, out: Outgoing) -> Json:
     return choice
 
 
-def _read(body: Mapping[str, Json], out: Outgoing) -> Reply | None:
+def read(body: Mapping[str, Json], out: Outgoing) -> Reply | None:
+    """The reply in a body, None where there is none. Calls have the tools' own names again."""
     choice = mapping(next(iter(items(body.get("choices"))), None))
     message, reason = choice.get("message"), text(choice.get("finish_reason"))
     if reason == "error" or choice.get("error") or not (isinstance(message, Mapping) or reason):
@@ -92,4 +94,4 @@ def _malformed(reason: str | None) -> str | None:
     return f"The provider could not read the model's call: {reason}." if known else None
 
 
-CHAT = Form("/chat/completions", _written, _read)
+CHAT = Form("/chat/completions", written, read)

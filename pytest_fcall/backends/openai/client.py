@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlsplit
 
 from pytest_fcall.backends.errors import Failure
 
@@ -61,9 +62,11 @@ class Client:
     def _new_client(self) -> AsyncOpenAI:
         import openai
 
+        address = urlsplit(self._url)
         return openai.AsyncOpenAI(
             api_key=self._key,
-            base_url=self._url,
+            base_url=address._replace(query="", fragment="").geturl(),
+            default_query=dict(parse_qsl(address.query)),
             max_retries=0,
             timeout=openai.Timeout(None, connect=_CONNECTING),
             http_client=openai.DefaultAioHttpClient(),

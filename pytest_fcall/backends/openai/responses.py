@@ -18,7 +18,8 @@ _INCOMPLETE: Mapping[str, Finish] = MappingProxyType(
 )
 
 
-def _written(question: Question) -> dict[str, Json]:
+def written(question: Question) -> dict[str, Json]:
+    """The body to send."""
     out, sampling = question.out, dict(question.sampling)
     if "max_tokens" in sampling:
         sampling["max_output_tokens"] = sampling.pop("max_tokens")
@@ -79,7 +80,8 @@ def _choice(choice: Json, out: Outgoing) -> Json:
     return {"type": "function", "name": out.sent(name)} if isinstance(name, str) else choice
 
 
-def _read(body: Mapping[str, Json], out: Outgoing) -> Reply | None:
+def read(body: Mapping[str, Json], out: Outgoing) -> Reply | None:
+    """The reply in a body, None where there is none. Calls have the tools' own names again."""
     ended = body.get("status") in ("completed", "incomplete", None) and not body.get("error")
     if not ended or not isinstance(body.get("output"), list):
         return None
@@ -110,4 +112,4 @@ def _finish(body: Mapping[str, Json], calls: Sequence[RawCall], refusal: str | N
     return "tool_calls" if calls else "stop"
 
 
-RESPONSES = Form("/responses", _written, _read)
+RESPONSES = Form("/responses", written, read)

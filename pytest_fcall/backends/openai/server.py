@@ -16,6 +16,8 @@ _KEY = "OPENAI_API_KEY"
 _URL = "OPENAI_BASE_URL"
 _NO_KEY = "none"
 """Sent where a server asks for no key: the library sends one in any case."""
+_LONG_STEP = 20
+"""A step of an address that is this long may be there so that nobody guesses it."""
 _SECRET = ("key", "token", "secret", "password", "authorization", "credential")
 
 
@@ -37,7 +39,7 @@ class Server:
     def key(self) -> str:
         """The key, read when it is needed. Raises ValueError, in words, where there is none and one is needed."""
         key = self._given()
-        if key and not (key.isascii() and key.isprintable()):
+        if key and not _is_plain(key):
             raise ValueError(f"the variable {self.key_variable} holds no key: there are strange characters in it")
         if key or not self.official:
             return key or _NO_KEY
@@ -49,8 +51,8 @@ class Server:
     def secrets(self, headers: Mapping[str, str], body: Mapping[str, Json]) -> tuple[str, ...]:
         """What may be seen in no message: the key, the address, headers, and what the body has by secret names."""
         parts = urlsplit(self.url)
-        within = [part for part in (parts.username, parts.password) if part]
-        within += [value for _, value in parse_qsl(parts.query)]
+        within = [value for _, value in parse_qsl(parts.query)]
+        within += [step for step in parts.path.split("/") if len(step) >= _LONG_STEP]
         said = [word for value in headers.values() for word in (value, *value.split())]
         return worth_hiding([self._given(), self.url, *within, *map(unquote, within), *said, *_secrets(body)])
 
@@ -64,14 +66,24 @@ def server_of(settings: Mapping[str, Json]) -> Server:
     url = given if isinstance(given, str) else os.environ.get(_URL, "").strip() or OFFICIAL
     named_by = "`base_url`" if given else f"the variable {_URL}" if url != OFFICIAL else "OpenAI"
     variable = settings.get("api_key_env")
+    if not _is_address(url):
+        raise BadSettings(f"{named_by} holds no address; write it whole, such as http://127.0.0.1:8000/v1")
+    if "@" in urlsplit(url).netloc:
+        raise BadSettings(f"{named_by} holds a name and password; send what the server wants by `headers`")
+    return Server(url, named_by, variable if isinstance(variable, str) else _KEY)
+
+
+def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        (parts.hostname or "").encode("idna")
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and _is_plain(url)
     except ValueError:
-        whole = False
-    if not whole or not url.isprintable():
-        raise BadSettings(f"{named_by} holds no address; write it whole, such as http://127.0.0.1:8000/v1")
-    return Server(url, named_by, variable if isinstance(variable, str) else _KEY)
+        return False
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and text.isprintable() and " " not in text
 
 
 def _secrets(told: Json, *, secret: bool = False) -> Iterator[str]:
