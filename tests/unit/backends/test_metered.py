@@ -2,20 +2,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 import pytest
 
 from pytest_fcall.backends.budget import Budget, OverBudget
+from pytest_fcall.backends.dispatch import Dispatcher, Job, Limits
 from pytest_fcall.backends.metered import Metered
-from pytest_fcall.backends.prices import OwnPrice
-from pytest_fcall.core import Backend, Json, ModelUnavailable, Reply, Request, Unanswered, Usage
+from pytest_fcall.backends.openai import openai_backend
+from pytest_fcall.backends.prices import OwnPrice, price_of
+from pytest_fcall.core import Backend, Json, Model, ModelUnavailable, Reply, Request, Unanswered, Usage, request_digest
+from tests.servers import Server
 
 DEAR = OwnPrice(input=0, output=1000, cached=0)
 """A dollar buys a thousand tokens of output."""
 
 
-class Model:
+class Held:
     """Answers when it is let go, and counts how many requests are under way."""
 
     settings: Mapping[str, Json] = MappingProxyType({"temperature": 0})
@@ -59,7 +63,7 @@ async def settled() -> None:
 
 def test_only_as_many_are_under_way_as_can_be_paid_in_any_case() -> None:
     async def run() -> tuple[int, int, float]:
-        model = Model(Usage(5, 10))
+        model = Held(Usage(5, 10))
         backend = metered(model, 0.35)
         tasks = [asyncio.ensure_future(backend.complete(request(number))) for number in range(10)]
         await settled()
@@ -74,7 +78,7 @@ def test_only_as_many_are_under_way_as_can_be_paid_in_any_case() -> None:
 
 def test_the_request_that_could_pass_the_limit_is_never_sent() -> None:
     async def run() -> tuple[int, list[str]]:
-        model = Model(Usage(5, 100))
+        model = Held(Usage(5, 100))
         model.go.set()
         backend = metered(model, 0.35)
         answers = await asyncio.gather(*(backend.complete(request(n)) for n in range(6)), return_exceptions=True)
@@ -91,7 +95,7 @@ def test_the_request_that_could_pass_the_limit_is_never_sent() -> None:
 )
 def test_a_reply_counts_by_its_usage_or_else_in_full(usage: Usage | None, spent: float) -> None:
     async def run() -> float:
-        model = Model(usage)
+        model = Held(usage)
         model.go.set()
         backend = metered(model, 1)
         await backend.complete(request())
@@ -102,7 +106,7 @@ def test_a_reply_counts_by_its_usage_or_else_in_full(usage: Usage | None, spent:
 
 def test_what_brought_no_reply_is_given_back() -> None:
     async def run() -> float:
-        model = Model(error=Unanswered("the server is busy", throttled=True))
+        model = Held(error=Unanswered("the server is busy", throttled=True))
         model.go.set()
         backend = metered(model, 0.1)
         for _ in range(5):
@@ -115,7 +119,7 @@ def test_what_brought_no_reply_is_given_back() -> None:
 
 def test_what_is_broken_off_counts_in_full() -> None:
     async def run() -> float:
-        backend = metered(Model(), 1)
+        backend = metered(Held(), 1)
         task = asyncio.ensure_future(backend.complete(request()))
         await settled()
         task.cancel()
@@ -128,7 +132,7 @@ def test_what_is_broken_off_counts_in_full() -> None:
 
 def test_what_is_broken_off_while_it_waits_counts_nothing() -> None:
     async def run() -> float:
-        model = Model(Usage(5, 10))
+        model = Held(Usage(5, 10))
         backend = metered(model, 0.1)
         first, waiting = (asyncio.ensure_future(backend.complete(request(number))) for number in range(2))
         await settled()
@@ -141,7 +145,7 @@ def test_what_is_broken_off_while_it_waits_counts_nothing() -> None:
 
 
 def test_a_model_of_unknown_price_is_not_asked() -> None:
-    model = Model()
+    model = Held()
     with pytest.raises(ModelUnavailable) as caught:
         asyncio.run(metered(model, 1, price=None).complete(request()))
     assert model.asked == 0
@@ -150,8 +154,27 @@ def test_a_model_of_unknown_price_is_not_asked() -> None:
 
 
 def test_the_rest_is_the_back_ends_own() -> None:
-    model = Model()
+    model = Held()
     backend: Backend = metered(model, 1)
     assert (backend.settings, backend.reusable, backend.ahead) == ({"temperature": 0}, False, True)
     asyncio.run(backend.close())
     assert model.closed
+
+
+def test_a_server_is_sent_no_request_more_than_can_be_paid(server: Server, tmp_path: Path) -> None:
+    model = Model("openai", "dear", {"base_url": server.url, "max_tokens": "10"})
+    prices = f'[tool.fcall.prices."{model.id}"]\ninput = 0\noutput = 1000\n'
+    (tmp_path / "pyproject.toml").write_text(prices, encoding="utf-8")
+    backend = Metered(openai_backend(model, tmp_path), model.id, price_of(model, tmp_path), Budget(0.055))
+    dispatcher = Dispatcher(Limits(), lambda *_: None)
+    requests = [
+        Request(({"role": "user", "content": f"Hello {number}"},), (), backend.settings) for number in range(20)
+    ]
+    futures = [dispatcher.submit(Job(model.id, backend, each, request_digest(model.id, each))) for each in requests]
+    errors = [error for future in futures if (error := future.exception(timeout=60))]
+    dispatcher.close()
+    assert len(server.asked) == 5
+    assert backend.budget.spent == pytest.approx(0.05)
+    assert len(errors) == 15
+    assert {type(error) for error in errors} <= {OverBudget, ModelUnavailable}
+    assert all("raise the limit, or keep replies short by max_tokens" in str(error) for error in errors)
