@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pytest_fcall.backends.dispatch.clock import Clock
 from pytest_fcall.backends.dispatch.gate import Gate
@@ -14,15 +13,6 @@ from pytest_fcall.backends.dispatch.ledger import Ledger
 from pytest_fcall.backends.dispatch.limits import Limits
 from pytest_fcall.backends.dispatch.patience import Patience
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Request, Unanswered
-
-
-@dataclass(slots=True)
-class _Try:
-    """One sending of one request."""
-
-    sent: float
-    answers: int
-    """How many requests the model had taken by then."""
 
 
 class Asking:
@@ -43,12 +33,12 @@ class Asking:
         patience: Patience | None = None
         while True:
             taken = await self.gate.enter(lane, tokens, again=patience is not None)
-            this = _Try(self._clock.monotonic(), lane.answers)
-            patience = patience or Patience(self._limits, this.sent, self._jitter)
+            sent = self._clock.monotonic()
+            patience = patience or Patience(self._limits, sent, lane.answers, self._jitter)
             try:
                 reply = await self._send(job, lane)
             except Unanswered as error:
-                wait = self._wait(error, lane, this, patience)
+                wait = self._wait(error, lane, sent, patience)
             else:
                 self.ledger.settle(lane.model, taken, _used(reply, tokens) - tokens)
                 return reply
@@ -75,11 +65,11 @@ class Asking:
         lane.answered()
         return reply
 
-    def _wait(self, error: Unanswered, lane: Lane, this: _Try, patience: Patience) -> float:
+    def _wait(self, error: Unanswered, lane: Lane, sent: float, patience: Patience) -> float:
         """Draw the consequences of a failure, and return how long to wait; raise where it is the last."""
         now = self._clock.monotonic()
         if error.throttled:
-            lane.pace.throttled(this.sent, now, lane.running)
+            lane.pace.throttled(sent, now, lane.running)
         told = error.retry_after if error.retry_after is not None and error.retry_after > 0 else 0.0
         if told > (budget := self._limits.budget):
             text = (
@@ -89,10 +79,8 @@ class Asking:
             lane.check()
         if told:
             self.ledger.block(lane.model, told)
-        # A request that is turned away while others are taken has done nothing wrong: only time limits it.
-        counts = not (error.throttled and lane.answers > this.answers)
         try:
-            return patience.wait(error, told, now, counts=counts, again=not lane.in_vain)
+            return patience.wait(error, told, now, lane.answers, again=not lane.in_vain)
         except Unanswered:
             lane.gave_up |= not error.throttled
             raise

@@ -82,7 +82,7 @@ class Dispatcher:
             if self._thread is not None and not self._closed:
                 self._loop.call_soon_threadsafe(self._cancel_tasks)
         for future in given_up:
-            future.cancel()
+            _give_up(future)
 
     def close(self) -> None:
         """Give up what has no reply yet, close the back ends, and end the thread: all within a second."""
@@ -112,7 +112,7 @@ class Dispatcher:
         self._asking.ledger.close()
 
     def _begin(self, job: Job, future: Future[Reply]) -> None:
-        if not future.cancelled():
+        if self._open.get(job.digest) is future:
             self._backends[id(job.backend)] = job.backend
             task = self._loop.create_task(self._answer(job, future))
             self._tasks.add(task)
@@ -129,29 +129,36 @@ class Dispatcher:
             self._count(reply)
             self._on_reply(job, reply)
         except asyncio.CancelledError:
-            future.cancel()
+            if self._take(job, future):
+                _give_up(future)
         except BaseException as error:
             self._figures.failed += 1
-            self._leave(job, future)
-            if future.set_running_or_notify_cancel():
+            if self._take(job, future) and future.set_running_or_notify_cancel():
                 future.set_exception(error)
         else:
             self._figures.done += 1
-            self._leave(job, future, reply)
-            if future.set_running_or_notify_cancel():
+            if self._take(job, future, reply) and future.set_running_or_notify_cancel():
                 future.set_result(reply)
 
-    def _leave(self, job: Job, future: Future[Reply], reply: Reply | None = None) -> None:
+    def _take(self, job: Job, future: Future[Reply], reply: Reply | None = None) -> bool:
+        """Whether it is on the caller to end this future: on whoever takes it out of the open ones first."""
         with self._lock:
-            if self._open.get(job.digest) is future:
-                del self._open[job.digest]
             if reply is not None:
                 self._replies[job.digest] = reply
+            if self._open.get(job.digest) is not future:
+                return False
+            del self._open[job.digest]
+            return True
 
     def _count(self, reply: Reply) -> None:
         if usage := reply.usage:
             self._figures.input_tokens += usage.input_tokens or 0
             self._figures.output_tokens += usage.output_tokens or 0
+
+
+def _give_up(future: Future[Reply]) -> None:
+    future.cancel()
+    future.set_running_or_notify_cancel()
 
 
 async def _briefly(tasks: set[asyncio.Task[None]]) -> None:

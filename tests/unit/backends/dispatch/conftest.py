@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+
+import pytest
+
+from pytest_fcall.backends.dispatch import Limits
+from tests.unit.backends.dispatch.support import Run
+
+Start = Callable[[Limits], Run]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start a dispatcher in time that jumps; it is closed after the test."""
+    with ExitStack() as stack:
+
+        def begin(limits: Limits) -> Run:
+            run = Run(limits)
+            stack.enter_context(closing(run.dispatcher))
+            return run
+
+        yield begin
+
+
+@pytest.fixture
+def run(start: Start) -> Run:
+    return start(Limits())

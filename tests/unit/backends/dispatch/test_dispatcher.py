@@ -1,0 +1,255 @@
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from contextlib import closing
+
+import pytest
+
+from pytest_fcall.backends.dispatch import Dispatcher, Job, Limits
+from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Request, Unanswered, Usage
+from tests.unit.backends.dispatch.conftest import Start
+from tests.unit.backends.dispatch.support import Run, Scripted, Silent, broken, busy, job, jobs, nowhere, said
+
+
+def test_every_job_gets_its_own_reply(run: Run) -> None:
+    assert run.ask(jobs(200, Scripted())) == [str(number) for number in range(200)]
+
+
+def test_a_reply_is_handed_over_in_the_thread_of_the_loop_before_anybody_waiting_goes_on() -> None:
+    seen: list[tuple[bool, threading.Thread]] = []
+    futures: list[Future[Reply]] = []
+    submitted = threading.Event()
+
+    def on_reply(job: Job, reply: Reply) -> None:
+        submitted.wait(10)
+        seen.append((futures[0].done(), threading.current_thread()))
+
+    with closing(Dispatcher(Limits(), on_reply)) as dispatcher:
+        futures.append(dispatcher.submit(job("x", Scripted())))
+        submitted.set()
+        futures[0].result(10)
+    [(done, thread)] = seen
+    assert not done
+    assert thread.daemon
+    assert thread is not threading.main_thread()
+
+
+def test_what_is_raised_over_a_reply_that_cannot_be_kept_goes_to_who_waits() -> None:
+    def on_reply(job: Job, reply: Reply) -> None:
+        raise OSError("no space left")
+
+    with closing(Dispatcher(Limits(), on_reply)) as dispatcher:
+        assert isinstance(dispatcher.submit(job("x", Scripted())).exception(10), OSError)
+        assert (dispatcher.figures().done, dispatcher.figures().failed) == (0, 1)
+
+
+def test_no_more_requests_are_on_their_way_than_allowed_and_all_of_those(start: Start) -> None:
+    backend = Scripted()
+    start(Limits(concurrency=7)).ask(jobs(100, backend))
+    assert backend.most == 7
+
+
+def test_the_limit_holds_for_all_models_together(start: Start) -> None:
+    backend = Scripted()
+    start(Limits(concurrency=5)).ask([*jobs(50, backend, "openai:a"), *jobs(50, backend, "openai:b")])
+    assert backend.most == 5
+
+
+def test_the_same_request_is_asked_once_from_many_threads_before_and_after_its_reply(run: Run) -> None:
+    backend = Scripted()
+    with ThreadPoolExecutor(8) as threads:
+        futures = list(threads.map(lambda number: run.dispatcher.submit(job(str(number % 10), backend)), range(400)))
+    wait(futures, 10)
+    assert run.ask(jobs(10, backend)) == [str(number) for number in range(10)]
+    assert sorted(backend.asked) == [str(number) for number in range(10)]
+    assert run.dispatcher.figures().submitted == 10
+
+
+def test_what_failed_is_asked_anew_when_it_is_submitted_again(run: Run) -> None:
+    backend = Scripted(CaseRefused("too long"))
+    [error] = run.ask([job("x", backend)])
+    assert isinstance(error, CaseRefused)
+    assert run.ask([job("x", backend)]) == ["x"]
+
+
+def test_a_request_that_was_refused_is_not_asked_again_and_hinders_no_other(run: Run) -> None:
+    backend = Scripted(CaseRefused("too long"))
+    error, *others = run.ask(jobs(10, backend))
+    assert str(error) == "too long"
+    assert others == [str(number) for number in range(1, 10)]
+    assert len(backend.asked) == 10
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), TimeoutError("its own"), SystemExit(3)], ids=repr)
+def test_any_other_failure_comes_as_it_is_and_the_work_goes_on(run: Run, error: BaseException) -> None:
+    backend = Scripted(error)
+    assert run.ask(jobs(3, backend)) == [error, "1", "2"]
+
+
+def test_a_back_end_that_cancels_itself_leaves_nobody_waiting(run: Run) -> None:
+    with pytest.raises(CancelledError):
+        run.dispatcher.submit(job("x", Scripted(asyncio.CancelledError()))).result(10)
+
+
+def test_a_model_that_is_unavailable_fails_all_that_waits_for_it_and_no_other(start: Start) -> None:
+    run = start(Limits(concurrency=2))
+    bad, good = Scripted(*[ModelUnavailable("bad key: set OPENAI_API_KEY") for _ in range(9)]), Scripted()
+    results = run.ask([*jobs(50, bad, "openai:bad"), *jobs(50, good, "openai:good")])
+    assert [str(error) for error in results[:50]] == ["bad key: set OPENAI_API_KEY"] * 50
+    assert all(isinstance(error, ModelUnavailable) for error in results[:50])
+    assert len({id(error) for error in results[:50]}) == 50
+    assert results[50:] == [str(number) for number in range(50)]
+    assert len(bad.asked) <= 2
+
+
+def test_a_model_that_is_unavailable_is_not_asked_later_either(run: Run) -> None:
+    backend = Scripted(ModelUnavailable("no quota"))
+    run.ask([job("first", backend)])
+    [error] = run.ask([job("second", backend)])
+    assert isinstance(error, ModelUnavailable)
+    assert backend.asked == ["first"]
+
+
+def test_a_model_that_is_unavailable_also_fails_what_waits_to_be_asked_again() -> None:
+    class Resting:
+        """Wakes nobody, ever."""
+
+        def wall(self) -> float:
+            return 0.0
+
+        monotonic = wall
+
+        def call_later(self, delay: float, callback: object) -> None:
+            rests.set()
+
+    rests = threading.Event()
+    backend = Scripted(broken(), ModelUnavailable("no quota"))
+    with closing(Dispatcher(Limits(), nowhere, clock=Resting())) as dispatcher:
+        first = dispatcher.submit(job("first", backend))
+        assert rests.wait(10)
+        second = dispatcher.submit(job("second", backend))
+        assert [str(first.exception(10)), str(second.exception(10))] == ["no quota"] * 2
+
+
+def test_a_request_without_a_reply_in_time_is_asked_for_again(start: Start) -> None:
+    class FirstSilent(Silent):
+        async def answer(self, request: Request) -> Reply:
+            return await super().answer(request) if len(self.asked) == 1 else Reply("at last")
+
+    run = start(Limits(timeout=0.01))
+    backend = FirstSilent()
+    assert run.ask([job("x", backend)]) == ["at last"]
+    assert backend.cancelled == 1
+
+
+def test_a_request_that_never_gets_a_reply_in_time_fails_in_words(start: Start) -> None:
+    [error] = start(Limits(timeout=0.01, retries=1)).ask([job("x", Silent())])
+    assert isinstance(error, Unanswered)
+    assert str(error) == "no reply within 0.01 s (asked 2 times)"
+
+
+def test_all_can_be_given_up_at_once_and_more_be_asked(run: Run) -> None:
+    silent = Silent()
+    futures = [run.dispatcher.submit(each) for each in jobs(100, silent)]
+    run.dispatcher.cancel_all()
+    assert all(future.cancelled() for future in futures)
+    assert run.ask(jobs(3, Scripted())) == ["0", "1", "2"]
+    assert silent.cancelled == len(silent.asked)
+
+
+def test_requests_on_their_way_are_given_up_too() -> None:
+    arrived = threading.Event()
+
+    class Reached(Silent):
+        async def answer(self, request: Request) -> Reply:
+            arrived.set()
+            return await super().answer(request)
+
+    backend = Reached()
+    with closing(Dispatcher(Limits(concurrency=1), nowhere)) as dispatcher:
+        futures = [dispatcher.submit(each) for each in jobs(3, backend)]
+        assert arrived.wait(10)
+        dispatcher.cancel_all()
+        assert all(future.cancelled() for future in futures)
+        assert dispatcher.submit(job("after", Scripted())).result(10).text == "after"
+        assert dispatcher.figures().in_flight == 0
+    assert (backend.asked, backend.cancelled) == (["0"], 1)
+
+
+def test_closing_gives_up_what_is_open_closes_back_ends_in_their_loop_and_ends_the_thread() -> None:
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    class Kept(Silent):
+        async def answer(self, request: Request) -> Reply:
+            loops.append(asyncio.get_running_loop())
+            return Reply() if said(request) == "good" else await super().answer(request)
+
+        async def close(self) -> None:
+            loops.append(asyncio.get_running_loop())
+            raise OSError("closing fails, too")
+
+    dispatcher = Dispatcher(Limits(), nowhere)
+    backend = Kept()
+    dispatcher.submit(job("good", backend)).result(10)
+    open_ = dispatcher.submit(job("bad", backend))
+    dispatcher.close()
+    dispatcher.close()
+    assert open_.cancelled()
+    assert len(set(loops)) == 1
+    assert loops[0].is_closed()
+    assert not [thread for thread in threading.enumerate() if thread.name == "fcall-dispatch"]
+
+
+def test_closing_waits_for_nobody_who_refuses_to_end() -> None:
+    release = threading.Event()
+    started = threading.Event()
+
+    class Stubborn(Scripted):
+        async def answer(self, request: Request) -> Reply:
+            started.set()
+            release.wait(10)
+            return Reply()
+
+    dispatcher = Dispatcher(Limits(), nowhere)
+    future = dispatcher.submit(job("x", Stubborn()))
+    assert started.wait(10)
+    dispatcher.close()
+    assert future.cancelled()
+    release.set()
+    for thread in threading.enumerate():
+        if thread.name == "fcall-dispatch":
+            thread.join(10)
+
+
+def test_a_closed_dispatcher_takes_no_jobs_and_one_without_jobs_has_no_thread() -> None:
+    dispatcher = Dispatcher(Limits(), nowhere)
+    dispatcher.cancel_all()
+    dispatcher.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        dispatcher.submit(job("x", Scripted()))
+    assert not [thread for thread in threading.enumerate() if thread.name == "fcall-dispatch"]
+
+
+def test_figures_tell_how_far_the_work_is(run: Run) -> None:
+    known = Reply("x", usage=Usage(input_tokens=20, output_tokens=10))
+    backend = Scripted(known, Reply("y", usage=Usage(input_tokens=5)), CaseRefused("no"), broken(), busy())
+    run.ask(jobs(5, backend))
+    figures = run.dispatcher.figures()
+    assert (figures.submitted, figures.in_flight, figures.done, figures.failed) == (5, 0, 4, 1)
+    assert (figures.retried, figures.input_tokens, figures.output_tokens) == (2, 25, 10)
+
+
+def test_a_reply_is_handed_over_once_though_many_wait_for_it(run: Run) -> None:
+    run.ask([job("x", Scripted())] * 5)
+    assert run.replied == ["x"]
+
+
+def test_nothing_is_left_to_complain_about_when_all_is_over() -> None:
+    with closing(Dispatcher(Limits(concurrency=2), nowhere)) as dispatcher:
+        futures = [dispatcher.submit(each) for each in jobs(20, Scripted(*[ModelUnavailable("gone")] * 20))]
+        dispatcher.cancel_all()
+        wait(futures, 10)
+    gc.collect()

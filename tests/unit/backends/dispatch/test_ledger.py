@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.backends.dispatch import Limits
+from pytest_fcall.backends.dispatch.clock import SystemClock
+from pytest_fcall.backends.dispatch.ledger import Ledger
+
+
+def take_many(path: Path, rpm: int, tries: int) -> int:
+    """Try to send so often without waiting; return how often that was allowed."""
+    ledger = Ledger(Limits(rpm=rpm, shared=path), SystemClock())
+    try:
+        return sum(ledger.take("openai:exam", 0) == 0 for _ in range(tries))
+    finally:
+        assert not ledger.note
+        ledger.close()
+
+
+def test_threads_share_one_rate(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(6) as threads:
+        taken = list(threads.map(take_many, [tmp_path / "limits.db"] * 6, [50] * 6, [40] * 6))
+    assert sum(taken) == 50
+
+
+def test_processes_share_one_rate(tmp_path: Path) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(3, mp_context=spawn) as processes:
+        taken = list(processes.map(take_many, [tmp_path / "limits.db"] * 6, [100] * 6, [60] * 6))
+    assert sum(taken) == 100
+
+
+HAMMER = """
+import sys
+from pathlib import Path
+from tests.unit.backends.dispatch.test_ledger import take_many
+print("here", flush=True)
+while True:
+    take_many(Path(sys.argv[1]), 1_000_000, 50)
+"""
+
+
+def test_a_process_that_is_killed_at_any_moment_leaves_the_file_whole(tmp_path: Path) -> None:
+    path = tmp_path / "limits.db"
+    for pause in (0.0, 0.003, 0.007):
+        with subprocess.Popen([sys.executable, "-c", HAMMER, str(path)], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            deadline = time.monotonic() + pause
+            while time.monotonic() < deadline:
+                take_many(path, 1_000_000, 1)
+            os.kill(process.pid, signal.SIGKILL)
+        assert take_many(path, 1_000_000, 10) == 10
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+def test_a_time_to_wait_holds_for_all_who_share_the_file_and_for_that_model_alone(tmp_path: Path) -> None:
+    limits = Limits(shared=tmp_path / "limits.db")
+    told, other = Ledger(limits, SystemClock()), Ledger(limits, SystemClock())
+    assert other.take("openai:exam", 0) == 0
+    told.block("openai:exam", 500)
+    assert 400 < other.take("openai:exam", 0) <= 500
+    assert other.take("openai:other", 0) == 0
+    told.close()
+    other.close()
+
+
+def test_a_time_to_wait_holds_without_a_file_too() -> None:
+    ledger = Ledger(Limits(), SystemClock())
+    ledger.block("openai:exam", 500)
+    assert 400 < ledger.take("openai:exam", 0) <= 500
+
+
+def test_tokens_are_settled_in_the_file(tmp_path: Path) -> None:
+    limits = Limits(tpm=1000, shared=tmp_path / "limits.db")
+    first, second = Ledger(limits, SystemClock()), Ledger(limits, SystemClock())
+    taken = time.time()
+    assert first.take("openai:exam", 10) == 0
+    first.settle("openai:exam", taken, 990)
+    first.settle("openai:exam", taken + 1, 990)
+    assert second.take("openai:exam", 1) > 0
+    first.close()
+    second.close()
+
+
+@pytest.mark.parametrize("content", [b"not a database" * 100, None], ids=["damaged", "a-folder"])
+def test_a_file_that_cannot_be_used_leaves_each_process_its_own_limits_and_a_note(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    path = tmp_path / "limits.db"
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_bytes(content)
+    ledger = Ledger(Limits(rpm=3, shared=path), SystemClock())
+    assert [ledger.take("openai:exam", 0) == 0 for _ in range(4)] == [True, True, True, False]
+    assert str(path) in ledger.note
+    ledger.close()
+    assert path.is_dir() or path.read_bytes() == content
+
+
+def test_a_window_that_somebody_else_wrote_into_the_file_is_a_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "limits.db"
+    assert take_many(path, 3, 5) == 3
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE windows SET window = 'nonsense'")
+    connection.close()
+    assert take_many(path, 3, 5) == 3

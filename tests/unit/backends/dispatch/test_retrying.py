@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.backends.dispatch import Limits
+from pytest_fcall.core import Reply, Request, Unanswered
+from tests.unit.backends.dispatch.conftest import Start
+from tests.unit.backends.dispatch.support import NOON, Run, Scripted, broken, busy, job, jobs
+
+
+def scripted(run: Run, *script: BaseException) -> Scripted:
+    return Scripted(*script, clock=run.clock)
+
+
+def test_a_server_that_failed_is_asked_again_after_ever_longer_waits(run: Run) -> None:
+    backend = scripted(run, *[broken()] * 5)
+    assert run.ask([job("x", backend)]) == ["x"]
+    assert run.clock.waits == [0.5, 1, 2, 4, 8]
+    assert run.dispatcher.figures().retried == 5
+
+
+def test_no_wait_grows_beyond_a_minute(start: Start) -> None:
+    run = start(Limits(retries=12))
+    assert run.ask([job("x", scripted(run, *[broken()] * 12))]) == ["x"]
+    assert run.clock.waits[-3:] == [60] * 3
+
+
+def test_it_is_left_after_so_many_retries_and_the_error_says_so(run: Run) -> None:
+    backend = scripted(run, *[broken()] * 9)
+    [error] = run.ask([job("x", backend)])
+    assert isinstance(error, Unanswered)
+    assert str(error) == "HTTP 500 (asked 6 times)"
+    assert len(backend.asked) == 6
+
+
+def test_without_retries_the_error_comes_as_it_is(start: Start) -> None:
+    error = broken()
+    assert start(Limits(retries=0)).ask([job("x", Scripted(error))]) == [error]
+
+
+def test_it_is_left_when_the_next_try_would_come_after_the_budget(start: Start) -> None:
+    run = start(Limits(retries=99, budget=10))
+    backend = scripted(run, *[broken()] * 99)
+    run.ask([job("x", backend)])
+    assert [time - NOON for time in backend.times] == [0, 0.5, 1.5, 3.5, 7.5]
+
+
+def test_the_time_in_the_queue_uses_up_no_budget(start: Start) -> None:
+    run = start(Limits(concurrency=1, budget=3, rpm=1))
+    backend = scripted(run)
+    assert run.ask(jobs(5, backend)) == ["0", "1", "2", "3", "4"]
+
+
+def test_a_server_that_says_when_to_come_again_is_left_alone_by_all_until_then(start: Start) -> None:
+    run = start(Limits(concurrency=1))
+    backend = scripted(run, busy(retry_after=20))
+    other = scripted(run)
+    assert run.ask([*jobs(10, backend), job("other", other, "openai:other")])[10] == "other"
+    assert backend.times[0] == NOON
+    assert min(backend.times[1:]) >= NOON + 20
+    assert other.times == [NOON]
+
+
+@pytest.mark.parametrize("seconds", [0.0, -5.0, float("nan"), None])
+def test_a_time_that_says_nothing_is_passed_over(run: Run, seconds: float | None) -> None:
+    assert run.ask([job("x", scripted(run, busy(retry_after=seconds)))]) == ["x"]
+    assert run.clock.waits == [0.5]
+
+
+@pytest.mark.parametrize("seconds", [3600.0, float("inf")])
+def test_nobody_waits_for_a_server_that_wants_to_be_left_alone_for_too_long(start: Start, seconds: float) -> None:
+    run = start(Limits(concurrency=1))
+    backend = scripted(run, *[busy(retry_after=seconds)] * 9)
+    results = run.ask(jobs(50, backend))
+    assert {str(error) for error in results} == {
+        f"too many requests (it wants no request for {seconds:.0f} s, and no reply is waited for longer than 900 s)"
+    }
+    assert all(isinstance(error, Unanswered) and error.throttled for error in results)
+    assert len(backend.asked) == 1
+
+
+class Narrow(Scripted):
+    """Takes so many requests at a time, and complains about the rest."""
+
+    def __init__(self, run: Run, width: int) -> None:
+        super().__init__(clock=run.clock)
+        self.width = width
+        self.complaints = 0
+
+    async def answer(self, request: Request) -> Reply:
+        if self._running > self.width:
+            self.complaints += 1
+            raise busy()
+        return await super().answer(request)
+
+
+def test_a_server_that_takes_few_at_a_time_is_sent_few_and_answers_all(start: Start) -> None:
+    run = start(Limits(concurrency=64))
+    backend = Narrow(run, 4)
+    assert run.ask(jobs(500, backend)) == [str(number) for number in range(500)]
+    assert backend.complaints < 250
+
+
+def test_being_turned_away_while_others_are_taken_uses_up_no_retries(start: Start) -> None:
+    run = start(Limits(concurrency=2, retries=1))
+
+    class Unfair(Scripted):
+        async def answer(self, request: Request) -> Reply:
+            reply = await super().answer(request)
+            if reply.text == "0" and len(self.asked) < 30:
+                raise busy()
+            return reply
+
+    assert run.ask(jobs(40, Unfair()))[0] == "0"
+
+
+def test_being_turned_away_with_all_others_does(start: Start) -> None:
+    run = start(Limits(retries=2))
+    backend = Scripted(*[busy()] * 99)
+    assert {str(error) for error in run.ask(jobs(3, backend))} == {"too many requests (asked 3 times)"}
+
+
+def test_where_nobody_ever_answered_one_request_is_patient_for_all(start: Start) -> None:
+    run = start(Limits(concurrency=1))
+    backend = scripted(run, *[broken()] * 999)
+    assert {str(error) for error in run.ask(jobs(2, backend))} == {"HTTP 500 (asked 6 times)"}
+    assert [str(error) for error in run.ask(jobs(50, backend)[2:])] == ["HTTP 500"] * 48
+
+
+def test_where_somebody_answered_before_every_request_is_patient(start: Start) -> None:
+    run = start(Limits(concurrency=1))
+    backend = scripted(run)
+    run.ask([job("good", backend)])
+    backend.script.extend([broken()] * 6)
+    assert isinstance(run.ask([job("bad", backend)])[0], Unanswered)
+    backend.script.extend([broken()] * 5)
+    assert run.ask([job("late", backend)]) == ["late"]
+
+
+def test_nobody_who_comes_back_later_is_kept_from_it_by_early_failures(start: Start) -> None:
+    run = start(Limits(concurrency=1))
+    backend = scripted(run, *[broken()] * 6)
+    run.ask([job("bad", backend)])
+    run.ask([job("good", backend)])
+    backend.script.extend([broken()] * 3)
+    assert run.ask([job("patient", backend)]) == ["patient"]
+
+
+def test_what_is_asked_again_goes_before_what_was_never_asked(start: Start) -> None:
+    run = start(Limits(concurrency=1, rpm=1))
+    backend = scripted(run, broken())
+    run.ask(jobs(4, backend))
+    assert backend.asked == ["0", "0", "1", "2", "3"]
+
+
+def most_in_a_minute(times: list[float]) -> int:
+    return max(sum(start <= time < start + 60 for time in times) for start in times)
+
+
+def test_no_minute_has_more_requests_to_a_model_than_allowed(start: Start) -> None:
+    run = start(Limits(rpm=10))
+    first, second = scripted(run, *[broken()] * 7), scripted(run)
+    run.ask([*jobs(35, first, "openai:a"), *jobs(35, second, "openai:b")])
+    assert [most_in_a_minute(first.times), most_in_a_minute(second.times)] == [10, 10]
+
+
+def test_no_minute_has_more_tokens_than_allowed_whatever_was_estimated(start: Start) -> None:
+    from pytest_fcall.core import Usage
+
+    run = start(Limits(tpm=1000, concurrency=1))
+    backend = Scripted(*[Reply(usage=Usage(input_tokens=300, output_tokens=100))] * 20, clock=run.clock)
+    run.ask(jobs(20, backend))
+    assert most_in_a_minute(backend.times) * 400 <= 1000 + 400
+    assert most_in_a_minute(backend.times) >= 2
+
+
+def test_a_request_larger_than_all_tokens_of_a_minute_goes_alone(start: Start) -> None:
+    run = start(Limits(tpm=10))
+    backend = scripted(run)
+    assert run.ask(jobs(3, backend)) == ["0", "1", "2"]
+    assert most_in_a_minute(backend.times) == 1
+
+
+def test_a_shared_file_that_cannot_be_used_stops_nobody_and_is_told(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "limits.db").write_bytes(b"not a database" * 100)
+    run = start(Limits(rpm=5, shared=tmp_path / "limits.db"))
+    backend = scripted(run)
+    assert len(run.ask(jobs(12, backend))) == 12
+    assert most_in_a_minute(backend.times) == 5
+    assert "limits.db cannot be used: file is not a database" in run.dispatcher.figures().note
+
+
+def test_the_shared_file_is_left_alone_while_there_is_nothing_to_share(start: Start, tmp_path: Path) -> None:
+    run = start(Limits(shared=tmp_path / "deep" / "limits.db"))
+    run.ask(jobs(5, scripted(run, broken())))
+    assert not (tmp_path / "deep").exists()
+    run.ask([job("busy", scripted(run, busy(retry_after=2)))])
+    assert (tmp_path / "deep" / "limits.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"concurrency": 0}, "concurrency must be at least 1, not 0"),
+        ({"rpm": 0}, "rpm must be at least 1, not 0"),
+        ({"tpm": -1}, "tpm must be at least 1, not -1"),
+        ({"timeout": float("nan")}, "timeout must not be negative: nan"),
+        ({"retries": -1}, "retries must not be negative: -1"),
+    ],
+)
+def test_limits_that_make_no_sense_are_refused_in_words(limits: dict[str, int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Limits(**limits)  # type: ignore[arg-type]  # the table holds several types

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.backends.dispatch.window import SPAN, Window
+from tests.unit.backends.dispatch.support import NOON
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What one process wants to ask: how long after its last request, how many tokens, and how late it gets up."""
+
+    after: float
+    tokens: int
+    late: float
+
+
+@dataclass(frozen=True)
+class Sent:
+    time: float
+    tokens: int
+
+
+Process = list[Wish]
+seconds = st.floats(0, 40, allow_nan=False)
+wishes = st.builds(Wish, seconds, st.integers(0, 60), st.sampled_from([0.0, 0.001, 0.4, 3.0]))
+processes = st.lists(st.lists(wishes, max_size=25), min_size=1, max_size=4)
+
+
+def simulate(processes: list[Process], rpm: int | None, tpm: int | None) -> list[Sent]:
+    """Let all processes ask through one window, each trying again when it was told to; return what was sent."""
+    window = Window()
+    sent: list[Sent] = []
+    awake = [(NOON + wishes[0].after, number, 0) for number, wishes in enumerate(processes) if wishes]
+    heapq.heapify(awake)
+    while awake:
+        now, process, index = heapq.heappop(awake)
+        wish = processes[process][index]
+        wait = window.take(now, wish.tokens, rpm, tpm)
+        if wait > 0:
+            heapq.heappush(awake, (now + wait + wish.late, process, index))
+            continue
+        sent.append(Sent(now, wish.tokens))
+        if index + 1 < len(processes[process]):
+            heapq.heappush(awake, (now + processes[process][index + 1].after, process, index + 1))
+    return sent
+
+
+def within_a_minute(sent: list[Sent], first: Sent) -> list[Sent]:
+    return [each for each in sent if first.time <= each.time <= first.time + 60]
+
+
+@given(processes, st.integers(1, 8))
+def test_no_minute_ever_has_more_requests_than_allowed(processes: list[Process], rpm: int) -> None:
+    sent = simulate(processes, rpm, None)
+    assert len(sent) == sum(map(len, processes))
+    assert all(len(within_a_minute(sent, first)) <= rpm for first in sent)
+
+
+@given(processes, st.integers(1, 150))
+def test_no_minute_ever_has_more_tokens_than_allowed_but_for_one_request_that_is_larger(
+    processes: list[Process], tpm: int
+) -> None:
+    sent = simulate(processes, None, tpm)
+    assert len(sent) == sum(map(len, processes))
+    for first in sent:
+        minute = [each for each in within_a_minute(sent, first) if each.tokens]
+        assert sum(each.tokens for each in minute) <= tpm or len(minute) == 1
+
+
+@given(processes, st.integers(1, 8), st.integers(1, 150))
+def test_both_limits_hold_together(processes: list[Process], rpm: int, tpm: int) -> None:
+    sent = simulate(processes, rpm, tpm)
+    for first in sent:
+        minute = within_a_minute(sent, first)
+        assert len(minute) <= rpm
+        assert sum(each.tokens for each in minute) <= max(tpm, *(each.tokens for each in minute))
+
+
+@given(st.lists(seconds, max_size=40), st.integers(1, 8))
+def test_nobody_waits_without_need_or_for_too_long(pauses: list[float], rpm: int) -> None:
+    window = Window()
+    now, sent = NOON, [float("-inf")] * rpm
+    for pause in pauses:
+        now += pause
+        if (wait := window.take(now, 0, rpm, None)) > 0:
+            assert now - sent[-rpm] < SPAN
+            now += wait
+            assert now - sent[-rpm] <= SPAN
+            assert window.take(now, 0, rpm, None) == 0
+        sent.append(now)
+
+
+@given(processes, st.integers(1, 8))
+def test_a_window_comes_back_from_its_text_as_it_was(processes: list[Process], rpm: int) -> None:
+    window = Window()
+    for wish in (wish for wishes in processes for wish in wishes):
+        window.take(NOON + wish.after, wish.tokens, rpm, None)
+    window.block(NOON + 7.25)
+    assert Window.from_text(window.to_text()) == window
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "null", "[]", "{}", "[1]", "[0, [[1]]]", '[0, "xyz"]', '["x", []]', "[0, [[1e999, 1, 1]]]", "[" * 100_000],
+)
+def test_a_text_that_is_none_is_a_window_in_which_nothing_was_asked(text: str) -> None:
+    assert Window.from_text(text) == Window()
+
+
+def test_what_was_taken_counts_with_the_tokens_that_it_used_in_the_end() -> None:
+    window = Window()
+    assert window.take(NOON, 10, None, 100) == 0
+    window.settle(NOON, 90)
+    assert window.take(NOON + 1, 1, None, 100) == SPAN - 1
+    window.settle(NOON, -50)
+    assert window.take(NOON + 1, 1, None, 100) == 0
+
+
+def test_what_is_settled_after_its_minute_counts_no_more() -> None:
+    window = Window()
+    window.take(NOON, 10, None, 100)
+    window.take(NOON + 70, 10, None, 100)
+    window.settle(NOON, 90)
+    assert window.take(NOON + 71, 90, None, 100) == 0
+
+
+def test_a_server_that_is_to_be_left_alone_is_until_then() -> None:
+    window = Window()
+    window.block(NOON + 30)
+    window.block(NOON + 10)
+    assert window.take(NOON, 0, None, None) == 30
+    assert window.take(NOON + 30, 0, None, None) == 0
+
+
+def test_a_clock_that_was_set_back_stops_nobody_for_long() -> None:
+    window = Window()
+    for _ in range(5):
+        window.take(NOON, 0, 5, None)
+    window.block(NOON + 30)
+    assert window.take(NOON - 86_400, 0, 5, None) == 0
