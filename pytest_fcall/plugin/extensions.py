@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import pytest
 
+from pytest_fcall.backends.any import any_backend
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.backends.python import python_backend
 from pytest_fcall.core import OPERATORS
@@ -37,7 +38,11 @@ def registry(config: pytest.Config) -> Registry:
     """Ask the hooks, once. Raises UsageError where a name is claimed twice."""
     if REGISTRY not in config.stash:
         hook = config.hook
-        ours: Mapping[str, BackendFactory] = {"python": python_backend, "openai": openai_backend}
+        ours: Mapping[str, BackendFactory] = {
+            "python": python_backend,
+            "openai": openai_backend,
+            "any": any_backend,
+        }
         config.stash[REGISTRY] = Registry(
             backends={**ours, **_merged("model kind", ours, hook.pytest_fcall_backends(config=config))},
             tool_sources=_merged("tool source", SOURCES, hook.pytest_fcall_tool_sources(config=config)),
