@@ -28,12 +28,13 @@ def read_failure(status: int | None, body: Json, headers: Mapping[str, str], now
     parts = list(_objects(body))
     text = " ".join(dict.fromkeys(_texts(parts))) or (body if isinstance(body, str) else "")
     status = _status(status, parts)
+    waits = (_wait(headers, now or datetime.now(UTC)), _told_wait(parts))
     return Failure(
         text=(_plain(text) or _phrase(status))[:_LONGEST],
         status=status,
         words=frozenset(_words(parts)),
         generation=next((said for part in parts if isinstance(said := part.get("failed_generation"), str)), ""),
-        retry_after=_wait(headers, now or datetime.now(UTC)) or _told_wait(parts),
+        retry_after=next((wait for wait in waits if wait is not None), None),
     )
 
 

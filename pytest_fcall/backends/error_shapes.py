@@ -58,6 +58,7 @@ PARSER = "the server has no parser for tool calls; start vLLM with --enable-auto
 JINJA = "the server takes no tools; start llama.cpp's server with --jinja"
 LONG = "the request is longer than the model takes"
 FILTER = "the provider's content filter stopped the prompt"
+UNSENT = "the provider's library does not take this request"
 REFUSED = "the provider refuses this request"
 BUSY = "too many requests at a time"
 BROKEN = "the server failed"
@@ -83,7 +84,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape("case", LONG, words="context_window_exceeded request_too_large model_context_window_exceeded"),
     _shape("case", LONG, text=r"maximum (context|prompt) length|context (length|size|window)\b.*(exceed|overflow)"),
     _shape("case", LONG, text=r"(exceed|longer than|larger than|overflow).*\bcontext (length|size|window)"),
-    _shape("case", LONG, text=r"prompt is too long|input is too long|too many tokens|context the overflows"),
+    _shape("case", LONG, text=r"prompt is too long|input is too long|too many tokens: |context the overflows"),
     _shape("case", LONG, text=r"exceeds the (available context|maximum number of tokens)"),
     _shape("case", LONG, text=r"`?inputs`? (tokens|must have less than)"),
     _shape("case", LONG, status="429", text=r"request too large"),
@@ -93,6 +94,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape("case", FILTER, words="invalid_prompt moderation_blocked data_inspection_failed"),
     _shape("case", FILTER, text=r"content management policy|violat\w+ (our|the) usage polic|requires moderation"),
     _shape("case", FILTER, text=r"contentpolicyviolationerror|flagged (by|as potentially)"),
+    _shape("case", UNSENT, words="refused_before_it_was_sent"),
     # Nothing is left to pay with. Providers say so by 400, 402, 403, 412 and 429.
     _shape("model", MONEY, status="402"),
     _shape("model", MONEY, words="insufficient_quota billing_not_active billing_hard_limit_reached billing_error"),
