@@ -13,7 +13,7 @@ from tests.integration.command import fcall, python
 def test_help_names_all_commands(tmp_path: Path) -> None:
     done = fcall(tmp_path, "--help")
     assert done.returncode == 0
-    for command in ("init", "lint", "schema", "tools"):
+    for command in ("init", "lint", "record", "schema", "tools"):
         assert f"\n  {command} " in done.stdout
 
 
@@ -45,7 +45,7 @@ def test_an_unknown_command_is_named_with_a_suggestion(
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["init", "lint", "schema", "tools"])
+@pytest.mark.parametrize("command", ["init", "lint", "record", "schema", "tools"])
 def test_every_command_shows_examples(capsys: pytest.CaptureFixture[str], command: str) -> None:
     assert main([command, "--help"]) == 0
     assert f"examples:\n  fcall {command}" in capsys.readouterr().out

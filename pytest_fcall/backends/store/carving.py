@@ -12,18 +12,17 @@ from typing import TypeAlias
 
 Value: TypeAlias = "int | float | str | bytes | None"
 
+PAGE_SIZE = 4096
 _TABLE_LEAF = 13
-_PAGE_SIZES = frozenset(2**n for n in range(9, 17))
-_USUAL_PAGE_SIZE = 4096
 _INTEGER_SIZES: Mapping[int, int] = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 
 
 def records(path: Path, wal: Path) -> Iterator[tuple[Value, ...]]:
     """All records of tables that can be read in the file, as `wal` changed it."""
     content = path.read_bytes()
-    size = _page_size(content)
-    pages = {number: content[start : start + size] for number, start in enumerate(range(0, len(content), size), 1)}
-    pages.update(_pages_of_wal(wal.read_bytes() if wal.exists() else b"", size))
+    starts = range(0, len(content), PAGE_SIZE)
+    pages = {number: content[start : start + PAGE_SIZE] for number, start in enumerate(starts, 1)}
+    pages.update(_pages_of_wal(wal.read_bytes() if wal.exists() else b""))
     for number, page in pages.items():
         for payload in _payloads(page, pages, 100 if number == 1 else 0):
             try:
@@ -32,20 +31,15 @@ def records(path: Path, wal: Path) -> Iterator[tuple[Value, ...]]:
                 continue
 
 
-def _page_size(content: bytes) -> int:
-    size = int.from_bytes(content[16:18], "big")
-    return size if size in _PAGE_SIZES else _USUAL_PAGE_SIZE
-
-
-def _pages_of_wal(content: bytes, size: int) -> dict[int, bytes]:
+def _pages_of_wal(content: bytes) -> dict[int, bytes]:
     """The pages of all transactions that were committed; what is left of earlier uses of the file bears other salts."""
     committed: dict[int, bytes] = {}
     begun: dict[int, bytes] = {}
-    for start in range(32, len(content), 24 + size):
-        number, pages_after_commit = struct.unpack_from(">II", content.ljust(start + 24, b"\0"), start)
+    for start in range(32, len(content) - 24, 24 + PAGE_SIZE):
+        number, pages_after_commit = struct.unpack_from(">II", content, start)
         if content[start + 8 : start + 16] != content[16:24]:
-            break
-        begun[number] = content[start + 24 : start + 24 + size]
+            continue
+        begun[number] = content[start + 24 : start + 24 + PAGE_SIZE]
         if pages_after_commit:
             committed.update(begun)
             begun.clear()
@@ -64,21 +58,22 @@ def _payloads(page: bytes, pages: Mapping[int, bytes], start: int) -> Iterator[b
 
 
 def _payload(page: bytes, at: int, pages: Mapping[int, bytes]) -> bytes:
-    size = len(page)
     length, at = _varint(page, at)
     _, at = _varint(page, at)
-    if length <= size - 35:
+    if length <= PAGE_SIZE - 35:
         return page[at : at + length]
-    least = (size - 12) * 32 // 255 - 23
-    here = least + (length - least) % (size - 4)
-    here = here if here <= size - 35 else least
+    if length > PAGE_SIZE * len(pages):
+        raise IndexError
+    least = (PAGE_SIZE - 12) * 32 // 255 - 23
+    here = least + (length - least) % (PAGE_SIZE - 4)
+    here = here if here <= PAGE_SIZE - 35 else least
     parts, found = [page[at : at + here]], here
     overflow = int.from_bytes(page[at + here : at + here + 4], "big")
     while found < length:
         more = pages[overflow]
         overflow = int.from_bytes(more[:4], "big")
         parts.append(more[4:])
-        found += max(len(more) - 4, 1)
+        found += PAGE_SIZE - 4
     return b"".join(parts)[:length]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 
 from pytest_fcall.backends.fields import Damaged
 from pytest_fcall.backends.lines import row_of, tools_line, tools_of
@@ -30,10 +31,20 @@ class Catalogues:
         return known[1]
 
     def put(self, connection: sqlite3.Connection, digest: str, tools: Tools) -> None:
-        """Write the catalogue where it is not written yet."""
-        if connection.execute("SELECT 1 FROM catalogues WHERE digest = ?", (digest,)).fetchone() is None:
-            line = tools_line(digest, tools).encode()
-            connection.execute("INSERT INTO catalogues VALUES (?, ?)", (digest, line))
+        """Write the catalogue where it is not written yet, or is damaged."""
+        if not self._has(connection, digest):
+            connection.execute(
+                "INSERT OR REPLACE INTO catalogues VALUES (?, ?)", (digest, tools_line(digest, tools).encode())
+            )
+            self._tools[digest] = tools
+
+    def _has(self, connection: sqlite3.Connection, digest: str) -> bool:
+        """A catalogue that was read once is sound; another process may have forgotten it, though."""
+        if digest in self._tools:
+            return connection.execute("SELECT 1 FROM catalogues WHERE digest = ?", (digest,)).fetchone() is not None
+        with suppress(Damaged):
+            self.get(connection, digest)
+        return digest in self._tools
 
     def get(self, connection: sqlite3.Connection, digest: str) -> Tools:
         """Read a catalogue. Raises Damaged where it is not there, or not as it was written."""

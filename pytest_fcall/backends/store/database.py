@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,6 +10,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TypeAlias, TypeVar
 
+from pytest_fcall.backends.store.carving import PAGE_SIZE
 from pytest_fcall.backends.store.errors import StoreError, in_words, is_damage
 from pytest_fcall.backends.store.locks import locked
 from pytest_fcall.backends.store.mending import is_cut_off, refill, set_aside
@@ -33,6 +35,8 @@ class Database:
         self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
         self._opened_file: tuple[int, int] | None = None
+        self._process = os.getpid()
+        self._inherited: sqlite3.Connection | None = None
 
     @property
     def exists(self) -> bool:
@@ -71,7 +75,7 @@ class Database:
             try:
                 return work()
             except sqlite3.Error as error:
-                if not is_damage(error):
+                if not is_damage(self._path, error):
                     raise
                 self._mend()
                 return work()
@@ -79,6 +83,10 @@ class Database:
             raise in_words(self._path, error) from error
 
     def _opened(self) -> sqlite3.Connection:
+        if self._process != os.getpid():
+            # A forked process may neither use nor close what its parent opened.
+            self._inherited, self._connection = self._connection, None
+            self._process = os.getpid()
         if self._connection is None:
             _make_folder(self._path.parent)
             with locked(self._guard, PATIENCE):
@@ -97,7 +105,7 @@ class Database:
         try:
             connection = _connect(self._path)
         except sqlite3.Error as error:
-            if not is_damage(error):
+            if not is_damage(self._path, error):
                 raise
             set_aside(self._path)
             connection = _connect(self._path)
@@ -123,6 +131,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     try:
         connection.text_factory = _lenient
+        connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         bring_up_to_date(connection)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import os
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,8 +24,8 @@ _WORDS: Mapping[int, str] = MappingProxyType(
         sqlite3.SQLITE_LOCKED: "another program has kept it locked for too long",
     }
 )
-_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_OTHER_TABLES = re.compile("no such (table|column)|table .* already exists|.* values? (were|was) supplied")
+_DAMAGE = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+"""What sound statements meet only where the file is not what we wrote."""
 
 
 def in_words(path: Path, error: Exception) -> StoreError:
@@ -37,9 +37,11 @@ def in_words(path: Path, error: Exception) -> StoreError:
     return StoreError(f"recorded replies in {path}: {said}")
 
 
-def is_damage(error: sqlite3.Error) -> bool:
+def is_damage(path: Path, error: sqlite3.Error) -> bool:
     """Whether the file is not what we wrote, as opposed to busy, full or forbidden."""
-    return _code(error) in _DAMAGE or _OTHER_TABLES.match(str(error)) is not None
+    code = _code(error)
+    # A file may call itself one that nobody may write.
+    return code in _DAMAGE or (code == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK))
 
 
 def _code(error: sqlite3.Error) -> int:

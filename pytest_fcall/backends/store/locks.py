@@ -15,6 +15,7 @@ def lock(path: Path, patience: float) -> sqlite3.Connection:
     """Lock `path`, a file of its own, until the connection is closed. Raises OperationalError when patience ends."""
     connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
     try:
+        connection.execute("PRAGMA journal_mode = MEMORY")  # a full disk must keep nobody from reading
         connection.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error:
         connection.close()

@@ -88,7 +88,7 @@ def _copied(connection: sqlite3.Connection, record: tuple[Value, ...]) -> str | 
             int() as checksum,
         ):
             with suppress(Damaged):
-                row = Row(digest, model, file, sample, recorded, catalogue, line, checksum)
+                row = Row(digest, model, file, sample, float(recorded), catalogue, line, checksum)
                 entry = from_row(row, ())
                 connection.execute(statements.PUT_NEWER, row)
                 connection.execute(statements.USE_ONCE, (model, file, plain(entry.case), digest))

@@ -96,7 +96,7 @@ class ReplyStore:
 
         What the last run of a case used is what is exported, and what no run uses any more may be forgotten.
         """
-        self._uses.append((plain(model), plain(file), plain(case), digest, self._run))
+        self._uses.append((plain(model), plain(file), plain(case), plain(digest), self._run))
 
     def nearest(self, model: str, case_file: str, case: str, sample: int = 0) -> Recorded | None:
         """Return what was recorded for this case when it asked something else, best of the same sample."""
@@ -126,8 +126,16 @@ class ReplyStore:
         return found
 
     def take(self, model: str, file: str, entries: Iterable[Recorded]) -> int:
-        """Take over replies that were recorded elsewhere, where they are newer; how many were. Raises StoreError."""
-        rows = [(self._row(model, file, entry), entry) for entry in entries]
+        """Take over replies that were recorded elsewhere, where they are newer; how many were. Raises StoreError.
+
+        One that cannot be kept is told in `faults`.
+        """
+        rows: list[tuple[Row, Recorded]] = []
+        for entry in entries:
+            try:
+                rows.append((self._row(model, file, entry), entry))
+            except StoreError as error:
+                self._tell(str(error))
 
         def work(connection: sqlite3.Connection) -> int:
             taken = 0
@@ -173,7 +181,8 @@ class ReplyStore:
 
     def release(self, digest: str, owner: str) -> None:
         """Give a claim up, so that others may ask; `keep` does so itself. Raises StoreError."""
-        self._claims.release(digest, owner)
+        if self._database.exists:
+            self._claims.release(digest, owner)
 
     def close(self) -> None:
         """Write what was held back, and let go of the file. The next call opens it again."""
@@ -189,9 +198,8 @@ class ReplyStore:
         uses = [self._uses.popleft() for _ in range(len(self._uses))]
 
         def all_work(connection: sqlite3.Connection) -> Result:
-            done = work(connection)
             connection.executemany(statements.USE, uses)
-            return done
+            return work(connection)
 
         return self._database.write(all_work)
 

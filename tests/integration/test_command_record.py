@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.recordings import read_recordings, recordings_path, write_recordings
+from pytest_fcall.backends.store import ReplyStore, store_path
+from pytest_fcall.core import Model
+from tests.integration.command import fcall
+from tests.unit.backends.store.entries import FILE, MODEL, entry
+
+OLD = "2020-01-01T00:00:00Z"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "cases").mkdir()
+    (tmp_path / FILE).touch()
+    return tmp_path
+
+
+@pytest.fixture
+def exported(project: Path) -> Path:
+    return recordings_path(project / FILE, Model("openai", "gpt-5.2"))
+
+
+def keep(project: Path, *entries: Recorded, file: str = FILE, used: Sequence[Recorded] = ()) -> None:
+    """One run: it kept some replies, and used others that were there."""
+    with closing(ReplyStore(store_path(project))) as store:
+        for one in entries:
+            store.keep(MODEL, file, one)
+        for one in used:
+            store.used(MODEL, file, one.case, one.digest)
+
+
+def record(folder: Path, *arguments: str, says: str = "", status: int = 0) -> str:
+    done = fcall(folder, "record", *arguments)
+    assert says in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == status, done.stderr
+    return done.stdout
+
+
+def cases(path: Path) -> list[str]:
+    return [one.case for one in read_recordings(path).entries]
+
+
+def test_exported_are_the_bytes_that_recordings_have(project: Path, exported: Path, tmp_path: Path) -> None:
+    keep(project, entry("b"), entry("a"))
+    record(project, "--export", says="cases/__fcall__/openai-gpt-5.2/weather.fc.yaml.replies.jsonl: 2 replies, 2 new")
+    write_recordings(tmp_path / "expected", Model("openai", "gpt-5.2"), [entry("a"), entry("b")])
+    assert exported.read_bytes() == (tmp_path / "expected").read_bytes()
+
+
+def test_what_was_exported_can_be_imported_elsewhere(project: Path, exported: Path) -> None:
+    keep(project, entry("a"), entry("b"))
+    record(project, "--export")
+    for file in store_path(project).parent.iterdir():
+        file.unlink()
+    record(project, "--import", says="2 replies, 2 new")
+    record(project, "--import", FILE, says="2 replies, 0 new")
+    record(project, "--import", str(exported), says="2 replies, 0 new")
+    with closing(ReplyStore(store_path(project))) as store:
+        assert [(kept.file, kept.entry) for kept in store.replies()] == [(FILE, entry("a")), (FILE, entry("b"))]
+
+
+def test_only_what_the_last_run_of_a_case_used_is_exported(project: Path, exported: Path) -> None:
+    greeting, old, new = entry("a", prompt="hello"), entry("a", prompt="old"), entry("a", prompt="new")
+    keep(project, greeting, old, entry("b"))
+    keep(project, new, used=[greeting])
+    record(project, "--export")
+    digests = {one.digest for one in read_recordings(exported).entries}
+    assert digests == {greeting.digest, new.digest, entry("b").digest}
+
+
+def test_what_colleagues_recorded_stays_in_the_file(project: Path, exported: Path) -> None:
+    theirs = replace(entry("a"), recorded="2030-01-01T00:00:00Z")
+    write_recordings(exported, Model("openai", "gpt-5.2"), [theirs, entry("c")])
+    keep(project, entry("a"), entry("b"))
+    record(project, "--export", says="3 replies, 1 new")
+    assert read_recordings(exported).entries == (theirs, entry("b"), entry("c"))
+
+
+def test_the_replies_of_one_file_or_folder_may_be_exported(project: Path, exported: Path) -> None:
+    keep(project, entry("a"))
+    keep(project, entry("b"), file="tests/test_shop.py")
+    (project / "tests").mkdir()
+    record(project, "--export", "tests")
+    assert not exported.exists()
+    assert cases(project / "tests/__fcall__/openai-gpt-5.2/test_shop.py.replies.jsonl") == ["b"]
+    record(project / "cases", "--export", "weather.fc.yaml")
+    assert cases(exported) == ["a"]
+
+
+def test_a_damaged_file_is_told_and_not_overwritten(project: Path, exported: Path) -> None:
+    write_recordings(exported, Model("openai", "gpt-5.2"), [entry("a"), entry("b")])
+    damaged = exported.read_bytes().replace(b'"case": "a"', b'"case": 5', 1)
+    exported.write_bytes(damaged)
+    keep(project, entry("c"))
+    record(project, "--export", status=1, says="weather.fc.yaml.replies.jsonl:3:1: `case` is not a string")
+    assert exported.read_bytes() == damaged
+    record(project, "--import", status=1, says="1 reply, 1 new")
+    with closing(ReplyStore(store_path(project))) as store:
+        assert store.find(entry("b").digest)
+
+
+def test_a_damaged_store_is_told_once(project: Path) -> None:
+    keep(project, entry("a"), entry("b"))
+    path = store_path(project)
+    path.write_bytes(b"\0" * 4096 + path.read_bytes()[4096:])
+    record(project, "--stats", status=1, says="2 of them could be read and are kept")
+    record(project, "--stats")
+
+
+def test_a_store_that_cannot_be_written_is_told_in_a_line(project: Path) -> None:
+    store_path(project).parent.touch()
+    write_recordings(recordings_path(project / FILE, Model("openai", "x")), Model("openai", "x"), [entry()])
+    record(project, "--import", status=1, says="fcall record: recorded replies in ")
+
+
+def test_what_is_not_needed_any_more_is_forgotten(project: Path) -> None:
+    keep(project, entry("a", prompt="old"), entry("b"))
+    keep(project, entry("a", prompt="new"))
+    keep(project, entry("c"), file="cases/gone.fc.yaml")
+    record(project, "--prune", says="forgotten: 2, kept: 2")
+
+
+def test_what_no_run_has_used_for_long_is_forgotten(project: Path, exported: Path) -> None:
+    unused, used = entry("a", recorded=OLD), entry("b", recorded=OLD)
+    write_recordings(exported, Model("openai", "gpt-5.2"), [unused, used])
+    record(project, "--import")
+    keep(project, used=[used])
+    record(project, "--prune", "--older", "30d", says="forgotten: 1, kept: 1")
+
+
+def test_it_is_shown_what_is_kept(project: Path) -> None:
+    record(project, "--stats", says="no replies are recorded in .fcall/replies.db")
+    keep(project, entry("a", recorded=OLD), entry("b"))
+    shown = record(project, "--stats").splitlines()
+    assert shown[1].split() == ["2", "1", "2020-01-01", "2026-11-21", "openai:gpt-5.2"]
+    assert shown[2].endswith("MB in .fcall/replies.db")
+
+
+@pytest.mark.parametrize("action", ["--export", "--import", "--prune", "--stats"])
+def test_without_anything_recorded_nothing_is_made(project: Path, action: str) -> None:
+    before = sorted(project.rglob("*"))
+    record(project, action)
+    assert sorted(project.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "one of the arguments --export --import --prune --stats is required"),
+        (["--export", "--prune"], "not allowed with"),
+        (["--stats", "cases"], "--stats takes no PATH: it is about all replies"),
+        (["--export", "--older", "3d"], "--older belongs to --prune"),
+        (["--prune", "--older", "soon"], "'soon' is no age: write 12h, 30d or 2w"),
+        (["--export", "nowhere"], "there is no nowhere"),
+    ],
+)
+def test_a_wrong_command_line_is_told(project: Path, arguments: list[str], says: str) -> None:
+    record(project, *arguments, status=2, says=says)

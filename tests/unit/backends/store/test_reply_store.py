@@ -1,0 +1,290 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.store import ModelStats, ReplyStore, StoreError, store_path
+from pytest_fcall.core import Json, RawCall, Reply, Request, Tool
+from tests.unit.backends.store.entries import FILE, MODEL, TOOLS, entries, entry, keep_all
+from tests.unit.backends.test_recordings import recorded, replies
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return store_path(tmp_path)
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[ReplyStore]:
+    with closing(ReplyStore(path)) as store:
+        yield store
+
+
+def again(store: ReplyStore, path: Path) -> ReplyStore:
+    """The store of a later run."""
+    store.close()
+    return ReplyStore(path)
+
+
+def test_a_reply_is_found_by_the_digest_of_its_request(store: ReplyStore) -> None:
+    keep_all(store, [entry("rome"), entry("oslo")])
+    assert store.find(entry("rome").digest) == entry("rome")
+    assert store.find("0" * 64) is None
+
+
+@given(reply=replies, case=st.text(), file=st.text(), model=st.text())
+def test_a_reply_comes_back_in_a_later_run_as_it_was(reply: Reply, case: str, file: str, model: str) -> None:
+    with TemporaryDirectory() as folder:
+        one = recorded(case, reply=reply)
+        with closing(ReplyStore(Path(folder, "replies.db"))) as store:
+            store.keep(model, file, one)
+        with closing(ReplyStore(Path(folder, "replies.db"))) as store:
+            assert store.find(one.digest) == one
+            assert [(kept.model, kept.file, kept.entry) for kept in store.replies()] == [(model, file, one)]
+
+
+def test_whoever_only_asks_makes_no_file(store: ReplyStore, path: Path) -> None:
+    assert store.find("x") is None
+    assert store.nearest(MODEL, FILE, "rome") is None
+    assert not [*store.replies(), *store.stats(), *store.files()]
+    store.used(MODEL, FILE, "rome", "x")
+    assert store.prune(lambda _: False) == 0
+    store.release("x", "me")
+    store.close()
+    assert not path.parent.exists()
+
+
+def test_the_folder_is_kept_out_of_version_control(store: ReplyStore, path: Path) -> None:
+    store.keep(MODEL, FILE, entry())
+    assert path.with_name(".gitignore").read_text(encoding="utf-8") == "*\n"
+
+
+def test_a_reply_to_the_same_request_takes_the_place_of_the_earlier_one(store: ReplyStore) -> None:
+    keep_all(store, [entry(), entry(text="other")])
+    assert store.find(entry().digest) == entry(text="other")
+    assert len(list(store.replies())) == 1
+
+
+def test_one_reply_serves_several_cases(store: ReplyStore) -> None:
+    one = entry("a", prompt="?")
+    keep_all(store, [one, replace(one, case="b")])
+    store.keep(MODEL, "tests/test_x.py", one)
+    assert [(kept.file, kept.entry.case) for kept in store.replies()] == [
+        (FILE, "a"),
+        (FILE, "b"),
+        ("tests/test_x.py", "a"),
+    ]
+    assert store.stats()[0].replies == 1
+
+
+def test_replies_are_sorted_and_may_be_those_of_one_model_or_file(store: ReplyStore) -> None:
+    keep_all(store, [entry("b"), entry("a")])
+    store.keep("local:tiny", FILE, entry("c", model="local:tiny"))
+    store.keep(MODEL, "z.yaml", entry("d"))
+    assert [kept.entry.case for kept in store.replies()] == ["c", "a", "b", "d"]
+    assert [kept.entry.case for kept in store.replies(MODEL)] == ["a", "b", "d"]
+    assert [kept.entry.case for kept in store.replies(file=FILE)] == ["c", "a", "b"]
+    assert [kept.entry.case for kept in store.replies(MODEL, FILE)] == ["a", "b"]
+    assert store.files() == [("local:tiny", FILE), (MODEL, FILE), (MODEL, "z.yaml")]
+
+
+def test_all_of_many_replies_are_listed(store: ReplyStore) -> None:
+    assert store.take(MODEL, FILE, entries(range(1_200))) == 1_200
+    assert len(list(store.replies())) == 1_200
+
+
+def test_the_nearest_reply_is_of_the_same_case_and_best_of_the_same_sample(store: ReplyStore) -> None:
+    keep_all(store, [entry("rome", sample=sample) for sample in (0, 2)] + [entry("oslo", sample=1)])
+    nearest = [store.nearest(MODEL, FILE, "rome", sample) for sample in (0, 2, 7)]
+    assert [each and each.request.sample for each in nearest] == [0, 2, 2]
+    assert store.nearest(MODEL, FILE, "bern") is None
+    assert store.nearest(MODEL, "other.yaml", "rome") is None
+    assert store.nearest("local:tiny", FILE, "rome") is None
+
+
+def test_of_replies_that_are_equally_near_the_newest_is_taken(store: ReplyStore) -> None:
+    old = entry("rome", prompt="old", recorded="2026-01-01T00:00:00Z")
+    new = entry("rome", prompt="new", recorded="2026-01-02T00:00:00Z")
+    keep_all(store, [old, new, replace(old, digest="0" * 64)])
+    assert store.nearest(MODEL, FILE, "rome") == new
+
+
+def test_keys_and_headers_are_never_written(store: ReplyStore, path: Path) -> None:
+    settings: dict[str, Json] = {
+        "api_key": "sk-1",
+        "extra_headers": {"Authorization": "sk-2"},
+        "extra_body": {"inner": [{"X-Api-Key": "sk-3", "top_k": 5}]},
+        "max_tokens": 5,
+    }
+    store.keep(MODEL, FILE, Recorded("a", "d", Request((), settings=settings), Reply(), ""))
+    assert b"sk-" not in b"".join(file.read_bytes() for file in path.parent.iterdir())
+    kept = store.find("d")
+    assert kept
+    assert kept.request.settings == {"extra_body": {"inner": [{"top_k": 5}]}, "max_tokens": 5}
+
+
+def test_a_reply_that_json_cannot_say_is_told_and_the_store_goes_on(store: ReplyStore) -> None:
+    odd = replace(entry(), reply=Reply(tool_calls=(RawCall("f", 10**5000),)))
+    with pytest.raises(StoreError, match="the reply to case 'paris' cannot be recorded"):
+        store.keep(MODEL, FILE, odd)
+    assert not list(store.replies())
+    store.keep(MODEL, FILE, entry())
+    assert store.find(entry().digest)
+
+
+def test_names_that_no_text_can_hold_do_no_harm(store: ReplyStore) -> None:
+    one = entry("\ud800")
+    store.keep("openai:\udcff", "cases/\udc80.yaml", one)
+    assert store.find(one.digest) == one
+    assert store.nearest("openai:\udcff", "cases/\udc80.yaml", "\ud800") == one
+
+
+def test_of_replies_from_elsewhere_those_that_cannot_be_kept_are_told(store: ReplyStore) -> None:
+    unsayable = entry("nan", tools=(Tool("f", "", {"default": float("nan")}),), sample=0, digest="d1")
+    odd = replace(entry("odd", sample=10**30), digest="\ud800")
+    assert store.take(MODEL, FILE, [unsayable, odd, entry("rome")]) == 2
+    assert "not JSON compliant" in store.faults[0].message
+    assert {kept.entry.case for kept in store.replies()} == {"odd", "rome"}
+
+
+def test_many_threads_share_a_store(store: ReplyStore) -> None:
+    def keep(number: int) -> Recorded | None:
+        store.keep(MODEL, FILE, entry(number))
+        return store.find(entry(number).digest)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(keep, range(200))) == entries(range(200))
+
+
+def test_a_catalogue_of_tools_is_kept_once(store: ReplyStore, path: Path) -> None:
+    parameters = {f"p{n}": {"type": "string", "description": f"The parameter number {n}"} for n in range(10)}
+    tools = tuple(
+        Tool(f"tool_{n}", "What it does, and when it is used", {"type": "object", "properties": parameters})
+        for n in range(60)
+    )
+    keep_all(store, [entry(number, tools=tools) for number in range(500)])
+    store.close()
+    size = path.stat().st_size
+    assert size < 5_000_000
+    assert len(json.dumps([tool.parameters for tool in tools])) * 500 > 5 * size
+
+
+def test_the_last_run_of_a_case_is_known(store: ReplyStore, path: Path) -> None:
+    first, second = entry("a", prompt="1"), entry("a", prompt="2")
+    keep_all(store, [first, second, entry("b")])
+    store = again(store, path)
+    store.used(MODEL, FILE, "a", first.digest)
+    store.keep(MODEL, FILE, entry("a", prompt="3"))
+    assert store.last_used(MODEL, FILE) == {
+        "a": {first.digest, entry("a", prompt="3").digest},
+        "b": {entry("b").digest},
+    }
+
+
+def test_what_was_used_is_written_at_the_end_if_nothing_was_kept(store: ReplyStore, path: Path) -> None:
+    keep_all(store, [entry("a", prompt="1"), entry("a", prompt="2")])
+    store = again(store, path)
+    store.used(MODEL, FILE, "a", entry("a", prompt="1").digest)
+    store = again(store, path)
+    assert store.last_used(MODEL, FILE) == {"a": {entry("a", prompt="1").digest}}
+
+
+def test_replies_from_elsewhere_are_taken_where_they_are_newer(store: ReplyStore) -> None:
+    store.keep(MODEL, FILE, entry("a", text="ours", recorded="2026-01-02T01:00:00+01:00"))
+    older = entry("a", text="older", recorded="2026-01-01T23:59:00Z")
+    newer = entry("a", text="newer", recorded="2026-01-02T00:00:01Z")
+    assert store.take(MODEL, FILE, [older, entry("b")]) == 1
+    assert store.find(older.digest) == entry("a", text="ours", recorded="2026-01-02T01:00:00+01:00")
+    assert store.take(MODEL, FILE, [newer]) == 1
+    assert store.find(older.digest) == newer
+    assert store.last_used(MODEL, FILE) == {"a": {older.digest}}
+
+
+def test_what_the_last_run_of_its_case_did_not_use_is_forgotten(store: ReplyStore, path: Path) -> None:
+    keep_all(store, [entry("a", prompt="old"), entry("b")])
+    store = again(store, path)
+    store.keep(MODEL, FILE, entry("a", prompt="new"))
+    assert store.prune(lambda _: True) == 1
+    assert [kept.entry for kept in store.replies()] == [entry("a", prompt="new"), entry("b")]
+
+
+def test_replies_for_files_that_are_gone_are_forgotten(store: ReplyStore) -> None:
+    keep_all(store, entries(range(3)))
+    keep_all(store, [entry(0), entry(9, tools=())], file="other.yaml")
+    assert store.prune(lambda file: file != FILE) == 2
+    assert [kept.entry for kept in store.replies()] == [entry(0), entry(9, tools=())]
+
+
+def test_what_was_neither_recorded_nor_used_since_then_is_forgotten(store: ReplyStore) -> None:
+    old, new = entry("a", recorded="2026-01-01T00:00:00Z"), entry("b", recorded="2026-01-03T00:00:00Z")
+    store.take(MODEL, FILE, [old, new, replace(old, digest="used")])
+    store.used(MODEL, FILE, "a", "used")
+    assert store.prune(lambda _: True, before=entry(recorded="2026-01-02T00:00:00Z").moment) == 1
+    assert {kept.entry.digest for kept in store.replies()} == {new.digest, "used"}
+
+
+def test_tools_that_no_reply_needs_are_forgotten_and_their_room_is_given_back(store: ReplyStore, path: Path) -> None:
+    big = Tool("big", "x" * 1_000_000)
+    keep_all(store, [entry("a", tools=(big,)), entry("b")])
+    store.prune(lambda _: True)
+    assert store.find(entry("a", tools=(big,)).digest)
+    store = again(store, path)
+    store.keep(MODEL, FILE, entry("a", tools=TOOLS))
+    store.prune(lambda _: True)
+    store.close()
+    assert path.stat().st_size < 100_000
+
+
+def test_a_catalogue_that_was_forgotten_elsewhere_is_written_again(store: ReplyStore, path: Path) -> None:
+    store.keep(MODEL, FILE, entry("a"))
+    with closing(ReplyStore(path)) as other:
+        other.prune(lambda _: False)
+    store.keep(MODEL, FILE, entry("b"))
+    assert store.find(entry("b").digest) == entry("b")
+    assert not store.faults
+
+
+def test_it_is_known_what_is_kept(store: ReplyStore) -> None:
+    first, last = entry("a", recorded="2026-01-01T00:00:00Z"), entry("b", recorded="2026-01-02T00:00:00Z")
+    store.keep(MODEL, FILE, first)
+    store.keep(MODEL, "z.yaml", last)
+    store.keep("local:tiny", FILE, replace(entry("c", model="local:tiny"), recorded="yesterday"))
+    assert store.stats() == [
+        ModelStats("local:tiny", replies=1, files=1, oldest=0.0, newest=0.0),
+        ModelStats(MODEL, replies=2, files=2, oldest=first.moment, newest=last.moment),
+    ]
+
+
+def test_a_store_that_was_closed_opens_again(store: ReplyStore) -> None:
+    store.keep(MODEL, FILE, entry())
+    store.close()
+    store.close()
+    assert store.find(entry().digest) == entry()
+
+
+def test_a_file_that_was_deleted_during_the_run_is_made_again(store: ReplyStore, path: Path) -> None:
+    store.keep(MODEL, FILE, entry("a"))
+    for file in path.parent.iterdir():
+        file.unlink()
+    path.parent.rmdir()
+    store.keep(MODEL, FILE, entry("b"))
+    store.close()
+    assert store.find(entry("b").digest) == entry("b")
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / ".fcall").write_text("a file", encoding="utf-8")
+    store = ReplyStore(store_path(tmp_path))
+    with pytest.raises(StoreError, match=r"recorded replies in .*replies\.db: File exists"):
+        store.keep(MODEL, FILE, entry())
+    assert store.find(entry().digest) is None
