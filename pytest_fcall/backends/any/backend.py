@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_fcall.backends.any.client import Provider, close, provider_of
 from pytest_fcall.backends.any.failures import failure_of
 from pytest_fcall.backends.entries import BadSettings, Entry
-from pytest_fcall.backends.error_shapes import KEY
 from pytest_fcall.backends.errors import Failure, Teller, reply_or_raise, worth_hiding
 from pytest_fcall.backends.openai.chat import CHAT
 from pytest_fcall.backends.openai.question import Question, question
@@ -49,17 +48,23 @@ class AnyBackend:
     async def complete(self, request: Request) -> Reply:
         """Answer `request`; its time is that of the provider's library."""
         provider, client = self._open()
-        how, asked, arguments = self._planned(request, provider)
+        how, asked = self._planned(request)
+        arguments = self._arguments(asked, how, provider)
         started = time.perf_counter()
         came = await _answer(client, arguments, how.timeout)
         seconds = time.perf_counter() - started
         reply = came if isinstance(came, Failure) else CHAT.read(came, asked.out) or Failure("the answer is empty")
         if isinstance(reply, Failure):
-            reply = self._sorted(reply, provider, how)
+            secrets = worth_hiding([provider.key() or "", provider.url or "", *_words(how.headers)])
+            reply = reply_or_raise(reply, Teller(self._model.id, secrets, provider.key_variable))
         engine: dict[str, Json] = {"provider": self._provider, **reply.engine}
         if wire := [*asked.out.effects, *(["floats"] if self._provider in _FLOATS else [])]:
             engine["wire"] = wire
         return replace(reply, decoder=asked.decoder, seconds=seconds, engine=engine)
+
+    def changes(self, request: Request) -> tuple[str, ...]:
+        """What is sent otherwise than the case has it, one line each. Raises CaseRefused."""
+        return self._planned(request)[1].out.changes
 
     async def close(self) -> None:
         """Close all connections. Those of an event loop that is closed went with it."""
@@ -78,28 +83,27 @@ class AnyBackend:
                 raise ModelUnavailable(Teller(self._model.id).say(str(error))) from None
         return self._opened[loop]
 
-    def _planned(self, request: Request, provider: Provider) -> tuple[Asking, Question, Mapping[str, Any]]:
+    def _planned(self, request: Request) -> tuple[Asking, Question]:
         try:
-            how = asking(self._entry.settings, request.settings)
-            asked = question(self._name, request, replace(how, responses=False), official=False)
-            return how, asked, _arguments(CHAT.written(asked), how, provider)
-        except (ValueError, OSError, RecursionError) as error:
+            how = replace(asking(self._entry.settings, request.settings), responses=False)
+            return how, question(self._name, request, how, official=False)
+        except (ValueError, RecursionError) as error:
             raise CaseRefused(f"{self._model.id}: {error}") from None
 
-    def _sorted(self, failure: Failure, provider: Provider, how: Asking) -> Reply:
-        if failure.shape.advice == KEY:
-            variable = provider.key_variable
-            raise ModelUnavailable(f"{self._model.id}: the API key was not accepted; look at the variable {variable}")
-        said = [word for value in how.headers.values() for word in (value, *value.split())]
-        secrets = worth_hiding([provider.key() or "", provider.url or "", *said])
-        return reply_or_raise(failure, Teller(self._model.id, secrets))
+    def _arguments(self, asked: Question, how: Asking, provider: Provider) -> dict[str, Any]:
+        """The arguments of the library's function: a body of Chat Completions, and what is said beside it."""
+        try:
+            body = CHAT.written(asked)
+        except (ValueError, OSError, RecursionError) as error:
+            raise CaseRefused(f"{self._model.id}: {error}") from None
+        beside = {"extra_headers": how.headers, "extra_body": how.extra_body}
+        timeout = {} if provider.kind.TIMEOUT_SUPPORT == "unsupported" else {"timeout": how.timeout}
+        return {**body, **timeout, **{name: dict(value) for name, value in beside.items() if value}}
 
 
-def _arguments(body: Mapping[str, Json], how: Asking, provider: Provider) -> dict[str, Any]:
-    """The arguments of the library's function: a body of Chat Completions, and what is said beside it."""
-    beside = {"extra_headers": how.headers, "extra_body": how.extra_body}
-    timeout = {} if provider.kind.TIMEOUT_SUPPORT == "unsupported" else {"timeout": how.timeout}
-    return {**body, **timeout, **{name: dict(value) for name, value in beside.items() if value}}
+def _words(headers: Mapping[str, str]) -> list[str]:
+    """The values of headers and the words in them: a secret may stand behind another word."""
+    return [word for value in headers.values() for word in (value, *value.split())]
 
 
 async def _answer(client: AnyLLM, arguments: Mapping[str, Any], timeout: float) -> Mapping[str, Json] | Failure:

@@ -20,7 +20,7 @@ def plain_root(parameters: Mapping[str, Json], changes: list[str]) -> dict[str, 
     that every branch requires. That allows more than the schema does: calls are judged by the schema itself. What was
     changed is added to `changes`.
     """
-    root = _merged(parameters, parameters, depth=0)
+    root = _Merger(parameters).merged(parameters)
     given = resolved(parameters, parameters)
     changes += [f"`{key}` at the root became one object" for key in _MERGED if key in given]
     changes += [f"`{key}` at the root was left out" for key in _LEFT_OUT if key in given]
@@ -40,35 +40,42 @@ def _listing(schema: Mapping[str, Json]) -> dict[str, Json]:
     return out
 
 
-def _merged(root: Mapping[str, Json], schema: Mapping[str, Json], depth: int) -> dict[str, Json]:
-    """An object that takes whatever `schema` takes, without the keywords that may not stand at a root."""
-    out = dict(resolved(root, schema))
-    pieces = [_branches(root, out.get("allOf"), depth), *([form] for form in _unions(root, out, depth))]
-    for key in (*_MERGED, *_LEFT_OUT, "$ref"):
-        out.pop(key, None)
-    for piece in (form for forms in pieces for form in forms):
-        _join(out, piece)
-    return out
+class _Merger:
+    """Makes one object of schemas in which others apply in place; each is looked at once, however often it is named."""
 
+    def __init__(self, root: Mapping[str, Json]) -> None:
+        self._root = root
+        self._known: dict[int, dict[str, Json]] = {}
 
-def _unions(root: Mapping[str, Json], schema: Mapping[str, Json], depth: int) -> list[dict[str, Json]]:
-    """One object for each union: the properties of all branches, required only where all require them."""
-    unions = []
-    for key in _UNIONS:
-        if branches := _branches(root, schema.get(key), depth):
+    def merged(self, schema: Mapping[str, Json]) -> dict[str, Json]:
+        """An object that takes whatever `schema` takes, without the keywords that may not stand at a root."""
+        if id(schema) in self._known:
+            return self._known[id(schema)]
+        self._known[id(schema)] = {}  # what it says of itself from within adds nothing
+        out = dict(resolved(self._root, schema))
+        pieces = [*self._branches(out.get("allOf")), *self._unions(out)]
+        for key in (*_MERGED, *_LEFT_OUT, "$ref"):
+            out.pop(key, None)
+        for piece in pieces:
+            _join(out, piece)
+        self._known[id(schema)] = out
+        return out
+
+    def _unions(self, schema: Mapping[str, Json]) -> list[dict[str, Json]]:
+        """One object for each union: the properties of all branches, required only where all require them."""
+        unions = []
+        for branches in filter(None, (self._branches(schema.get(key)) for key in _UNIONS)):
             union: dict[str, Json] = {}
             for branch in branches:
                 _join(union, branch)
             common = set.intersection(*(set(_names(branch)) for branch in branches))
             union["required"] = [name for name in _names(union) if name in common]
             unions.append(union)
-    return unions
+        return unions
 
-
-def _branches(root: Mapping[str, Json], given: Json, depth: int) -> list[dict[str, Json]]:
-    if not isinstance(given, list) or depth > 10:
-        return []
-    return [_merged(root, branch, depth + 1) for branch in given if isinstance(branch, Mapping)]
+    def _branches(self, given: Json) -> list[dict[str, Json]]:
+        branches = given if isinstance(given, list) else []
+        return [self.merged(branch) for branch in branches if isinstance(branch, Mapping)]
 
 
 def _join(out: dict[str, Json], piece: Mapping[str, Json]) -> None:

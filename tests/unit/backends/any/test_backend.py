@@ -261,6 +261,25 @@ def test_nobody_at_the_address_may_be_there_later() -> None:
         answered("openai/exam", refused_connection())
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"seed": 1}, "`seed` cannot be set for this provider"),
+        ({"reasoning_effort": "banana"}, "`reasoning_effort`: Input should be 'none', "),
+        ({"tool_choice": {"x": 1}}, "Unsupported tool_choice format"),
+        ({"n": 3}, "'n' is not supported for anthropic"),
+    ],
+)
+def test_what_the_provider_cannot_be_asked_is_the_case_s_fault(
+    server: Server, settings: Mapping[str, Json], said: str
+) -> None:
+    with pytest.raises(CaseRefused, match="any:anthropic/exam: the provider's library does not take this") as error:
+        answered("anthropic/exam", server.url, tools=[ADD], settings=settings)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not server.asked
+
+
 @pytest.mark.parametrize("name", ["exam", "/exam", "openai/"])
 def test_a_name_without_its_provider_is_refused_at_once(name: str) -> None:
     with pytest.raises(BadSettings, match="write any:provider/model, such as"):
@@ -292,6 +311,12 @@ def test_a_variable_that_the_settings_name_must_be_set(server: Server) -> None:
         answered("openai/exam", server.url, api_key_env="EXAM_KEY")
 
 
+def test_a_refused_key_names_its_variable(server: Server) -> None:
+    server.script(provider_error(401, "No."))
+    with pytest.raises(ModelUnavailable, match="the API key was not accepted; look at the variable ANTHROPIC_API_KEY"):
+        answered("anthropic/exam", server.url)
+
+
 def test_the_key_is_taken_from_the_variable_that_the_settings_name(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -315,6 +340,14 @@ def test_two_tools_that_would_have_one_name_are_the_case_s_fault(server: Server)
 def test_an_option_that_is_not_known_is_refused_at_once(option: dict[str, str]) -> None:
     with pytest.raises(BadSettings, match="is unknown; known are base_url, "):
         any_backend(Model("any", "openai/exam", option), Path("/nowhere"))
+
+
+def test_what_is_sent_otherwise_is_told() -> None:
+    backend = any_backend(Model("any", "openai/exam"), Path("/nowhere"))
+    assert backend.changes(Request((HI,), (ADD,))) == (
+        "`math.add` is sent as `math_add`",
+        "`math.add`: the types `dict`, `float` are sent as those of JSON Schema",
+    )
 
 
 def test_what_shapes_the_answer_is_told() -> None:

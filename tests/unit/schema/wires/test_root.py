@@ -83,6 +83,12 @@ def test_a_root_that_holds_itself_comes_to_an_end() -> None:
     assert out["properties"] == {"id": NUMBER}
 
 
+def test_branches_that_name_each_other_many_times_are_looked_at_once() -> None:
+    doubled: dict[str, Any] = {f"D{depth}": {"anyOf": [{"$ref": f"#/$defs/D{depth + 1}"}] * 9} for depth in range(40)}
+    out, _ = root({"anyOf": [{"$ref": "#/$defs/D0"}], "$defs": doubled | {"D40": by_id()}})
+    assert (out["properties"], out["required"]) == ({"id": NUMBER}, ["id"])
+
+
 @pytest.mark.parametrize(("key", "value"), [("enum", [{}]), ("not", {"required": ["a"]})])
 def test_what_no_root_may_say_is_left_out_and_told(key: str, value: object) -> None:
     out, changes = root({"type": "object", "properties": {"a": TEXT}, key: value})
