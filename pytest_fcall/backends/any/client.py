@@ -9,6 +9,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from pytest_fcall.core import Json
+from pytest_fcall.schema.words import nearest
 
 if TYPE_CHECKING:
     from any_llm import AnyLLM
@@ -62,9 +63,9 @@ def provider_of(name: str, settings: Mapping[str, Json]) -> Provider:
     try:
         kind = AnyLLM.get_provider_class(name)
     except UnsupportedProviderError as error:
-        raise ValueError(
-            f"any-llm knows no provider {name!r:.60}; known are {', '.join(sorted(error.supported_providers))}"
-        ) from None
+        near = nearest(name, error.supported_providers)
+        hint = f"did you mean `{near}`?" if near else f"known are {', '.join(sorted(error.supported_providers))}"
+        raise ValueError(f"any-llm knows no provider {name!r:.60}; {hint}") from None
     except ImportError:
         raise ValueError(_uninstalled(name)) from None
     url, variable = settings.get("base_url"), settings.get("api_key_env")

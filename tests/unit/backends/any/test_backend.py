@@ -286,9 +286,13 @@ def test_a_name_without_its_provider_is_refused_at_once(name: str) -> None:
         any_backend(Model("any", name), Path("/nowhere"))
 
 
-def test_an_unknown_provider_is_refused_with_those_that_are_known(server: Server) -> None:
-    with pytest.raises(ModelUnavailable, match="any:nope/x: any-llm knows no provider 'nope'; known are anthropic, "):
-        answered("nope/x", server.url)
+@pytest.mark.parametrize(
+    ("name", "hint"), [("antropic", "did you mean `anthropic`?"), ("xyzzy", "known are anthropic, ")]
+)
+def test_an_unknown_provider_is_refused_with_a_hint(server: Server, name: str, hint: str) -> None:
+    with pytest.raises(ModelUnavailable, match=f"any:{name}/x: any-llm knows no provider '{name}'; ") as error:
+        answered(f"{name}/x", server.url)
+    assert hint in str(error.value)
 
 
 def test_a_provider_whose_library_is_missing_is_told_with_the_command(server: Server) -> None:
