@@ -17,6 +17,7 @@ class Shape:
 
     blame: Blame
     advice: str
+    """What to do, or what is wrong where there is nothing to do; `{key}` stands for the variable with the key."""
     statuses: frozenset[int] = frozenset()
     words: frozenset[str] = frozenset()
     """Codes, types and reasons, in lower case."""
@@ -48,7 +49,7 @@ def _statuses(part: str) -> range:
 
 CALL = "the model's call could not be read by the provider"
 CUT = "the model's answer was cut off by its length limit"
-KEY = "the API key was not accepted; look at the variable that `api_key_env` names, OPENAI_API_KEY unless it is set"
+KEY = "the API key was not accepted; look at the variable {key}"
 MONEY = "no quota or credit is left; look at the account's billing page"
 NAME = "the provider has no model of this name, or none that this key may use"
 PLACE = "there is no such address; `base_url` mostly ends in /v1"

@@ -39,6 +39,8 @@ class Teller:
 
     model: str
     secrets: tuple[str, ...] = ()
+    key: str = "that holds it"
+    """The variable with the key."""
 
     def say(self, *parts: str) -> str:
         """Join the parts that say anything, in one line of bearable length."""
@@ -64,18 +66,19 @@ def reply_or_raise(failure: Failure, teller: Teller) -> Reply:
     Raises ModelUnavailable, CaseRefused or Unanswered.
     """
     shape = failure.shape
+    advice = shape.advice.format(key=teller.key)
     status = f"HTTP {failure.status}" if failure.status and failure.status != 200 else ""
     said = failure.text if shape.quoted else ""
     match shape.blame:
         case "malformed":
-            reason = teller.hidden(f"{shape.advice}: {said}" if said else shape.advice)
+            reason = teller.hidden(f"{advice}: {said}" if said else advice)
             return Reply(text=failure.generation, malformed=f"{reason[:1].upper()}{reason[1:]}", finish="unknown")
         case "length":
             return Reply(text=failure.generation, finish="length")
         case "model":
-            raise ModelUnavailable(teller.say(shape.advice, status, said))
+            raise ModelUnavailable(teller.say(advice, status, said))
         case "case":
-            raise CaseRefused(teller.say(shape.advice, status, said))
+            raise CaseRefused(teller.say(advice, status, said))
         case blame:
-            told = teller.say(shape.advice if failure.status else "", status, said)
+            told = teller.say(advice if failure.status else "", status, said)
             raise Unanswered(told, retry_after=failure.retry_after, throttled=blame == "throttled")

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.entries import BadSettings, Entry
-from pytest_fcall.backends.error_bodies import parsed, read_failure
 from pytest_fcall.backends.errors import Failure, Teller, reply_or_raise
-from pytest_fcall.backends.openai.chat import CHAT
-from pytest_fcall.backends.openai.question import Form, Question, question
-from pytest_fcall.backends.openai.responses import RESPONSES
+from pytest_fcall.backends.openai.sending import Sending, sending
 from pytest_fcall.backends.openai.server import server_of
-from pytest_fcall.backends.openai.settings import asking, shaping
+from pytest_fcall.backends.openai.settings import shaping
 from pytest_fcall.backends.prompting import STYLES
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request
 
 if TYPE_CHECKING:
-    from pytest_fcall.backends.openai.client import Answered, Client
+    from pytest_fcall.backends.openai.client import Client
 
 
 class OpenAIBackend:
@@ -41,28 +36,35 @@ class OpenAIBackend:
 
     async def complete(self, request: Request) -> Reply:
         """Answer `request`; its time is that of the one exchange with the server."""
-        try:
-            how = asking(self._entry.settings, request.settings)
-            asked = question(self._entry.name, request, how, official=self._server.official)
-            form = RESPONSES if how.responses else CHAT
-            body = _body(form.written(asked), how.extra_body)
-        except (ValueError, OSError, RecursionError) as error:
-            raise CaseRefused(f"{self._model.id}: {error}") from None
+        from pytest_fcall.backends.openai.answer import read_answer
+
+        sent = self._sending(request)
         client = self._opened()
         started = time.perf_counter()
-        came = await client.post(form.path, body, how.headers, how.timeout)
+        came = await client.post(sent.form.path, sent.body, sent.how.headers, sent.how.timeout)
         seconds = time.perf_counter() - started
-        reply = came if isinstance(came, Failure) else _reply(came, form, asked)
+        out = sent.asked.out
+        reply = came if isinstance(came, Failure) else read_answer(came, sent.form, out)
         if isinstance(reply, Failure):
-            secrets = self._server.secrets(how.headers, how.extra_body)
-            reply = reply_or_raise(reply, Teller(self._model.id, secrets))
-        engine = {**reply.engine, "wire": list(asked.out.effects)} if asked.out.effects else reply.engine
-        return replace(reply, decoder=asked.decoder, seconds=seconds, engine=engine)
+            secrets = self._server.secrets(sent.how.headers, sent.how.extra_body)
+            reply = reply_or_raise(reply, Teller(self._model.id, secrets, self._server.key_variable))
+        engine = {**reply.engine, "wire": list(out.effects)} if out.effects else reply.engine
+        return replace(reply, decoder=sent.asked.decoder, seconds=seconds, engine=engine)
+
+    def changes(self, request: Request) -> tuple[str, ...]:
+        """What is sent otherwise than the case has it, one line each. Raises CaseRefused."""
+        return self._sending(request).asked.out.changes
 
     async def close(self) -> None:
         """Close all connections."""
         if self._client is not None:
             await self._client.close()
+
+    def _sending(self, request: Request) -> Sending:
+        try:
+            return sending(self._entry.name, self._entry.settings, request, official=self._server.official)
+        except (ValueError, OSError, RecursionError) as error:
+            raise CaseRefused(f"{self._model.id}: {error}") from None
 
     def _opened(self) -> Client:
         from pytest_fcall.backends.openai.client import Client
@@ -74,48 +76,3 @@ class OpenAIBackend:
                 raise ModelUnavailable(f"{self._model.id}: {error}") from None
         self._client.open()
         return self._client
-
-
-def _body(written: Mapping[str, Json], extra: Mapping[str, Json]) -> bytes:
-    """The body as bytes. Raises ValueError, in words, for what JSON cannot say and for what cannot be read back."""
-    body = {**written, **extra}
-    if body.get("stream"):
-        raise ValueError("`stream` cannot be asked for: answers are read whole")
-    try:
-        return json.dumps(body, allow_nan=False, default=_plain).encode()
-    except TypeError as error:
-        raise ValueError(f"the request cannot be sent: {error}") from None
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"it holds a {type(value).__name__}, which JSON has no form for")
-
-
-def _reply(came: Answered, form: Form, asked: Question) -> Reply | Failure:
-    """Read what came, whatever it is."""
-    try:
-        body = parsed(came.body)
-    except ValueError as error:
-        if came.status < HTTPStatus.BAD_REQUEST:
-            return Failure(_strange(came.body, str(error)))
-        body = came.body.decode(errors="replace")
-    if came.status < HTTPStatus.BAD_REQUEST and isinstance(body, Mapping):
-        reply = form.read(body, asked.out)
-        if reply is not None:
-            return reply
-    failure = read_failure(came.status, body, came.headers)
-    return failure if failure.text else Failure("the server's answer is JSON, but none of OpenAI's forms of an answer")
-
-
-def _strange(body: bytes, fault: str) -> str:
-    """What came instead of JSON, in words."""
-    start = body.lstrip()[:10]
-    if not start:
-        return "the server's answer is empty"
-    if start.startswith(b"<"):
-        return "the server answered with a web page; `base_url` mostly ends in /v1, or is there a proxy in between?"
-    if start.startswith((b"data:", b"event:")):
-        return "the server streams its answer, which nobody asked for"
-    return f"the server's answer is {fault}"

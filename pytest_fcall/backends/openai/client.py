@@ -98,6 +98,7 @@ async def _post(client: AsyncOpenAI, path: str, body: bytes, headers: Mapping[st
 def _broken(error: BaseException) -> Failure:
     """Say why there is no whole answer. Libraries wrap each other's errors: the innermost one that we know counts."""
     import aiohttp
+    import httpx2
 
     for cause in reversed([*_causes(error)]):
         match cause:
@@ -107,6 +108,8 @@ def _broken(error: BaseException) -> Failure:
                 return Failure("the answer broke off in the middle")
             case aiohttp.ServerDisconnectedError() | ConnectionResetError() | BrokenPipeError():
                 return Failure("the server closed the connection before it answered")
+            case httpx2.DecodingError():
+                return Failure("the answer is compressed and cannot be unpacked")
             case ConnectionRefusedError():
                 return Failure("the connection was refused: is the server running?")
             case TimeoutError():

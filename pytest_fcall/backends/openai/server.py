@@ -26,8 +26,6 @@ class Server:
     """An address and the key for it."""
 
     url: str
-    named_by: str
-    """Who gives the address, for messages."""
     key_variable: str
 
     @property
@@ -64,13 +62,13 @@ def server_of(settings: Mapping[str, Json]) -> Server:
     """The server that the settings name, or else the environment. Raises BadSettings for an address that is none."""
     given = settings.get("base_url")
     url = given if isinstance(given, str) else os.environ.get(_URL, "").strip() or OFFICIAL
-    named_by = "`base_url`" if given else f"the variable {_URL}" if url != OFFICIAL else "OpenAI"
+    named_by = "`base_url`" if given else f"the variable {_URL}"
     variable = settings.get("api_key_env")
     if not _is_address(url):
         raise BadSettings(f"{named_by} holds no address; write it whole, such as http://127.0.0.1:8000/v1")
     if "@" in urlsplit(url).netloc:
         raise BadSettings(f"{named_by} holds a name and password; send what the server wants by `headers`")
-    return Server(url, named_by, variable if isinstance(variable, str) else _KEY)
+    return Server(url, variable if isinstance(variable, str) else _KEY)
 
 
 def _is_address(url: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -172,6 +173,11 @@ def test_each_row_of_the_table_has_a_failure_that_needs_it() -> None:
     ours = [Failure("x", words=frozenset({word})) for word in ("untrusted_certificate", "refused_before_it_was_sent")]
     needed = {*(failure.shape for failure in ours), *(failed(status, body).shape for _, status, body in FAILURES)}
     assert [shape for shape in SHAPES if shape not in needed] == []
+
+
+def test_each_advice_is_explained() -> None:
+    page = (Path(__file__).parents[3] / "docs/reference/failures.md").read_text(encoding="utf-8")
+    assert [shape.advice for shape in SHAPES if shape.advice.partition(";")[0] not in page] == []
 
 
 def told(failure: Failure) -> str:

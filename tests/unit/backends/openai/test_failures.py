@@ -27,6 +27,7 @@ from tests.unit.backends.openai.asking import NOWHERE, WEATHER, ask, request, th
         (servers.truncated_json(), "the server's answer is JSON that is cut off or broken at character 61 of 60"),
         (servers.invalid_utf8(), "the server's answer is not UTF-8 at byte"),
         (servers.web_page(), "the server answered with a web page; `base_url` mostly ends in /v1"),
+        (Answer(b"{}", headers={"content-encoding": "gzip"}), "the answer is compressed and cannot be unpacked"),
         (Answer(b""), "the server's answer is empty"),
         (Answer(b" \n"), "the server's answer is empty"),
         (Answer(b'data: {"choices": []}\n\n', content_type="text/event-stream"), "the server streams its answer"),
@@ -81,6 +82,26 @@ def test_a_server_that_is_not_there_is_told_of() -> None:
         ask(server, request(), base_url=servers.refused_connection())
 
 
+@pytest.mark.parametrize(("scheme", "told"), [("http", "what came is no HTTP"), ("https", r"no connection: \[SSL")])
+def test_a_server_of_another_kind_is_told_of(scheme: str, told: str) -> None:
+    async def mail(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(65536)
+        writer.write(b"220 mail.example ready\r\n\r\n")
+        writer.close()
+
+    async def asked() -> None:
+        async with await asyncio.start_server(mail, "127.0.0.1", 0) as server:
+            address = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+            backend = openai_backend(Model("openai", "exam", {"base_url": address}), NOWHERE)
+            try:
+                await backend.complete(request())
+            finally:
+                await backend.close()
+
+    with pytest.raises(Unanswered, match=f"^openai:exam: {told}"):
+        asyncio.run(asked())
+
+
 def test_a_huge_answer_is_read(server: Server) -> None:
     server.script(servers.huge(2_000_000))
     assert len(ask(server, request()).text) == 2_000_000
@@ -125,8 +146,7 @@ def test_a_wrong_key_stops_the_model_with_one_line(server: Server) -> None:
     with pytest.raises(ModelUnavailable) as caught:
         ask(server, request())
     assert str(caught.value) == (
-        "openai:exam: the API key was not accepted; look at the variable that `api_key_env` names, OPENAI_API_KEY "
-        "unless it is set: HTTP 401"
+        "openai:exam: the API key was not accepted; look at the variable OPENAI_API_KEY: HTTP 401"
     )
 
 

@@ -187,6 +187,13 @@ def test_tools_that_would_have_one_name_are_refused(server: Server) -> None:
         ask(server, request(Tool("a.b"), Tool("a_b")))
 
 
+def test_what_is_changed_on_the_way_out_is_told_without_asking(server: Server) -> None:
+    backend = openai_backend(Model("openai", "exam", {"base_url": server.url}), NOWHERE)
+    assert backend.changes(request(WEATHER)) == ()
+    assert backend.changes(request(Tool("weather.get"))) == ("`weather.get` is sent as `weather_get`",)
+    assert server.asked == []
+
+
 def test_a_picture_that_is_gone_is_named(server: Server, tmp_path: Path) -> None:
     picture: Json = {"path": str(tmp_path / "gone.png"), "media_type": "image/png", "sha256": ""}
     message: dict[str, Json] = {"role": "user", "content": [{"type": "image_file", "image_file": picture}]}
