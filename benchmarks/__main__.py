@@ -1,4 +1,5 @@
-"""Measure and print Markdown tables: `python -m benchmarks [instant] [many] [start] [matching] [--rounds N]`."""
+"""Measure and print Markdown tables: `python -m benchmarks [instant] [many] [start] [matching] [dispatch]
+[--rounds N]`."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from benchmarks.dispatch import dispatch
 from benchmarks.matching import matching
 from benchmarks.measure import pytest_command, side_by_side, table
 from benchmarks.projects import write_cases, write_parametrised
@@ -67,7 +69,7 @@ def start(folder: Path, rounds: int) -> None:
     print()
 
 
-BENCHMARKS = {"instant": instant, "many": many, "start": start, "matching": matching}
+BENCHMARKS = {"instant": instant, "many": many, "start": start, "matching": matching, "dispatch": dispatch}
 
 
 def main() -> None:

@@ -60,6 +60,21 @@ def write_cases(folder: Path, count: int) -> None:
     (folder / "many.fc.yaml").write_text(f"tools: {json.dumps([_tool(n) for n in range(3)])}\n{cases}")
 
 
+def write_spelt_out(folder: Path, count: int) -> None:
+    """Write cases whose prompts spell the calls out in JSON, and an app that makes them as the tests' server does."""
+    (folder / "spelt.py").write_text(
+        "import json\n\ndef answer(request):\n    return json.loads(request.messages[-1]['content'])\n"
+    )
+    cases = "".join(
+        f"  - id: case_{n}\n"
+        f"    prompt: '{json.dumps([{'name': f'tool_{n % 3}', 'arguments': {'city': f'City {n}', 'days': n % 9}}])}'\n"
+        f"    expect:\n"
+        f"      - tool_{n % 3}: {{city: City {n}, days: {n % 9}}}\n"
+        for n in range(count)
+    )
+    (folder / "spelt.fc.yaml").write_text(f"tools: {json.dumps([_tool(n) for n in range(3)])}\ncases:\n{cases}")
+
+
 def write_parametrised(folder: Path, count: int) -> None:
     """Write a test function with `count` parameter sets."""
     (folder / "test_many.py").write_text(PARAMETRISED.format(count=count))

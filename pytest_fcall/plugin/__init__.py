@@ -25,31 +25,9 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options, which `pytest --help` lists."""
-    group = parser.getgroup("fcall", "tool calls of language models (pytest-fcall)")
-    group.addoption(
-        "--fc-model",
-        action="append",
-        default=[],
-        metavar="KIND:NAME",
-        help="the model that sits the exam, such as python:shop.agent:answer; repeat it to compare models",
-    )
-    group.addoption(
-        "--fc-live",
-        action="store_true",
-        help="ask the models that only the configuration names; without it they answer from recorded replies",
-    )
-    group.addoption(
-        "--fc-replay",
-        action="store_true",
-        help="use recorded replies and nothing else; a missing one is an error that says what changed",
-    )
-    parser.addini("fc_model", "models to use when the command line names none (one a line)", type="linelist")
-    parser.addini(
-        "fc_files",
-        "globs, from the root folder, of YAML files that hold cases beside *.fc.yaml and *.fc.yml",
-        type="linelist",
-        default=["cases/**"],
-    )
+    from pytest_fcall.plugin.options import add_options
+
+    add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -81,6 +59,20 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         from pytest_fcall.plugin.extensions import registry
 
         registry(session.config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Deal each worker its whole part at once, where models are asked: only who knows what is next asks ahead."""
+    if config.getoption("dist") != "load" or not models_are_named(config):
+        return None
+    from pytest_fcall.plugin.models import named_models
+
+    if not any(named.live and named.model.kind != "python" for named in named_models(config)):
+        return None
+    from xdist.scheduler import WorkStealingScheduling  # type: ignore[import-untyped]
+
+    return WorkStealingScheduling(config, log)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
@@ -140,13 +132,20 @@ class Listener:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
+        self._failed = False
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note what fails beside the cases."""
+        self._failed |= report.failed
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Hand over to what gathers results, once there are any."""
-        if hasattr(report, "fcall"):
+        if not hasattr(report, "fcall"):
+            self._failed |= report.failed
+        else:
             from pytest_fcall.plugin.gathering import Gathering
 
-            gathering = Gathering(self._config)
+            gathering = Gathering(self._config, self._failed)
             gathering.pytest_runtest_logreport(report)
             self._config.pluginmanager.register(gathering, "fcall-results")
             self._config.pluginmanager.unregister(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import FunctionType
 from typing import TypeGuard
@@ -46,6 +46,11 @@ class AskModel:
         """`KIND:NAME`; empty where no model was named."""
         return self._source.named.model.id if self._source else ""
 
+    @property
+    def settings(self) -> Mapping[str, Json]:
+        """What is sent along with every request, unless the request says otherwise."""
+        return self._source.settings if self._source else {}
+
     def __call__(self, prompt: str | Sequence[Message], tools: Iterable[object] = (), **settings: Json) -> DecodedReply:
         """Ask, and wait for the reply.
 
@@ -53,7 +58,7 @@ class AskModel:
         models, dicts in any provider's shape, or Tools. `settings` are sent along, such as `temperature=0`.
         """
         __tracebackhide__ = True
-        request = plain_request(prompt, tools, settings)
+        request = plain_request(prompt, tools, {**self.settings, **settings})
         return self._decoded(self.answer(request), request)
 
     async def ask(
@@ -61,7 +66,7 @@ class AskModel:
     ) -> DecodedReply:
         """Do what calling does, from an async test."""
         __tracebackhide__ = True
-        request = plain_request(prompt, tools, settings)
+        request = plain_request(prompt, tools, {**self.settings, **settings})
         answer = await self._answering.answer_async(self._known_source(), request, self._asker)
         return self._decoded(answer, request)
 
@@ -96,7 +101,7 @@ def model_of_test(request: pytest.FixtureRequest) -> AskModel:
     if named is None:
         named = next(iter(named_models(config)), None)
     source = answering(config).source(named) if named else None
-    return AskModel(source, answering(config), _asker(request.node))
+    return AskModel(source, answering(config), asker_of(request.node))
 
 
 def as_model(value: object, request: pytest.FixtureRequest) -> AskModel:
@@ -116,7 +121,7 @@ def as_model(value: object, request: pytest.FixtureRequest) -> AskModel:
             f"the fixture fc_model gave a {type(value).__name__}; it may give a function, KIND:NAME, a back end, or "
             "what it got itself from the plugin's fc_model"
         )
-    return AskModel(source, answering(request.config), _asker(request.node))
+    return AskModel(source, answering(request.config), asker_of(request.node))
 
 
 def _is_backend(value: object) -> TypeGuard[Backend]:
@@ -128,8 +133,8 @@ def _named_after(thing: object) -> NamedModel:
     return NamedModel(Model("python", f"{named.__module__}:{named.__qualname__}"), "fixture", live=True)
 
 
-def _asker(node: pytest.Item) -> Asker:
-    """A case goes by its own name, without that of the model: so it is recorded, and so a run of one model has it."""
+def asker_of(node: pytest.Item) -> Asker:
+    """Say who asks. A case goes by its name without the model's, as recordings and a run of one model have it."""
     case: Case | FaultyCase | None = getattr(node, "case", None)
     name = case.id if case else getattr(node, "originalname", node.name)
     again = f"{node.parent.nodeid}::{name}" if case and node.parent else node.nodeid

@@ -11,12 +11,18 @@ from pytest_fcall.plugin.noted import noted
 from pytest_fcall.reporting import last_line, summary_lines
 from pytest_fcall.reporting.results import Result, Results, result_from_json
 
+INCONCLUSIVE = 10
+"""The exit status of a run in which replies are missing and nothing failed."""
+
 
 class Gathering:
     """Takes results out of reports, and prints the summary."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, failed: bool) -> None:
         self._config = config
+        self._failed = failed
+        """Whether anything failed that more replies could not have changed."""
+        self._unanswered: set[str] = set()
         self._results: dict[str, Result] = {}
         self._missing: set[str] = set()
         self._files_without_cases = 0
@@ -24,11 +30,15 @@ class Gathering:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the result; where a test was run again, the last one counts."""
         sent: Mapping[str, Any] | None = getattr(report, "fcall", None)
+        if report.failed:
+            self._failed |= not (sent and sent["unanswered"])
         if sent is None or report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of pytest-rerunfailures
             return
         self._results[report.nodeid] = result_from_json(sent["result"])
         if sent["missing"]:
             self._missing.add(report.nodeid)
+        if sent["unanswered"]:
+            self._unanswered.add(report.nodeid)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -46,6 +56,12 @@ class Gathering:
             terminalreporter.section("tool calls", sep="-")
         for line in lines:
             terminalreporter.line(line)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Where nothing is wrong but that replies are missing, nobody knows how the model does."""
+        if session.exitstatus == pytest.ExitCode.TESTS_FAILED and self._unanswered and not self._failed:
+            session.exitstatus = INCONCLUSIVE
 
     def results(self) -> Results:
         """Everything that came in."""

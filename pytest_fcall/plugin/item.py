@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, cast
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from pytest_fcall.cases import plan_request
-from pytest_fcall.core import Calls, Case, Condition, FaultyCase, Reply, Verdict
+from pytest_fcall.core import Calls, Case, Condition, FaultyCase, Json, Reply, Request, Verdict
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching import judge_turn
@@ -50,6 +51,7 @@ class CaseItem(pytest.Function):
         self.named = named
         self.asked: Asked | None = None
         self.verdict: Verdict | None = None
+        self.planned: Request | None = None
         super().__init__(callobj=case, **kwargs)  # type: ignore[arg-type]  # what from_parent passes on
         if isinstance(entry, Case):
             for tag in entry.tags:
@@ -59,6 +61,18 @@ class CaseItem(pytest.Function):
     def lacks_recording(self) -> bool:
         """Whether there was no reply because none is recorded."""
         return self.nodeid in answering(self.config).missing
+
+    @property
+    def lacks_reply(self) -> bool:
+        """Whether there was no reply because of a server, the network or the model's entry."""
+        return self.nodeid in answering(self.config).unanswered
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether a mark or the case itself may keep it from running, as far as can be told before it starts."""
+        marked = any(self.iter_markers("skip")) or any(self.iter_markers("skipif"))
+        named = self.named.model.id if self.named else ""
+        return marked or (isinstance(self.case, Case) and _first_for(self.case.skip, named) is not None)
 
     def reportinfo(self) -> tuple[PathLike[str] | str, int | None, str]:
         """The line of the YAML file, so that editors and reports lead to it."""
@@ -75,7 +89,9 @@ class CaseItem(pytest.Function):
         model = cast("AskModel", self.funcargs["fc_model"])
         self._skip_or_excuse(case, model.id)
         refuse_what_takes_more_than_a_request(case)
-        request = self.ihook.pytest_fcall_request(item=self, case=case, request=plan_request(case))
+        request = self.ihook.pytest_fcall_request(
+            item=self, case=case, request=planned_request(self, case, model.settings)
+        )
         self.asked = Asked(case, model, model.answer(request))
 
     def runtest(self) -> None:
@@ -119,6 +135,13 @@ class CaseItem(pytest.Function):
             pytest.skip(skip.reason)
         if xfail := _first_for(case.xfail, model):
             self.add_marker(pytest.mark.xfail(reason=xfail.reason, raises=CaseFailed))
+
+
+def planned_request(item: CaseItem, case: Case, settings: Mapping[str, Json]) -> Request:
+    """The request of a case as its file says it; fixtures have no part in it. Made once."""
+    if item.planned is None:
+        item.planned = plan_request(case, settings)
+    return item.planned
 
 
 def _first_for(conditions: tuple[Condition, ...], model: str) -> Condition | None:

@@ -32,6 +32,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: ids.index(item.named.model.id) if isinstance(item, CaseItem) and item.named else 0)
 
 
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Ask ahead of the items, where somebody may be asked at all."""
+    if not session.config.option.collectonly and any(named.live for named in named_models(session.config)):
+        from pytest_fcall.plugin.ahead import LookAhead
+
+        session.config.pluginmanager.register(LookAhead(session), "fcall-ahead")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_fcall_request(request: Request) -> Request:
     """Leave the request as it is, where nobody changes it."""
@@ -52,7 +60,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         describe(item)
         if report.skipped and isinstance(report.longrepr, tuple):
             report.longrepr = str(item.path), item.case.location.line, report.longrepr[2]
-        report.fcall = {"result": result_to_json(result), "missing": item.lacks_recording}  # type: ignore[attr-defined]
+        sent = {"result": result_to_json(result), "missing": item.lacks_recording, "unanswered": item.lacks_reply}
+        report.fcall = sent  # type: ignore[attr-defined]
     return report
 
 

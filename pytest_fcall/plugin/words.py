@@ -21,3 +21,13 @@ def fail(text: str) -> NoReturn:
     This frame is not hidden: where all are, pytest adds a hint that there is more to see.
     """
     pytest.fail(escaped_for(terminal_encoding(), text), pytrace=False)
+
+
+def without_our_frames(error: BaseException) -> BaseException:
+    """Cut a traceback down to what lies below our own code, if anything does."""
+    below = here = error.__traceback__
+    while here is not None:
+        if str(here.tb_frame.f_globals.get("__name__", "")).startswith("pytest_fcall."):
+            below = here.tb_next
+        here = here.tb_next
+    return error.with_traceback(below or error.__traceback__)

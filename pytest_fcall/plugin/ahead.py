@@ -1,0 +1,101 @@
+"""Asking ahead of the tests: replies are on their way before the items that want them start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+from pytest_fcall.core import Case
+from pytest_fcall.plugin.answering import answering
+from pytest_fcall.plugin.asking import asker_of
+from pytest_fcall.plugin.item import CaseItem, planned_request
+from pytest_fcall.plugin.limits import share_of_concurrency
+
+if TYPE_CHECKING:
+    from collections import deque
+    from concurrent.futures import Future
+    from contextlib import AbstractContextManager
+
+    from pytest_fcall.core import Reply
+
+_WHERE_A_FAILURE_ENDS_IT = 16
+"""Under -x and --maxfail few replies should be asked for in vain."""
+
+
+class LookAhead:
+    """Keeps as many requests under way as the limits let, in the order of the items."""
+
+    def __init__(self, session: pytest.Session) -> None:
+        self._session = session
+        self._places = {item: place for place, item in enumerate(session.items)}
+        self._queue = _worker_queue(session.config)
+        self._window = share_of_concurrency(session.config)
+        if session.config.getoption("maxfail"):
+            self._window = min(self._window, _WHERE_A_FAILURE_ENDS_IT)
+        self._seen: set[pytest.Item] = set()
+        self._waiting: set[Future[Reply]] = set()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        """Fill up what is under way, before an item runs."""
+        self._waiting = {future for future in self._waiting if not future.done()}
+        for upcoming in self._upcoming(item):
+            if len(self._waiting) >= self._window:
+                return
+            if upcoming not in self._seen:
+                self._seen.add(upcoming)
+                if isinstance(upcoming, CaseItem) and (future := _asked(upcoming)):
+                    self._waiting.add(future)
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """Wait for nothing more."""
+        answering(self._session.config).cancel()
+
+    def _upcoming(self, item: pytest.Item) -> Iterator[pytest.Item]:
+        """The items that this process will run, as far as it knows and not too far ahead."""
+        items = self._session.items
+        if self._queue is None:
+            return islice(items, self._places[item], self._places[item] + 2 * self._window)
+        with self._queue.lock() as numbers:
+            known = [number for number in islice(numbers, 2 * self._window) if isinstance(number, int)]
+        return iter([item, *(items[number] for number in known)])
+
+
+def _asked(item: CaseItem) -> Future[Reply] | None:
+    """Ask for an item's reply, if the request is known before its fixtures are."""
+    if item.named is None or not isinstance(item.case, Case) or not _is_plain(item, item.case):
+        return None
+    asking = answering(item.config)
+    # What cannot be asked is for the item itself to say.
+    with suppress(pytest.fail.Exception, pytest.skip.Exception):
+        source = asking.source(item.named)
+        return asking.ask_ahead(source, planned_request(item, item.case, source.settings), asker_of(item))
+    return None
+
+
+def _is_plain(item: CaseItem, case: Case) -> bool:
+    if case.mode == "conversation" or case.samples is not None or item.is_skipped:
+        return False
+    definitions = getattr(item, "_fixtureinfo").name2fixturedefs.get("fc_model", ())  # noqa: B009  pytest's own
+    changed = [each for each in item.ihook.pytest_fcall_request.get_hookimpls() if not _is_ours(each.plugin)]
+    return not changed and len(definitions) == 1
+
+
+def _is_ours(plugin: object) -> bool:
+    return getattr(plugin, "__name__", "").startswith("pytest_fcall.")
+
+
+class _Queue(Protocol):
+    def lock(self) -> AbstractContextManager[deque[object]]: ...
+
+
+def _worker_queue(config: pytest.Config) -> _Queue | None:
+    """What a worker of pytest-xdist was told to run; it may be looked at while it is locked."""
+    for plugin in config.pluginmanager.get_plugins() if hasattr(config, "workerinput") else ():
+        if (queue := getattr(plugin, "torun", None)) is not None and hasattr(queue, "lock"):
+            return queue  # type: ignore[no-any-return]
+    return None

@@ -1,0 +1,91 @@
+"""The replies that are kept: those of earlier runs to use again, and those of this run."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_fcall.core import Model, Reply, Request
+from pytest_fcall.plugin.options import Options
+
+if TYPE_CHECKING:
+    from pytest_fcall.backends.recordings import Recorded, Recordings
+    from pytest_fcall.backends.store import ReplyStore
+
+
+class Kept:
+    """Two places: the files beside the cases, for version control, and the local store that every reply goes to."""
+
+    def __init__(self, root: Path, options: Options) -> None:
+        self._root = root
+        self._options = options
+        self._files: dict[Path, Recordings] = {}
+        self._started = datetime.now(UTC)
+
+    def find(self, model: Model, file: Path, case: str, digest: str, *, live: bool) -> Recorded | None:
+        """The newest reply that is kept; where the model may be asked, only one that the options let count."""
+        entries = [self._recordings(model, file).find(digest), self.store.find(digest)]
+        counting = [entry for entry in entries if entry and (not live or self._counts(entry))]
+        found = max(counting, key=lambda entry: _time(entry.recorded), default=None)
+        if found:
+            self.store.used(model.id, self._name(file), case, digest)
+        return found
+
+    def nearest(self, model: Model, file: Path, case: str, sample: int) -> Recorded | None:
+        """What was kept for a case when it asked something else."""
+        found = self._recordings(model, file).nearest(case, sample)
+        return found or self.store.nearest(model.id, self._name(file), case, sample)
+
+    def damage(self, model: Model, file: Path) -> list[str]:
+        """What could not be read of a file's recordings, and of the store."""
+        return [fault.message for fault in (*self._recordings(model, file).faults, *self.store.faults)]
+
+    def keep(self, model: Model, file: Path, case: str, digest: str, request: Request, reply: Reply) -> None:
+        """Keep a reply at once: it was paid for. StoreError where that cannot be done."""
+        if self._options.record == "off":
+            return
+        from pytest_fcall.backends.recordings import Recorded
+
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self.store.keep(model.id, self._name(file), Recorded(case, digest, request, reply, now))
+
+    def close(self) -> None:
+        """Let go of the store's file."""
+        if "store" in self.__dict__:
+            self.store.close()
+
+    @cached_property
+    def store(self) -> ReplyStore:
+        """The local store; its file is made with the first reply."""
+        from pytest_fcall.backends.store import ReplyStore, store_path
+
+        return ReplyStore(store_path(self._root))
+
+    def _counts(self, entry: Recorded) -> bool:
+        options, recorded = self._options, _time(entry.recorded)
+        if options.record != "missing":
+            return options.record == "all" and recorded >= self._started
+        return options.max_age is None or recorded >= self._started - options.max_age
+
+    def _recordings(self, model: Model, file: Path) -> Recordings:
+        from pytest_fcall.backends.recordings import read_recordings, recordings_path
+
+        path = recordings_path(file, model)
+        if path not in self._files:
+            self._files[path] = read_recordings(path)
+        return self._files[path]
+
+    def _name(self, file: Path) -> str:
+        inside = file.is_relative_to(self._root)
+        return (file.relative_to(self._root) if inside else file).as_posix()
+
+
+def _time(recorded: str) -> datetime:
+    """When a reply was kept; what cannot be read is older than everything."""
+    try:
+        time = datetime.fromisoformat(recorded)
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

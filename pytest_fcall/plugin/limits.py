@@ -1,0 +1,37 @@
+"""How fast this process may ask, of what all processes of the run may."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fcall.plugin.options import options
+
+if TYPE_CHECKING:
+    from pytest_fcall.backends.dispatch import Limits
+
+
+def limits(config: pytest.Config) -> Limits:
+    """The limits of this process; what is counted by the minute is counted in a file that all workers share."""
+    from pytest_fcall.backends.dispatch import Limits
+
+    chosen = options(config)
+    return Limits(
+        concurrency=share_of_concurrency(config),
+        rpm=chosen.requests_per_minute,
+        tpm=chosen.tokens_per_minute,
+        shared=_shared(config),
+    )
+
+
+def share_of_concurrency(config: pytest.Config) -> int:
+    """How many requests this process may have in flight."""
+    workers: int = getattr(config, "workerinput", {}).get("workercount", 1)
+    return -(-options(config).concurrency // workers)
+
+
+def _shared(config: pytest.Config) -> Path | None:
+    run: str | None = getattr(config, "workerinput", {}).get("testrunuid")
+    return config.rootpath / ".fcall" / f"limits-{run}.db" if run else None

@@ -1,0 +1,134 @@
+"""What can be set on the command line and in the configuration."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal, TypeAlias, TypeVar, cast, get_args
+
+import pytest
+
+Record: TypeAlias = Literal["missing", "all", "off"]
+
+CONCURRENCY = 64
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How replies are got and kept."""
+
+    replay: bool
+    record: Record
+    max_age: timedelta | None
+    concurrency: int
+    requests_per_minute: int | None
+    tokens_per_minute: int | None
+    max_cost: float | None
+    dry_run: bool
+
+
+OPTIONS = pytest.StashKey[Options]()
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare the options, which `pytest --help` lists."""
+    group = parser.getgroup("fcall", "tool calls of language models (pytest-fcall)")
+    group.addoption(
+        "--fc-model",
+        action="append",
+        default=[],
+        metavar="KIND:NAME",
+        help="the model that sits the exam, such as openai:gpt-5.2 or python:shop.agent:answer; repeat it to compare",
+    )
+    group.addoption(
+        "--fc-live",
+        action="store_true",
+        help="ask the models that only the configuration names; without it they answer from recorded replies",
+    )
+    group.addoption(
+        "--fc-replay",
+        action="store_true",
+        help="use recorded replies and nothing else; a missing one is an error that says what changed",
+    )
+    group.addoption(
+        "--fc-record",
+        choices=get_args(Record),
+        metavar="missing|all|off",
+        help="missing: use the replies that are kept, ask for the others and keep them (default); all: ask for all of "
+        "them again; off: neither use nor keep any",
+    )
+    group.addoption("--fc-max-age", metavar="7d", help="ask again for replies older than so many days (d), h or m")
+    group.addoption(
+        "--fc-concurrency", metavar="N", help=f"requests in flight, over all workers (default {CONCURRENCY})"
+    )
+    group.addoption("--fc-rpm", metavar="N", help="requests a minute, over all workers (default: as many as there are)")
+    group.addoption("--fc-tpm", metavar="N", help="tokens a minute, over all workers (default: as many as there are)")
+    group.addoption("--fc-max-cost", metavar="USD", help="stop asking before the run would cost more than this")
+    group.addoption(
+        "--fc-dry-run",
+        action="store_true",
+        help="ask nothing: list what would be asked, with estimated tokens and cost",
+    )
+    parser.addini("fc_model", "models to use when the command line names none (one a line)", type="linelist")
+    parser.addini(
+        "fc_files",
+        "globs, from the root folder, of YAML files that hold cases beside *.fc.yaml and *.fc.yml",
+        type="linelist",
+        default=["cases/**"],
+    )
+    for name in ("record", "max_age", "concurrency", "rpm", "tpm", "max_cost"):
+        parser.addini(f"fc_{name}", f"what --fc-{name.replace('_', '-')} is where the command line does not say")
+
+
+def options(config: pytest.Config) -> Options:
+    """The session's options, checked. Raises UsageError for what cannot be read."""
+    if OPTIONS not in config.stash:
+        config.stash[OPTIONS] = _read(config)
+    return config.stash[OPTIONS]
+
+
+def _read(config: pytest.Config) -> Options:
+    concurrency = _number(config, "concurrency", int)
+    record = _given(config, "record") or "missing"
+    if record not in get_args(Record):
+        raise pytest.UsageError(f"fc_record: {record!r} is none of {', '.join(get_args(Record))}")
+    return Options(
+        replay=config.getoption("fc_replay"),
+        record=cast("Record", record),
+        max_age=_age(_given(config, "max_age")),
+        concurrency=CONCURRENCY if concurrency is None else concurrency,
+        requests_per_minute=_number(config, "rpm", int),
+        tokens_per_minute=_number(config, "tpm", int),
+        max_cost=_number(config, "max_cost", float),
+        dry_run=config.getoption("fc_dry_run"),
+    )
+
+
+def _given(config: pytest.Config, name: str) -> str:
+    """What the command line says, or else the configuration."""
+    return config.getoption(f"fc_{name}") or str(config.getini(f"fc_{name}") or "")
+
+
+def _number(config: pytest.Config, name: str, kind: type[_T]) -> _T | None:
+    text = _given(config, name)
+    if not text:
+        return None
+    try:
+        number = kind(text)  # type: ignore[call-arg]  # int or float
+    except ValueError:
+        number = None
+    if number is None or not 0 < number < float("inf"):  # type: ignore[operator]  # int or float
+        raise pytest.UsageError(f"--fc-{name.replace('_', '-')}: {text!r} is no {kind.__name__} above 0")
+    return number
+
+
+def _age(text: str) -> timedelta | None:
+    if not text:
+        return None
+    if (found := re.fullmatch(r"(\d{1,5})([dhm])", text)) is None:
+        raise pytest.UsageError(f"--fc-max-age: {text!r} is no age; write days, hours or minutes as 7d, 12h or 30m")
+    unit = {"d": "days", "h": "hours", "m": "minutes"}[found[2]]
+    return timedelta(**{unit: int(found[1])})
