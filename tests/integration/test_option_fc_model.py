@@ -65,7 +65,7 @@ def test_a_kind_that_is_not_installed_is_an_error_of_the_case_that_names_those_t
     result = weather.run("--fc-model=crystal:ball")
     result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines(
-        ["*crystal:ball: nothing here can ask a model of kind 'crystal'; installed are: python*"]
+        ["*crystal:ball: nothing here can ask a model of kind 'crystal'; installed are: *openai, python*"]
     )
 
 
