@@ -18,9 +18,10 @@ def terminal_encoding() -> str:
 def fail(text: str) -> NoReturn:
     """End the test: in a set-up this is an error, in a call a failure.
 
-    This frame is not hidden: where all are, pytest adds a hint that there is more to see.
+    What is being handled meanwhile is not shown beside it: the text says it all. This frame is not hidden: where all
+    are, pytest adds a hint that there is more to see.
     """
-    pytest.fail(escaped_for(terminal_encoding(), text), pytrace=False)
+    raise pytest.fail.Exception(escaped_for(terminal_encoding(), text), pytrace=False) from None
 
 
 def without_our_frames(error: BaseException) -> BaseException:
