@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import replace
 
@@ -77,20 +77,19 @@ class Dispatcher:
     def cancel_all(self) -> None:
         """Give up all that has no reply yet, and return at once. More may be submitted."""
         with self._lock:
-            given_up = list(self._open.values())
-            self._open.clear()
+            futures = self._take_all()
             if self._thread is not None and not self._closed:
                 self._loop.call_soon_threadsafe(self._cancel_tasks)
-        for future in given_up:
-            _give_up(future)
+        _give_up(futures)
 
     def close(self) -> None:
         """Give up what has no reply yet, close the back ends, and end the thread: all within a second."""
-        self.cancel_all()
         with self._lock:
+            futures = self._take_all()
             if self._thread is not None and not self._closed:
                 self._loop.call_soon_threadsafe(self._stop.set)
             self._closed = True
+        _give_up(futures)
         if self._thread is not None:
             self._thread.join(2.5 * FAREWELL)
 
@@ -112,11 +111,10 @@ class Dispatcher:
         self._asking.ledger.close()
 
     def _begin(self, job: Job, future: Future[Reply]) -> None:
-        if self._open.get(job.digest) is future:
-            self._backends[id(job.backend)] = job.backend
-            task = self._loop.create_task(self._answer(job, future))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        self._backends[id(job.backend)] = job.backend
+        task = self._loop.create_task(self._answer(job, future))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _cancel_tasks(self) -> None:
         for task in self._tasks:
@@ -130,7 +128,7 @@ class Dispatcher:
             self._on_reply(job, reply)
         except asyncio.CancelledError:
             if self._take(job, future):
-                _give_up(future)
+                _give_up([future])
         except BaseException as error:
             self._figures.failed += 1
             if self._take(job, future) and future.set_running_or_notify_cancel():
@@ -139,6 +137,12 @@ class Dispatcher:
             self._figures.done += 1
             if self._take(job, future, reply) and future.set_running_or_notify_cancel():
                 future.set_result(reply)
+
+    def _take_all(self) -> list[Future[Reply]]:
+        """Take all that are open, which is then on the caller. Only with the lock."""
+        futures = list(self._open.values())
+        self._open.clear()
+        return futures
 
     def _take(self, job: Job, future: Future[Reply], reply: Reply | None = None) -> bool:
         """Whether it is on the caller to end this future: on whoever takes it out of the open ones first."""
@@ -156,9 +160,10 @@ class Dispatcher:
             self._figures.output_tokens += usage.output_tokens or 0
 
 
-def _give_up(future: Future[Reply]) -> None:
-    future.cancel()
-    future.set_running_or_notify_cancel()
+def _give_up(futures: Iterable[Future[Reply]]) -> None:
+    for future in futures:
+        future.cancel()
+        future.set_running_or_notify_cancel()
 
 
 async def _briefly(tasks: set[asyncio.Task[None]]) -> None:

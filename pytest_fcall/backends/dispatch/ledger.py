@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,11 @@ from typing import TypeVar
 from pytest_fcall.backends.dispatch.clock import Clock
 from pytest_fcall.backends.dispatch.limits import Limits
 from pytest_fcall.backends.dispatch.window import Window
+
+PATIENCE = 5.0
+"""Seconds that the file may be in use: others have it for a tenth of a millisecond at a time."""
+
+PAUSE = 0.0005
 
 T = TypeVar("T")
 
@@ -72,7 +78,7 @@ class _SharedWindows:
     def change(self, model: str, change: Callable[[Window], T]) -> T:
         connection = self._connection or self._open()
         with connection:
-            connection.execute("BEGIN IMMEDIATE")
+            _insist(connection, "BEGIN EXCLUSIVE")
             row = connection.execute("SELECT window FROM windows WHERE model = ?", (model,)).fetchone()
             window = Window.from_text(row[0]) if row else Window()
             result = change(window)
@@ -86,11 +92,28 @@ class _SharedWindows:
 
     def _open(self) -> sqlite3.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._connection = connection = sqlite3.connect(self.path, timeout=5, isolation_level=None)
+        self._connection = connection = sqlite3.connect(self.path, timeout=0, isolation_level=None)
         # What is in the file is worth nothing after the next minute: it need not outlive the machine.
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.execute("PRAGMA journal_mode = PERSIST")
+        _insist(connection, "PRAGMA synchronous = OFF")
+        _insist(connection, "PRAGMA journal_mode = PERSIST")
         with connection:
-            connection.execute("BEGIN IMMEDIATE")
+            _insist(connection, "BEGIN EXCLUSIVE")
             connection.execute("CREATE TABLE IF NOT EXISTS windows (model TEXT PRIMARY KEY, window TEXT) WITHOUT ROWID")
         return connection
+
+
+def _insist(connection: sqlite3.Connection, statement: str) -> None:
+    """Execute the statement as soon as nobody else has the file.
+
+    SQLite itself waits longer with each try, so that one busy process can keep another out for seconds.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute(statement)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(PAUSE)
+        else:
+            return

@@ -52,7 +52,7 @@ class Window:
     def _wait(self, now: float, tokens: int, rpm: int | None, tpm: int | None) -> float:
         """Go back in time to the second that must be over first."""
         wait = max(0.0, self.blocked - now)
-        requests, used = 1, tokens if tpm is None else min(tokens, tpm)
+        requests, used = 1, tokens
         for second in sorted(self.seconds, reverse=True):
             requests += self.seconds[second][0]
             used += self.seconds[second][1]

@@ -156,6 +156,7 @@ def test_all_can_be_given_up_at_once_and_more_be_asked(run: Run) -> None:
     futures = [run.dispatcher.submit(each) for each in jobs(100, silent)]
     run.dispatcher.cancel_all()
     assert all(future.cancelled() for future in futures)
+    assert not wait(futures, 0).not_done
     assert run.ask(jobs(3, Scripted())) == ["0", "1", "2"]
     assert silent.cancelled == len(silent.asked)
 
@@ -177,6 +178,16 @@ def test_requests_on_their_way_are_given_up_too() -> None:
         assert dispatcher.submit(job("after", Scripted())).result(10).text == "after"
         assert dispatcher.figures().in_flight == 0
     assert (backend.asked, backend.cancelled) == (["0"], 1)
+
+
+def test_what_its_owner_no_longer_waits_for_is_kept_and_can_be_submitted_again(run: Run) -> None:
+    run.clock.ready.clear()
+    unwanted = run.dispatcher.submit(job("x", Scripted()))
+    assert unwanted.cancel()
+    wanted = run.dispatcher.submit(job("x", Scripted()))
+    run.clock.ready.set()
+    assert wanted.result(10).text == "x"
+    assert run.replied == ["x", "x"]
 
 
 def test_closing_gives_up_what_is_open_closes_back_ends_in_their_loop_and_ends_the_thread() -> None:

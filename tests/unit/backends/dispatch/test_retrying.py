@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.backends.dispatch import Limits
-from pytest_fcall.core import Reply, Request, Unanswered
+from pytest_fcall.backends.dispatch.window import SPAN
+from pytest_fcall.core import Reply, Request, Unanswered, Usage
 from tests.unit.backends.dispatch.conftest import Start
 from tests.unit.backends.dispatch.support import NOON, Run, Scripted, broken, busy, job, jobs
 
@@ -166,9 +167,13 @@ def test_no_minute_has_more_requests_to_a_model_than_allowed(start: Start) -> No
     assert [most_in_a_minute(first.times), most_in_a_minute(second.times)] == [10, 10]
 
 
-def test_no_minute_has_more_tokens_than_allowed_whatever_was_estimated(start: Start) -> None:
-    from pytest_fcall.core import Usage
+def test_one_alarm_is_set_for_all_that_wait(start: Start) -> None:
+    run = start(Limits(rpm=1))
+    run.ask(jobs(5, scripted(run)))
+    assert run.clock.waits == [SPAN] * 4
 
+
+def test_no_minute_has_more_tokens_than_allowed_whatever_was_estimated(start: Start) -> None:
     run = start(Limits(tpm=1000, concurrency=1))
     backend = Scripted(*[Reply(usage=Usage(input_tokens=300, output_tokens=100))] * 20, clock=run.clock)
     run.ask(jobs(20, backend))
