@@ -57,7 +57,7 @@ class Budget:
             spent, held = self._balance(account)
             if spent + dollars > self.limit + _ROUNDING:
                 raise OverBudget(
-                    f"of the ${self.limit:,.2f} of --fc-max-cost ${max(self.limit - spent, 0):,.4f} are left, and "
+                    f"of the ${self.limit:g} of --fc-max-cost ${max(self.limit - spent, 0):,.4f} are left, and "
                     f"{purpose} could cost ${dollars:,.4f}: raise the limit, or keep replies short by max_tokens"
                 )
             if spent + held + dollars > self.limit + _ROUNDING:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcall.backends.budget import Budget
 from pytest_fcall.backends.prices import Price, cost_of
 from pytest_fcall.backends.tokens import greatest_usage
-from pytest_fcall.core import Backend, Json, ModelUnavailable, Reply, Request
+from pytest_fcall.core import Backend, Json, ModelUnavailable, Reply, Request, changes_of
 
 _PAUSE = 0.05
 """Seconds until a request that waits for others looks again."""
@@ -57,6 +57,10 @@ class Metered:
             raise
         self.budget.settle(number, cost_of(self.price, reply.usage))
         return reply
+
+    def changes(self, request: Request) -> Sequence[str]:
+        """As the back end's: what it does to a request before it sends it."""
+        return changes_of(self.backend, request)
 
     async def close(self) -> None:
         """Close the back end. The budget may be that of other models, too."""

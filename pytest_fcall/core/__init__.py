@@ -1,6 +1,6 @@
 """Frozen, typed data that every room speaks: no logic beyond names and digests."""
 
-from pytest_fcall.core.backend import Backend
+from pytest_fcall.core.backend import Backend, changes_of
 from pytest_fcall.core.call import Call, Calls
 from pytest_fcall.core.case import Case, Condition, Samples, Turn, World
 from pytest_fcall.core.digest import canonical, catalogue_digest, digest, request_digest
@@ -62,6 +62,7 @@ __all__ = [
     "World",
     "canonical",
     "catalogue_digest",
+    "changes_of",
     "digest",
     "request_digest",
 ]

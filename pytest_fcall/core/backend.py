@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from pytest_fcall.core.reply import Reply
@@ -50,3 +50,9 @@ class Backend(Protocol):
     async def close(self) -> None:
         """Give back what was taken. Called once, also after failures."""
         ...
+
+
+def changes_of(backend: Backend, request: Request) -> Sequence[str]:
+    """What a back end sends otherwise than the request has it, a line each, if it has a method `changes` to say so."""
+    changes: Callable[[Request], Sequence[str]] | None = getattr(backend, "changes", None)
+    return changes(request) if changes else ()

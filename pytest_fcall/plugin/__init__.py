@@ -36,8 +36,19 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_fcall.plugin.models import named_models
 
         named_models(config)
+    if config.getoption("fc_dry_run"):
+        plan_only(config)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Listener(config), "fcall-listener")
+
+
+def plan_only(config: pytest.Config) -> None:
+    """Put the plan in the place of the run."""
+    if hasattr(config, "workerinput") or config.getoption("numprocesses", None):
+        raise pytest.UsageError("--fc-dry-run asks nothing and so needs no workers: run it with -n0")
+    from pytest_fcall.plugin.planning import Planning
+
+    config.pluginmanager.register(Planning(config), "fcall-planning")
 
 
 def models_are_named(config: pytest.Config) -> bool:

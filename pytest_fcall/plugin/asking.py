@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from types import FunctionType
 from typing import TypeGuard
@@ -10,7 +11,7 @@ from typing import TypeGuard
 import pytest
 
 from pytest_fcall.backends.python import PythonBackend
-from pytest_fcall.core import Backend, Case, FaultyCase, Json, Message, Model, Reply, Request
+from pytest_fcall.core import Backend, Case, CaseRefused, FaultyCase, Json, Message, Model, Reply, Request, changes_of
 from pytest_fcall.decoding import decode
 from pytest_fcall.plugin.answering import Answer, Answering, Asker, Source, answering
 from pytest_fcall.plugin.calllist import CallList
@@ -50,6 +51,13 @@ class AskModel:
     def settings(self) -> Mapping[str, Json]:
         """What is sent along with every request, unless the request says otherwise."""
         return self._source.settings if self._source else {}
+
+    def changes(self, request: Request) -> list[str]:
+        """What is sent otherwise than the request has it, one line each."""
+        backend = self._source.backend if self._source else None
+        with suppress(CaseRefused):
+            return [*changes_of(backend, request)] if backend else []
+        return []
 
     def __call__(self, prompt: str | Sequence[Message], tools: Iterable[object] = (), **settings: Json) -> DecodedReply:
         """Ask, and wait for the reply.
@@ -110,7 +118,7 @@ def as_model(value: object, request: pytest.FixtureRequest) -> AskModel:
         return value
     source: Source | None = None
     if isinstance(value, str):
-        named = NamedModel(parse_model(value, "the fixture fc_model"), "fixture", live=True)
+        named = NamedModel(parse_model(value, "the fixture fc_model", request.config.rootpath), "fixture", live=True)
         source = answering(request.config).source(named)
     elif _is_backend(value):
         source = Source(_named_after(value), value)

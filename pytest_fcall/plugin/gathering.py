@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from pytest_fcall.plugin.costs import Costs
+from pytest_fcall.plugin.models import named_models
 from pytest_fcall.plugin.noted import noted
-from pytest_fcall.reporting import last_line, summary_lines
+from pytest_fcall.reporting import file_lines, last_line, summary_lines
 from pytest_fcall.reporting.results import Result, Results, result_from_json
 
 INCONCLUSIVE = 10
@@ -26,6 +31,11 @@ class Gathering:
         self._results: dict[str, Result] = {}
         self._missing: set[str] = set()
         self._files_without_cases = 0
+        self._costs = Costs(config)
+        self._reused: list[float] = []
+        """When the replies were recorded that were used again, in seconds since 1970."""
+        self._changes: Counter[str] = Counter()
+        """What was changed on the way out, and for how many cases."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the result; where a test was run again, the last one counts."""
@@ -34,7 +44,10 @@ class Gathering:
             self._failed |= not (sent and sent["unanswered"])
         if sent is None or report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of pytest-rerunfailures
             return
-        self._results[report.nodeid] = result_from_json(sent["result"])
+        result = result_from_json(sent["result"])
+        self._results[report.nodeid] = replace(result, cost=self._costs.of(result.model, result.usage))
+        self._reused += [sent["recorded"]] if sent["recorded"] else []
+        self._changes.update(sent["changes"])
         if sent["missing"]:
             self._missing.add(report.nodeid)
         if sent["unanswered"]:
@@ -51,11 +64,20 @@ class Gathering:
         results = self.results()
         config.hook.pytest_fcall_report(config=config, results=results)
         quiet = config.get_verbosity() < 0
-        lines = [last_line(results)] if quiet else summary_lines(results, config.get_terminal_writer().fullwidth)
         if not quiet:
             terminalreporter.section("tool calls", sep="-")
-        for line in lines:
+        for line in [last_line(results)] if quiet else self._lines(results):
             terminalreporter.line(line)
+
+    def _lines(self, results: Results) -> Iterator[str]:
+        width = self._config.get_terminal_writer().fullwidth
+        if self._config.get_verbosity() > 0:
+            yield from (f"sent in another form, {count:,} times: {change}" for change, count in self._changes.items())
+            if len({result.file for result in results.results}) > 1:
+                yield from file_lines(results, width)
+        if self._costs.fault:
+            yield self._costs.fault
+        yield from summary_lines(results, width)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -66,4 +88,11 @@ class Gathering:
     def results(self) -> Results:
         """Everything that came in."""
         here = noted(self._config).files_without_cases
-        return Results(tuple(self._results.values()), len(self._missing), max(here, self._files_without_cases))
+        may_ask = any(named.live for named in named_models(self._config))
+        return Results(
+            tuple(self._results.values()),
+            missing_recordings=len(self._missing),
+            files_without_cases=max(here, self._files_without_cases),
+            unanswered=len(self._unanswered),
+            oldest_reply=time.time() - min(self._reused) if self._reused and may_ask else None,
+        )

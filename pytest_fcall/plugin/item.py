@@ -36,6 +36,7 @@ class Asked:
 
     case: Case
     model: AskModel
+    request: Request
     answer: Answer
 
 
@@ -68,6 +69,11 @@ class CaseItem(pytest.Function):
         return self.nodeid in answering(self.config).unanswered
 
     @property
+    def changes(self) -> list[str]:
+        """What was sent otherwise than the case has it."""
+        return self.asked.model.changes(self.asked.request) if self.asked else []
+
+    @property
     def is_skipped(self) -> bool:
         """Whether a mark or the case itself may keep it from running, as far as can be told before it starts."""
         marked = any(self.iter_markers("skip")) or any(self.iter_markers("skipif"))
@@ -92,7 +98,7 @@ class CaseItem(pytest.Function):
         request = self.ihook.pytest_fcall_request(
             item=self, case=case, request=planned_request(self, case, model.settings)
         )
-        self.asked = Asked(case, model, model.answer(request))
+        self.asked = Asked(case, model, request, model.answer(request))
 
     def runtest(self) -> None:
         """Decode and judge the reply. Raises CaseFailed with the text that people read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -22,13 +23,13 @@ class Kept:
         self._root = root
         self._options = options
         self._files: dict[Path, Recordings] = {}
-        self._started = datetime.now(UTC)
+        self._started = time.time()
 
     def find(self, model: Model, file: Path, case: str, digest: str, *, live: bool) -> Recorded | None:
         """The newest reply that is kept; where the model may be asked, only one that the options let count."""
         entries = [self._recordings(model, file).find(digest), self.store.find(digest)]
         counting = [entry for entry in entries if entry and (not live or self._counts(entry))]
-        found = max(counting, key=lambda entry: _time(entry.recorded), default=None)
+        found = max(counting, key=lambda entry: entry.moment, default=None)
         if found:
             self.store.used(model.id, self._name(file), case, digest)
         return found
@@ -64,10 +65,10 @@ class Kept:
         return ReplyStore(store_path(self._root))
 
     def _counts(self, entry: Recorded) -> bool:
-        options, recorded = self._options, _time(entry.recorded)
+        options = self._options
         if options.record != "missing":
-            return options.record == "all" and recorded >= self._started
-        return options.max_age is None or recorded >= self._started - options.max_age
+            return options.record == "all" and entry.moment >= self._started
+        return options.max_age is None or entry.moment >= self._started - options.max_age.total_seconds()
 
     def _recordings(self, model: Model, file: Path) -> Recordings:
         from pytest_fcall.backends.recordings import read_recordings, recordings_path
@@ -80,12 +81,3 @@ class Kept:
     def _name(self, file: Path) -> str:
         inside = file.is_relative_to(self._root)
         return (file.relative_to(self._root) if inside else file).as_posix()
-
-
-def _time(recorded: str) -> datetime:
-    """When a reply was kept; what cannot be read is older than everything."""
-    try:
-        time = datetime.fromisoformat(recorded)
-    except ValueError:
-        return datetime.min.replace(tzinfo=UTC)
-    return time if time.tzinfo else time.replace(tzinfo=UTC)

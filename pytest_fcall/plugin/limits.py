@@ -22,7 +22,7 @@ def limits(config: pytest.Config) -> Limits:
         concurrency=share_of_concurrency(config),
         rpm=chosen.requests_per_minute,
         tpm=chosen.tokens_per_minute,
-        shared=_shared(config),
+        shared=shared_file(config),
     )
 
 
@@ -32,6 +32,7 @@ def share_of_concurrency(config: pytest.Config) -> int:
     return -(-options(config).concurrency // workers)
 
 
-def _shared(config: pytest.Config) -> Path | None:
+def shared_file(config: pytest.Config) -> Path | None:
+    """Where the workers of a run count together; None where there is one process."""
     run: str | None = getattr(config, "workerinput", {}).get("testrunuid")
     return config.rootpath / ".fcall" / f"limits-{run}.db" if run else None

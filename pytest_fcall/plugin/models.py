@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import parse_qsl
 
@@ -44,28 +45,46 @@ def _read(config: pytest.Config) -> tuple[NamedModel, ...]:
         raise pytest.UsageError("--fc-live asks models and --fc-replay asks none: give one of them")
     typed: list[str] = config.getoption("fc_model")
     if typed:
-        models = [NamedModel(parse_model(text, "--fc-model"), "command line", live=not replay) for text in typed]
+        models = [
+            NamedModel(parse_model(text, "--fc-model", config.rootpath), "command line", live=not replay)
+            for text in typed
+        ]
     else:
         live: bool = config.getoption("fc_live")
         written: list[str] = config.getini("fc_model")
-        models = [NamedModel(parse_model(text, "fc_model"), "configuration", live) for text in written]
+        models = [NamedModel(parse_model(text, "fc_model", config.rootpath), "configuration", live) for text in written]
     ids = [named.model.id for named in models]
     if twice := next((id_ for id_ in ids if ids.count(id_) > 1), None):
         raise pytest.UsageError(f"the model {twice} is named twice; a run asks each model once")
     return tuple(models)
 
 
-def parse_model(text: str, where: str) -> Model:
-    """Take `KIND:NAME?key=value&…` apart; `where` it stood is for the message of the UsageError."""
-    kind, colon, rest = text.strip().partition(":")
-    name, _, query = rest.partition("?")
-    if not (colon and kind.isidentifier() and name):
+def parse_model(text: str, where: str, root: Path) -> Model:
+    """Take `KIND:NAME?key=value&…` apart; `where` it stood is for the message of the UsageError.
+
+    `ALIAS?key=value&…` does, too, where the project in `root` has an entry of that name.
+    """
+    whole, _, query = text.strip().partition("?")
+    kind, colon, name = whole.partition(":")
+    if not colon:
+        kind, name = _kind_of(whole, root), whole
+    if not (kind.isidentifier() and name):
         raise pytest.UsageError(f"{where}: {text!r} names no model; write KIND:NAME, such as {EXAMPLES}")
     try:
         options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
     except ValueError:
         raise pytest.UsageError(f"{where}: {text!r} must end in ?key=value&key=value, if in a question mark") from None
     return Model(kind, name, options)
+
+
+def _kind_of(alias: str, root: Path) -> str:
+    from pytest_fcall.backends.entries import BadSettings, aliased
+
+    try:
+        found = aliased(alias, root)
+    except BadSettings as error:
+        raise pytest.UsageError(str(error)) from None
+    return found.kind if found else ""
 
 
 def header(config: pytest.Config) -> list[str]:

@@ -33,7 +33,7 @@ def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
         usage=reply.usage if reply else None,
         file=file,
         line=(line or 0) + 1,
-        replayed=bool(asked and asked.answer.recorded),
+        replayed=bool(asked and asked.answer.recorded is not None),
     )
 
 

@@ -32,6 +32,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: ids.index(item.named.model.id) if isinstance(item, CaseItem) and item.named else 0)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
     """Ask ahead of the items, where somebody may be asked at all."""
     if not session.config.option.collectonly and any(named.live for named in named_models(session.config)):
@@ -60,8 +61,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         describe(item)
         if report.skipped and isinstance(report.longrepr, tuple):
             report.longrepr = str(item.path), item.case.location.line, report.longrepr[2]
-        sent = {"result": result_to_json(result), "missing": item.lacks_recording, "unanswered": item.lacks_reply}
-        report.fcall = sent  # type: ignore[attr-defined]
+        report.fcall = {  # type: ignore[attr-defined]
+            "result": result_to_json(result),
+            "missing": item.lacks_recording,
+            "unanswered": item.lacks_reply,
+            "recorded": item.asked.answer.recorded if item.asked else None,
+            "changes": item.changes if item.config.get_verbosity() > 0 else [],
+        }
     return report
 
 

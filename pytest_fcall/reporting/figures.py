@@ -145,3 +145,11 @@ def _speed(answers: Iterable[Result]) -> float | None:
         if result.usage and result.usage.output_tokens is not None and result.seconds
     ]
     return sum(tokens for tokens, _ in timed) / sum(seconds for _, seconds in timed) if timed else None
+
+
+def age_text(seconds: float) -> str:
+    """Write how old something is, in the largest unit of which there are two."""
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{max(seconds, 0):.0f} s"

@@ -60,6 +60,10 @@ class Results:
     """Cases skipped or in error because no reply was recorded for them."""
     files_without_cases: int = 0
     """YAML files where case files are looked for, without `cases:` in them."""
+    unanswered: int = 0
+    """Cases in error because no reply came: for want of a server, a network, a key or money."""
+    oldest_reply: float | None = None
+    """Seconds since the oldest reply was recorded that a run used again which could have asked."""
 
 
 def result_to_json(result: Result) -> dict[str, Json]:
@@ -99,6 +103,8 @@ def results_to_json(results: Results) -> dict[str, Json]:
         "results": [result_to_json(result) for result in results.results],
         "missing_recordings": results.missing_recordings,
         "files_without_cases": results.files_without_cases,
+        "unanswered": results.unanswered,
+        "oldest_reply": results.oldest_reply,
     }
 
 
@@ -108,6 +114,8 @@ def results_from_json(data: Mapping[str, Json]) -> Results:
         results=tuple(result_from_json(_checked(item, "results", dict)) for item in _list(data, "results")),
         missing_recordings=_field(data, "missing_recordings", int, 0),
         files_without_cases=_field(data, "files_without_cases", int, 0),
+        unanswered=_field(data, "unanswered", int, 0),
+        oldest_reply=_number(data, "oldest_reply"),
     )
 
 

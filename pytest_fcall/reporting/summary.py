@@ -9,6 +9,7 @@ from pytest_fcall.reporting.columns import head
 from pytest_fcall.reporting.figures import (
     Figures,
     accuracy_text,
+    age_text,
     cost_text,
     count_text,
     figures,
@@ -150,6 +151,12 @@ def _cause_line(cause: Cause, failures: int, width: int) -> str:
 def _aside(results: Results) -> list[str]:
     missing, other = results.missing_recordings, results.files_without_cases
     lines = []
+    if results.oldest_reply is not None:
+        lines.append(f"kept replies are up to {age_text(results.oldest_reply)} old: --fc-record=all asks again")
+    if results.unanswered:
+        lines.append(
+            f"{results.unanswered:,} without a reply, which says nothing about the model: the next run asks again"
+        )
     if missing:
         lines.append(f"{missing:,} without a recorded reply: --fc-live asks the model")
     if other:

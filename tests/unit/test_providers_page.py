@@ -27,7 +27,7 @@ FACTORIES: dict[str, BackendFactory] = {"openai": openai_backend, "any": any_bac
 @pytest.mark.parametrize("line", TYPED)
 def test_every_line_names_a_model_that_can_be_made(line: str, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(TABLES, encoding="utf-8")
-    model = parse_model(line, "the page")
+    model = parse_model(line, "the page", Path())
     assert FACTORIES[model.kind](model, tmp_path).ahead
 
 

@@ -53,7 +53,7 @@ def test_what_could_pass_the_limit_is_refused_in_words() -> None:
     with pytest.raises(OverBudget) as caught:
         budget.hold(0.2, NEXT)
     assert str(caught.value) == (
-        "of the $1.00 of --fc-max-cost $0.1000 are left, and the next request to openai:gpt-5.2 could cost $0.2000: "
+        "of the $1 of --fc-max-cost $0.1000 are left, and the next request to openai:gpt-5.2 could cost $0.2000: "
         "raise the limit, or keep replies short by max_tokens"
     )
     assert isinstance(caught.value, ModelUnavailable)

@@ -1,0 +1,57 @@
+"""`--fc-dry-run`: what would be asked, and nothing is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from pytest_fcall.core import Case
+from pytest_fcall.plugin.answering import answering
+from pytest_fcall.plugin.asking import asker_of
+from pytest_fcall.plugin.costs import Costs
+from pytest_fcall.plugin.item import CaseItem, planned_request
+from pytest_fcall.reporting.dry_run import Planned, dry_run_line, dry_run_lines
+
+
+class Planning:
+    """Takes the place of the run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._costs = Costs(config)
+        self._plan: list[Planned] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Look at the items instead of running them."""
+        self._plan = [planned for item in session.items for planned in self._planned(item)]
+        return True
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+        """Tell what would be asked."""
+        if config.get_verbosity() < 0:
+            terminalreporter.line(dry_run_line(self._plan))
+            return
+        terminalreporter.section("dry run", sep="-")
+        for line in dry_run_lines(self._plan, config.get_terminal_writer().fullwidth):
+            terminalreporter.line(line)
+        if self._costs.fault:
+            terminalreporter.line(self._costs.fault)
+
+    def _planned(self, item: pytest.Item) -> Iterator[Planned]:
+        if not isinstance(item, CaseItem) or not isinstance(item.case, Case) or item.named is None or item.is_skipped:
+            return
+        from pytest_fcall.backends.tokens import likely_usage
+
+        asking = answering(item.config)
+        source = asking.source(item.named)
+        request = planned_request(item, item.case, source.settings)
+        usage = likely_usage(request)
+        yield Planned(
+            model=item.named.model.id,
+            file=item.location[0],
+            case=item.case.id,
+            usage=usage,
+            cost=self._costs.of(item.named.model.id, usage),
+            recorded=not item.named.live or asking.is_recorded(source, request, asker_of(item)),
+        )
