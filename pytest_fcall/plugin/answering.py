@@ -160,16 +160,29 @@ class Answering:
     def _backend(self, named: NamedModel) -> Backend | None:
         make = registry(self._config).backends.get(named.model.kind)
         try:
-            return metered(self._config, named, make(named.model, self._config.rootpath)) if make else None
+            if make is None:
+                return None
+            return self._once(named, metered(self._config, named, make(named.model, self._config.rootpath)))
         except ModelUnavailable as unavailable:
             fail(str(unavailable))
+
+    def _once(self, named: NamedModel, backend: Backend) -> Backend:
+        """Let one worker of several ask for each reply: what one has begun another may be dealt later."""
+        worker: str | None = getattr(self._config, "workerinput", {}).get("workerid")
+        if worker is None or not backend.ahead or not named.live or self._options.record == "off":
+            return backend
+        from pytest_fcall.backends.claimed import Claimed
+
+        return Claimed(backend, named.model.id, self._kept.store, self._kept.counts, worker)
 
     def _recorded(self, source: Source, digest: str, asker: Asker) -> Answer | None:
         if not (source.replayable or self._options.replay):
             return None
         live = source.named.live and not self._options.replay
         found = self._kept.find(source.named.model, asker.file, asker.case, digest, live=live)
-        return Answer(found.reply, found.moment) if found else None
+        if found is None:
+            return None
+        return Answer(found.reply, found.moment if found.moment < self._kept.started else None)
 
     def _live(self, source: Source, request: Request, asker: Asker) -> Backend:
         __tracebackhide__ = True

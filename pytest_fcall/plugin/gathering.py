@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.plugin.costs import Costs
+from pytest_fcall.plugin.limits import file_of_run
 from pytest_fcall.plugin.models import named_models
 from pytest_fcall.plugin.noted import noted
 from pytest_fcall.reporting import file_lines, last_line, summary_lines
@@ -32,6 +33,7 @@ class Gathering:
         self._missing: set[str] = set()
         self._files_without_cases = 0
         self._costs = Costs(config)
+        self._runs: set[str] = set()
         self._reused: list[float] = []
         """When the replies were recorded that were used again, in seconds since 1970."""
         self._changes: Counter[str] = Counter()
@@ -56,6 +58,7 @@ class Gathering:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take what a worker noticed; each of them collects everything, so the numbers are the same."""
+        self._runs.add(node.workerinput["testrunuid"])
         output = getattr(node, "workeroutput", {})
         self._files_without_cases = max(self._files_without_cases, output.get("fcall_files_without_cases", 0))
 
@@ -82,6 +85,9 @@ class Gathering:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Where nothing is wrong but that replies are missing, nobody knows how the model does."""
+        for run in self._runs:
+            for file in file_of_run(self._config, run).parent.glob(f"limits-{run}.db*"):
+                file.unlink(missing_ok=True)
         if session.exitstatus == pytest.ExitCode.TESTS_FAILED and self._unanswered and not self._failed:
             session.exitstatus = INCONCLUSIVE
 

@@ -23,16 +23,24 @@ class Kept:
         self._root = root
         self._options = options
         self._files: dict[Path, Recordings] = {}
-        self._started = time.time()
+        self.started = time.time()
+        """Replies recorded since then are of this run."""
 
     def find(self, model: Model, file: Path, case: str, digest: str, *, live: bool) -> Recorded | None:
         """The newest reply that is kept; where the model may be asked, only one that the options let count."""
         entries = [self._recordings(model, file).find(digest), self.store.find(digest)]
-        counting = [entry for entry in entries if entry and (not live or self._counts(entry))]
+        counting = [entry for entry in entries if entry and (not live or self.counts(entry))]
         found = max(counting, key=lambda entry: entry.moment, default=None)
         if found:
             self.store.used(model.id, self._name(file), case, digest)
         return found
+
+    def counts(self, entry: Recorded) -> bool:
+        """Whether a kept reply may stand for a new one, where one may be asked for."""
+        options = self._options
+        if options.record != "missing":
+            return options.record == "all" and entry.moment >= self.started
+        return options.max_age is None or entry.moment >= self.started - options.max_age.total_seconds()
 
     def nearest(self, model: Model, file: Path, case: str, sample: int) -> Recorded | None:
         """What was kept for a case when it asked something else."""
@@ -63,12 +71,6 @@ class Kept:
         from pytest_fcall.backends.store import ReplyStore, store_path
 
         return ReplyStore(store_path(self._root))
-
-    def _counts(self, entry: Recorded) -> bool:
-        options = self._options
-        if options.record != "missing":
-            return options.record == "all" and entry.moment >= self._started
-        return options.max_age is None or entry.moment >= self._started - options.max_age.total_seconds()
 
     def _recordings(self, model: Model, file: Path) -> Recordings:
         from pytest_fcall.backends.recordings import read_recordings, recordings_path

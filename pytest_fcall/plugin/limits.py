@@ -35,4 +35,9 @@ def share_of_concurrency(config: pytest.Config) -> int:
 def shared_file(config: pytest.Config) -> Path | None:
     """Where the workers of a run count together; None where there is one process."""
     run: str | None = getattr(config, "workerinput", {}).get("testrunuid")
-    return config.rootpath / ".fcall" / f"limits-{run}.db" if run else None
+    return file_of_run(config, run) if run else None
+
+
+def file_of_run(config: pytest.Config, run: str) -> Path:
+    """Where the workers of this run count."""
+    return config.rootpath / ".fcall" / f"limits-{run}.db"

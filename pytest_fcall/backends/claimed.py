@@ -1,0 +1,67 @@
+"""A back end whose requests are sent by one process of a run, while the others wait for the reply to be kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.store import ReplyStore
+from pytest_fcall.core import Backend, Json, Reply, Request, changes_of, request_digest
+
+_PAUSE = 0.05
+"""Seconds until a process that waits looks again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """Asks `backend` for what nobody else is asking for. Whoever gets the reply keeps it, which ends the claim.
+
+    `counts` says whether a reply that is kept may stand for a new one.
+    """
+
+    backend: Backend
+    model: str
+    store: ReplyStore
+    counts: Callable[[Recorded], bool]
+    owner: str
+    pause: Callable[[float], Awaitable[object]] = asyncio.sleep
+
+    @property
+    def settings(self) -> Mapping[str, Json]:
+        """As the back end's."""
+        return self.backend.settings
+
+    @property
+    def reusable(self) -> bool:
+        """As the back end's."""
+        return self.backend.reusable
+
+    @property
+    def ahead(self) -> bool:
+        """As the back end's."""
+        return self.backend.ahead
+
+    def changes(self, request: Request) -> Sequence[str]:
+        """As the back end's: what it does to a request before it sends it."""
+        return changes_of(self.backend, request)
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer by the back end, or by the reply that another process got."""
+        digest = request_digest(self.model, request)
+        while not self.store.claim(digest, self.owner):
+            await self.pause(_PAUSE)
+        # Somebody may have asked and kept the reply before the claim was ours.
+        if (found := self.store.find(digest)) and self.counts(found):
+            self.store.release(digest, self.owner)
+            return found.reply
+        try:
+            return await self.backend.complete(request)
+        except BaseException:
+            self.store.release(digest, self.owner)
+            raise
+
+    async def close(self) -> None:
+        """Close the back end; the store is whose it was."""
+        await self.backend.close()
