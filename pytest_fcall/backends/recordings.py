@@ -43,14 +43,14 @@ def write_recordings(path: Path, model: Model, entries: Iterable[Recorded]) -> N
     Raises ValueError, and leaves the file as it is, where a reply holds something that JSON cannot say.
     """
     entries = list(entries)
-    tools = {id(entry.request.tools): entry.request.tools for entry in entries}
-    digests = {key: catalogue_digest(value) for key, value in tools.items()}
+    tools = {catalogue_digest(entry.request.tools): entry.request.tools for entry in entries}
     rows = sorted(
-        (entry.case, entry.request.sample, entry_line(entry, digests[id(entry.request.tools)])) for entry in entries
+        (entry.case, entry.request.sample, entry_line(entry, catalogue_digest(entry.request.tools)))
+        for entry in entries
     )
     lines = [
         line({"fcall": "replies", "version": VERSION, "model": model.id}),
-        *sorted({tools_line(digests[key], tools[key]) for key in tools}),
+        *sorted(tools_line(digest, catalogue) for digest, catalogue in tools.items()),
         *(row for *_, row in rows),
     ]
     path.parent.mkdir(parents=True, exist_ok=True)

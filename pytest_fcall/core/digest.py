@@ -5,15 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final
 
 from pytest_fcall.core.request import Request
+from pytest_fcall.core.same import Same
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
+
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def canonical(value: Json) -> str:
     """The one JSON text of `value`: sorted keys, no white space, ASCII only. NaN and infinities are a ValueError."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def digest(value: Json) -> str:
@@ -39,9 +44,17 @@ def request_digest(model: str, request: Request) -> str:
 
 
 def catalogue_digest(tools: Sequence[Tool]) -> str:
-    """Names what the model is told about its tools, in the order in which it is told."""
+    """Names what the model is told about its tools, in the order in which it is told.
+
+    The cases of a file share one tuple of tools, which is digested once.
+    """
+    return _catalogue_digest(Same(tuple(tools)))
+
+
+@lru_cache(maxsize=1024)
+def _catalogue_digest(tools: Same[tuple[Tool, ...]]) -> str:
     return digest(
-        [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools]
+        [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools.it]
     )
 
 

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from jsonschema_rs import Validator, ValidatorMap
 
 from pytest_fcall.core import Json, Tool
+from pytest_fcall.core.same import Same
 from pytest_fcall.schema.compiling import compiled, compiled_parts
 from pytest_fcall.schema.depth import Depths, explicable, is_deeper
 from pytest_fcall.schema.dialect import normalise
@@ -130,27 +131,12 @@ class ToolSchema:
 
 def tool_schema(tool: Tool) -> ToolSchema:
     """The compiled parameters of `tool`, made once for equal schemas; a SchemaError where they are no valid schema."""
-    return _compiled(_Identity(tool.parameters))
-
-
-class _Identity:
-    """A mapping as a key of a cache: compared as an object, and kept alive so that its id stays its own."""
-
-    __slots__ = ("mapping",)
-
-    def __init__(self, mapping: Mapping[str, Json]) -> None:
-        self.mapping = mapping
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and self.mapping is other.mapping
-
-    def __hash__(self) -> int:
-        return id(self.mapping)
+    return _compiled(Same(tool.parameters))
 
 
 @lru_cache(maxsize=4096)
-def _compiled(parameters: _Identity) -> ToolSchema:
-    return _compiled_text(json.dumps(normalise(parameters.mapping)))
+def _compiled(parameters: Same[Mapping[str, Json]]) -> ToolSchema:
+    return _compiled_text(json.dumps(normalise(parameters.it)))
 
 
 @lru_cache(maxsize=1024)

@@ -11,24 +11,12 @@ from pytest_fcall.core import Tool, catalogue_digest
 
 Tools = tuple[Tool, ...]
 
-_REMEMBERED = 1_000
-
 
 class Catalogues:
-    """Remembers the catalogues that cases share, so that most are neither digested nor read twice."""
+    """Remembers the catalogues that cases share, so that none is read twice."""
 
     def __init__(self) -> None:
-        self._digests: dict[int, tuple[Tools, str]] = {}
         self._tools: dict[str, Tools] = {}
-
-    def digest(self, tools: Tools) -> str:
-        """The digest of a catalogue. The cases of a file share one tuple."""
-        known = self._digests.get(id(tools))
-        if known is None or known[0] is not tools:
-            if len(self._digests) >= _REMEMBERED:
-                self._digests.clear()
-            known = self._digests[id(tools)] = tools, catalogue_digest(tools)
-        return known[1]
 
     def put(self, connection: sqlite3.Connection, digest: str, tools: Tools) -> None:
         """Write the catalogue where it is not written yet, or is damaged."""

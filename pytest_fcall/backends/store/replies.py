@@ -18,7 +18,7 @@ from pytest_fcall.backends.store.claims import Claims
 from pytest_fcall.backends.store.database import Database, Work
 from pytest_fcall.backends.store.errors import StoreError
 from pytest_fcall.backends.store.rows import Row, from_row, plain, to_row
-from pytest_fcall.core import Fault, Location, Tool
+from pytest_fcall.core import Fault, Location, Tool, catalogue_digest
 
 Result = TypeVar("Result")
 
@@ -215,7 +215,7 @@ class ReplyStore:
 
     def _row(self, model: str, file: str, entry: Recorded) -> Row:
         try:
-            return to_row(model, file, entry, self._catalogues.digest(entry.request.tools))
+            return to_row(model, file, entry, catalogue_digest(entry.request.tools))
         except (TypeError, ValueError, RecursionError) as error:
             raise StoreError(str(error)) from error
 

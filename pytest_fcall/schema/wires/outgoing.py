@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from pytest_fcall.core import Json, Message, Tool
+from pytest_fcall.core.same import Same
 from pytest_fcall.schema.keywords import schemas_in
 from pytest_fcall.schema.wires.names import wire_name, wire_names
 from pytest_fcall.schema.wires.root import plain_root
@@ -63,39 +64,25 @@ def outgoing(tools: Sequence[Tool], wire: Wire = CHAT) -> Outgoing:
 
     Raises ValueError, in words, where two tools would have one name.
     """
-    return _outgoing(_Catalogue(tuple(tools)), wire)
-
-
-class _Catalogue:
-    """Equal only to a catalogue of the same tools, so that no schema is compared or hashed."""
-
-    __slots__ = ("tools",)
-
-    def __init__(self, tools: tuple[Tool, ...]) -> None:
-        self.tools = tools
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Catalogue) and list(map(id, self.tools)) == list(map(id, other.tools))
-
-    def __hash__(self) -> int:
-        return hash(tuple(map(id, self.tools)))
+    return _outgoing(tuple(map(Same, tools)), wire)
 
 
 @lru_cache(maxsize=256)
-def _outgoing(catalogue: _Catalogue, wire: Wire) -> Outgoing:
-    aliases = wire_names([tool.name for tool in catalogue.tools])
+def _outgoing(catalogue: tuple[Same[Tool], ...], wire: Wire) -> Outgoing:
+    tools = [same.it for same in catalogue]
+    aliases = wire_names([tool.name for tool in tools])
     changes: list[str] = []
     nulls = False
-    tools = []
-    for alias, tool in zip(aliases, catalogue.tools, strict=True):
+    sent = []
+    for alias, tool in zip(aliases, tools, strict=True):
         if alias != tool.name:
             changes.append(f"`{tool.name}` is sent as `{alias}`")
         told: list[str] = []
         parameters, strict, null = _parameters(tool, wire, told)
         nulls |= null
         changes += [f"`{tool.name}`: {change}" for change in told]
-        tools.append(_written(tool, alias, parameters, wire, strict=strict))
-    return Outgoing(tools, MappingProxyType(aliases), tuple(changes), ("nulls",) if nulls else ())
+        sent.append(_written(tool, alias, parameters, wire, strict=strict))
+    return Outgoing(sent, MappingProxyType(aliases), tuple(changes), ("nulls",) if nulls else ())
 
 
 def _parameters(tool: Tool, wire: Wire, changes: list[str]) -> tuple[dict[str, Json], bool, bool]:
