@@ -80,6 +80,8 @@ class Answering:
         """What was asked for ahead of the tests that want it."""
         self._dispatcher: Dispatcher | None = None
         self._line: LiveLine | None = None
+        self.expected = 0
+        """How many requests are to come, as far as that is known."""
         self._runner: Runner | None = None
         self.missing: set[str] = set()
         """Node ids of the tests that no recording could answer."""
@@ -235,7 +237,7 @@ class Answering:
             from pytest_fcall.plugin.live import LiveLine
 
             self._dispatcher = Dispatcher(limits(self._config), self._arrived)
-            self._line = LiveLine(self._config, self._dispatcher.figures)
+            self._line = LiveLine(self._config, self._dispatcher.figures, self.expected)
         return self._dispatcher
 
     def _wait(self, future: Future[Reply]) -> Reply:
@@ -243,6 +245,8 @@ class Answering:
 
     def _arrived(self, job: Job, reply: Reply) -> None:
         """Keep a reply the moment that it is there; called by the dispatcher's thread."""
+        if self._line:
+            self._line.paid(job.model_id, reply.usage)
         source, asker = self._askers[job.digest]
         self._keep(source, asker, job.digest, job.request, reply)
 

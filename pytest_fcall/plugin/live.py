@@ -5,11 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, wait
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
+from pytest_fcall.core import Usage
+from pytest_fcall.plugin.costs import Costs
 from pytest_fcall.plugin.words import terminal_encoding
+from pytest_fcall.reporting.figures import cost_text
 from pytest_fcall.reporting.marks import escaped_for
 
 if TYPE_CHECKING:
@@ -22,14 +26,18 @@ _T = TypeVar("_T")
 
 
 class LiveLine:
-    """Written below pytest's own line, and gone before pytest writes again."""
+    """Written below pytest's own line, and gone before pytest writes again. `expected` requests are to come in all."""
 
-    def __init__(self, config: pytest.Config, figures: Callable[[], Figures]) -> None:
+    def __init__(self, config: pytest.Config, figures: Callable[[], Figures], expected: int) -> None:
         reporter = config.pluginmanager.getplugin("terminalreporter")
         self._writer = config.get_terminal_writer()
-        self._figures = figures
-        self._started = time.monotonic()
+        self._capture = config.pluginmanager.getplugin("capturemanager")
         self._shows = bool(getattr(reporter, "isatty", False))
+        self._figures = figures
+        self._expected = expected
+        self._started = time.monotonic()
+        self._costs = Costs(config)
+        self._spent: float | None = None
 
     def wait(self, future: Future[_T]) -> _T:
         """Wait for what is asked for, and show how it goes if that takes long."""
@@ -41,19 +49,27 @@ class LiveLine:
                 self._below("")
         return future.result()
 
+    def paid(self, model: str, usage: Usage | None) -> None:
+        """Count what a reply has cost."""
+        if self._shows and (cost := self._costs.of(model, usage)) is not None:
+            self._spent = (self._spent or 0.0) + cost
+
     def _text(self, now: Figures) -> str:
         speed = now.done / max(time.monotonic() - self._started, 0.001)
+        left = self._expected - now.done - now.failed
         tokens = now.input_tokens + now.output_tokens
-        parts = [f"{now.in_flight} in flight", f"{now.done} done"]
-        parts += [f"{now.failed} failed"] if now.failed else []
-        parts += [f"{now.retried} asked again"] if now.retried else []
+        parts = [f"{now.in_flight} in flight", f"{now.done:,} of {max(self._expected, now.submitted):,} done"]
+        parts += [f"{now.failed:,} failed"] if now.failed else []
+        parts += [f"{now.retried:,} asked again"] if now.retried else []
         parts += [f"{tokens:,} tokens"] if tokens else []
-        parts += [f"{speed:.1f} a second"] if now.done else []
+        parts += [cost_text(self._spent, 0)] if self._spent else []
+        parts += [f"about {left / speed:.0f} s to go"] if speed and left > 0 else []
         return escaped_for(terminal_encoding(), ", ".join(parts)[: self._writer.fullwidth - 1])
 
     def _below(self, text: str) -> None:
         """Write into the next line and come back, wherever on the screen that is; pytest should not know."""
         column = self._writer.width_of_current_line + 1
         screen = getattr(self._writer, "_file")  # noqa: B009  what the writer writes itself it counts as its own
-        screen.write(f"\n\x1b[2K{text}\x1b[A\x1b[{column}G")
-        screen.flush()
+        with self._capture.global_and_fixture_disabled() if self._capture else nullcontext():
+            screen.write(f"\n\x1b[2K{text}\x1b[A\x1b[{column}G")
+            screen.flush()
