@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fcall.backends.dispatch import Limits
 from pytest_fcall.backends.dispatch.window import SPAN
-from pytest_fcall.core import Reply, Request, Unanswered, Usage
+from pytest_fcall.core import CaseRefused, Reply, Request, Unanswered, Usage
 from tests.unit.backends.dispatch.conftest import Start
 from tests.unit.backends.dispatch.support import NOON, Run, Scripted, broken, busy, job, jobs
 
@@ -117,6 +117,21 @@ def test_being_turned_away_while_others_are_taken_uses_up_no_retries(start: Star
     assert run.ask(jobs(40, Unfair()))[0] == "0"
 
 
+def test_being_turned_away_when_no_others_are_left_does(start: Start) -> None:
+    run = start(Limits(concurrency=2, retries=1))
+
+    class Unfair(Scripted):
+        async def answer(self, request: Request) -> Reply:
+            reply = await super().answer(request)
+            if reply.text == "0":
+                raise busy()
+            return reply
+
+    backend = Unfair()
+    assert isinstance(run.ask(jobs(10, backend))[0], Unanswered)
+    assert backend.asked.count("0") <= 4
+
+
 def test_being_turned_away_with_all_others_does(start: Start) -> None:
     run = start(Limits(retries=2))
     backend = Scripted(*[busy()] * 99)
@@ -128,6 +143,22 @@ def test_where_nobody_ever_answered_one_request_is_patient_for_all(start: Start)
     backend = scripted(run, *[broken()] * 999)
     assert {str(error) for error in run.ask(jobs(2, backend))} == {"HTTP 500 (asked 6 times)"}
     assert [str(error) for error in run.ask(jobs(50, backend)[2:])] == ["HTTP 500"] * 48
+
+
+def test_who_turns_everybody_away_is_there(start: Start) -> None:
+    run = start(Limits(concurrency=1))
+    backend = scripted(run, *[busy()] * 6)
+    assert isinstance(run.ask([job("bad", backend)])[0], Unanswered)
+    backend.script.extend([busy()] * 3)
+    assert run.ask([job("patient", backend)]) == ["patient"]
+
+
+def test_who_refuses_a_request_is_there(start: Start) -> None:
+    run = start(Limits(concurrency=1))
+    backend = scripted(run, CaseRefused("too long"), *[broken()] * 6)
+    run.ask(jobs(2, backend))
+    backend.script.extend([broken()] * 3)
+    assert run.ask([job("patient", backend)]) == ["patient"]
 
 
 def test_where_somebody_answered_before_every_request_is_patient(start: Start) -> None:

@@ -13,11 +13,12 @@ from tests.unit.backends.dispatch.support import NOON
 
 @dataclass(frozen=True)
 class Wish:
-    """What one process wants to ask: how long after its last request, how many tokens, and how late it gets up."""
+    """What one process wants to ask: how long after its last request, how many tokens, how late, how long on the way."""
 
     after: float
     tokens: int
     late: float
+    way: float
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,13 @@ class Sent:
 
 Process = list[Wish]
 seconds = st.floats(0, 40, allow_nan=False)
-wishes = st.builds(Wish, seconds, st.integers(0, 60), st.sampled_from([0.0, 0.001, 0.4, 3.0]))
+lateness = st.sampled_from([0.0, 0.001, 0.4, 3.0])
+wishes = st.builds(Wish, seconds, st.integers(0, 60), lateness, st.floats(0, 0.99))
 processes = st.lists(st.lists(wishes, max_size=25), min_size=1, max_size=4)
 
 
 def simulate(processes: list[Process], rpm: int | None, tpm: int | None) -> list[Sent]:
-    """Let all processes ask through one window, each trying again when it was told to; return what was sent."""
+    """Let all processes ask through one window, each trying again when it was told to; return what came to the server."""
     window = Window()
     sent: list[Sent] = []
     awake = [(NOON + wishes[0].after, number, 0) for number, wishes in enumerate(processes) if wishes]
@@ -45,7 +47,7 @@ def simulate(processes: list[Process], rpm: int | None, tpm: int | None) -> list
         if wait > 0:
             heapq.heappush(awake, (now + wait + wish.late, process, index))
             continue
-        sent.append(Sent(now, wish.tokens))
+        sent.append(Sent(now + wish.way, wish.tokens))
         if index + 1 < len(processes[process]):
             heapq.heappush(awake, (now + processes[process][index + 1].after, process, index + 1))
     return sent
