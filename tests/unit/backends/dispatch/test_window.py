@@ -13,7 +13,7 @@ from tests.unit.backends.dispatch.support import NOON
 
 @dataclass(frozen=True)
 class Wish:
-    """What one process wants to ask: how long after its last request, how many tokens, how late, how long on the way."""
+    """One request: how long after the last, how many tokens, how late one gets up, and how long it is on the way."""
 
     after: float
     tokens: int
@@ -35,7 +35,7 @@ processes = st.lists(st.lists(wishes, max_size=25), min_size=1, max_size=4)
 
 
 def simulate(processes: list[Process], rpm: int | None, tpm: int | None) -> list[Sent]:
-    """Let all processes ask through one window, each trying again when it was told to; return what came to the server."""
+    """Let all processes ask through one window, trying again when they are told to; return what the server gets."""
     window = Window()
     sent: list[Sent] = []
     awake = [(NOON + wishes[0].after, number, 0) for number, wishes in enumerate(processes) if wishes]
