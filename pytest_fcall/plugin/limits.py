@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -27,9 +28,12 @@ def limits(config: pytest.Config) -> Limits:
 
 
 def share_of_concurrency(config: pytest.Config) -> int:
-    """How many requests this process may have in flight."""
-    workers: int = getattr(config, "workerinput", {}).get("workercount", 1)
-    return -(-options(config).concurrency // workers)
+    """How many requests this process may have in flight; each worker may have one."""
+    worker: Mapping[str, Any] = getattr(config, "workerinput", {"workerid": "gw0", "workercount": 1})
+    workers: int = worker["workercount"]
+    share, rest = divmod(options(config).concurrency, workers)
+    number: str = worker["workerid"].removeprefix("gw")
+    return max(1, share + (number.isdecimal() and int(number) < rest))
 
 
 def shared_file(config: pytest.Config) -> Path | None:
