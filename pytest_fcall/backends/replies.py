@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import cast, get_args
 
 from pytest_fcall.backends.fields import as_mapping, optional, optional_number
@@ -15,17 +15,22 @@ def reply_to_data(reply: Reply) -> dict[str, Json]:
     return _given(
         {
             "text": reply.text,
-            "tool_calls": [_given(asdict(call)) for call in reply.tool_calls] or None,
+            "tool_calls": [_flat(call) for call in reply.tool_calls] or None,
             "finish": reply.finish,
             "refusal": reply.refusal,
             "malformed": reply.malformed,
             "decoder": reply.decoder,
-            "usage": _given(asdict(reply.usage)) if reply.usage else None,
+            "usage": _flat(reply.usage) if reply.usage else None,
             "seconds": reply.seconds,
             "trail": [dict(message) for message in reply.trail] or None,
             "engine": dict(reply.engine) or None,
         }
     )
+
+
+def _flat(data: RawCall | Usage) -> dict[str, Json]:
+    """The fields by their names. `asdict` would copy all that is in them."""
+    return _given({each.name: getattr(data, each.name) for each in dataclasses.fields(data)})
 
 
 def reply_from_data(data: Json) -> Reply:
