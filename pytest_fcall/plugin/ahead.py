@@ -31,7 +31,7 @@ class LookAhead:
 
     def __init__(self, session: pytest.Session) -> None:
         self._session = session
-        answering(session.config).expected = sum(isinstance(item, CaseItem) for item in session.items)
+        answering(session.config).expect(sum(isinstance(item, CaseItem) for item in session.items))
         self._places = {item: place for place, item in enumerate(session.items)}
         self._queue = _worker_queue(session.config)
         self._window = share_of_concurrency(session.config)

@@ -13,9 +13,10 @@ import pytest
 from pytest_fcall.backends.python import PythonBackend
 from pytest_fcall.core import Backend, Case, CaseRefused, FaultyCase, Json, Message, Model, Reply, Request, changes_of
 from pytest_fcall.decoding import decode
-from pytest_fcall.plugin.answering import Answer, Answering, Asker, Source, answering
+from pytest_fcall.plugin.answering import Answer, Answering, answering
 from pytest_fcall.plugin.calllist import CallList
 from pytest_fcall.plugin.models import HOW_TO_NAME_ONE, NamedModel, named_models, parse_model
+from pytest_fcall.plugin.sources import Asker, Source
 from pytest_fcall.plugin.words import fail
 from pytest_fcall.schema import tool_from_object
 

@@ -1,0 +1,119 @@
+"""Requests on their way to models, and replies on their way back."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fcall.core import Backend, Reply, Request
+from pytest_fcall.plugin.kept import Kept
+from pytest_fcall.plugin.sources import Asker, Source
+from pytest_fcall.plugin.words import fail
+
+if TYPE_CHECKING:
+    from asyncio import Runner
+    from collections.abc import Iterable
+    from concurrent.futures import Future
+
+    from pytest_fcall.backends.dispatch import Dispatcher, Job
+    from pytest_fcall.plugin.live import LiveLine
+
+
+class Sending:
+    """Asks servers in the dispatcher's thread, and the team's own app where its test runs; keeps what comes back."""
+
+    def __init__(self, config: pytest.Config, kept: Kept) -> None:
+        self._config = config
+        self._kept = kept
+        self._askers: dict[str, tuple[Source, Asker]] = {}
+        self._ahead: dict[str, Future[Reply]] = {}
+        """What was asked for ahead of the tests that want it."""
+        self._dispatcher: Dispatcher | None = None
+        self._line: LiveLine | None = None
+        self._runner: Runner | None = None
+        self.expected = 0
+        """How many requests are to come, as far as that is known."""
+
+    def is_under_way(self, digest: str) -> bool:
+        """Whether a reply was asked for ahead, and no test has taken it yet."""
+        return digest in self._ahead
+
+    def ahead(self, source: Source, backend: Backend, request: Request, digest: str, asker: Asker) -> Future[Reply]:
+        """Ask for what a test will want."""
+        future = self._ahead[digest] = self._submitted(source, backend, request, digest, asker)
+        return future
+
+    def ask(self, source: Source, backend: Backend, request: Request, digest: str, asker: Asker) -> Reply:
+        """Ask, and wait for the reply. Raises what the back end raises, and StoreError."""
+        if source.is_app:
+            reply = self._run(backend, request)
+            self._keep(source, asker, digest, request, reply)
+            return reply
+        future = self._submitted(source, backend, request, digest, asker)
+        return self._line.wait(future) if self._line else future.result()
+
+    async def ask_async(self, source: Source, backend: Backend, request: Request, digest: str, asker: Asker) -> Reply:
+        """Do what `ask` does, in the event loop of an async test."""
+        if source.is_app:
+            reply = await backend.complete(request)
+            self._keep(source, asker, digest, request, reply)
+            return reply
+        from asyncio import wrap_future
+
+        return await wrap_future(self._submitted(source, backend, request, digest, asker))
+
+    def cancel(self) -> None:
+        """Ask for nothing more; what is under way is given up."""
+        if self._dispatcher is not None:
+            self._dispatcher.cancel_all()
+
+    def close(self, apps: Iterable[Backend]) -> None:
+        """End all that runs, and close the apps' back ends where they were used."""
+        if self._dispatcher is not None:
+            self._dispatcher.close()
+        if self._runner is not None:
+            for backend in apps:
+                self._runner.run(backend.close())
+            self._runner.close()
+
+    def _submitted(
+        self, source: Source, backend: Backend, request: Request, digest: str, asker: Asker
+    ) -> Future[Reply]:
+        from pytest_fcall.backends.dispatch import Job
+
+        if future := self._ahead.pop(digest, None):
+            return future
+        self._askers[digest] = source, asker
+        return self._dispatching().submit(Job(source.named.model.id, backend, request, digest))
+
+    def _dispatching(self) -> Dispatcher:
+        if self._dispatcher is None:
+            from pytest_fcall.backends.dispatch import Dispatcher
+            from pytest_fcall.plugin.limits import limits
+            from pytest_fcall.plugin.live import LiveLine
+
+            self._dispatcher = Dispatcher(limits(self._config), self._arrived)
+            self._line = LiveLine(self._config, self._dispatcher.figures, self.expected)
+        return self._dispatcher
+
+    def _arrived(self, job: Job, reply: Reply) -> None:
+        """Keep a reply the moment that it is there; called by the dispatcher's thread."""
+        if self._line:
+            self._line.paid(job.model_id, reply.usage)
+        source, asker = self._askers[job.digest]
+        self._keep(source, asker, job.digest, job.request, reply)
+
+    def _keep(self, source: Source, asker: Asker, digest: str, request: Request, reply: Reply) -> None:
+        self._kept.keep(source.named.model, asker.file, asker.case, digest, request, reply)
+
+    def _run(self, backend: Backend, request: Request) -> Reply:
+        import asyncio
+
+        if self._runner is None:
+            self._runner = asyncio.Runner()
+        with suppress(RuntimeError):
+            asyncio.get_running_loop()
+            fail("fc_model(…) cannot wait inside an async test: write `await fc_model.ask(…)`")
+        return self._runner.get_loop().run_until_complete(backend.complete(request))

@@ -1,0 +1,90 @@
+"""Who is asked, and who asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.core import Backend, Json, ModelUnavailable
+from pytest_fcall.plugin.costs import metered
+from pytest_fcall.plugin.extensions import registry
+from pytest_fcall.plugin.kept import Kept
+from pytest_fcall.plugin.models import NamedModel
+from pytest_fcall.plugin.options import options
+from pytest_fcall.plugin.words import fail
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """The test that asks: its recordings lie beside its file, and messages name it."""
+
+    file: Path
+    case: str
+    nodeid: str
+    again: str
+    """What to type to run it again where one model is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One model, ready to be asked. Without a back end of its kind, recordings may still answer for it."""
+
+    named: NamedModel
+    backend: Backend | None
+
+    @property
+    def settings(self) -> Mapping[str, Json]:
+        """What is sent along with every request, and is part of it."""
+        return self.backend.settings if self.backend else {}
+
+    @property
+    def replayable(self) -> bool:
+        """Whether a recorded reply may stand for a new one without being told to."""
+        return self.backend is None or self.backend.reusable
+
+    @property
+    def is_app(self) -> bool:
+        """Whether it is the team's own code, which runs where and when its test does."""
+        return self.backend is not None and not self.backend.ahead
+
+
+class Sources:
+    """The session's models, each made once."""
+
+    def __init__(self, config: pytest.Config, kept: Kept) -> None:
+        self._config = config
+        self._kept = kept
+        self._made: dict[tuple[str, bool], Source] = {}
+
+    def of(self, named: NamedModel) -> Source:
+        """The source of a model that the command line, the configuration or a fixture names."""
+        key = named.model.id, named.live
+        if key not in self._made:
+            self._made[key] = Source(named, self._backend(named))
+        return self._made[key]
+
+    def apps(self) -> list[Backend]:
+        """The back ends that are not in the dispatcher's care."""
+        return [source.backend for source in self._made.values() if source.backend is not None and source.is_app]
+
+    def _backend(self, named: NamedModel) -> Backend | None:
+        make = registry(self._config).backends.get(named.model.kind)
+        if make is None:
+            return None
+        try:
+            backend = make(named.model, self._config.rootpath)
+        except ModelUnavailable as unavailable:
+            fail(str(unavailable))
+        return self._once(named, metered(self._config, named, backend))
+
+    def _once(self, named: NamedModel, backend: Backend) -> Backend:
+        """Let one worker of several ask for each reply: what one has begun another may be dealt later."""
+        worker: str | None = getattr(self._config, "workerinput", {}).get("workerid")
+        if worker is None or not backend.ahead or not named.live or options(self._config).record == "off":
+            return backend
+        from pytest_fcall.backends.claimed import Claimed
+
+        return Claimed(backend, named.model.id, self._kept.store, self._kept.counts, worker)
