@@ -16,8 +16,8 @@ class Limits:
     """Requests to one model in any minute."""
     tpm: int | None = None
     """Tokens, in and out, of one model in any minute: estimated until the reply says how many there were."""
-    timeout: float = 300.0
-    """Seconds that one request may take. A request that takes longer is asked for again."""
+    timeout: float | None = None
+    """Seconds that one request may take, whatever its back end allows; None leaves that to the back end."""
     retries: int = 5
     """How often a request is asked for again."""
     budget: float = 900.0
@@ -31,5 +31,5 @@ class Limits:
             if values[name] is not None and values[name] < 1:
                 raise ValueError(f"{name} must be at least 1, not {values[name]}")
         for name in ("timeout", "retries", "budget"):
-            if not values[name] >= 0:
+            if values[name] is not None and not values[name] >= 0:
                 raise ValueError(f"{name} must not be negative: {values[name]}")
