@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import cast
 
 from pytest_fcall.backends.options import Option
+from pytest_fcall.backends.project import FILE, project_tables
 from pytest_fcall.core import Json, Model, ModelUnavailable
 
-FILE = "pyproject.toml"
 TABLE = "tool.fcall.models"
 Tables = Mapping[str, Mapping[str, Json]]
 
@@ -70,20 +70,11 @@ def _target(alias: str, target: Json) -> Model:
 
 
 def _tables(root: Path) -> Tables:
-    """All entries by name; none where there is no file."""
-    import tomllib
-
+    """All entries by name."""
     try:
-        data: Json = tomllib.loads((root / FILE).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, RecursionError) as error:
-        raise BadSettings(f"{FILE} cannot be read: {error}") from None
-    for part in TABLE.split("."):
-        data = data.get(part, {}) if isinstance(data, Mapping) else None
-    if not isinstance(data, Mapping) or not all(isinstance(entry, Mapping) for entry in data.values()):
-        raise BadSettings(f"{FILE}: `{TABLE}` must hold a table for each model, {_at('openai:gpt-5.2')}")
-    return cast("Tables", data)
+        return cast("Tables", project_tables(root, "models"))
+    except ValueError as error:
+        raise BadSettings(str(error)) from None
 
 
 def _checked(entry: str, table: Mapping[str, Json], known: Mapping[str, Option]) -> Iterator[tuple[str, Json]]:

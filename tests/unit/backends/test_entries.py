@@ -57,9 +57,9 @@ def test_an_alias_names_a_model_of_its_kind_under_its_own_name(tmp_path: Path) -
     ("toml", "message"),
     [
         ("tool = ", "pyproject.toml cannot be read: Invalid value"),
-        ("tool = 1", "pyproject.toml: `tool.fcall.models` must hold a table for each model"),
-        ("[tool.fcall]\nmodels = []", "pyproject.toml: `tool.fcall.models` must hold a table for each model"),
-        ("[tool.fcall.models]\nm = 1", "pyproject.toml: `tool.fcall.models` must hold a table for each model"),
+        ("tool = 1", "pyproject.toml: [tool] must be a table"),
+        ("[tool.fcall]\nmodels = []", "pyproject.toml: [tool.fcall.models] must be a table"),
+        ("[tool.fcall.models]\nm = 1", 'pyproject.toml: [tool.fcall.models."m"] must be a table'),
         (
             '[tool.fcall.models."openai:m"]\nsead = 1',
             'pyproject.toml, [tool.fcall.models."openai:m"]: `sead` is unknown; known are seed, strict, style, headers',
