@@ -102,6 +102,10 @@ class Answering:
         """Whether a kept reply would answer, so that nobody is asked."""
         return self._recorded(source, request_digest(source.named.model.id, request), asker) is not None
 
+    def notes(self) -> list[str]:
+        """What people should know about limits that cannot be kept to together, and replies that cannot be read."""
+        return [*self._sending.notes(), *self._kept.notes()]
+
     def cancel(self) -> None:
         """Ask for nothing more; what is under way is given up."""
         self._sending.cancel()

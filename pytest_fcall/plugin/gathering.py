@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.costs import Costs
 from pytest_fcall.plugin.limits import file_of_run
 from pytest_fcall.plugin.models import named_models
 from pytest_fcall.plugin.noted import noted
-from pytest_fcall.reporting import file_lines, last_line, summary_lines
+from pytest_fcall.reporting import file_lines, last_line, safe_line, summary_lines
 from pytest_fcall.reporting.results import Result, Results, result_from_json
 
 INCONCLUSIVE = 10
@@ -34,6 +35,8 @@ class Gathering:
         self._files_without_cases = 0
         self._costs = Costs(config)
         self._runs: set[str] = set()
+        self._notes: dict[str, None] = {}
+        """What workers have to say, in the order in which they said it."""
         self._reused: list[float] = []
         """When the replies were recorded that were used again, in seconds since 1970."""
         self._changes: Counter[str] = Counter()
@@ -61,6 +64,7 @@ class Gathering:
         self._runs.add(node.workerinput["testrunuid"])
         output = getattr(node, "workeroutput", {})
         self._files_without_cases = max(self._files_without_cases, output.get("fcall_files_without_cases", 0))
+        self._notes.update(dict.fromkeys(output.get("fcall_notes", ())))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
         """Tell other plugins, then people."""
@@ -78,8 +82,8 @@ class Gathering:
             yield from (f"sent in another form, {count:,} times: {change}" for change, count in self._changes.items())
             if len({result.file for result in results.results}) > 1:
                 yield from file_lines(results, width)
-        if self._costs.fault:
-            yield self._costs.fault
+        here = [*answering(self._config).notes(), self._costs.fault]
+        yield from (safe_line(note) for note in (*self._notes, *here) if note)
         yield from summary_lines(results, width)
 
     @pytest.hookimpl(trylast=True)

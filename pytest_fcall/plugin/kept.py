@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,25 +23,28 @@ class Kept:
     def __init__(self, root: Path, options: Options) -> None:
         self._root = root
         self._options = options
-        self._files: dict[Path, Recordings] = {}
+        self._files: dict[tuple[str, Path], Recordings] = {}
+        self._names: dict[Path, str] = {}
         self.started = time.time()
         """Replies recorded since then are of this run."""
 
     def find(self, model: Model, file: Path, case: str, digest: str, *, live: bool) -> Recorded | None:
         """The newest reply that is kept; where the model may be asked, only one that the options let count."""
-        entries = [self._recordings(model, file).find(digest), self.store.find(digest)]
-        counting = [entry for entry in entries if entry and (not live or self.counts(entry))]
+        since = self.since if live else -inf
+        entries = [self._recordings(model, file).find(digest), self.store.find(digest, since)]
+        counting = [entry for entry in entries if entry and entry.moment >= since]
         found = max(counting, key=lambda entry: entry.moment, default=None)
         if found:
             self.store.used(model.id, self._name(file), case, digest)
         return found
 
-    def counts(self, entry: Recorded) -> bool:
-        """Whether a kept reply may stand for a new one, where one may be asked for."""
-        options = self._options
-        if options.record != "missing":
-            return options.record == "all" and entry.moment >= self.started
-        return options.max_age is None or entry.moment >= self.started - options.max_age.total_seconds()
+    @cached_property
+    def since(self) -> float:
+        """When a reply must have been recorded to stand for a new one where one may be asked for."""
+        record, max_age = self._options.record, self._options.max_age
+        if record == "missing":
+            return -inf if max_age is None else self.started - max_age.total_seconds()
+        return self.started if record == "all" else inf
 
     def nearest(self, model: Model, file: Path, case: str, sample: int) -> Recorded | None:
         """What was kept for a case when it asked something else."""
@@ -50,6 +54,10 @@ class Kept:
     def damage(self, model: Model, file: Path) -> list[str]:
         """What could not be read of a file's recordings, and of the store."""
         return [fault.message for fault in (*self._recordings(model, file).faults, *self.store.faults)]
+
+    def notes(self) -> list[str]:
+        """What was found damaged in the store, or could not be read."""
+        return [fault.message for fault in self.store.faults] if "store" in self.__dict__ else []
 
     def keep(self, model: Model, file: Path, case: str, digest: str, request: Request, reply: Reply) -> None:
         """Keep a reply at once: it was paid for. StoreError where that cannot be done."""
@@ -75,11 +83,12 @@ class Kept:
     def _recordings(self, model: Model, file: Path) -> Recordings:
         from pytest_fcall.backends.recordings import read_recordings, recordings_path
 
-        path = recordings_path(file, model)
-        if path not in self._files:
-            self._files[path] = read_recordings(path)
-        return self._files[path]
+        if (model.id, file) not in self._files:
+            self._files[model.id, file] = read_recordings(recordings_path(file, model))
+        return self._files[model.id, file]
 
     def _name(self, file: Path) -> str:
-        inside = file.is_relative_to(self._root)
-        return (file.relative_to(self._root) if inside else file).as_posix()
+        if file not in self._names:
+            inside = file.is_relative_to(self._root)
+            self._names[file] = (file.relative_to(self._root) if inside else file).as_posix()
+        return self._names[file]

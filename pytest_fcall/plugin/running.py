@@ -8,6 +8,7 @@ from collections.abc import Generator
 import pytest
 
 from pytest_fcall.core import Request, Verdict
+from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.models import named_models
 from pytest_fcall.plugin.noted import noted
@@ -84,3 +85,4 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Tell the controller what only workers see: it collects nothing itself."""
     if (output := getattr(session.config, "workeroutput", None)) is not None:
         output["fcall_files_without_cases"] = noted(session.config).files_without_cases
+        output["fcall_notes"] = answering(session.config).notes()

@@ -64,6 +64,11 @@ class Sending:
 
         return await wrap_future(self._submitted(source, backend, request, digest, asker))
 
+    def notes(self) -> list[str]:
+        """What the dispatcher has to say."""
+        note = self._dispatcher.figures().note if self._dispatcher else ""
+        return [note] if note else []
+
     def cancel(self) -> None:
         """Ask for nothing more; what is under way is given up."""
         if self._dispatcher is not None:

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.servers import Server
+
+CASES = "cases:\n" + "".join(f"  - {{id: c{n}, prompt: Hello {n}, expect: no_call}}\n" for n in range(60))
+
+
+@pytest.fixture
+def kept(pytester: pytest.Pytester, server: Server) -> Path:
+    """The store of a run whose replies are all kept."""
+    pytester.makefile(".fc.yaml", talk=CASES)
+    ask(pytester, server).assert_outcomes(passed=60)
+    return pytester.path / ".fcall" / "replies.db"
+
+
+def ask(pytester: pytest.Pytester, server: Server, *arguments: str) -> pytest.RunResult:
+    return pytester.runpytest("-p", "no:asyncio", f"--fc-model=openai:exam?base_url={server.url}", *arguments)
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_damaged_store_is_told_and_what_is_lost_is_asked_again(
+    pytester: pytest.Pytester, server: Server, kept: Path, workers: str
+) -> None:
+    with kept.open("r+b") as file:
+        file.seek(kept.stat().st_size // 2)
+        file.write(b"\xff" * 5000)
+    run = ask(pytester, server, workers)
+    run.assert_outcomes(passed=60)
+    run.stdout.fnmatch_lines(["*.fcall/replies.db*damaged*"])
+    assert 60 < len(server.asked) < 120
+    assert ask(pytester, server, workers, "--fc-replay").ret == 0
+
+
+def test_what_is_no_store_at_all_is_set_aside(pytester: pytest.Pytester, server: Server, kept: Path) -> None:
+    kept.write_bytes(b"This is no database, but somebody's letter. " * 100)
+    run = ask(pytester, server)
+    run.assert_outcomes(passed=60)
+    assert (kept.parent / "replies.damaged-1.db").read_bytes().startswith(b"This is no database")
