@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_fcall.backends.recorded import Recorded
 from pytest_fcall.backends.store import ReplyStore
 from pytest_fcall.core import Backend, Json, Reply, Request, changes_of, request_digest
 
@@ -18,13 +17,13 @@ _PAUSE = 0.05
 class Claimed:
     """Asks `backend` for what nobody else is asking for. Whoever gets the reply keeps it, which ends the claim.
 
-    `counts` says whether a reply that is kept may stand for a new one.
+    A reply that was kept `since` then may stand for a new one.
     """
 
     backend: Backend
     model: str
     store: ReplyStore
-    counts: Callable[[Recorded], bool]
+    since: float
     owner: str
     pause: Callable[[float], Awaitable[object]] = asyncio.sleep
 
@@ -53,7 +52,7 @@ class Claimed:
         while not self.store.claim(digest, self.owner):
             await self.pause(_PAUSE)
         # Somebody may have asked and kept the reply before the claim was ours.
-        if (found := self.store.find(digest)) and self.counts(found):
+        if found := self.store.find(digest, self.since):
             self.store.release(digest, self.owner)
             return found.reply
         try:

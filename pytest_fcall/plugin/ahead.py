@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
@@ -43,38 +43,42 @@ class LookAhead:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
         """Fill up what is under way, before an item runs."""
-        self._waiting = {future for future in self._waiting if not future.done()}
+        if len(self._waiting) >= self._window:
+            return
         for upcoming in self._upcoming(item):
-            if len(self._waiting) >= self._window:
-                return
             if upcoming not in self._seen:
                 self._seen.add(upcoming)
                 if isinstance(upcoming, CaseItem) and (future := _asked(upcoming)):
                     self._waiting.add(future)
+                    future.add_done_callback(self._waiting.discard)
+                    if len(self._waiting) >= self._window:
+                        return
 
     def pytest_keyboard_interrupt(self) -> None:
         """Wait for nothing more."""
         answering(self._session.config).cancel()
 
-    def _upcoming(self, item: pytest.Item) -> Iterator[pytest.Item]:
+    def _upcoming(self, item: pytest.Item) -> Sequence[pytest.Item]:
         """The items that this process will run, as far as it knows and not too far ahead."""
         items = self._session.items
         if self._queue is None:
-            return islice(items, self._places[item], self._places[item] + 2 * self._window)
+            place = self._places[item]
+            return items[place : place + 2 * self._window]
         with self._queue.lock() as numbers:
             known = [number for number in islice(numbers, 2 * self._window) if isinstance(number, int)]
-        return iter([item, *(items[number] for number in known)])
+        return [item, *(items[number] for number in known)]
 
 
 def _asked(item: CaseItem) -> Future[Reply] | None:
     """Ask for an item's reply, if the request is known before its fixtures are."""
-    if item.named is None or not isinstance(item.case, Case) or not _is_plain(item, item.case):
+    if item.named is None or not isinstance(item.case, Case):
         return None
     asking = answering(item.config)
     # What cannot be asked is for the item itself to say.
     with suppress(pytest.fail.Exception, pytest.skip.Exception):
         source = asking.source(item.named)
-        return asking.ask_ahead(source, planned_request(item, item.case, source.settings), asker_of(item))
+        if not source.is_app and _is_plain(item, item.case):
+            return asking.ask_ahead(source, planned_request(item, item.case, source.settings), asker_of(item))
     return None
 
 

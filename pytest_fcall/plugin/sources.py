@@ -87,4 +87,4 @@ class Sources:
             return backend
         from pytest_fcall.backends.claimed import Claimed
 
-        return Claimed(backend, named.model.id, self._kept.store, self._kept.counts, worker)
+        return Claimed(backend, named.model.id, self._kept.store, self._kept.since, worker)

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -70,9 +71,9 @@ class ReplyStore:
         """What was found damaged, or could not be read, so far."""
         return tuple(self._told.values())
 
-    def find(self, digest: str) -> Recorded | None:
-        """Return the reply to the request of this digest."""
-        rows = self._rows(statements.FIND, digest)
+    def find(self, digest: str, since: float = -inf) -> Recorded | None:
+        """Return the reply to the request of this digest, unless it was recorded before `since`."""
+        rows = self._rows(statements.FIND, digest, since)
         return self._entry(rows[0]) if rows else None
 
     def keep(self, model: str, file: str, entry: Recorded) -> None:

@@ -11,7 +11,7 @@ PUT_NEWER = """
 USE = "INSERT OR REPLACE INTO uses VALUES (?, ?, ?, ?, ?)"
 USE_ONCE = "INSERT OR IGNORE INTO uses VALUES (?, ?, ?, ?, 0)"
 
-FIND = "SELECT * FROM replies WHERE digest = ?"
+FIND = "SELECT * FROM replies WHERE digest = ? AND recorded >= ?"
 NEAREST = """
     SELECT r.* FROM uses u JOIN replies r USING (digest) WHERE u.model = ? AND u.file = ? AND u.case_id = ?
     ORDER BY abs(r.sample - ?), r.recorded DESC LIMIT 1

@@ -43,7 +43,7 @@ def claimed(backend: Backend, folder: Path, owner: str, pause: object = None) ->
         raise AssertionError("nobody has to wait")
 
     waits = pause if callable(pause) else never
-    return Claimed(backend, MODEL, ReplyStore(folder / "replies.db"), lambda _: True, owner, waits)
+    return Claimed(backend, MODEL, ReplyStore(folder / "replies.db"), 0.0, owner, waits)
 
 
 def keep(worker: Claimed, reply: Reply) -> None:

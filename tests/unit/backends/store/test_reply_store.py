@@ -42,6 +42,12 @@ def test_a_reply_is_found_by_the_digest_of_its_request(store: ReplyStore) -> Non
     assert store.find("0" * 64) is None
 
 
+def test_a_reply_from_before_the_time_that_is_asked_for_is_not_found(store: ReplyStore) -> None:
+    keep_all(store, [entry()])
+    assert store.find(entry().digest, entry().moment) == entry()
+    assert store.find(entry().digest, entry().moment + 0.001) is None
+
+
 @given(reply=replies, case=st.text(), file=st.text(), model=st.text())
 def test_a_reply_comes_back_in_a_later_run_as_it_was(reply: Reply, case: str, file: str, model: str) -> None:
     with TemporaryDirectory() as folder:
