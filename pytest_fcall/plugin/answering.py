@@ -131,7 +131,7 @@ class Answering:
             if source.is_app:
                 fail(reason)  # the team's own app, which is not where it was said to be
             self.unanswered.add(asker.nodeid)
-            pytest.skip(f"{named.model.id} is asked nothing more: {reason}")
+            pytest.skip(f"nothing more is asked: {reason}")
         return source.backend
 
     def _no_recording(self, source: Source, request: Request, asker: Asker) -> NoReturn:
@@ -162,11 +162,12 @@ class Answering:
         lacking = isinstance(error, ModelUnavailable) and not source.is_app
         if lacking or isinstance(error, Unanswered | CancelledError) or is_outage(error):
             self.unanswered.add(asker.nodeid)
+        name = f"{source.named.model.id}: "
+        text = name + str(error).removeprefix(name)  # back ends may have named their model already
         if isinstance(error, ModelUnavailable):
-            self._unavailable[source.named.model.id] = str(error)
-            fail(str(error))
-        if isinstance(error, AnswerError | CaseRefused | Unanswered | StoreError):
-            fail(f"{source.named.model.id}: {error}")
+            self._unavailable[source.named.model.id] = text
+        if isinstance(error, AnswerError | CaseRefused | ModelUnavailable | StoreError | Unanswered):
+            fail(text)
         raise without_our_frames(error)
 
     def _close(self) -> None:
