@@ -42,6 +42,8 @@ class Answering:
         self._sources = Sources(config, self._kept)
         self._sending = Sending(config, self._kept)
         self._unavailable: dict[str, str] = {}
+        self._told: set[str] = set()
+        """Why models are unavailable, where that is an error already."""
         self.missing: set[str] = set()
         """Node ids of the tests that no recording could answer."""
         self.unanswered: set[str] = set()
@@ -66,7 +68,7 @@ class Answering:
         digest = request_digest(source.named.model.id, request)
         if recorded := self._recorded(source, digest, asker):
             return recorded
-        backend = self._live(source, request, asker)
+        backend = self._live(source, request, digest, asker)
         try:
             return Answer(self._sending.ask(source, backend, request, digest, asker))
         except (Exception, SystemExit, CancelledError) as error:
@@ -78,7 +80,7 @@ class Answering:
         digest = request_digest(source.named.model.id, request)
         if recorded := self._recorded(source, digest, asker):
             return recorded
-        backend = self._live(source, request, asker)
+        backend = self._live(source, request, digest, asker)
         try:
             return Answer(await self._sending.ask_async(source, backend, request, digest, asker))
         except (Exception, SystemExit) as error:
@@ -119,7 +121,7 @@ class Answering:
             return None
         return Answer(found.reply, found.moment if found.moment < self._kept.started else None)
 
-    def _live(self, source: Source, request: Request, asker: Asker) -> Backend:
+    def _live(self, source: Source, request: Request, digest: str, asker: Asker) -> Backend:
         __tracebackhide__ = True
         named = source.named
         if self._options.replay or not named.live:
@@ -127,11 +129,9 @@ class Answering:
         if source.backend is None:
             known = ", ".join(sorted(registry(self._config).backends))
             fail(f"{named.model.id}: nothing here can ask a model of kind {named.model.kind!r}; installed are: {known}")
-        if reason := self._unavailable.get(named.model.id):
-            if source.is_app:
-                fail(reason)  # the team's own app, which is not where it was said to be
-            self.unanswered.add(asker.nodeid)
-            pytest.skip(f"nothing more is asked: {reason}")
+        # What was asked ahead may have been answered before the model could not be asked any more.
+        if not self._sending.is_under_way(digest) and (reason := self._unavailable.get(named.model.id)):
+            self._lacking(source, asker, reason)
         return source.backend
 
     def _no_recording(self, source: Source, request: Request, asker: Asker) -> NoReturn:
@@ -159,16 +159,30 @@ class Answering:
         from pytest_fcall.backends.store import StoreError
 
         __tracebackhide__ = True
-        lacking = isinstance(error, ModelUnavailable) and not source.is_app
-        if lacking or isinstance(error, Unanswered | CancelledError) or is_outage(error):
+        if isinstance(error, Unanswered | CancelledError) or is_outage(error):
             self.unanswered.add(asker.nodeid)
         name = f"{source.named.model.id}: "
         text = name + str(error).removeprefix(name)  # back ends may have named their model already
         if isinstance(error, ModelUnavailable):
-            self._unavailable[source.named.model.id] = text
-        if isinstance(error, AnswerError | CaseRefused | ModelUnavailable | StoreError | Unanswered):
+            self._lacking(source, asker, text)
+        if isinstance(error, AnswerError | CaseRefused | StoreError | Unanswered):
             fail(text)
         raise without_our_frames(error)
+
+    def _lacking(self, source: Source, asker: Asker, reason: str) -> NoReturn:
+        """End the test since nobody can be asked: one error for a model, the others are skipped.
+
+        Where it is the team's own app that cannot be found, all are errors.
+        """
+        __tracebackhide__ = True
+        first = self._unavailable.setdefault(source.named.model.id, reason)
+        if source.is_app:
+            fail(first)
+        self.unanswered.add(asker.nodeid)
+        if first not in self._told:
+            self._told.add(first)
+            fail(first)
+        pytest.skip(f"nothing more is asked: {first}")
 
     def _close(self) -> None:
         self._sending.close(self._sources.apps())

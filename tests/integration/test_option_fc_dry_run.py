@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.servers import Server
+
+CASES = """\
+cases:
+  - {id: a, prompt: Hello, expect: no_call}
+  - {id: b, prompt: Hi, expect: no_call}
+  - {id: c, prompt: Hey, expect: no_call, skip: not today}
+"""
+PRICES = """\
+[tool.fcall.prices."openai:exam"]
+input = 100
+output = 200
+"""
+
+
+@pytest.fixture(autouse=True)
+def cases(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".fc.yaml", talk=CASES)
+    pytester.makepyprojecttoml(PRICES)
+
+
+def run(pytester: pytest.Pytester, server: Server, *arguments: str) -> pytest.RunResult:
+    return pytester.runpytest(
+        "-p", "no:asyncio", "-p", "no:randomly", f"--fc-model=openai:exam?base_url={server.url}", *arguments
+    )
+
+
+def test_nothing_is_asked_and_what_would_be_is_listed(pytester: pytest.Pytester, server: Server) -> None:
+    told = run(pytester, server, "--fc-dry-run")
+    told.stdout.fnmatch_lines(
+        [
+            "would be asked*requests*input*output*cost",
+            "openai:exam*2*",
+            "  talk.fc.yaml*2*",
+            "    a *1*",
+            "    b *1*",
+            "fcall: 2 requests would be asked, about * tokens in and 200 out, about $0.0*; nothing was asked",
+        ]
+    )
+    assert told.ret == 0
+    assert server.asked == []
+
+
+def test_what_recordings_answer_is_counted_apart(pytester: pytest.Pytester, server: Server) -> None:
+    run(pytester, server, "talk.fc.yaml::a")
+    told = run(pytester, server, "--fc-dry-run", "-q")
+    told.stdout.fnmatch_lines(["fcall: 1 request would be asked, *, 1 answered by recordings; nothing was asked"])
+    assert len(server.asked) == 1
+
+
+def test_with_workers_it_says_how_to_do_without(pytester: pytest.Pytester, server: Server) -> None:
+    told = run(pytester, server, "--fc-dry-run", "-n2")
+    assert told.ret == pytest.ExitCode.USAGE_ERROR
+    told.stderr.fnmatch_lines(["*--fc-dry-run asks nothing and so needs no workers: run it with -n0*"])
