@@ -143,7 +143,7 @@ SHAPES: tuple[Shape, ...] = (
         "model",
         NAME,
         status=_ASKING,
-        text=r"is not a valid model|invalid model|unable to access model|no models? loaded",
+        text=r"is not a valid model|invalid model|unable to access model|no models? loaded|^server is pinned to ",
     ),
     _shape("model", PLACE, text=r"unexpected endpoint or method"),
     _shape("model", RIGHTS, words="unsupported_country_region_territory permission_error permission_denied"),

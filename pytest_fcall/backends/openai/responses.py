@@ -28,7 +28,8 @@ def written(question: Question) -> dict[str, Json]:
     if "tool_choice" in sampling:
         sampling["tool_choice"] = _choice(sampling["tool_choice"], out)
     asked = [item for message in question.messages for item in _items(with_data_urls(out.message(message)))]
-    return {"model": question.model, "input": asked} | ({"tools": out.tools} if out.tools else {}) | sampling
+    body: dict[str, Json] = {"model": question.model, "input": asked, "stream": False}  # some stream unless told not to
+    return body | ({"tools": out.tools} if out.tools else {}) | sampling
 
 
 def _items(message: Message) -> Iterator[Json]:

@@ -54,6 +54,9 @@ FAILURES: list[tuple[Blame, int, Json]] = [
     ("model", 500, openai("tools param requires --jinja flag", 500, "server_error")),
     ("again", 503, openai("Loading model", 503, "unavailable_error")),
     ("model", 404, openai("File Not Found", 404, "not_found_error")),
+    # transformers serve
+    ("model", 400, {"detail": "Server is pinned to 'smollm2'; requested 'm'."}),
+    ("case", 422, {"detail": "Unexpected fields in the request: {'strange'}"}),
     # OpenAI
     ("malformed", 500, openai("The model produced invalid content.", kind="model_error")),
     ("length", 400, openai("Could not finish the message because max_tokens or model output limit was reached.")),

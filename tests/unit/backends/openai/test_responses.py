@@ -23,6 +23,7 @@ def test_only_what_was_asked_for_is_sent(server: Server) -> None:
     assert sent(server) == {
         "model": "exam",
         "input": [USER],
+        "stream": False,  # transformers' server streams if nothing is said
         "tools": [
             {
                 "type": "function",
