@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.secrets import public
 from pytest_fcall.core import Json, Message, Request, Tool, canonical
 
 _BEFORE, _AFTER = 24, 72
@@ -20,11 +21,11 @@ def explain_missing(request: Request, recorded: Recorded | None) -> str:
     lines = [
         *_prompt(old.messages, request.messages),
         *_tools(old.tools, request.tools),
-        *_settings(old.settings, request.settings),
+        *_settings(public(old.settings), public(request.settings)),
     ]
     if request.sample != old.sample:
         lines.append(f"sample {request.sample} was not recorded, sample {old.sample} was")
-    return "\n".join(lines) or "the same was recorded of another model"
+    return "\n".join(lines) or "the same was recorded of another model, or with other headers or keys"
 
 
 def _prompt(old: Sequence[Message], new: Sequence[Message]) -> Iterator[str]:

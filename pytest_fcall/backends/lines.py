@@ -9,20 +9,8 @@ from collections.abc import Iterable, Mapping
 from pytest_fcall.backends.fields import Damaged, as_mapping, optional, required
 from pytest_fcall.backends.recorded import Recorded
 from pytest_fcall.backends.replies import reply_from_data, reply_to_data
+from pytest_fcall.backends.secrets import public
 from pytest_fcall.core import Json, Request, Tool
-
-_SECRET = frozenset(
-    {
-        "api_key",
-        "authorization",
-        "cookie",
-        "extra_headers",
-        "extra_query",
-        "headers",
-        "proxy_authorization",
-        "x_api_key",
-    }
-)
 
 
 def entry_line(entry: Recorded, catalogue: str) -> str:
@@ -38,22 +26,13 @@ def entry_line(entry: Recorded, catalogue: str) -> str:
                 "request": entry.digest,
                 "messages": list(entry.request.messages),
                 "catalogue": catalogue,
-                "settings": _public(entry.request.settings),
+                "settings": public(entry.request.settings),
                 "reply": reply_to_data(entry.reply),
                 "recorded": entry.recorded,
             }
         )
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"the reply to case {entry.case!r} cannot be recorded: {error}") from error
-
-
-def _public(value: Json) -> Json:
-    """Leave out, at any depth, what is or may hold a key."""
-    if isinstance(value, Mapping):
-        return {name: _public(item) for name, item in value.items() if name.lower().replace("-", "_") not in _SECRET}
-    if isinstance(value, list | tuple):
-        return [_public(item) for item in value]
-    return value
 
 
 def entry_of(row: Mapping[str, Json], tools: tuple[Tool, ...]) -> Recorded:

@@ -14,7 +14,8 @@ class Model:
 
     kind: str
     name: str
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Not shown where a model is: there may be a key in an address."""
 
     @property
     def id(self) -> str:

@@ -16,7 +16,8 @@ class Request:
 
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...] = ()
-    settings: Mapping[str, Json] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    """Not shown where a request is: there may be keys in it."""
     sample: int = 0
     """Counts the times that the same thing is asked in one run."""
     now: datetime | None = None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pytest_fcall.backends.entries import BadSettings
 from pytest_fcall.backends.errors import worth_hiding
+from pytest_fcall.backends.secrets import secrets_in
 from pytest_fcall.core import Json
 
 OFFICIAL = "https://api.openai.com/v1"
@@ -18,7 +19,6 @@ _NO_KEY = "none"
 """Sent where a server asks for no key: the library sends one in any case."""
 _LONG_STEP = 20
 """A step of an address that is this long may be there so that nobody guesses it."""
-_SECRET = ("key", "token", "secret", "password", "authorization", "credential")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Server:
         within = [value for _, value in parse_qsl(parts.query)]
         within += [step for step in parts.path.split("/") if len(step) >= _LONG_STEP]
         said = [word for value in headers.values() for word in (value, *value.split())]
-        return worth_hiding([self._given(), self.url, *within, *map(unquote, within), *said, *_secrets(body)])
+        return worth_hiding([self._given(), self.url, *within, *map(unquote, within), *said, *secrets_in(body)])
 
     def _given(self) -> str:
         return os.environ.get(self.key_variable, "").strip()
@@ -82,14 +82,3 @@ def _is_address(url: str) -> bool:
 
 def _is_plain(text: str) -> bool:
     return text.isascii() and text.isprintable() and " " not in text
-
-
-def _secrets(told: Json, *, secret: bool = False) -> Iterator[str]:
-    if isinstance(told, str) and secret:
-        yield told
-    elif isinstance(told, Mapping):
-        for name, value in told.items():
-            yield from _secrets(value, secret=secret or any(word in name.lower() for word in _SECRET))
-    elif isinstance(told, list | tuple):
-        for item in told:
-            yield from _secrets(item, secret=secret)

@@ -1,0 +1,47 @@
+"""What is written down and shown nowhere, told by the name that it goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pytest_fcall.core import Json
+
+_WHOLE = frozenset({"cookie", "extra_headers", "extra_query", "headers"})
+"""Nothing under these names is shown."""
+_PARTS = ("key", "token", "secret", "password", "authorization", "credential")
+"""A text under a name with one of these in it may be a key; a number, such as `max_tokens`, is none."""
+
+
+def public(settings: Mapping[str, Json]) -> dict[str, Json]:
+    """Leave out, at any depth, what is or may hold a key."""
+    return {name: _public(value) for name, value in settings.items() if not _is_secret(name, value)}
+
+
+def secrets_in(told: Json, *, secret: bool = False) -> Iterator[str]:
+    """The texts, at any depth, that stand under names of secrets; with `secret`, all of them."""
+    if isinstance(told, str) and secret:
+        yield told
+    elif isinstance(told, Mapping):
+        for name, value in told.items():
+            yield from secrets_in(value, secret=secret or _sounds_secret(name))
+    elif isinstance(told, list | tuple):
+        for item in told:
+            yield from secrets_in(item, secret=secret)
+
+
+def _public(value: Json) -> Json:
+    if isinstance(value, Mapping):
+        return public(value)
+    if isinstance(value, list | tuple):
+        return [_public(item) for item in value]
+    return value
+
+
+def _is_secret(name: str, value: Json) -> bool:
+    if name.lower().replace("-", "_") in _WHOLE:
+        return True
+    return _sounds_secret(name) and any(secrets_in(value, secret=True))
+
+
+def _sounds_secret(name: str) -> bool:
+    return any(part in name.lower() for part in _PARTS)
