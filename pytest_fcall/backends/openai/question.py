@@ -42,7 +42,8 @@ def question(model: str, request: Request, asking: Asking, *, official: bool) ->
     messages: Sequence[Message] = request.messages
     decoder, tools = asking.decoder, request.tools
     if asking.prompt:
-        messages, decoder = prompted(request, decoder or DEFAULT_STYLE)
+        messages, style = prompted(request, decoder or DEFAULT_STYLE)
+        decoder = style if tools else None  # the model was told of no form of a call
         tools = ()
     wire = Wire("responses" if asking.responses else "chat", asking.strict)
     return Question(

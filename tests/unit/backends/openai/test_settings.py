@@ -103,6 +103,11 @@ def test_prompt_mode_tells_the_tools_in_the_prompt_and_reads_the_text(server: Se
     assert reply.decoder == "hermes"
 
 
+def test_where_no_tools_are_told_no_form_of_calls_is_expected(server: Server) -> None:
+    reply = ask(server, request(), mode="prompt", decoder="json")
+    assert reply.decoder is None
+
+
 def test_a_decoder_reads_the_text_of_a_model_that_is_told_its_tools_natively(server: Server) -> None:
     assert ask(server, request(WEATHER), decoder="mistral").decoder == "mistral"
     assert "tools" in sent(server)
