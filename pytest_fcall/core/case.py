@@ -69,7 +69,7 @@ class Case:
     skip: tuple[Condition, ...] = ()
     xfail: tuple[Condition, ...] = ()
     samples: Samples | None = None
-    settings: Mapping[str, Json] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict, repr=False)
     decoder: str | None = None
     world: World | None = None
     mode: Literal["request", "conversation"] = "request"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -14,6 +15,9 @@ from pytest_fcall.backends.errors import Failure
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+_LOG = logging.getLogger("httpx2")
+"""Where the library below the openai library tells of each request."""
 
 _CONNECTING = 15.0
 """Seconds for a connection; the answer itself has the whole time."""
@@ -29,6 +33,17 @@ class Answered:
     """By names in lower case."""
 
 
+class _Untold(logging.Filter):
+    """Lets nothing be logged that names the server: whole addresses are, and there may be a key in one."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self._host = urlsplit(url).hostname or ""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return self._host not in record.getMessage()
+
+
 class Client:
     """Asks one server. Its connections belong to the event loop that asks, so each loop has its own."""
 
@@ -36,6 +51,7 @@ class Client:
         self._url = url
         self._key = key
         self._clients: dict[asyncio.AbstractEventLoop, AsyncOpenAI] = {}
+        self._untold = _Untold(url)
 
     def open(self) -> None:
         """Get ready, which takes its time before the first request."""
@@ -54,6 +70,7 @@ class Client:
 
     async def close(self) -> None:
         """Close all connections. Those of an event loop that is closed went with it."""
+        _LOG.removeFilter(self._untold)
         while self._clients:
             _, client = self._clients.popitem()
             with suppress(RuntimeError):
@@ -63,6 +80,7 @@ class Client:
         import openai
 
         address = urlsplit(self._url)
+        _LOG.addFilter(self._untold)
         return openai.AsyncOpenAI(
             api_key=self._key,
             base_url=address._replace(query="", fragment="").geturl(),
