@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from pytest_fcall.backends.fields import Damaged, as_mapping, optional, required
 from pytest_fcall.backends.recorded import Recorded
@@ -79,11 +80,12 @@ _UNREADABLE = re.compile(
 )
 
 
+_READABLE: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False)
+
+
 def line(value: Json) -> str:
     """The one JSON text of `value` that is pleasant to read in a diff."""
-    return _UNREADABLE.sub(
-        lambda found: json.dumps(found[0])[1:-1], json.dumps(value, sort_keys=True, ensure_ascii=False)
-    )
+    return _UNREADABLE.sub(lambda found: json.dumps(found[0])[1:-1], _READABLE.encode(value))
 
 
 def row_of(line: bytes) -> Mapping[str, Json]:

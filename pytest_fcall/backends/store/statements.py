@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-PUT = "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-PUT_NEWER = """
-    INSERT OR REPLACE INTO replies SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
-    WHERE NOT EXISTS (SELECT 1 FROM replies WHERE digest = ?1 AND recorded >= ?5)
+# To change a row in its place writes half as much as to replace it.
+PUT = """
+    INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE SET
+    model = excluded.model, file = excluded.file, sample = excluded.sample, recorded = excluded.recorded,
+    catalogue = excluded.catalogue, entry = excluded.entry, checksum = excluded.checksum
 """
+PUT_NEWER = f"{PUT} WHERE excluded.recorded > replies.recorded"
 
-USE = "INSERT OR REPLACE INTO uses VALUES (?, ?, ?, ?, ?)"
+USE = """
+    INSERT INTO uses VALUES (?, ?, ?, ?, ?) ON CONFLICT (model, file, case_id, digest) DO UPDATE SET run = excluded.run
+"""
 USE_ONCE = "INSERT OR IGNORE INTO uses VALUES (?, ?, ?, ?, 0)"
 
 FIND = "SELECT * FROM replies WHERE digest = ? AND recorded >= ?"
