@@ -3,6 +3,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from textwrap import dedent
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,6 +11,10 @@ import pytest
 import pytest_fcall.plugin.asserting
 import pytest_fcall.plugin.gathering
 import pytest_fcall.plugin.running  # noqa: F401
+from tests.servers import Server
+
+if TYPE_CHECKING:
+    from tests.integration.exam import Exam
 
 QUIET = ["-p", "no:cacheprovider", "-p", "no:randomly"]
 
@@ -98,3 +103,18 @@ def weather(shop: Shop) -> Shop:
         """
     )
     return shop
+
+
+@pytest.fixture
+def exam(shop: Shop, server: Server, monkeypatch: pytest.MonkeyPatch) -> Exam:
+    """A project whose model is served, by a server that echoes unless it is told otherwise.
+
+    What failed is asked for again after milliseconds, where people wait for seconds.
+    """
+    from pytest_fcall.backends.dispatch import patience
+    from tests.integration.exam import Exam
+
+    monkeypatch.setattr(patience, "FIRST", 0.001)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    return Exam(shop, server)
