@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 # Each run inside a test forgets the modules that it imported; these are kept, for speed.
@@ -124,3 +125,15 @@ def most_at_a_time(asked: Iterable[Asked]) -> int:
 def files_of(folder: Path) -> list[Path]:
     """All files that lie in a folder, however deep."""
     return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def assert_errors(result: pytest.RunResult, *lines: str) -> None:
+    """Each error says one line, in this order. The lines are patterns."""
+    said = [
+        line
+        for line in result.stdout.str().partition(" ERRORS =")[2].partition("\n---")[0].splitlines()[1:]
+        if not line.startswith("____")
+    ]
+    assert len(said) == len(lines)
+    for line, pattern in zip(said, lines, strict=True):
+        assert fnmatchcase(line, pattern)
