@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import ssl
 from collections.abc import Iterator, Mapping
@@ -30,7 +31,7 @@ class Answered:
     status: int
     body: bytes
     headers: Mapping[str, str]
-    """By names in lower case."""
+    """Found by names in lower case."""
 
 
 class _Untold(logging.Filter):
@@ -71,6 +72,7 @@ class Client:
     async def close(self) -> None:
         """Close all connections. Those of an event loop that is closed went with it."""
         _LOG.removeFilter(self._untold)
+        gc.unfreeze()
         while self._clients:
             _, client = self._clients.popitem()
             with suppress(RuntimeError):
@@ -79,6 +81,8 @@ class Client:
     def _new_client(self) -> AsyncOpenAI:
         import openai
 
+        # The library is some 66,000 objects, which stay: to look at them again and again costs as much as to ask.
+        gc.freeze()
         address = urlsplit(self._url)
         _LOG.addFilter(self._untold)
         return openai.AsyncOpenAI(
@@ -108,9 +112,7 @@ async def _post(client: AsyncOpenAI, path: str, body: bytes, headers: Mapping[st
         response = error.response
     except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, aiohttp.ClientError) as error:
         return _broken(error)
-    return Answered(
-        response.status_code, response.content, {name.lower(): said for name, said in response.headers.items()}
-    )
+    return Answered(response.status_code, response.content, response.headers)
 
 
 def _broken(error: BaseException) -> Failure:
