@@ -68,7 +68,8 @@ def _reason(reason: Reason) -> Iterator[str]:
 def _figures(reply: Reply) -> str:
     usage = reply.usage
     figures = {
-        "seconds": reply.seconds,
+        "model": reply.engine.get("model"),
+        "seconds": reply.seconds and round(reply.seconds, 3),
         "input tokens": usage and usage.input_tokens,
         "output tokens": usage and usage.output_tokens,
     }

@@ -34,7 +34,7 @@ def test_replies_are_judged_kept_and_replayed_without_the_server(project: Projec
 def test_everything_is_told_of_a_reply(project: Project, api: str) -> None:
     project.run(project.model(api=api), "-vv").stdout.fnmatch_lines(
         [
-            "*finish *, seconds *, input tokens *, output tokens *",
+            '*finish *, model "smollm2@main", seconds *, input tokens *, output tokens *',
             "fcall: openai:smollm2 */3 right *, * tokens",
         ]
     )

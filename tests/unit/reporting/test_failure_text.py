@@ -248,7 +248,8 @@ def test_the_full_text_leaves_nothing_out() -> None:
     calls = Calls((Call("get_weather", {"city": "SF", "unit": "kelvin"}),), notes=("one call was dropped",))
     wrong = reason("wrong_value", "calls[0].args.unit", "`unit` is wrong", expected="celsius", got="kelvin")
     verdict = invalid(*[wrong] * 5, pairs=((0, 0),))
-    reply = Reply(text="Here\nyou are", usage=Usage(12, 3), seconds=0.25, finish="tool_calls")
+    engine = {"model": "gpt-5.2-2026-11-01"}
+    reply = Reply(text="Here\nyou are", usage=Usage(12, 3), seconds=0.2500417, finish="tool_calls", engine=engine)
     case = case_of(calls_of(("get_weather", CELSIUS), ("get_time", None)))
     text = full_failure_text(case, calls, verdict, reply, "openai:gpt-5.2")
     assert lines(text)[:10] == [
@@ -271,7 +272,7 @@ def test_the_full_text_leaves_nothing_out() -> None:
         "  notes:",
         "    one call was dropped",
         "  reply:",
-        "    finish tool_calls, seconds 0.25, input tokens 12, output tokens 3",
+        '    finish tool_calls, model "gpt-5.2-2026-11-01", seconds 0.25, input tokens 12, output tokens 3',
     ]
 
 
