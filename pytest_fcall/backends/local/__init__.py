@@ -1,0 +1,1 @@
+"""`local:NAME`: a model that runs on this machine, in a process of its own."""

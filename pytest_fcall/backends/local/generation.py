@@ -1,0 +1,46 @@
+"""What an engine is given, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from pytest_fcall.core import Json, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request as the model reads it."""
+
+    text: str
+    tools: tuple[Tool, ...] = ()
+    """What a grammar is made of. The text tells them already."""
+    settings: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What the model wrote, its special tokens included where a decoder needs them."""
+
+    text: str
+    input_tokens: int
+    output_tokens: int
+    finish: Literal["stop", "length"] = "stop"
+    seconds: float = 0.0
+
+
+class Engine(Protocol):
+    """A model in memory."""
+
+    @property
+    def about(self) -> Mapping[str, Json]:
+        """What answers: library versions, dtype, device, grammar."""
+        ...
+
+    def generate(self, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+        """Go on with each prompt, all in one batch and by the same settings.
+
+        Raises CaseRefused where a prompt can never be answered, ModelUnavailable where none can.
+        """
+        ...
