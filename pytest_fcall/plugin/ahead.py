@@ -35,8 +35,10 @@ class LookAhead:
         self._places = {item: place for place, item in enumerate(session.items)}
         self._queue = _worker_queue(session.config)
         self._window = share_of_concurrency(session.config)
+        self._reach = 2 * self._window
+        """How many items ahead are looked at."""
         if session.config.getoption("maxfail"):
-            self._window = min(self._window, _WHERE_A_FAILURE_ENDS_IT)
+            self._window = self._reach = min(self._window, _WHERE_A_FAILURE_ENDS_IT)
         self._seen: set[pytest.Item] = set()
         self._waiting: set[Future[Reply]] = set()
 
@@ -63,9 +65,9 @@ class LookAhead:
         items = self._session.items
         if self._queue is None:
             place = self._places[item]
-            return items[place : place + 2 * self._window]
+            return items[place : place + self._reach]
         with self._queue.lock() as numbers:
-            known = [number for number in islice(numbers, 2 * self._window) if isinstance(number, int)]
+            known = [number for number in islice(numbers, self._reach - 1) if isinstance(number, int)]
         return [item, *(items[number] for number in known)]
 
 

@@ -91,6 +91,8 @@ class Answering:
         backend = source.backend
         if backend is None or source.is_app or not source.named.live or self._options.replay:
             return None
+        if source.named.model.id in self._unavailable:
+            return None
         digest = request_digest(source.named.model.id, request)
         if self._sending.is_under_way(digest) or self._recorded(source, digest, asker):
             return None
@@ -163,9 +165,9 @@ class Answering:
             self.unanswered.add(asker.nodeid)
         name = f"{source.named.model.id}: "
         text = name + str(error).removeprefix(name)  # back ends may have named their model already
-        if isinstance(error, ModelUnavailable):
+        if isinstance(error, ModelUnavailable | StoreError):  # what cannot be kept would be paid for in vain
             self._lacking(source, asker, text)
-        if isinstance(error, AnswerError | CaseRefused | StoreError | Unanswered):
+        if isinstance(error, AnswerError | CaseRefused | Unanswered):
             fail(text)
         raise without_our_frames(error)
 
