@@ -1,0 +1,70 @@
+"""A loaded model, and how it is spoken to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Protocol
+
+from pytest_fcall.backends.local.generation import Engine, Generated, Prompt
+from pytest_fcall.core import Json, Reply, Request, Usage
+
+
+class Wording(Protocol):
+    """Puts requests into the words that a model was trained on."""
+
+    @property
+    def decoder(self) -> str | None:
+        """Which decoder reads the answers."""
+        ...
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What people should know of it, a line each."""
+        ...
+
+    def text(self, request: Request) -> str:
+        """Write the whole prompt. Raises CaseRefused for what this model cannot be told."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answerer:
+    """Everything of a model that lives in the answering process."""
+
+    engine: Engine
+    wording: Wording
+
+    def prompt(self, request: Request) -> Prompt:
+        """Write the prompt. Where the lot decides, each sample has a seed of its own."""
+        settings = dict(request.settings)
+        seed = settings.get("seed")
+        if isinstance(seed, int) and by_lot(settings):
+            settings["seed"] = seed + request.sample
+        return Prompt(self.wording.text(request), request.tools, settings)
+
+    def reply(self, generated: Generated) -> Reply:
+        """Make a reply of what the model wrote."""
+        notes: Mapping[str, Json] = {"notes": list(self.wording.notes)} if self.wording.notes else {}
+        return Reply(
+            text=generated.text,
+            finish=generated.finish,
+            decoder=self.wording.decoder,
+            usage=Usage(generated.input_tokens, generated.output_tokens),
+            seconds=generated.seconds,
+            engine={**self.engine.about, **notes},
+        )
+
+
+def by_lot(settings: Mapping[str, Json]) -> bool:
+    """Whether tokens are drawn, instead of the most likely one taken each time."""
+    temperature = settings.get("temperature")
+    return isinstance(temperature, int | float) and temperature > 0
+
+
+def load(maker: str, options: Mapping[str, Json]) -> Answerer:
+    """Call `maker`, which is written as module:function."""
+    module, _, function = maker.partition(":")
+    make: Callable[[Mapping[str, Json]], Answerer] = getattr(import_module(module), function)
+    return make(options)

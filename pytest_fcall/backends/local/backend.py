@@ -1,0 +1,52 @@
+"""Asks a model on this machine, in a process that all workers share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from pytest_fcall.backends.local.connection import Connection, connected
+from pytest_fcall.backends.local.launching import Launcher, users_folder
+from pytest_fcall.backends.local.order import Order
+from pytest_fcall.core import Json, Model, Reply, Request
+
+
+class LocalBackend:
+    """Holds no model itself. The process is started, or found, with the first request.
+
+    `settings` are what shapes the answer. Processes are found through files in `folder`.
+    """
+
+    reusable = True
+    ahead = True
+
+    def __init__(self, model: Model, order: Order, settings: Mapping[str, Json], folder: Path | None = None) -> None:
+        self.settings = settings
+        self._model = model
+        self._launcher = Launcher(order, folder or users_folder())
+        self._connecting: asyncio.Task[Connection] | None = None
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer `request`; its time is that of its batch in the engine."""
+        connection = await self._connected()
+        return await connection.ask(request)
+
+    async def close(self) -> None:
+        """Leave the process, which ends with its last client."""
+        if self._connecting is not None:
+            with suppress(Exception):
+                await (await self._connecting).close()
+
+    async def _connected(self) -> Connection:
+        """The one connection. One that has failed or ended is made anew for whoever asks next."""
+        if self._connecting is None or _is_over(self._connecting):
+            self._connecting = asyncio.create_task(connected(self._model.id, self._launcher))
+        return await asyncio.shield(self._connecting)
+
+
+def _is_over(connecting: asyncio.Task[Connection]) -> bool:
+    if not connecting.done():
+        return False
+    return connecting.cancelled() or connecting.exception() is not None or connecting.result().ended

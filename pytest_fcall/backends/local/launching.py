@@ -1,0 +1,141 @@
+"""Finding the process that answers an order, or starting it: one for all who give the same order on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import compare_digest
+from typing import IO, cast
+
+from pytest_fcall.backends.fields import as_mapping, required
+from pytest_fcall.backends.local.order import TOKEN, Order, Tokens, new_tokens, tokens_from_data
+from pytest_fcall.backends.store.locks import locked
+from pytest_fcall.core import ModelUnavailable, digest
+
+_PATIENCE = 60.0
+"""Seconds for a process to open its port, before anything large is loaded."""
+_TAIL = 5
+"""Lines of a log that are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """Leads to the process of one order. Its files lie in a folder that is this user's alone."""
+
+    order: Order
+    folder: Path
+
+    @property
+    def log(self) -> Path:
+        """What the process and its libraries have said."""
+        return self._place / "log"
+
+    def connect(self) -> socket.socket:
+        """Return a connection to the process, which is started where there is none. Blocks for a moment.
+
+        Raises ModelUnavailable where it does not start.
+        """
+        try:
+            _make_private(self.folder)
+            self._place.mkdir(exist_ok=True)
+            with locked(self._place / "lock", _PATIENCE):
+                return self._visit() or self._start()
+        except (OSError, sqlite3.Error) as error:
+            raise ModelUnavailable(f"the process for the model cannot be started from {self._place}: {error}") from None
+
+    def tail(self) -> str:
+        """The last lines of the log, in one."""
+        with suppress(OSError):
+            lines = self.log.read_text("utf-8", "replace").split("\n")
+            if told := [" ".join(line.split()) for line in lines if line.strip()][-_TAIL:]:
+                return f"its last words: {' / '.join(told)[-500:]} (more in {self.log})"
+        return "it said nothing, as if it had been killed; is there enough memory?"
+
+    @property
+    def _place(self) -> Path:
+        """Processes of another environment load other libraries, and are not shared."""
+        return self.folder / digest({"order": self.order.to_data(), "python": sys.executable})[:24]
+
+    def _visit(self) -> socket.socket | None:
+        """Knock where the last process was seen."""
+        with suppress(OSError, ValueError, RecursionError):
+            seen = as_mapping(json.loads((self._place / "address").read_bytes()), "the address")
+            return _knock(required(seen, "port", int), tokens_from_data(seen.get("tokens")))
+        return None
+
+    def _start(self) -> socket.socket:
+        tokens = new_tokens()
+        port = self._launch(tokens)
+        connection = _knock(port, tokens) if port else None
+        if connection is None:
+            raise ModelUnavailable(f"the process for the model did not start; {self.tail()}")
+        (self._place / "address").write_text(json.dumps({"port": port, "tokens": tokens.to_data()}), "ascii")
+        return connection
+
+    def _launch(self, tokens: Tokens) -> int | None:
+        """Start the process, and return its port once it is open."""
+        with self.log.open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "pytest_fcall.backends.local.process"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,  # what is typed at a terminal is for those who use it
+            )
+        threading.Thread(target=process.wait, name="fcall-local", daemon=True).start()
+        told = json.dumps({"order": self.order.to_data(), "tokens": tokens.to_data()}).encode()
+        with cast("IO[bytes]", process.stdin) as stdin, cast("IO[bytes]", process.stdout) as stdout:
+            with suppress(BrokenPipeError):
+                stdin.write(told)
+                stdin.close()
+            port = stdout.readline().strip()
+        return int(port) if port.isdigit() else None
+
+
+def users_folder() -> Path:
+    """Where this user's processes are found on this machine."""
+    user = "" if sys.platform == "win32" else f"-{os.getuid()}"
+    return Path(tempfile.gettempdir(), f"pytest-fcall{user}")
+
+
+def _knock(port: int, tokens: Tokens) -> socket.socket | None:
+    """Return a connection, if the process that has these tokens listens there."""
+    try:
+        connection = socket.create_connection(("127.0.0.1", port), _PATIENCE)
+    except (OSError, OverflowError):
+        return None
+    try:
+        connection.sendall(tokens.knock.encode())
+        if compare_digest(_received(connection, TOKEN), tokens.welcome.encode()):
+            return connection
+    except OSError:
+        pass
+    connection.close()
+    return None
+
+
+def _received(connection: socket.socket, size: int) -> bytes:
+    """As many bytes, or fewer where no more come."""
+    received = b""
+    while len(received) < size and (more := connection.recv(size - len(received))):
+        received += more
+    return received
+
+
+def _make_private(folder: Path) -> None:
+    """Make the folder. Raises ModelUnavailable where others could read or write what is in it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if sys.platform != "win32":
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+            raise ModelUnavailable(f"{folder} must be a folder that only you can open; remove it and run again")

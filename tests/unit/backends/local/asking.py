@@ -1,0 +1,58 @@
+"""Asking the process, by as many back ends as there would be workers."""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from pytest_fcall.backends.local.backend import LocalBackend
+from pytest_fcall.backends.local.order import Order
+from pytest_fcall.core import Json, Message, Model, Reply, Request
+
+ROOT = Path(__file__).parents[4]
+ENGINES = "tests.unit.backends.local.engines"
+MODEL = Model("local", "spelling")
+
+
+def backend(folder: Path, maker: str = "spelling", **options: Json) -> LocalBackend:
+    return LocalBackend(MODEL, Order(f"{ENGINES}:{maker}", options), {}, folder)
+
+
+@asynccontextmanager
+async def backends(
+    folder: Path, count: int, maker: str = "spelling", **options: Json
+) -> AsyncIterator[list[LocalBackend]]:
+    made = [backend(folder, maker, **options) for _ in range(count)]
+    try:
+        yield made
+    finally:
+        for each in made:
+            await each.close()
+
+
+def request(text: str, sample: int = 0, **settings: Json) -> Request:
+    message: Message = {"role": "user", "content": text}
+    return Request((message,), settings=settings, sample=sample)
+
+
+def pid_of(reply: Reply) -> int:
+    pid = reply.engine["pid"]
+    assert isinstance(pid, int)
+    return pid
+
+
+class Watched:
+    """A process that is not ours, watched from now on."""
+
+    def __init__(self, pid: int) -> None:
+        self._file = os.pidfd_open(pid)
+
+    def ends(self) -> bool:
+        """Wait for its end, though not for ever."""
+        try:
+            return bool(select.select([self._file], [], [], 30)[0])
+        finally:
+            os.close(self._file)
