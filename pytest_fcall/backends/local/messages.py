@@ -51,11 +51,29 @@ def with_short_ids(messages: Sequence[Message]) -> Sequence[Message]:
     return [renamed(message) for message in messages]
 
 
-def with_arguments_as_text(message: Message) -> Message:
+def with_arguments_as_text(messages: Sequence[Message]) -> Sequence[Message]:
     """Arguments are mappings to most templates, and text to some."""
-    return _with_calls(
-        message, lambda given: given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-    )
+
+    def text(given: Json) -> Json:
+        return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+
+    return [_with_calls(message, text) for message in messages]
+
+
+def merged(messages: Sequence[Message]) -> Sequence[Message]:
+    """What the user says in one go as one message, for templates that want users and assistants to alternate."""
+    turns: list[Message] = []
+    for message in messages:
+        if turns and turns[-1].get("role") == message.get("role") == "user":
+            turns[-1] = {**turns[-1], "content": f"{turns[-1]['content']}\n\n{message['content']}"}
+        else:
+            turns.append(message)
+    return turns
+
+
+def in_parts(messages: Sequence[Message]) -> Sequence[Message]:
+    """Each text as a list of one part."""
+    return [{**message, "content": [{"type": "text", "text": message["content"]}]} for message in messages]
 
 
 def _with_calls(message: Message, change: Change) -> Message:
@@ -69,7 +87,7 @@ def _with_arguments(call: Mapping[str, Json], change: Change) -> Json:
     called = call.get("function")
     if not isinstance(called, Mapping):
         return call
-    return {**call, "function": {**called, "arguments": change(called.get("arguments"))}}
+    return {"type": "function", **call, "function": {**called, "arguments": change(called.get("arguments"))}}
 
 
 def _parsed(given: Json) -> Json:

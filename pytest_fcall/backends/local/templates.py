@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -14,6 +15,8 @@ from pytest_fcall.backends.local.messages import (
     fit,
     folded,
     function,
+    in_parts,
+    merged,
     with_arguments_as_text,
     with_short_ids,
     with_tools,
@@ -23,8 +26,10 @@ from pytest_fcall.core import CaseRefused, Json, Message, ModelUnavailable, Requ
 Told: TypeAlias = Literal["argument", "system", "nowhere"]
 
 _PROBE = Tool("fcall_probe", "fcall_probe", {"type": "object", "properties": {"x": {"type": "string"}}})
-_QUESTION: Message = {"role": "user", "content": "?"}
-_PROBE_SYSTEM: Message = {"role": "system", "content": _PROBE.name}
+_ASKED, _SAID = "fcall_question", "fcall_system"
+_QUESTION: Message = {"role": "user", "content": _ASKED}
+_SYSTEM: Message = {"role": "system", "content": _SAID}
+_WITH_OR_NOT: Sequence[tuple[Tool, ...]] = ((), (_PROBE,))
 _CLOCK = re.compile(r"""strftime_now\(\s*(["'])([^"'\n]*)\1\s*\)""")
 # The same request must be told the same on any day. Templates of Llama say this date where they know no other.
 _NO_CLOCK = datetime(2024, 7, 26, tzinfo=UTC)
@@ -53,7 +58,7 @@ class ChatTemplate:
 
     `tools` says where it looks for tools: in the argument of that name, in the system message (as Phi does), or
     nowhere. `tells_date` says whether it tells the date, which is that of the case's clock. Raises ModelUnavailable
-    for a template that cannot even tell a question.
+    for a template that cannot even tell a question, or does not.
     """
 
     def __init__(self, tokenizer: Tokenizer, template: str | None = None) -> None:
@@ -62,8 +67,8 @@ class ChatTemplate:
         self._named: Mapping[str, str] = given if isinstance(given, Mapping) else {"default": str(given)}
         self.tells_date = any(_CLOCK.search(each) for each in self._named.values())
         self._takes_system = True
-        self._try()
-        self._takes_system = self._tells([_PROBE_SYSTEM, _QUESTION], "nowhere")
+        self._in_parts = self._takes_parts_only()
+        self._takes_system = any(self._tells(_SAID, [_SYSTEM, _QUESTION], "argument", tools) for tools in _WITH_OR_NOT)
         self.tools: Told = next((told for told in ("argument", "system") if self._tells_tools(told)), "nowhere")
 
     def text(self, request: Request) -> str:
@@ -72,28 +77,32 @@ class ChatTemplate:
         try:
             return self._written(messages, self.tools, request)
         except CaseRefused:
-            if not any(message.get("tool_calls") for message in messages):
-                raise
-            for changed in (with_short_ids(messages), [with_arguments_as_text(message) for message in messages]):
+            for change in (merged, with_short_ids, with_arguments_as_text):
                 with suppress(CaseRefused):
+                    changed = change(messages)
                     return self._written(changed, self.tools, request)
             raise
 
-    def _try(self) -> None:
-        try:
-            self._written([_QUESTION], "nowhere", Request(()))
-        except CaseRefused as error:
-            raise ModelUnavailable(f"no request can be told: {error}") from None
+    def _takes_parts_only(self) -> bool:
+        """Whether texts must be lists of parts, as some want that know of images. Some tell nothing without tools."""
+        failures = []
+        for self._in_parts, tools in product((False, True), _WITH_OR_NOT):
+            try:
+                if _ASKED in self._written([_QUESTION], "argument", Request((), tools)):
+                    return self._in_parts
+                failures.append("the chat template leaves out what the user says")
+            except CaseRefused as error:
+                failures.append(str(error))
+        raise ModelUnavailable(f"no request can be told: {failures[0]}")
 
     def _tells_tools(self, told: Told) -> bool:
         """Whether they are told beside a system prompt, and without one."""
-        system: Message = {"role": "system", "content": "?"}
-        return self._tells([_QUESTION], told) and self._tells([system, _QUESTION], told)
+        beside = ([_QUESTION], [_SYSTEM, _QUESTION])
+        return all(self._tells(_PROBE.name, messages, told, (_PROBE,)) for messages in beside)
 
-    def _tells(self, messages: Sequence[Message], told: Told) -> bool:
-        request = Request((), () if told == "nowhere" else (_PROBE,))
+    def _tells(self, word: str, messages: Sequence[Message], told: Told, tools: tuple[Tool, ...]) -> bool:
         try:
-            return _PROBE.name in self._written(messages, told, request)
+            return word in self._written(messages, told, Request((), tools))
         except CaseRefused:
             return False
 
@@ -103,6 +112,8 @@ class ChatTemplate:
             messages = folded(messages)
         if tools and told == "system":
             messages = with_tools(messages, tools)
+        if self._in_parts:
+            messages = in_parts(messages)
         native = [{"type": "function", "function": tool} for tool in tools] if told == "argument" else []
         try:
             text = self._tokenizer.apply_chat_template(
@@ -117,9 +128,9 @@ class ChatTemplate:
             raise CaseRefused(f"the chat template cannot tell this conversation: {_line(error)}") from None
         return str(text)
 
-    def _chosen(self, with_tools: bool) -> str:
+    def _chosen(self, tools: bool) -> str:
         """That of several templates which the Hugging Face hub's habits of naming them suggest."""
-        wanted = "tool_use" if with_tools else "default"
+        wanted = "tool_use" if tools else "default"
         return next(self._named[name] for name in (wanted, "default", *self._named) if name in self._named)
 
 

@@ -26,9 +26,12 @@ NATIVE = LocalModel("org/mine", decoder="llama")
 Make = Callable[..., Prompts]
 
 
+END = "</s>"
+
+
 def tokenizer(template: object) -> Any:
-    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({BEGIN: 0}))
-    made = transformers.PreTrainedTokenizerFast(tokenizer_object=words, bos_token=BEGIN)
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({BEGIN: 0, END: 1}))
+    made = transformers.PreTrainedTokenizerFast(tokenizer_object=words, bos_token=BEGIN, eos_token=END)
     made.chat_template = template
     return made
 
@@ -135,6 +138,7 @@ def test_of_several_templates_that_for_tools_tells_them() -> None:
 
 
 CALLS = (
+    "{{ messages[0].content }}|"
     "{% for m in messages %}{% for c in m.tool_calls or [] %}{{ CALL }}{% endfor %}{% endfor %}"
     "{{ tools | tojson if tools }}"
 )
@@ -147,10 +151,11 @@ CALLS = (
         ("'`' + c.function.arguments + '`'", '`{"city": "Oslo"}`'),
         ("c.id if c.id | length == 9 else raise_exception('nine!')", "000000000"),
         ("c.id", "a"),
+        ("c.type", "function"),
     ],
 )
 def test_earlier_calls_are_told_as_the_template_takes_them(call: str, text: str) -> None:
-    assert told(CALLS.replace("CALL", call), USER, CALLED, RESULT, AGAIN).startswith(f"{text}[")
+    assert told(CALLS.replace("CALL", call), USER, CALLED, RESULT, AGAIN).startswith(f"Weather in Oslo?|{text}[")
 
 
 def test_a_result_and_its_call_keep_one_name() -> None:
@@ -189,7 +194,7 @@ def test_a_case_may_say_what_else_the_template_wants() -> None:
     ],
 )
 def test_a_conversation_that_cannot_be_told_concerns_its_case(last: Message, said: str) -> None:
-    template = "{{ raise_exception('it\nfailed') if messages[-1].content == 'fail' }}" + TELLS
+    template = "{{ raise_exception('it\nfailed') if 'fail' in messages[-1].content }}" + TELLS
     for earlier in ((USER,), (USER, CALLED, RESULT)):
         with pytest.raises(CaseRefused, match=said):
             told(template, *earlier, last)
@@ -199,6 +204,33 @@ def test_a_conversation_that_cannot_be_told_concerns_its_case(last: Message, sai
 def test_a_template_that_can_tell_nothing_concerns_the_model(template: str) -> None:
     with pytest.raises(ModelUnavailable, match="no request can be told: the chat template cannot"):
         prompts(SAID, override=template)
+
+
+def test_a_template_that_leaves_out_the_question_concerns_the_model() -> None:
+    with pytest.raises(ModelUnavailable, match="no request can be told: the chat template leaves out what the user"):
+        prompts("Hello!")
+
+
+def test_a_template_that_wants_parts_is_given_parts() -> None:
+    template = "{% for m in messages %}<{{ m.role }}>{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %}"
+    made = prompts(template)
+    assert made.text(Request((USER,))) == ASKED
+    assert made.text(Request((SYSTEM, USER), (WEATHER,))).endswith(f"Be short.{ASKED}")
+
+
+def test_a_template_for_requests_with_tools_only_will_do() -> None:
+    made = prompts("{% for tool in tools %}{{ tool.function.name }}{% endfor %}" + SAID)
+    assert made.text(Request((SYSTEM, USER), (WEATHER,))) == f"get_weather<system>Be short.{ASKED}"
+    with pytest.raises(CaseRefused):
+        made.text(Request((USER,)))
+
+
+def test_questions_that_follow_each_other_are_joined_where_they_must_be() -> None:
+    strict = "{% for m in messages %}{{ raise_exception('no') if m.role != ['user', 'assistant'][loop.index0 % 2] }}"
+    strict += "{{ m.content }}{% endfor %}"
+    assert told(strict, USER, AGAIN, tools=()) == "Weather in Oslo?\n\nAnd in Rome?"
+    assert told(SAID, USER, AGAIN, tools=()) == f"{ASKED}<user>And in Rome?"
+    assert told(strict, USER, CALLED, RESULT, AGAIN).endswith("</tool_response>\n\nAnd in Rome?")
 
 
 def test_templates_by_name_are_used_whatever_the_names() -> None:
