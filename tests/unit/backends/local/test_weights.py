@@ -87,6 +87,7 @@ def test_a_gguf_file_may_lie_in_the_root(tmp_path: Path) -> None:
     [
         ((), "is no model: it needs config.json"),
         (("config.json", "training_args.bin"), "is no model"),
+        (("model.safetensors", "tokenizer.json"), "is no model"),
         (("config.json", "consolidated.safetensors"), "is no model"),
         (("adapter_config.json", "adapter_model.safetensors"), r"is an adapter: name its base model.*\?adapter=.*mine"),
         (("model.safetensors.index.json", "config.json"), "model.safetensors.index.json cannot be read"),
@@ -141,6 +142,13 @@ def test_a_revision_is_a_branch_a_tag_or_a_commit(revision: str, tmp_path: Path)
     assert find("qwen3-8b", tmp_path, revision) == Weights(snapshot, None, COMMIT)
     assert "Qwen/Qwen3-8B at v3" in refused("qwen3-8b", tmp_path, "v3")
     assert "hf download Qwen/Qwen3-8B --revision v3" in refused("qwen3-8b", tmp_path, "v3")
+
+
+def test_a_revision_is_not_answered_by_a_folder(tmp_path: Path) -> None:
+    path = folder(tmp_path / "org" / "mine", *WHOLE)
+    snapshot = cached(tmp_path / "home" / "hub", "org/mine", *WHOLE)
+    assert find("org/mine", tmp_path) == Weights(path)
+    assert find("org/mine", tmp_path, "main") == Weights(snapshot, None, COMMIT)
 
 
 def test_a_file_of_the_hub_may_be_named(tmp_path: Path) -> None:
