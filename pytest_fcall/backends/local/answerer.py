@@ -16,7 +16,7 @@ class Wording(Protocol):
 
     @property
     def decoder(self) -> str | None:
-        """Which decoder reads the answers."""
+        """Which decoder reads the answers, where there were tools."""
         ...
 
     @property
@@ -44,13 +44,13 @@ class Answerer:
             settings["seed"] = seed + request.sample
         return Prompt(self.wording.text(request), request.tools, settings)
 
-    def reply(self, generated: Generated) -> Reply:
-        """Make a reply of what the model wrote."""
+    def reply(self, request: Request, generated: Generated) -> Reply:
+        """Make a reply of what the model wrote. Where it was told of no tools, no form of calls is looked for."""
         notes: Mapping[str, Json] = {"notes": list(self.wording.notes)} if self.wording.notes else {}
         return Reply(
             text=generated.text,
             finish=generated.finish,
-            decoder=self.wording.decoder,
+            decoder=self.wording.decoder if request.tools else None,
             usage=Usage(generated.input_tokens, generated.output_tokens),
             seconds=generated.seconds,
             engine={**self.engine.about, **notes},

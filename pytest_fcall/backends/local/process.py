@@ -105,11 +105,12 @@ class Answering:
         else:
             await _send(writer, encoded({"ready": True}))
 
-    async def _answer(self, number: Json, request: Json, writer: asyncio.StreamWriter) -> None:
+    async def _answer(self, number: Json, data: Json, writer: asyncio.StreamWriter) -> None:
         answerer, batcher = await self._loaded()
         try:
-            generated = await batcher.generate(answerer.prompt(request_from_data(request)))
-            told = encoded({"number": number, "reply": reply_to_data(answerer.reply(generated))})
+            request = request_from_data(data)
+            reply = answerer.reply(request, await batcher.generate(answerer.prompt(request)))
+            told = encoded({"number": number, "reply": reply_to_data(reply)})
         except Exception as error:
             told = encoded({"number": number, **failure_to_data(error, "it failed")})
         await _send(writer, told)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import traceback
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import cast
 
@@ -48,6 +49,7 @@ def request_to_data(request: Request) -> Frame:
         ],
         "settings": dict(request.settings),
         "sample": request.sample,
+        "now": request.now.isoformat() if request.now else None,
     }
 
 
@@ -59,6 +61,7 @@ def request_from_data(data: Json) -> Request:
         tools=tuple(_tool(as_mapping(each, "a tool")) for each in required(fields, "tools", list)),
         settings=required(fields, "settings", dict),
         sample=optional(fields, "sample", int) or 0,
+        now=datetime.fromisoformat(now) if (now := optional(fields, "now", str)) else None,
     )
 
 

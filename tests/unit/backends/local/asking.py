@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from pytest_fcall.backends.local.backend import LocalBackend
@@ -48,11 +48,15 @@ class Watched:
     """A process that is not ours, watched from now on."""
 
     def __init__(self, pid: int) -> None:
-        self._file = os.pidfd_open(pid)
+        self._file: int | None = None
+        with suppress(ProcessLookupError):
+            self._file = os.pidfd_open(pid)
 
     def ends(self) -> bool:
         """Wait for its end, though not for ever."""
+        if self._file is None:
+            return True
         try:
-            return bool(select.select([self._file], [], [], 30)[0])
+            return bool(select.select([self._file], [], [], 60)[0])
         finally:
             os.close(self._file)

@@ -13,6 +13,7 @@ from pytest_fcall.backends.local.generation import Generated, Prompt
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Request
 
 HANG = "hang"
+TELL = "tell and hang: "
 HELD = "held until "
 DIE = "die"
 BREAK = "break"
@@ -47,6 +48,17 @@ def _obey(text: str) -> None:
         raise ValueError("no such\ntoken")
 
 
+class Parrot(Spelling):
+    """Says its prompt, or tells its process and hangs."""
+
+    def generate(self, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+        for prompt in prompts:
+            if prompt.text.startswith(TELL):
+                Path(prompt.text.removeprefix(TELL)).write_text(str(os.getpid()))
+                threading.Event().wait()
+        return [Generated(prompt.text, 1, 1) for prompt in prompts]
+
+
 class Verbatim:
     """The last message is the prompt."""
 
@@ -62,6 +74,12 @@ class Verbatim:
 
 def spelling(options: Mapping[str, Json]) -> Answerer:
     return Answerer(Spelling(options), Verbatim())
+
+
+def parrot(options: Mapping[str, Json]) -> Answerer:
+    with Path(str(options["loaded"])).open("a", encoding="ascii") as loaded:
+        loaded.write(f"{os.getpid()}\n")
+    return Answerer(Parrot(), Verbatim())
 
 
 def absent(options: Mapping[str, Json]) -> Answerer:

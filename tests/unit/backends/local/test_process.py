@@ -54,7 +54,6 @@ def test_a_reply_tells_all_that_the_model_told(tmp_path: Path) -> None:
     reply = asyncio.run(ask())
     assert reply == Reply(
         "häm \ud800\0 of häm \ud800\0",
-        decoder="json",
         usage=Usage(6, 1),
         seconds=0.5,
         engine={"pid": pid_of(reply), "dtype": "float32", "notes": ["said as it is"]},
