@@ -78,14 +78,15 @@ def _tool(fields: Mapping[str, Json]) -> Tool:
 _UNREADABLE = re.compile(
     "[\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-
-
 _READABLE: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False)
 
 
 def line(value: Json) -> str:
     """The one JSON text of `value` that is pleasant to read in a diff."""
-    return _UNREADABLE.sub(lambda found: json.dumps(found[0])[1:-1], _READABLE.encode(value))
+    text = _READABLE.encode(value)
+    if text.isascii() and "\x7f" not in text:  # as most are, and searching costs as much as writing
+        return text
+    return _UNREADABLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def row_of(line: bytes) -> Mapping[str, Json]:

@@ -59,10 +59,12 @@ def _catalogue_digest(tools: Same[tuple[Tool, ...]]) -> str:
 
 
 def _without_paths(value: Json) -> Json:
+    if isinstance(value, str):
+        return value
     if isinstance(value, Mapping):
         if value.get("type") == "image_file" and isinstance(image := value.get("image_file"), Mapping):
             return {"type": "image_file", "sha256": image.get("sha256"), "media_type": image.get("media_type")}
         return {key: _without_paths(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, Sequence):
         return [_without_paths(item) for item in value]
     return value

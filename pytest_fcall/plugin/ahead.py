@@ -39,7 +39,7 @@ class LookAhead:
         """How many items ahead are looked at."""
         if session.config.getoption("maxfail"):
             self._window = self._reach = min(self._window, _WHERE_A_FAILURE_ENDS_IT)
-        self._seen: set[pytest.Item] = set()
+        self._seen: set[int] = set()
         self._waiting: set[Future[Reply]] = set()
 
     @pytest.hookimpl(tryfirst=True)
@@ -47,9 +47,10 @@ class LookAhead:
         """Fill up what is under way, before an item runs."""
         if len(self._waiting) >= self._window:
             return
-        for upcoming in self._upcoming(item):
-            if upcoming not in self._seen:
-                self._seen.add(upcoming)
+        for place in self._upcoming(self._places[item]):
+            if place not in self._seen:
+                self._seen.add(place)
+                upcoming = self._session.items[place]
                 if isinstance(upcoming, CaseItem) and (future := _asked(upcoming)):
                     self._waiting.add(future)
                     future.add_done_callback(self._waiting.discard)
@@ -60,15 +61,12 @@ class LookAhead:
         """Wait for nothing more."""
         answering(self._session.config).cancel()
 
-    def _upcoming(self, item: pytest.Item) -> Sequence[pytest.Item]:
-        """The items that this process will run, as far as it knows and not too far ahead."""
-        items = self._session.items
+    def _upcoming(self, place: int) -> Sequence[int]:
+        """The places of the items that this process will run, as far as it knows and not too far ahead."""
         if self._queue is None:
-            place = self._places[item]
-            return items[place : place + self._reach]
-        with self._queue.lock() as numbers:
-            known = [number for number in islice(numbers, self._reach - 1) if isinstance(number, int)]
-        return [item, *(items[number] for number in known)]
+            return range(place, min(place + self._reach, len(self._places)))
+        with self._queue.lock() as places:
+            return [place, *(each for each in islice(places, self._reach - 1) if isinstance(each, int))]
 
 
 def _asked(item: CaseItem) -> Future[Reply] | None:
