@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,6 +22,8 @@ def project_tables(root: Path, name: str) -> dict[str, Mapping[str, object]]:
 
 
 def _read(file: Path) -> Mapping[str, object]:
+    import tomllib
+
     try:
         with file.open("rb") as opened:
             return tomllib.load(opened)

@@ -63,7 +63,7 @@ class Kept:
         """Keep a reply at once: it was paid for. StoreError where that cannot be done."""
         if self._options.record == "off":
             return
-        from pytest_fcall.backends.recordings import Recorded
+        from pytest_fcall.backends.recorded import Recorded
 
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         self.store.keep(model.id, self._name(file), Recorded(case, digest, request, reply, now))

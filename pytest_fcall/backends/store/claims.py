@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import sqlite3
 from pathlib import Path
 
@@ -17,7 +17,7 @@ class Claims:
     def __init__(self, path: Path, database: Database) -> None:
         self._path = path
         self._database = database
-        self._process = secrets.token_hex(8)
+        self._process = os.urandom(8).hex()
         self._held: sqlite3.Connection | None = None
 
     def claim(self, digest: str, owner: str) -> bool:
