@@ -19,7 +19,7 @@ from tests.servers.answer import Answer, Asked, Responder
 from tests.servers.completions import chat, responses
 from tests.servers.faults import provider_error
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 LONGEST_BODY = 64_000_000
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -22,7 +21,6 @@ from pytest_fcall.core import (
     Reply,
     Rules,
     Tool,
-    Verdict,
 )
 from pytest_fcall.matching import judge
 from tests.unit.matching.language import TOOLS, findings, judged
@@ -62,13 +60,10 @@ def test_any_arguments_of_any_tool_give_a_verdict(arguments: Any) -> None:
         assert not verdict.valid or (tool, arguments) == ("get_weather", {"city": "Paris"})
 
 
-def timed(made: Any, expected: Any, **given: Any) -> tuple[Verdict, float]:
-    start = time.perf_counter()
-    verdict = judged(made, expected, **given)
-    return verdict, time.perf_counter() - start
-
-
 MEGABYTE = "a" * 1_000_000
+
+# What is not linear takes hours, not seconds; how long it does take is for the benchmarks.
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.mark.parametrize(
@@ -93,25 +88,22 @@ MEGABYTE = "a" * 1_000_000
     ids=lambda value: repr(value)[:30],
 )
 def test_huge_values_are_judged_in_good_time(got: Any, expected: Any) -> None:
-    verdict, seconds = timed([{"any": {"x": got}}], [{"any": {"x": expected}}])
+    verdict = judged([{"any": {"x": got}}], [{"any": {"x": expected}}])
     assert verdict.valid is (expected == {"$each": 1})
-    assert seconds < 10
 
 
 @pytest.mark.parametrize("glob", ["*a*a*a*a*a*a*b", "a*"])
 def test_a_tool_name_of_a_megabyte_is_judged_in_good_time(glob: str) -> None:
-    verdict, seconds = timed([{MEGABYTE: {}}], {"calls": [], "allow": [glob]})
+    verdict = judged([{MEGABYTE: {}}], {"calls": [], "allow": [glob]})
     assert not verdict.valid
     assert len(verdict.reasons[0].message) < 400
-    assert seconds < 10
 
 
 def test_a_flood_of_calls_in_groups_is_judged_in_good_time() -> None:
     group = {"then": [{"any": {"$ignore": True}, "times": [1, None]}]}
     made = [{"any": {"x": number}} for number in range(250)] + [{"delete_db": {}}]
-    verdict, seconds = timed(made, [group] * 5)
+    verdict = judged(made, [group] * 5)
     assert findings(verdict) == ["unexpected_call calls[250]"]
-    assert seconds < 10
 
 
 def test_lists_in_lists_are_judged_in_good_time() -> None:
@@ -119,9 +111,8 @@ def test_lists_in_lists_are_judged_in_good_time() -> None:
     got: Any = 1
     for _ in range(10):
         expected, got = [expected, expected], [got, got]
-    verdict, seconds = timed([{"any": {"x": got}}], [{"any": {"x": expected}}])
+    verdict = judged([{"any": {"x": got}}], [{"any": {"x": expected}}])
     assert len(verdict.reasons) == 1024
-    assert seconds < 10
 
 
 @pytest.mark.parametrize("clock", [None, "9999-12-31T12:00:00+00:00"])
