@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pytest_fcall.backends.openai.chat import CHAT
 from pytest_fcall.backends.openai.question import Form, Question, question
 from pytest_fcall.backends.openai.responses import RESPONSES
 from pytest_fcall.backends.openai.settings import Asking, asking
 from pytest_fcall.core import Json, Request
+from pytest_fcall.core.same import Same
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,22 @@ def _bytes(body: Mapping[str, Json]) -> bytes:
     if body.get("stream"):
         raise ValueError("`stream` cannot be asked for: answers are read whole")
     try:
-        return json.dumps(body, allow_nan=False, default=_plain).encode()
+        text = _text({name: value for name, value in body.items() if name != "tools"})
+        if "tools" in body:
+            text = f'{text[:-1]}, "tools": {_text_of_tools(Same(body["tools"]))}}}'
+        return text.encode()
     except TypeError as error:
         raise ValueError(f"the request cannot be sent: {error}") from None
+
+
+@lru_cache(maxsize=256)
+def _text_of_tools(tools: Same[Json]) -> str:
+    """Requests share their tools, which are most of what is sent."""
+    return _text(tools.it)
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, allow_nan=False, default=_plain)
 
 
 def _plain(value: object) -> object:
