@@ -8,9 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from pytest_fcall.backends.local.connection import Connection, connected
-from pytest_fcall.backends.local.launching import Launcher, users_folder
 from pytest_fcall.backends.local.order import Order
+from pytest_fcall.backends.shared.launching import Launcher, users_folder
 from pytest_fcall.core import Json, Model, Reply, Request
+
+_PROCESS = "pytest_fcall.backends.local.process"
 
 
 class LocalBackend:
@@ -25,7 +27,7 @@ class LocalBackend:
     def __init__(self, model: Model, order: Order, settings: Mapping[str, Json], folder: Path | None = None) -> None:
         self.settings = settings
         self._model = model
-        self._launcher = Launcher(order, folder or users_folder())
+        self._launcher = Launcher(_PROCESS, order.to_data(), folder or users_folder())
         self._connecting: asyncio.Task[Connection] | None = None
 
     async def complete(self, request: Request) -> Reply:

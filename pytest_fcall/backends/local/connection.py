@@ -6,9 +6,10 @@ import asyncio
 from contextlib import suppress
 from itertools import count
 
-from pytest_fcall.backends.local.launching import Launcher
-from pytest_fcall.backends.local.wire import Frame, encoded, failure_from_data, read_frame, request_to_data
+from pytest_fcall.backends.local.wire import request_to_data
 from pytest_fcall.backends.replies import reply_from_data
+from pytest_fcall.backends.shared.frames import Frame, encoded, failure_from_data, read_frame
+from pytest_fcall.backends.shared.launching import Launcher
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Reply, Request, Unanswered
 
 

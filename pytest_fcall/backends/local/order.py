@@ -1,17 +1,12 @@
-"""What the answering process is started with, and where it is found."""
+"""What the answering process is started with."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import cast
+from dataclasses import dataclass, field
 
-from pytest_fcall.backends.fields import Damaged, as_mapping, required
+from pytest_fcall.backends.fields import as_mapping, required
 from pytest_fcall.core import Json
-
-TOKEN = 64
-"""Characters of a token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +27,3 @@ def order_from_data(data: Json) -> Order:
     """Read what `to_data` wrote. Raises Damaged."""
     fields = as_mapping(data, "the order")
     return Order(required(fields, "maker", str), required(fields, "options", dict), required(fields, "batch", int))
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """By these both sides know each other, since anybody on the machine may knock at a port, or open one."""
-
-    knock: str
-    welcome: str
-
-    def to_data(self) -> dict[str, Json]:
-        """Say them in JSON values."""
-        return cast("dict[str, Json]", asdict(self))
-
-
-def new_tokens() -> Tokens:
-    """Tokens that nobody can guess."""
-    return Tokens(secrets.token_hex(TOKEN // 2), secrets.token_hex(TOKEN // 2))
-
-
-def tokens_from_data(data: Json) -> Tokens:
-    """Read what `to_data` wrote. Raises Damaged."""
-    fields = as_mapping(data, "the tokens")
-    tokens = Tokens(required(fields, "knock", str), required(fields, "welcome", str))
-    if not all(len(token) == TOKEN and token.isascii() for token in (tokens.knock, tokens.welcome)):
-        raise Damaged("the tokens are not tokens")
-    return tokens

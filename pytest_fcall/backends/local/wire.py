@@ -1,42 +1,13 @@
-"""What workers and the answering process say to each other: JSON, its length before it."""
+"""What workers tell the answering process of a request, in JSON values."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-import traceback
-from collections.abc import Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import cast
 
 from pytest_fcall.backends.fields import as_mapping, optional, required
-from pytest_fcall.core import CaseRefused, Json, Message, ModelUnavailable, Request, Tool, Unanswered
-
-Frame = Mapping[str, Json]
-
-_HEAD = 8
-_SHOWN = 300
-_FAILURES: Mapping[str, type[Exception]] = {
-    "case": CaseRefused,
-    "model": ModelUnavailable,
-    "unanswered": Unanswered,
-}
-
-
-def encoded(frame: Frame) -> bytes:
-    """Write a frame. Raises ValueError, TypeError or RecursionError for what JSON cannot say."""
-    body = json.dumps(frame).encode("ascii")
-    return len(body).to_bytes(_HEAD, "big") + body
-
-
-async def read_frame(reader: asyncio.StreamReader) -> Frame:
-    """Wait for a frame. Raises EOFError when the other side is gone, or cannot be understood."""
-    try:
-        size = int.from_bytes(await reader.readexactly(_HEAD), "big")
-        return as_mapping(json.loads(await reader.readexactly(size)), "a frame")
-    except (OSError, ValueError, RecursionError) as error:
-        raise EOFError(str(error)) from None
+from pytest_fcall.backends.shared.frames import Frame
+from pytest_fcall.core import Json, Message, Request, Tool
 
 
 def request_to_data(request: Request) -> Frame:
@@ -69,20 +40,3 @@ def _tool(fields: Frame) -> Tool:
     return Tool(
         required(fields, "name", str), required(fields, "description", str), required(fields, "parameters", dict)
     )
-
-
-def failure_to_data(error: Exception, what: str, kind: str = "case") -> Frame:
-    """Say why there is no reply. What nobody foresaw is told as `what`, of this kind, and its traceback logged."""
-    for known, failure in _FAILURES.items():
-        if isinstance(error, failure):
-            return {"failure": known, "text": str(error)}
-    traceback.print_exception(error)
-    told = " ".join(f"{type(error).__name__}: {error}".split())
-    return {"failure": kind, "text": f"{what}: {told[:_SHOWN]}", "logged": True}
-
-
-def failure_from_data(frame: Frame, model: str, log: Path) -> Exception:
-    """Make the exception that `failure_to_data` told of."""
-    failure = _FAILURES.get(str(frame.get("failure")), CaseRefused)
-    text = str(frame.get("text"))
-    return failure(f"{model}: {text}; more in {log}" if frame.get("logged") else text)

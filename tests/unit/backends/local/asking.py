@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pytest_fcall.backends.local.backend import LocalBackend
 from pytest_fcall.backends.local.order import Order
+from pytest_fcall.backends.shared.launching import Launcher
 from pytest_fcall.core import Json, Message, Model, Reply, Request
 
 ROOT = Path(__file__).parents[4]
@@ -19,6 +20,10 @@ MODEL = Model("local", "spelling")
 
 def backend(folder: Path, maker: str = "spelling", **options: Json) -> LocalBackend:
     return LocalBackend(MODEL, Order(f"{ENGINES}:{maker}", options), {}, folder)
+
+
+def launcher(folder: Path) -> Launcher:
+    return Launcher("pytest_fcall.backends.local.process", Order(f"{ENGINES}:spelling").to_data(), folder)
 
 
 @asynccontextmanager

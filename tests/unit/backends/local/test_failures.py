@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.local.launching import Launcher
-from pytest_fcall.backends.local.order import Order
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Unanswered
-from tests.unit.backends.local.asking import ENGINES, backends, pid_of, request
+from tests.unit.backends.local.asking import backends, launcher, pid_of, request
 from tests.unit.backends.local.engines import BREAK, DIE
 
 
@@ -63,7 +61,7 @@ def test_the_log_keeps_the_traceback_of_what_nobody_foresaw(tmp_path: Path) -> N
             await one.complete(request("x"))
 
     asyncio.run(ask())
-    log = Launcher(Order(f"{ENGINES}:spelling"), tmp_path).log.read_text("utf-8")
+    log = launcher(tmp_path).log.read_text("utf-8")
     assert "Traceback" in log
     assert "in _obey" in log
 

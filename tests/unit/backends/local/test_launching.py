@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.local.launching import Launcher
-from pytest_fcall.backends.local.order import Order, new_tokens
+from pytest_fcall.backends.local.order import Order
+from pytest_fcall.backends.shared.tokens import new_tokens
 from pytest_fcall.core import ModelUnavailable, Reply
-from tests.unit.backends.local.asking import ENGINES, Watched, backend, backends, pid_of, request
+from tests.unit.backends.local.asking import ENGINES, Watched, backend, backends, launcher, pid_of, request
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="processes are watched as Linux has it")
 
@@ -63,11 +63,11 @@ def test_who_does_not_know_the_token_is_told_nothing_and_keeps_nothing_alive(tmp
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"port": 99999999999, "tokens": 1}', '{"port": true}', "[" * 9999])
 def test_a_damaged_address_is_made_anew(tmp_path: Path, content: str) -> None:
-    launcher = Launcher(Order(f"{ENGINES}:spelling"), tmp_path)
-    launcher.log.parent.mkdir()
-    launcher.log.with_name("address").write_text(content, "ascii")
-    with launcher.connect():
-        assert json.loads(launcher.log.with_name("address").read_text("ascii"))["port"] > 0
+    found = launcher(tmp_path)
+    found.log.parent.mkdir()
+    found.log.with_name("address").write_text(content, "ascii")
+    with found.connect():
+        assert json.loads(found.log.with_name("address").read_text("ascii"))["port"] > 0
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o755, 0o710])

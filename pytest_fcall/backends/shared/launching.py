@@ -1,4 +1,4 @@
-"""Finding the process that answers an order, or starting it: one for all who give the same order on this machine."""
+"""Finding the process that carries out an order, or starting it: one for all on this machine who give the same one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,21 +19,24 @@ from secrets import compare_digest
 from typing import IO, cast
 
 from pytest_fcall.backends.fields import as_mapping, required
-from pytest_fcall.backends.local.order import TOKEN, Order, Tokens, new_tokens, tokens_from_data
+from pytest_fcall.backends.shared.log import tail
+from pytest_fcall.backends.shared.tokens import TOKEN, Tokens, new_tokens, tokens_from_data
 from pytest_fcall.backends.store.locks import locked
-from pytest_fcall.core import ModelUnavailable, digest
+from pytest_fcall.core import Json, ModelUnavailable, digest
 
 _PATIENCE = 60.0
 """Seconds for a process to open its port, before anything large is loaded."""
-_TAIL = 5
-"""Lines of a log that are told."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """Leads to the process of one order. Its files lie in a folder that is this user's alone."""
+    """Leads to the process of one order. Its files lie in a folder that is this user's alone.
 
-    order: Order
+    The process runs `module`, which is told the order on stdin and opens a port, as `Visits` does.
+    """
+
+    module: str
+    order: Mapping[str, Json]
     folder: Path
 
     @property
@@ -55,16 +59,12 @@ class Launcher:
 
     def tail(self) -> str:
         """The last lines of the log, in one."""
-        with suppress(OSError):
-            lines = self.log.read_text("utf-8", "replace").split("\n")
-            if told := [" ".join(line.split()) for line in lines if line.strip()][-_TAIL:]:
-                return f"its last words: {' / '.join(told)[-500:]} (more in {self.log})"
-        return "it said nothing, as if it had been killed; is there enough memory?"
+        return tail(self.log)
 
     @property
     def _place(self) -> Path:
         """Processes of another environment load other libraries, and are not shared."""
-        return self.folder / digest({"order": self.order.to_data(), "python": sys.executable})[:24]
+        return self.folder / digest({"module": self.module, "order": self.order, "python": sys.executable})[:24]
 
     def _visit(self) -> socket.socket | None:
         """Knock where the last process was seen."""
@@ -85,15 +85,15 @@ class Launcher:
     def _launch(self, tokens: Tokens) -> int | None:
         """Start the process, and return its port once it is open."""
         with self.log.open("wb") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "pytest_fcall.backends.local.process"],
+            process = subprocess.Popen(  # noqa: S603  # a module of ours
+                [sys.executable, "-P", "-m", self.module],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 start_new_session=True,  # what is typed at a terminal is for those who use it
             )
-        threading.Thread(target=process.wait, name="fcall-local", daemon=True).start()
-        told = json.dumps({"order": self.order.to_data(), "tokens": tokens.to_data()}).encode()
+        threading.Thread(target=process.wait, name="fcall-shared", daemon=True).start()
+        told = json.dumps({"order": self.order, "tokens": tokens.to_data()}).encode()
         with cast("IO[bytes]", process.stdin) as stdin, cast("IO[bytes]", process.stdout) as stdout:
             with suppress(BrokenPipeError):
                 stdin.write(told)

@@ -1,0 +1,18 @@
+"""The end of a log, for whoever wants to know why a process has ended."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+_LINES = 5
+_SHOWN = 500
+
+
+def tail(log: Path) -> str:
+    """The last lines, in one."""
+    with suppress(OSError):
+        lines = log.read_text("utf-8", "replace").split("\n")
+        if told := [" ".join(line.split()) for line in lines if line.strip()][-_LINES:]:
+            return f"its last words: {' / '.join(told)[-_SHOWN:]} (more in {log})"
+    return "it said nothing, as if it had been killed; is there enough memory?"
