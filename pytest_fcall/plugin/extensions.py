@@ -9,6 +9,7 @@ from typing import TypeVar
 import pytest
 
 from pytest_fcall.backends.any import any_backend
+from pytest_fcall.backends.local import local_backend
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.backends.python import python_backend
 from pytest_fcall.core import OPERATORS
@@ -42,6 +43,7 @@ def registry(config: pytest.Config) -> Registry:
             "python": python_backend,
             "openai": openai_backend,
             "any": any_backend,
+            "local": local_backend,
         }
         config.stash[REGISTRY] = Registry(
             backends={**ours, **_merged("model kind", ours, hook.pytest_fcall_backends(config=config))},

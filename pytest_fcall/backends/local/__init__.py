@@ -1,1 +1,21 @@
 """`local:NAME`: a model that runs on this machine, in a process of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_fcall.core import Model
+
+if TYPE_CHECKING:
+    from pytest_fcall.backends.local.backend import LocalBackend
+
+
+def local_backend(model: Model, root: Path) -> LocalBackend:
+    """Make the back end of a model. Raises BadSettings; weights are looked for with the first request."""
+    from pytest_fcall.backends.entries import read_entry
+    from pytest_fcall.backends.local.backend import LocalBackend
+    from pytest_fcall.backends.local.settings import OPTIONS, order, shaping
+
+    entry = read_entry(model, root, OPTIONS)
+    return LocalBackend(model, order(entry, root), shaping(entry.settings))

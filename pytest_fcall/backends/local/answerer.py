@@ -53,7 +53,7 @@ class Answerer:
             decoder=self.wording.decoder if request.tools else None,
             usage=Usage(generated.input_tokens, generated.output_tokens),
             seconds=generated.seconds,
-            engine={**self.engine.about, **notes},
+            engine={**self.engine.about, **generated.engine, **notes},
         )
 
 

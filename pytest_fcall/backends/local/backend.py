@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pytest_fcall.backends.local.connection import Connection, connected
 from pytest_fcall.backends.local.order import Order
+from pytest_fcall.backends.local.settings import left_out
 from pytest_fcall.backends.shared.launching import Launcher, users_folder
 from pytest_fcall.core import Json, Model, Reply, Request
 
@@ -29,6 +30,10 @@ class LocalBackend:
         self._model = model
         self._launcher = Launcher(_PROCESS, order.to_data(), folder or users_folder())
         self._connecting: asyncio.Task[Connection] | None = None
+
+    def changes(self, request: Request) -> list[str]:
+        """What of a request's settings the model is not told."""
+        return left_out(self.settings, request.settings)
 
     async def complete(self, request: Request) -> Reply:
         """Answer `request`; its time is that of its batch in the engine."""

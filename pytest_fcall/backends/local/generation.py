@@ -28,6 +28,8 @@ class Generated:
     output_tokens: int
     finish: Literal["stop", "length"] = "stop"
     seconds: float = 0.0
+    engine: Mapping[str, Json] = field(default_factory=dict)
+    """What held for this answer, beyond what the engine says of itself."""
 
 
 class Engine(Protocol):

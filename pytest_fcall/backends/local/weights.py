@@ -58,6 +58,18 @@ def find_weights(
     raise ModelUnavailable(_absent(chosen, address, revision, root, cache))
 
 
+def find_adapter(name: str, root: Path, environ: Mapping[str, str] = os.environ) -> Path:
+    """Look in the folder that `name` is, seen from `root`, and in the hub's cache. Raises ModelUnavailable."""
+    cache = _cache(environ)
+    found = _folder(root, name) or _snapshot(cache, name, None)
+    if found is None:
+        looked = f"looked for in the folder {_shown(str(root / name))}, the cache {cache}"
+        raise ModelUnavailable(f"the adapter {_shown(name)} is not on this machine; {looked}")
+    if not (found / "adapter_config.json").is_file():
+        raise ModelUnavailable(f"{found} is no adapter: it has no adapter_config.json")
+    return found
+
+
 def _parted(hub: str) -> tuple[str, str | None]:
     """The address, and the GGUF file behind it."""
     folder, slash, file = hub.rpartition("/")

@@ -1,0 +1,125 @@
+"""A model in memory that goes on with prompts, by transformers."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_fcall.backends.local.generation import Generated, Prompt
+from pytest_fcall.backends.local.grammar import Grammars
+from pytest_fcall.backends.local.libraries import library
+from pytest_fcall.backends.local.loading import Loaded
+from pytest_fcall.backends.local.pieces import Pieces
+from pytest_fcall.backends.local.sampling import Sampling, read_sampling
+from pytest_fcall.core import CaseRefused, Json, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A prompt as tokens."""
+
+    tokens: Sequence[int]
+    tools: tuple[Tool, ...]
+    room: int
+    """How many tokens may be written after it."""
+
+
+class TransformersEngine:
+    """Puts prompts side by side, the shorter ones padded on the left."""
+
+    def __init__(self, loaded: Loaded, grammars: Grammars, about: Mapping[str, Json]) -> None:
+        self._torch = library("torch")
+        self._transformers = library("transformers")
+        self._model = loaded.model
+        self._tokenizer = loaded.tokenizer
+        self._ends = loaded.ends
+        self._pad = next(
+            (each for each in (loaded.tokenizer.pad_token_id, *sorted(loaded.ends)) if each is not None), 0
+        )
+        self._grammars = grammars
+        self._pieces = Pieces(self._free)
+        self._about = about
+        # What a model's own folder says of drawing would be taken where we say nothing.
+        self._model.generation_config = self._transformers.GenerationConfig()
+
+    @property
+    def about(self) -> Mapping[str, Json]:
+        """Versions, dtype and device, and what memory had no room for."""
+        if self._pieces.most is None:
+            return self._about
+        return {**self._about, "memory": f"had room for no more than {self._pieces.most} at once"}
+
+    def generate(self, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+        """Go on with each. A batch that memory has no room for is halved."""
+        sampling = read_sampling(settings)
+        rows = [self._row(prompt, sampling) for prompt in prompts]
+        return self._pieces.work_off(rows, lambda piece: self._generated(piece, sampling))
+
+    def _row(self, prompt: Prompt, sampling: Sampling) -> Row:
+        tokens = self._tokenizer(prompt.text, add_special_tokens=False)["input_ids"]
+        limit = getattr(self._model.config, "max_position_embeddings", None) or len(tokens) + sampling.max_tokens
+        if len(tokens) >= limit:
+            raise CaseRefused(f"the prompt has {len(tokens):,} tokens, and the model can read {limit:,}")
+        return Row(tokens, prompt.tools, min(sampling.max_tokens, limit - len(tokens)))
+
+    def _generated(self, rows: Sequence[Row], sampling: Sampling) -> Sequence[Generated]:
+        start = time.perf_counter()
+        written = self._written(rows, sampling)
+        seconds = round(time.perf_counter() - start, 3)
+        return [self._one(row, line, seconds, sampling) for row, line in zip(rows, written, strict=True)]
+
+    def _written(self, rows: Sequence[Row], sampling: Sampling) -> list[list[int]]:
+        """The tokens that follow each row, and any that were added to fill up."""
+        torch = self._torch
+        width = max(len(row.tokens) for row in rows)
+        padded = [[self._pad] * (width - len(row.tokens)) + list(row.tokens) for row in rows]
+        mask = [[0] * (width - len(row.tokens)) + [1] * len(row.tokens) for row in rows]
+        if sampling.drawing:
+            torch.manual_seed(sampling.seed) if sampling.seed is not None else torch.seed()
+        with torch.inference_mode():
+            whole = self._model.generate(
+                input_ids=torch.tensor(padded, device=self._model.device),
+                attention_mask=torch.tensor(mask, device=self._model.device),
+                generation_config=self._transformers.GenerationConfig(
+                    **sampling.options(), eos_token_id=sorted(self._ends), pad_token_id=self._pad
+                ),
+                logits_processor=list(self._constraints(rows, sampling)),
+                stopping_criteria=self._limits(rows, width),
+            )
+        lines: list[list[int]] = whole[:, width:].tolist()
+        return lines
+
+    def _constraints(self, rows: Sequence[Row], sampling: Sampling) -> Iterator[Any]:
+        if sampling.grammar:
+            yield self._grammars.constraint([row.tools for row in rows])
+
+    def _limits(self, rows: Sequence[Row], width: int) -> Any:
+        """Stop a row where the model can read no further, whatever its neighbours have room for."""
+        ends = self._torch.tensor([width + row.room for row in rows], device=self._model.device)
+
+        def are_full(ids: Any, *_: Any) -> Any:
+            return ids.shape[1] >= ends
+
+        return self._transformers.StoppingCriteriaList([are_full])
+
+    def _one(self, row: Row, line: Sequence[int], seconds: float, sampling: Sampling) -> Generated:
+        line = line[: row.room]
+        end = next((place for place, token in enumerate(line) if token in self._ends), None)
+        # Special tokens stay, since some formats of calls are made of them; the one that ends the answer does not.
+        text = self._tokenizer.decode(line[:end], skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        return Generated(
+            text=text,
+            input_tokens=len(row.tokens),
+            output_tokens=len(line) if end is None else end + 1,
+            finish="length" if end is None else "stop",
+            seconds=seconds,
+            engine={"grammar": self._grammars.name} if sampling.grammar and row.tools else {},
+        )
+
+    def _free(self) -> None:
+        gc.collect()
+        if self._torch.cuda.is_available():
+            self._torch.cuda.empty_cache()
