@@ -10,9 +10,11 @@ from typing import Any
 
 from pytest_fcall.backends.local.generation import Generated, Prompt
 from pytest_fcall.backends.local.grammar import Grammars
+from pytest_fcall.backends.local.layout import side_by_side
 from pytest_fcall.backends.local.libraries import library
 from pytest_fcall.backends.local.loading import Loaded
 from pytest_fcall.backends.local.pieces import Pieces
+from pytest_fcall.backends.local.prefix import beginnings, can_share, read
 from pytest_fcall.backends.local.sampling import Sampling, read_sampling
 from pytest_fcall.core import CaseRefused, Json, Tool
 
@@ -25,6 +27,11 @@ class Row:
     tools: tuple[Tool, ...]
     room: int
     """How many tokens may be written after it."""
+
+    @property
+    def kind(self) -> tuple[str, ...]:
+        """Prompts with the same tools begin alike."""
+        return tuple(tool.name for tool in self.tools)
 
 
 class TransformersEngine:
@@ -41,6 +48,7 @@ class TransformersEngine:
         )
         self._grammars = grammars
         self._pieces = Pieces(self._free)
+        self._shares = can_share(loaded.model)
         self._about = about
         # What a model's own folder says of drawing would be taken where we say nothing.
         self._model.generation_config = self._transformers.GenerationConfig()
@@ -73,23 +81,24 @@ class TransformersEngine:
 
     def _written(self, rows: Sequence[Row], sampling: Sampling) -> list[list[int]]:
         """The tokens that follow each row, and any that were added to fill up."""
-        torch = self._torch
-        width = max(len(row.tokens) for row in rows)
-        padded = [[self._pad] * (width - len(row.tokens)) + list(row.tokens) for row in rows]
-        mask = [[0] * (width - len(row.tokens)) + [1] * len(row.tokens) for row in rows]
+        torch, device, tokens = self._torch, self._model.device, [row.tokens for row in rows]
+        begun = beginnings(tokens, [row.kind for row in rows]) if self._shares else [0] * len(rows)
+        layout = side_by_side(tokens, begun, self._pad)
         if sampling.drawing:
             torch.manual_seed(sampling.seed) if sampling.seed is not None else torch.seed()
         with torch.inference_mode():
+            started = [row[:count] for row, count in zip(tokens, begun, strict=True)]
             whole = self._model.generate(
-                input_ids=torch.tensor(padded, device=self._model.device),
-                attention_mask=torch.tensor(mask, device=self._model.device),
+                input_ids=torch.tensor(layout.ids, device=device),
+                attention_mask=torch.tensor(layout.mask, device=device),
                 generation_config=self._transformers.GenerationConfig(
                     **sampling.options(), eos_token_id=sorted(self._ends), pad_token_id=self._pad
                 ),
                 logits_processor=list(self._constraints(rows, sampling)),
-                stopping_criteria=self._limits(rows, width),
+                stopping_criteria=self._limits(rows, layout.width),
+                **({"past_key_values": read(self._model, started)} if any(begun) else {}),
             )
-        lines: list[list[int]] = whole[:, width:].tolist()
+        lines: list[list[int]] = whole[:, layout.width :].tolist()
         return lines
 
     def _constraints(self, rows: Sequence[Row], sampling: Sampling) -> Iterator[Any]:

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_fcall.backends.local.answerer import Answerer
+    from pytest_fcall.core import Json
+
+if find_spec("torch") is None:
+    collect_ignore_glob = ["test_*.py"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    """Sums come out the same, and runs side by side do not wait for each other."""
+    import_module("torch").set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny model."""
+    from tests.local.tiny import write_tiny
+
+    return write_tiny(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="session")
+def load(tiny: Path) -> Callable[..., Answerer]:
+    """Loads the tiny model as an entry would."""
+    from pytest_fcall.backends.local.making import answerer
+
+    def loaded(**options: Json) -> Answerer:
+        return answerer({"name": str(tiny), "root": "/", "device": "cpu", **options})
+
+    return loaded
+
+
+@pytest.fixture(scope="session")
+def model(load: Callable[..., Answerer]) -> Answerer:
+    """The tiny model in memory."""
+    return load()
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Makes a package impossible to import."""
+
+    def hide(package: str) -> None:
+        monkeypatch.setitem(sys.modules, package, None)
+
+    return hide
