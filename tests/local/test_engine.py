@@ -34,7 +34,11 @@ def test_a_request_gets_the_same_reply_in_any_batch(model: Answerer, tools: Any)
 
 
 def test_prompts_with_different_tools_share_a_batch(model: Answerer) -> None:
-    asked = [*requests((WEATHER,) * 3, max_tokens=8), *requests((ALARM, WEATHER), max_tokens=8), *requests(max_tokens=8)]
+    asked = [
+        *requests((WEATHER,) * 3, max_tokens=8),
+        *requests((ALARM, WEATHER), max_tokens=8),
+        *requests(max_tokens=8),
+    ]
     together = [generated.text for generated in ask(model, asked)]
     assert together == [ask(model, [request])[0].text for request in asked]
 

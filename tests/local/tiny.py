@@ -23,7 +23,7 @@ TEMPLATE = """\
 """
 _TEXT = (
     'Will it rain in Oslo tomorrow? What is the weather in Paris, Rome and Berlin? [{"name": "get_weather", '
-    '"arguments": {"city": "Oslo"}}] {"type": "object", "properties": {"city": {"type": "string"}}} system user assistant'
+    '"arguments": {"city": "Oslo"}}] {"type": "object", "properties": {"city": {"type": "string"}}} system user '
 )
 READS = 512
 
@@ -61,8 +61,9 @@ def write_tokenizer(folder: Path) -> None:
         vocab_size=400, special_tokens=list(SPECIAL), initial_alphabet=pairs.alphabet(), show_progress=False
     )
     made.train_from_iterator([_TEXT], trainer)
+    begin, end, fill = SPECIAL[:3]
     tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made, bos_token="<|im_start|>", eos_token="<|im_end|>", pad_token="<|endoftext|>"
+        tokenizer_object=made, bos_token=begin, eos_token=end, pad_token=fill
     )
     tokenizer.chat_template = TEMPLATE
     tokenizer.save_pretrained(folder)
