@@ -1,0 +1,104 @@
+"""What a query, an entry and a case may say of a model on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.backends.entries import BadSettings, read_entry
+from pytest_fcall.backends.local import local_backend
+from pytest_fcall.backends.local.order import Order
+from pytest_fcall.backends.local.sampling import Sampling, read_sampling
+from pytest_fcall.backends.local.settings import BATCH, MAKER, OPTIONS, order, shaping
+from pytest_fcall.core import CaseRefused, Json, Model, Request
+
+
+def settings(root: Path, **query: str) -> dict[str, Json]:
+    return dict(local_backend(Model("local", "smollm2", query), root).settings)
+
+
+def test_only_what_shapes_an_answer_is_part_of_a_request(tmp_path: Path) -> None:
+    said = {"dtype": "bfloat16", "device": "cuda:1", "batch": "4", "grammar": "tools", "trust_remote_code": "true"}
+    assert settings(tmp_path, **said) == {"dtype": "bfloat16", "grammar": "tools"}
+
+
+def test_nothing_said_is_nothing_set(tmp_path: Path) -> None:
+    assert settings(tmp_path) == {}
+
+
+def test_a_process_is_told_what_the_model_is_loaded_with(tmp_path: Path) -> None:
+    model = Model("local", "qwen3-8b", {"dtype": "bfloat16", "device_map": "auto", "temperature": "1", "batch": "4"})
+    entry = read_entry(model, tmp_path, OPTIONS)
+    told = {"name": "qwen3-8b", "root": str(tmp_path), "dtype": "bfloat16", "device_map": "auto"}
+    assert order(entry, tmp_path) == Order(MAKER, told, 4)
+    assert shaping(entry.settings) == {"dtype": "bfloat16", "temperature": 1}
+
+
+def test_batches_have_a_size_of_their_own_accord(tmp_path: Path) -> None:
+    assert order(read_entry(Model("local", "smollm2"), tmp_path, OPTIONS), tmp_path).batch == BATCH
+
+
+def test_an_alias_of_the_project_leads_to_the_model_behind_it(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.fcall.models.small]\nmodel = "local:smollm2"\n[tool.fcall.models."local:smollm2"]\ngrammar = "tools"\n'
+    )
+    entry = read_entry(Model("local", "small"), tmp_path, OPTIONS)
+    assert (entry.name, entry.settings) == ("smollm2", {"grammar": "tools"})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "wanted"),
+    [
+        ("dtype", "half", "must be one of auto, float32, bfloat16, float16"),
+        ("batch", "0", "must be an integer above zero"),
+        ("grammar", "json", "must be one of tools, off"),
+        ("max_new_tokens", "many", "must be an integer above zero"),
+        ("trust_remote_code", "yes", "must be true or false"),
+        ("device_map", "gpu", "must be one of auto, balanced"),
+        ("dtyp", "auto", "is unknown; known are dtype, "),
+    ],
+)
+def test_what_cannot_be_set_is_told_with_what_can(tmp_path: Path, key: str, value: str, wanted: str) -> None:
+    with pytest.raises(BadSettings, match=f"`{key}` {wanted}"):
+        settings(tmp_path, **{key: value})
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ({}, Sampling()),
+        ({"temperature": 0, "top_p": 0.5}, Sampling()),
+        ({"temperature": 0.5}, Sampling(drawing={"temperature": 0.5})),
+        ({"temperature": 1, "top_k": 4, "seed": 3}, Sampling(drawing={"temperature": 1, "top_k": 4}, seed=3)),
+        ({"max_new_tokens": 9}, Sampling(max_tokens=9)),
+        ({"max_new_tokens": 9, "max_tokens": 5}, Sampling(max_tokens=5)),
+        ({"grammar": "tools"}, Sampling(grammar=True)),
+        ({"grammar": "off", "dtype": "bfloat16", "tool_choice": "auto"}, Sampling()),
+        ({"temperature": None}, Sampling()),
+    ],
+)
+def test_a_request_says_how_tokens_are_chosen(said: dict[str, Json], meant: Sampling) -> None:
+    assert read_sampling(said) == meant
+
+
+def test_what_a_model_draws_by_itself_is_overruled() -> None:
+    drawing = Sampling(drawing={"temperature": 0.5}).options()
+    assert (drawing["do_sample"], drawing["temperature"], drawing["top_p"], drawing["top_k"]) == (True, 0.5, 1.0, 0)
+    greedy = Sampling().options()
+    assert greedy["do_sample"] is False
+    assert "temperature" not in greedy
+
+
+@pytest.mark.parametrize("said", [{"temperature": "warm"}, {"max_tokens": 0}, {"seed": -1}, {"grammar": True}])
+def test_a_case_that_says_what_cannot_be_is_refused(said: dict[str, Json]) -> None:
+    with pytest.raises(CaseRefused, match=f"`{next(iter(said))}` must be "):
+        read_sampling(said)
+
+
+def test_what_a_case_says_and_no_model_here_knows_is_told(tmp_path: Path) -> None:
+    backend = local_backend(Model("local", "smollm2", {"dtype": "float32"}), tmp_path)
+    request = Request((), settings={"dtype": "float32", "temperature": 1, "tool_choice": "auto", "device": "cuda"})
+    assert backend.changes(request) == [
+        f"`{name}` is left out: local models have no such setting for a case" for name in ("tool_choice", "device")
+    ]
