@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
@@ -14,6 +14,7 @@ from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.asking import asker_of
 from pytest_fcall.plugin.item import CaseItem, planned_request
 from pytest_fcall.plugin.limits import share_of_concurrency
+from pytest_fcall.plugin.sources import Question
 
 if TYPE_CHECKING:
     from collections import deque
@@ -34,28 +35,38 @@ class LookAhead:
         answering(session.config).expect(sum(isinstance(item, CaseItem) for item in session.items))
         self._places = {item: place for place, item in enumerate(session.items)}
         self._queue = _worker_queue(session.config)
-        self._window = share_of_concurrency(session.config)
-        self._reach = 2 * self._window
+        window = share_of_concurrency(session.config)
+        self._portion = max(1, window // 4)
+        """How many are asked for at a time, for that costs less than one by one."""
+        self._reach = 2 * window
         """How many items ahead are looked at."""
         if session.config.getoption("maxfail"):
-            self._window = self._reach = min(self._window, _WHERE_A_FAILURE_ENDS_IT)
+            self._portion = 1
+            self._reach = window = min(window, _WHERE_A_FAILURE_ENDS_IT)
+        self._most = window + self._portion - 1
+        """How many may be under way: when the next portion is due, as many as may be in flight still are."""
         self._seen: set[int] = set()
         self._waiting: set[Future[Reply]] = set()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
         """Fill up what is under way, before an item runs."""
-        if len(self._waiting) >= self._window:
-            return
-        for place in self._upcoming(self._places[item]):
+        upcoming = iter(self._upcoming(self._places[item]))
+        while (room := self._most - len(self._waiting)) >= self._portion:
+            questions = [*islice(self._questions(upcoming), room)]
+            if not questions:
+                return
+            for future in answering(self._session.config).ask_ahead(questions):
+                self._waiting.add(future)
+                future.add_done_callback(self._waiting.discard)
+
+    def _questions(self, places: Iterator[int]) -> Iterator[Question]:
+        for place in places:
             if place not in self._seen:
                 self._seen.add(place)
-                upcoming = self._session.items[place]
-                if isinstance(upcoming, CaseItem) and (future := _asked(upcoming)):
-                    self._waiting.add(future)
-                    future.add_done_callback(self._waiting.discard)
-                    if len(self._waiting) >= self._window:
-                        return
+                item = self._session.items[place]
+                if isinstance(item, CaseItem) and (question := _question(item)):
+                    yield question
 
     def pytest_keyboard_interrupt(self) -> None:
         """Wait for nothing more."""
@@ -69,16 +80,15 @@ class LookAhead:
             return [place, *(each for each in islice(places, self._reach - 1) if isinstance(each, int))]
 
 
-def _asked(item: CaseItem) -> Future[Reply] | None:
-    """Ask for an item's reply, if the request is known before its fixtures are."""
+def _question(item: CaseItem) -> Question | None:
+    """What an item will ask, if that is known before its fixtures are."""
     if item.named is None or not isinstance(item.case, Case):
         return None
-    asking = answering(item.config)
     # What cannot be asked is for the item itself to say.
     with suppress(pytest.fail.Exception, pytest.skip.Exception):
-        source = asking.source(item.named)
+        source = answering(item.config).source(item.named)
         if not source.is_app and _is_plain(item, item.case):
-            return asking.ask_ahead(source, planned_request(item, item.case, source.settings), asker_of(item))
+            return Question.of(source, planned_request(item, item.case, source.settings), asker_of(item))
     return None
 
 

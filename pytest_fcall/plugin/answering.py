@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from pytest_fcall.core import Backend, CaseRefused, ModelUnavailable, Reply, Request, Unanswered, request_digest
+from pytest_fcall.core import Backend, CaseRefused, ModelUnavailable, Reply, Unanswered
 from pytest_fcall.core.extension import Decoder
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.kept import Kept
@@ -17,7 +17,7 @@ from pytest_fcall.plugin.models import NamedModel
 from pytest_fcall.plugin.options import options
 from pytest_fcall.plugin.outages import is_outage
 from pytest_fcall.plugin.sending import Sending
-from pytest_fcall.plugin.sources import Asker, Source, Sources
+from pytest_fcall.plugin.sources import Question, Source, Sources
 from pytest_fcall.plugin.words import fail, without_our_frames
 
 if TYPE_CHECKING:
@@ -59,52 +59,50 @@ class Answering:
         """The decoders that plugins add."""
         return registry(self._config).decoders
 
-    def answer(self, source: Source, request: Request, asker: Asker) -> Answer:
-        """Answer a request, or end the test with a sentence that says why there is no reply.
+    def answer(self, question: Question) -> Answer:
+        """Answer a question, or end the test with a sentence that says why there is no reply.
 
         What the team's own code raises is raised as it is, with its own frames only.
         """
         __tracebackhide__ = True
-        digest = request_digest(source.named.model.id, request)
-        if recorded := self._recorded(source, digest, asker):
+        if recorded := self._recorded(question):
             return recorded
-        backend = self._live(source, request, digest, asker)
+        backend = self._live(question)
         try:
-            return Answer(self._sending.ask(source, backend, request, digest, asker))
+            return Answer(self._sending.ask(backend, question))
         except (Exception, SystemExit, CancelledError) as error:
-            self._fail(source, asker, error)
+            self._fail(question, error)
 
-    async def answer_async(self, source: Source, request: Request, asker: Asker) -> Answer:
+    async def answer_async(self, question: Question) -> Answer:
         """Do what `answer` does, in the event loop of an async test."""
         __tracebackhide__ = True
-        digest = request_digest(source.named.model.id, request)
-        if recorded := self._recorded(source, digest, asker):
+        if recorded := self._recorded(question):
             return recorded
-        backend = self._live(source, request, digest, asker)
+        backend = self._live(question)
         try:
-            return Answer(await self._sending.ask_async(source, backend, request, digest, asker))
+            return Answer(await self._sending.ask_async(backend, question))
         except (Exception, SystemExit) as error:
-            self._fail(source, asker, error)
+            self._fail(question, error)
 
-    def ask_ahead(self, source: Source, request: Request, asker: Asker) -> Future[Reply] | None:
-        """Ask for what a test will want; None where there is nothing to ask. Failures wait for the test."""
-        backend = source.backend
-        if backend is None or source.is_app or not source.named.live or self._options.replay:
-            return None
-        if source.named.model.id in self._unavailable:
-            return None
-        digest = request_digest(source.named.model.id, request)
-        if self._sending.is_under_way(digest) or self._recorded(source, digest, asker):
-            return None
-        return self._sending.ahead(source, backend, request, digest, asker)
+    def ask_ahead(self, questions: Iterable[Question]) -> list[Future[Reply]]:
+        """Ask for what tests will want, where there is something to ask. Failures wait for the tests."""
+        live = [each for each in questions if self._may_be_asked(each.source)]
+        self._kept.look_up([question.digest for question in live])
+        return [
+            self._sending.ahead(backend, question)
+            for question in live
+            if (backend := question.source.backend)
+            and not self._sending.is_under_way(question.digest)
+            and not self._recorded(question)
+        ]
 
     def expect(self, requests: int) -> None:
         """Know how many requests are to come, for those who want to know how long it will take."""
         self._sending.expected = requests
 
-    def is_recorded(self, source: Source, request: Request, asker: Asker) -> bool:
+    def is_recorded(self, question: Question) -> bool:
         """Whether a kept reply would answer, so that nobody is asked."""
-        return self._recorded(source, request_digest(source.named.model.id, request), asker) is not None
+        return self._recorded(question) is not None
 
     def notes(self) -> list[str]:
         """What people should know about limits that cannot be kept to together, and replies that cannot be read."""
@@ -114,35 +112,39 @@ class Answering:
         """Ask for nothing more; what is under way is given up."""
         self._sending.cancel()
 
-    def _recorded(self, source: Source, digest: str, asker: Asker) -> Answer | None:
+    def _may_be_asked(self, source: Source) -> bool:
+        return source.named.live and not self._options.replay and source.named.model.id not in self._unavailable
+
+    def _recorded(self, question: Question) -> Answer | None:
+        source, _, asker, digest = question
         if self._sending.is_under_way(digest) or not (source.replayable or self._options.replay):
             return None
         live = source.named.live and not self._options.replay
-        found = self._kept.find(source.named.model, asker.file, asker.case, digest, live=live)
+        found = self._kept.find(question.model, asker.file, asker.case, digest, live=live)
         if found is None:
             return None
         return Answer(found.reply, found.moment if found.moment < self._kept.started else None)
 
-    def _live(self, source: Source, request: Request, digest: str, asker: Asker) -> Backend:
+    def _live(self, question: Question) -> Backend:
         __tracebackhide__ = True
-        named = source.named
-        if self._options.replay or not named.live:
-            self._no_recording(source, request, asker)
+        source, model = question.source, question.model
+        if self._options.replay or not source.named.live:
+            self._no_recording(question)
         if source.backend is None:
             known = ", ".join(sorted(registry(self._config).backends))
-            fail(f"{named.model.id}: nothing here can ask a model of kind {named.model.kind!r}; installed are: {known}")
+            fail(f"{model.id}: nothing here can ask a model of kind {model.kind!r}; installed are: {known}")
         # What was asked ahead may have been answered before the model could not be asked any more.
-        if not self._sending.is_under_way(digest) and (reason := self._unavailable.get(named.model.id)):
-            self._lacking(source, asker, reason)
+        if not self._sending.is_under_way(question.digest) and (reason := self._unavailable.get(model.id)):
+            self._lacking(question, reason)
         return source.backend
 
-    def _no_recording(self, source: Source, request: Request, asker: Asker) -> NoReturn:
+    def _no_recording(self, question: Question) -> NoReturn:
         """Skip, since plain `pytest` asks nobody; under --fc-replay a missing reply is an error."""
         from pytest_fcall.backends.explain import explain_missing
 
         __tracebackhide__ = True
+        model, request, asker = question.model, question.request, question.asker
         self.missing.add(asker.nodeid)
-        model = source.named.model
         nearest = self._kept.nearest(model, asker.file, asker.case, request.sample)
         lines = [
             f"no recorded reply of {model.id}; ask it: pytest --fc-model={model.id} '{asker.again}'",
@@ -155,32 +157,32 @@ class Answering:
             fail(text)
         pytest.skip(text)
 
-    def _fail(self, source: Source, asker: Asker, error: BaseException) -> NoReturn:
+    def _fail(self, question: Question, error: BaseException) -> NoReturn:
         """End the test: what we found ourselves is one line, anything else is shown as it was raised."""
         from pytest_fcall.backends.answers import AnswerError
         from pytest_fcall.backends.store import StoreError
 
         __tracebackhide__ = True
         if isinstance(error, Unanswered | CancelledError) or is_outage(error):
-            self.unanswered.add(asker.nodeid)
-        name = f"{source.named.model.id}: "
+            self.unanswered.add(question.asker.nodeid)
+        name = f"{question.model.id}: "
         text = name + str(error).removeprefix(name)  # back ends may have named their model already
         if isinstance(error, ModelUnavailable | StoreError):  # what cannot be kept would be paid for in vain
-            self._lacking(source, asker, text)
+            self._lacking(question, text)
         if isinstance(error, AnswerError | CaseRefused | Unanswered):
             fail(text)
         raise without_our_frames(error)
 
-    def _lacking(self, source: Source, asker: Asker, reason: str) -> NoReturn:
+    def _lacking(self, question: Question, reason: str) -> NoReturn:
         """End the test since nobody can be asked: one error for a model, the others are skipped.
 
         Where it is the team's own app that cannot be found, all are errors.
         """
         __tracebackhide__ = True
-        first = self._unavailable.setdefault(source.named.model.id, reason)
-        if source.is_app:
+        first = self._unavailable.setdefault(question.model.id, reason)
+        if question.source.is_app:
             fail(first)
-        self.unanswered.add(asker.nodeid)
+        self.unanswered.add(question.asker.nodeid)
         if first not in self._told:
             self._told.add(first)
             fail(first)

@@ -16,7 +16,7 @@ from pytest_fcall.decoding import decode
 from pytest_fcall.plugin.answering import Answer, Answering, answering
 from pytest_fcall.plugin.calllist import CallList
 from pytest_fcall.plugin.models import HOW_TO_NAME_ONE, NamedModel, named_models, parse_model
-from pytest_fcall.plugin.sources import Asker, Source
+from pytest_fcall.plugin.sources import Asker, Question, Source
 from pytest_fcall.plugin.words import fail
 from pytest_fcall.schema import tool_from_object
 
@@ -76,19 +76,19 @@ class AskModel:
         """Do what calling does, from an async test."""
         __tracebackhide__ = True
         request = plain_request(prompt, tools, {**self.settings, **settings})
-        answer = await self._answering.answer_async(self._known_source(), request, self._asker)
+        answer = await self._answering.answer_async(self._question(request))
         return self._decoded(answer, request)
 
     def answer(self, request: Request) -> Answer:
         """Answer a request; the test ends in words where there is no reply to be had."""
         __tracebackhide__ = True
-        return self._answering.answer(self._known_source(), request, self._asker)
+        return self._answering.answer(self._question(request))
 
-    def _known_source(self) -> Source:
+    def _question(self, request: Request) -> Question:
         __tracebackhide__ = True
         if self._source is None:
             fail(HOW_TO_NAME_ONE)
-        return self._source
+        return Question.of(self._source, request, self._asker)
 
     def _decoded(self, answer: Answer, request: Request) -> DecodedReply:
         reply = answer.reply

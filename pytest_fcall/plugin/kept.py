@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core import Model, Reply, Request
+from pytest_fcall.core import Model, Reply
 from pytest_fcall.plugin.options import Options
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.recordings import Recorded, Recordings
     from pytest_fcall.backends.store import ReplyStore
+    from pytest_fcall.plugin.sources import Question
 
 
 class Kept:
@@ -25,18 +27,24 @@ class Kept:
         self._options = options
         self._files: dict[tuple[str, Path], Recordings] = {}
         self._names: dict[Path, str] = {}
+        self._absent: set[str] = set()
         self.started = time.time()
         """Replies recorded since then are of this run."""
 
     def find(self, model: Model, file: Path, case: str, digest: str, *, live: bool) -> Recorded | None:
         """The newest reply that is kept; where the model may be asked, only one that the options let count."""
         since = self.since if live else -inf
-        entries = [self._recordings(model, file).find(digest), self.store.find(digest, since)]
+        stored = None if digest in self._absent else self.store.find(digest, since)
+        entries = [self._recordings(model, file).find(digest), stored]
         counting = [entry for entry in entries if entry and entry.moment >= since]
         found = max(counting, key=lambda entry: entry.moment, default=None)
         if found:
             self.store.used(model.id, self._name(file), case, digest)
         return found
+
+    def look_up(self, digests: Sequence[str]) -> None:
+        """Find out at once which of these the store has no reply to; it is not searched for them until next time."""
+        self._absent = {*digests} - self.store.known(digests)
 
     @cached_property
     def since(self) -> float:
@@ -56,17 +64,24 @@ class Kept:
         return [fault.message for fault in (*self._recordings(model, file).faults, *self.store.faults)]
 
     def notes(self) -> list[str]:
-        """What was found damaged in the store, or could not be read."""
-        return [fault.message for fault in self.store.faults] if "store" in self.__dict__ else []
+        """What was found damaged in the store, or could not be read; it may be the last writing that finds it."""
+        if "store" not in self.__dict__:
+            return []
+        self.store.flush()
+        return [fault.message for fault in self.store.faults]
 
-    def keep(self, model: Model, file: Path, case: str, digest: str, request: Request, reply: Reply) -> None:
-        """Keep a reply at once: it was paid for. StoreError where that cannot be done."""
+    def keep(self, replies: Iterable[tuple[Question, Reply]]) -> None:
+        """Keep replies at once: they were paid for. StoreError where that cannot be done, for all of them."""
         if self._options.record == "off":
             return
         from pytest_fcall.backends.recorded import Recorded
+        from pytest_fcall.backends.store import Kept as Row
 
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self.store.keep(model.id, self._name(file), Recorded(case, digest, request, reply, now))
+        self.store.keep_all(
+            Row(of.model.id, self._name(of.asker.file), Recorded(of.asker.case, of.digest, of.request, reply, now))
+            for of, reply in replies
+        )
 
     def close(self) -> None:
         """Let go of the store's file."""

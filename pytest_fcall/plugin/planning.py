@@ -11,6 +11,7 @@ from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.asking import asker_of
 from pytest_fcall.plugin.costs import Costs
 from pytest_fcall.plugin.item import CaseItem, planned_request
+from pytest_fcall.plugin.sources import Question
 from pytest_fcall.reporting.dry_run import Planned, dry_run_line, dry_run_lines
 
 
@@ -53,5 +54,5 @@ class Planning:
             case=item.case.id,
             usage=usage,
             cost=self._costs.of(item.named.model.id, usage),
-            recorded=not item.named.live or asking.is_recorded(source, request, asker_of(item)),
+            recorded=not item.named.live or asking.is_recorded(Question.of(source, request, asker_of(item))),
         )

@@ -9,15 +9,15 @@ import pytest
 
 from pytest_fcall.core import Backend, Reply, Request
 from pytest_fcall.plugin.kept import Kept
-from pytest_fcall.plugin.sources import Asker, Source
+from pytest_fcall.plugin.sources import Question
 from pytest_fcall.plugin.words import fail
 
 if TYPE_CHECKING:
     from asyncio import Runner
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from concurrent.futures import Future
 
-    from pytest_fcall.backends.dispatch import Dispatcher, Job
+    from pytest_fcall.backends.dispatch import Arrival, Dispatcher
     from pytest_fcall.plugin.live import LiveLine
 
 
@@ -27,7 +27,7 @@ class Sending:
     def __init__(self, config: pytest.Config, kept: Kept) -> None:
         self._config = config
         self._kept = kept
-        self._askers: dict[str, tuple[Source, Asker]] = {}
+        self._questions: dict[str, Question] = {}
         self._ahead: dict[str, Future[Reply]] = {}
         """What was asked for ahead of the tests that want it."""
         self._dispatcher: Dispatcher | None = None
@@ -40,29 +40,29 @@ class Sending:
         """Whether a reply was asked for ahead, and no test has taken it yet."""
         return digest in self._ahead
 
-    def ahead(self, source: Source, backend: Backend, request: Request, digest: str, asker: Asker) -> Future[Reply]:
+    def ahead(self, backend: Backend, question: Question) -> Future[Reply]:
         """Ask for what a test will want."""
-        future = self._ahead[digest] = self._submitted(source, backend, request, digest, asker)
+        future = self._ahead[question.digest] = self._submitted(backend, question)
         return future
 
-    def ask(self, source: Source, backend: Backend, request: Request, digest: str, asker: Asker) -> Reply:
+    def ask(self, backend: Backend, question: Question) -> Reply:
         """Ask, and wait for the reply. Raises what the back end raises, and StoreError."""
-        if source.is_app:
-            reply = self._run(backend, request)
-            self._keep(source, asker, digest, request, reply)
+        if question.source.is_app:
+            reply = self._run(backend, question.request)
+            self._kept.keep([(question, reply)])
             return reply
-        future = self._submitted(source, backend, request, digest, asker)
+        future = self._submitted(backend, question)
         return self._line.wait(future) if self._line else future.result()
 
-    async def ask_async(self, source: Source, backend: Backend, request: Request, digest: str, asker: Asker) -> Reply:
+    async def ask_async(self, backend: Backend, question: Question) -> Reply:
         """Do what `ask` does, in the event loop of an async test."""
-        if source.is_app:
-            reply = await backend.complete(request)
-            self._keep(source, asker, digest, request, reply)
+        if question.source.is_app:
+            reply = await backend.complete(question.request)
+            self._kept.keep([(question, reply)])
             return reply
         from asyncio import wrap_future
 
-        return await wrap_future(self._submitted(source, backend, request, digest, asker))
+        return await wrap_future(self._submitted(backend, question))
 
     def notes(self) -> list[str]:
         """What the dispatcher has to say."""
@@ -83,15 +83,13 @@ class Sending:
                 self._runner.run(backend.close())
             self._runner.close()
 
-    def _submitted(
-        self, source: Source, backend: Backend, request: Request, digest: str, asker: Asker
-    ) -> Future[Reply]:
+    def _submitted(self, backend: Backend, question: Question) -> Future[Reply]:
         from pytest_fcall.backends.dispatch import Job
 
-        if future := self._ahead.pop(digest, None):
+        if future := self._ahead.pop(question.digest, None):
             return future
-        self._askers[digest] = source, asker
-        return self._dispatching().submit(Job(source.named.model.id, backend, request, digest))
+        self._questions[question.digest] = question
+        return self._dispatching().submit(Job(question.model.id, backend, question.request, question.digest))
 
     def _dispatching(self) -> Dispatcher:
         if self._dispatcher is None:
@@ -103,15 +101,12 @@ class Sending:
             self._line = LiveLine(self._config, self._dispatcher.figures, self.expected)
         return self._dispatcher
 
-    def _arrived(self, job: Job, reply: Reply) -> None:
-        """Keep a reply the moment that it is there; called by the dispatcher's thread."""
+    def _arrived(self, arrivals: Sequence[Arrival]) -> None:
+        """Keep replies the moment that they are there; called by the dispatcher's thread."""
+        self._kept.keep([(self._questions[job.digest], reply) for job, reply in arrivals])
         if self._line:
-            self._line.paid(job.model_id, reply.usage)
-        source, asker = self._askers[job.digest]
-        self._keep(source, asker, job.digest, job.request, reply)
-
-    def _keep(self, source: Source, asker: Asker, digest: str, request: Request, reply: Reply) -> None:
-        self._kept.keep(source.named.model, asker.file, asker.case, digest, request, reply)
+            for job, reply in arrivals:
+                self._line.paid(job.model_id, reply.usage)
 
     def _run(self, backend: Backend, request: Request) -> Reply:
         import asyncio

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from pytest_fcall.core import Backend, Json, ModelUnavailable
+from pytest_fcall.core import Backend, Json, Model, ModelUnavailable, Request, request_digest
 from pytest_fcall.plugin.costs import metered
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.kept import Kept
@@ -49,6 +50,25 @@ class Source:
     def is_app(self) -> bool:
         """Whether it is the team's own code, which runs where and when its test does."""
         return self.backend is not None and not self.backend.ahead
+
+
+class Question(NamedTuple):
+    """A request, whom it is put to, and the test that wants the reply."""
+
+    source: Source
+    request: Request
+    asker: Asker
+    digest: str
+
+    @classmethod
+    def of(cls, source: Source, request: Request, asker: Asker) -> Question:
+        """Put it, under the digest that its reply is kept by."""
+        return cls(source, request, asker, request_digest(source.named.model.id, request))
+
+    @property
+    def model(self) -> Model:
+        """Who is asked."""
+        return self.source.named.model
 
 
 class Sources:

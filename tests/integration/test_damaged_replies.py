@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -26,13 +28,28 @@ def test_a_damaged_store_is_told_and_what_is_lost_is_asked_again(
     pytester: pytest.Pytester, server: Server, kept: Path, workers: str
 ) -> None:
     with kept.open("r+b") as file:
-        file.seek(kept.stat().st_size // 2)
+        file.seek(kept.read_bytes().index(b"Hello 30"))
         file.write(b"\xff" * 5000)
     run = ask(pytester, server, workers)
     run.assert_outcomes(passed=60)
     run.stdout.fnmatch_lines(["*.fcall/replies.db*damaged*"])
     assert 60 < len(server.asked) < 120
     assert ask(pytester, server, workers, "--fc-replay").ret == 0
+
+
+def test_damage_that_is_found_only_when_the_run_ends_is_told(
+    pytester: pytest.Pytester, server: Server, kept: Path
+) -> None:
+    with closing(sqlite3.connect(kept)) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'uses'").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    with kept.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+    run = ask(pytester, server)
+    run.assert_outcomes(passed=60)
+    run.stdout.fnmatch_lines(["*.fcall/replies.db*damaged*"])
+    assert ask(pytester, server, "--fc-replay").ret == 0
 
 
 def test_what_is_no_store_at_all_is_set_aside(pytester: pytest.Pytester, server: Server, kept: Path) -> None:

@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import random
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 
+from pytest_fcall.backends.dispatch.arrivals import Arrival, Arrivals
 from pytest_fcall.backends.dispatch.asking import Asking
 from pytest_fcall.backends.dispatch.clock import Clock, SystemClock
 from pytest_fcall.backends.dispatch.job import Figures, Job
@@ -23,19 +24,19 @@ FAREWELL = 0.4
 class Dispatcher:
     """Takes jobs from any thread, and answers them in one thread with one event loop, which starts with the first.
 
-    `on_reply` is called in that thread the moment a reply has arrived, before anybody who waits for it goes on; what
-    it raises is what they get. Back ends are used in that event loop alone, and closed there.
+    `on_replies` is called in that thread the moment that replies have arrived, before anybody who waits for them goes
+    on; what it raises is what they get. Back ends are used in that event loop alone, and closed there.
     """
 
     def __init__(
         self,
         limits: Limits,
-        on_reply: Callable[[Job, Reply], object],
+        on_replies: Callable[[Sequence[Arrival]], object],
         *,
         clock: Clock | None = None,
         jitter: Callable[[], float] | None = None,
     ) -> None:
-        self._on_reply = on_reply
+        self._arrivals = Arrivals(on_replies)
         self._asking = Asking(limits, clock or SystemClock(), jitter or random.SystemRandom().random)
         self._figures = Figures()
         self._lock = threading.Lock()
@@ -107,6 +108,7 @@ class Dispatcher:
         await self._stop.wait()
         self._cancel_tasks()
         await _briefly(self._tasks)
+        self._arrivals.hand_on_all()
         await _briefly({asyncio.ensure_future(_close(backend)) for backend in self._backends.values()})
         self._asking.ledger.close()
 
@@ -125,7 +127,7 @@ class Dispatcher:
         try:
             reply = await self._asking.answer(job)
             self._count(reply)
-            self._on_reply(job, reply)
+            await self._arrivals.hand_on(job, reply)
         except asyncio.CancelledError:
             if self._take(job, future):
                 _give_up([future])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections import deque
@@ -9,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pytest_fcall.backends.fields import Damaged
 from pytest_fcall.backends.recorded import Recorded
@@ -29,8 +30,7 @@ def store_path(root: Path) -> Path:
     return root / ".fcall" / "replies.db"
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """A recorded reply, of whom, and for which file."""
 
     model: str
@@ -76,19 +76,27 @@ class ReplyStore:
         rows = self._rows(statements.FIND, digest, since)
         return self._entry(rows[0]) if rows else None
 
+    def known(self, digests: Iterable[str]) -> set[str]:
+        """Those of the digests that there is a reply to, at whatever time."""
+        return {digest for (digest,) in self._rows(statements.KNOWN, json.dumps([*digests]))}
+
     def keep(self, model: str, file: str, entry: Recorded) -> None:
         """Write a reply for good, in the place of an earlier one to the same request; its claim ends.
 
         `file` is the path of the file that asked, from the root and with slashes. Raises StoreError.
         """
-        tools = entry.request.tools
-        row = self._row(model, file, entry)
-        self._uses.append((row.model, row.file, plain(entry.case), row.digest, self._run))
+        self.keep_all([Kept(model, file, entry)])
+
+    def keep_all(self, replies: Iterable[Kept]) -> None:
+        """Write all of these or, raising StoreError, none."""
+        rows = [(self._row(*each), each.entry) for each in replies]
+        self._uses += [(row.model, row.file, plain(entry.case), row.digest, self._run) for row, entry in rows]
 
         def work(connection: sqlite3.Connection) -> None:
-            self._catalogues.put(connection, row.catalogue, tools)
-            connection.execute(statements.PUT, row)
-            connection.execute("DELETE FROM claims WHERE digest = ?", (row.digest,))
+            for row, entry in rows:
+                self._catalogues.put(connection, row.catalogue, entry.request.tools)
+            connection.executemany(statements.PUT, [row for row, _ in rows])
+            connection.executemany(statements.END_CLAIM, [(row.digest,) for row, _ in rows])
 
         self._write_with_uses(work)
 
@@ -185,13 +193,17 @@ class ReplyStore:
         if self._database.exists:
             self._claims.release(digest, owner)
 
-    def close(self) -> None:
-        """Write what was held back, and let go of the file. The next call opens it again."""
+    def flush(self) -> None:
+        """Write what was held back."""
         if self._uses and self._database.exists:
             try:
                 self._write_with_uses(lambda _: None)
             except StoreError as error:
                 self._tell(str(error))
+
+    def close(self) -> None:
+        """Write what was held back, and let go of the file. The next call opens it again."""
+        self.flush()
         self._claims.close()
         self._database.close()
 

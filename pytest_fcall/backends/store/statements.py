@@ -15,6 +15,9 @@ USE = """
 """
 USE_ONCE = "INSERT OR IGNORE INTO uses VALUES (?, ?, ?, ?, 0)"
 
+END_CLAIM = "DELETE FROM claims WHERE digest = ?"
+
+KNOWN = "SELECT digest FROM replies WHERE digest IN (SELECT value FROM json_each(?))"
 FIND = "SELECT * FROM replies WHERE digest = ? AND recorded >= ?"
 NEAREST = """
     SELECT r.* FROM uses u JOIN replies r USING (digest) WHERE u.model = ? AND u.file = ? AND u.case_id = ?

@@ -166,7 +166,7 @@ def test_a_server_is_sent_no_request_more_than_can_be_paid(server: Server, tmp_p
     prices = f'[tool.fcall.prices."{model.id}"]\ninput = 0\noutput = 1000\n'
     (tmp_path / "pyproject.toml").write_text(prices, encoding="utf-8")
     backend = Metered(openai_backend(model, tmp_path), model.id, price_of(model, tmp_path), Budget(0.055))
-    dispatcher = Dispatcher(Limits(), lambda *_: None)
+    dispatcher = Dispatcher(Limits(), lambda _: None)
     requests = [
         Request(({"role": "user", "content": f"Hello {number}"},), (), backend.settings) for number in range(20)
     ]

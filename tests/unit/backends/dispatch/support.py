@@ -6,10 +6,10 @@ import asyncio
 import heapq
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 
-from pytest_fcall.backends.dispatch import Dispatcher, Job, Limits
+from pytest_fcall.backends.dispatch import Arrival, Dispatcher, Job, Limits
 from pytest_fcall.core import Backend, Json, Reply, Request, Unanswered
 
 NOON = 1_800_000_000.0
@@ -126,7 +126,7 @@ def broken() -> Unanswered:
     return Unanswered("HTTP 500")
 
 
-def nowhere(job: Job, reply: Reply) -> None:
+def nowhere(arrivals: Sequence[Arrival]) -> None:
     """Keep no reply."""
 
 
@@ -136,10 +136,10 @@ class Run:
     def __init__(self, limits: Limits) -> None:
         self.clock = JumpingClock()
         self.replied: list[str] = []
-        self.dispatcher = Dispatcher(limits, self._on_reply, clock=self.clock, jitter=lambda: 1.0)
+        self.dispatcher = Dispatcher(limits, self._on_replies, clock=self.clock, jitter=lambda: 1.0)
 
-    def _on_reply(self, job: Job, reply: Reply) -> None:
-        self.replied.append(said(job.request))
+    def _on_replies(self, arrivals: Sequence[Arrival]) -> None:
+        self.replied += [said(job.request) for job, _ in arrivals]
 
     def ask(self, jobs: Iterable[Job]) -> list[str | BaseException | None]:
         """Submit all before the first is sent, wait, and return their texts or errors."""

@@ -3,12 +3,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 
 import pytest
 
-from pytest_fcall.backends.dispatch import Dispatcher, Job, Limits
+from pytest_fcall.backends.dispatch import Arrival, Dispatcher, Limits
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Request, Unanswered, Usage
 from tests.unit.backends.dispatch.conftest import Start
 from tests.unit.backends.dispatch.support import Run, Scripted, Silent, broken, busy, job, jobs, nowhere, said
@@ -23,11 +24,11 @@ def test_a_reply_is_handed_over_in_the_thread_of_the_loop_before_anybody_waiting
     futures: list[Future[Reply]] = []
     submitted = threading.Event()
 
-    def on_reply(job: Job, reply: Reply) -> None:
+    def on_replies(arrivals: Sequence[Arrival]) -> None:
         submitted.wait(10)
         seen.append((futures[0].done(), threading.current_thread()))
 
-    with closing(Dispatcher(Limits(), on_reply)) as dispatcher:
+    with closing(Dispatcher(Limits(), on_replies)) as dispatcher:
         futures.append(dispatcher.submit(job("x", Scripted())))
         submitted.set()
         futures[0].result(10)
@@ -37,11 +38,28 @@ def test_a_reply_is_handed_over_in_the_thread_of_the_loop_before_anybody_waiting
     assert thread is not threading.main_thread()
 
 
+def test_a_reply_that_has_arrived_is_handed_over_even_if_the_dispatcher_is_closed_that_moment() -> None:
+    seen: list[str] = []
+    arrived = threading.Event()
+
+    class Telling(Scripted):
+        async def complete(self, request: Request) -> Reply:
+            asyncio.get_running_loop().call_soon(arrived.set)
+            return await super().complete(request)
+
+    dispatcher = Dispatcher(Limits(), lambda arrivals: seen.extend(said(job.request) for job, _ in arrivals))
+    future = dispatcher.submit(job("x", Telling()))
+    arrived.wait(10)
+    dispatcher.close()
+    assert seen == ["x"]
+    assert future.done()
+
+
 def test_what_is_raised_over_a_reply_that_cannot_be_kept_goes_to_who_waits() -> None:
-    def on_reply(job: Job, reply: Reply) -> None:
+    def on_replies(arrivals: Sequence[Arrival]) -> None:
         raise OSError("no space left")
 
-    with closing(Dispatcher(Limits(), on_reply)) as dispatcher:
+    with closing(Dispatcher(Limits(), on_replies)) as dispatcher:
         assert isinstance(dispatcher.submit(job("x", Scripted())).exception(10), OSError)
         assert (dispatcher.figures().done, dispatcher.figures().failed) == (0, 1)
 

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from pytest_fcall.backends.dispatch.arrivals import Arrival, Arrivals
+from pytest_fcall.backends.store import StoreError
+from pytest_fcall.core import Reply
+from tests.unit.backends.dispatch.support import Scripted, job
+
+
+def texts(arrivals: Sequence[Arrival]) -> list[str | None]:
+    return [reply.text for _, reply in arrivals]
+
+
+async def handed_on(arrivals: Arrivals, *names: str) -> list[BaseException | None]:
+    backend = Scripted()
+    return await asyncio.gather(
+        *(arrivals.hand_on(job(name, backend), Reply(text=name)) for name in names), return_exceptions=True
+    )
+
+
+def test_what_arrives_together_is_handed_on_together() -> None:
+    seen: list[list[str | None]] = []
+    assert asyncio.run(handed_on(Arrivals(lambda each: seen.append(texts(each))), "a", "b", "c")) == [None, None, None]
+    assert seen == [["a", "b", "c"]]
+
+
+def test_what_arrives_later_is_handed_on_later() -> None:
+    seen: list[list[str | None]] = []
+
+    async def story() -> None:
+        arrivals = Arrivals(lambda each: seen.append(texts(each)))
+        await handed_on(arrivals, "a", "b")
+        await handed_on(arrivals, "c")
+
+    asyncio.run(story())
+    assert seen == [["a", "b"], ["c"]]
+
+
+def test_no_reply_suffers_for_another_that_cannot_be_kept() -> None:
+    kept: list[str | None] = []
+
+    def keep(arrivals: Sequence[Arrival]) -> None:
+        if "bad" in texts(arrivals):
+            raise StoreError("JSON cannot say this")
+        kept.extend(texts(arrivals))
+
+    first, bad, last = asyncio.run(handed_on(Arrivals(keep), "first", "bad", "last"))
+    assert (first, last) == (None, None)
+    assert isinstance(bad, StoreError)
+    assert kept == ["first", "last"]
+
+
+def test_one_that_cannot_be_kept_is_not_tried_twice() -> None:
+    tried: list[list[str | None]] = []
+
+    def keep(arrivals: Sequence[Arrival]) -> None:
+        tried.append(texts(arrivals))
+        raise StoreError("no space left")
+
+    [error] = asyncio.run(handed_on(Arrivals(keep), "a"))
+    assert isinstance(error, StoreError)
+    assert tried == [["a"]]
+
+
+def test_a_reply_that_is_there_is_handed_on_even_if_nobody_waits_any_more() -> None:
+    seen: list[list[str | None]] = []
+
+    async def story() -> None:
+        arrivals = Arrivals(lambda each: seen.append(texts(each)))
+        waiting = [asyncio.ensure_future(arrivals.hand_on(job(each, Scripted()), Reply(text=each))) for each in "ab"]
+        await asyncio.sleep(0)
+        waiting[0].cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting[0]
+        await waiting[1]
+
+    asyncio.run(story())
+    assert seen == [["a", "b"]]
