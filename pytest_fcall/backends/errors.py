@@ -49,10 +49,14 @@ class Teller:
 
     def hidden(self, text: str) -> str:
         """Take secrets, line breaks and what is too much out of a text."""
+        line = self.cleared(text)
+        return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+
+    def cleared(self, text: str) -> str:
+        """Take secrets and line breaks out of a text that is bearable already."""
         for secret in sorted(self.secrets, key=len, reverse=True):
             text = text.replace(secret, "…")
-        line = " ".join(_TOKENS.sub("…", text).split())
-        return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+        return " ".join(_TOKENS.sub("…", text).split())
 
 
 def worth_hiding(values: Iterable[str]) -> tuple[str, ...]:

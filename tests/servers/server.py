@@ -40,8 +40,9 @@ def echo(asked: Asked) -> Answer:
 class Server:
     """Answers as scripted, then by `default`; keeps what it was asked, in the order in which it arrived."""
 
-    def __init__(self, default: Responder = echo) -> None:
+    def __init__(self, default: Responder = echo, port: int = 0) -> None:
         self.default = default
+        self._wanted = port
         self.asked: list[Asked] = []
         self.connections = 0
         self._script: deque[Answer] = deque()
@@ -88,7 +89,7 @@ class Server:
         self._stop = asyncio.Event()
         self._open = asyncio.Event()
         self._open.set()
-        listening = await asyncio.start_server(self._connection, "127.0.0.1", 0, backlog=1024)
+        listening = await asyncio.start_server(self._connection, "127.0.0.1", self._wanted, backlog=1024)
         self._port.set_result(listening.sockets[0].getsockname()[1])
         await self._stop.wait()
         listening.close()

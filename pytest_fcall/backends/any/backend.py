@@ -23,7 +23,10 @@ from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply,
 if TYPE_CHECKING:
     from any_llm import AnyLLM
 
-KNOWN: Final[Mapping[str, Option]] = MappingProxyType({name: OPTIONS[name] for name in OPTIONS if name != "api"})
+_NOT_HERE = ("api", "serve", "serve_timeout")
+KNOWN: Final[Mapping[str, Option]] = MappingProxyType(
+    {name: OPTIONS[name] for name in OPTIONS if name not in _NOT_HERE}
+)
 """What may be set: the same as for `openai:`, as far as the provider has something of the kind."""
 
 _FLOATS = ("gemini", "vertexai")

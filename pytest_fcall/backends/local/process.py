@@ -84,11 +84,11 @@ def _forget(answers: dict[Json, Answer], number: Json, _: Answer) -> None:
 
 def main(patience: float = UNVISITED) -> None:
     """Answer as ordered."""
-    order, tokens = told()
-    answering = Answering(order_from_data(order))
+    given = told()
+    answering = Answering(order_from_data(given.order))
 
     async def run() -> None:
-        await Visits(tokens, answering.serve).run(patience)
+        await Visits(given.tokens, answering.serve).run(patience)
 
     asyncio.run(run())
 

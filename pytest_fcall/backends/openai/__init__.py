@@ -12,9 +12,14 @@ if TYPE_CHECKING:
 
 
 def openai_backend(model: Model, root: Path) -> OpenAIBackend:
-    """Make the back end of a model. Raises BadSettings; the key is looked for with the first request."""
+    """Make the back end of a model. Raises BadSettings.
+
+    The key is looked for, and what is to be served is started, with the first request.
+    """
     from pytest_fcall.backends.entries import read_entry
     from pytest_fcall.backends.openai.backend import OpenAIBackend
+    from pytest_fcall.backends.openai.server import command_of
     from pytest_fcall.backends.openai.settings import OPTIONS
 
-    return OpenAIBackend(model, read_entry(model, root, OPTIONS))
+    entry = read_entry(model, root, OPTIONS)
+    return OpenAIBackend(model, entry, command_of(entry, root))

@@ -17,6 +17,8 @@ from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply,
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.openai.client import Client
+    from pytest_fcall.backends.serving.command import Command
+    from pytest_fcall.backends.serving.served import Served
 
 
 class OpenAIBackend:
@@ -25,12 +27,17 @@ class OpenAIBackend:
     reusable = True
     ahead = True
 
-    def __init__(self, model: Model, entry: Entry) -> None:
+    def __init__(self, model: Model, entry: Entry, command: Command | None = None) -> None:
         self.settings: Mapping[str, Json] = shaping(entry.settings)
         self._model = model
         self._entry = entry
         self._server = server_of(entry.settings)
         self._client: Client | None = None
+        self._served: Served | None = None
+        if command is not None:
+            from pytest_fcall.backends.serving.served import Served
+
+            self._served = Served(command)
         if entry.settings.get("mode") == "prompt" and entry.settings.get("decoder", "json") not in STYLES:
             raise BadSettings(f"{model.id}: with `mode=prompt`, `decoder` must be one of {', '.join(STYLES)}")
 
@@ -39,6 +46,7 @@ class OpenAIBackend:
         from pytest_fcall.backends.openai.answer import read_answer
 
         sent = self._sending(request)
+        about = await self._started()
         client = self._opened()
         started = time.perf_counter()
         came = await client.post(sent.form.path, sent.body, sent.how.headers, sent.how.timeout)
@@ -48,7 +56,7 @@ class OpenAIBackend:
         if isinstance(reply, Failure):
             secrets = self._server.secrets(sent.how.headers, sent.how.extra_body)
             reply = reply_or_raise(reply, Teller(self._model.id, secrets, self._server.key_variable))
-        engine = {**reply.engine, "wire": list(out.effects)} if out.effects else reply.engine
+        engine = {**about, **reply.engine, **({"wire": list(out.effects)} if out.effects else {})}
         return replace(reply, decoder=sent.asked.decoder, seconds=seconds, engine=engine)
 
     def changes(self, request: Request) -> tuple[str, ...]:
@@ -59,12 +67,26 @@ class OpenAIBackend:
         """Close all connections."""
         if self._client is not None:
             await self._client.close()
+        if self._served is not None:
+            await self._served.close()
 
     def _sending(self, request: Request) -> Sending:
         try:
             return sending(self._entry.name, self._entry.settings, request, official=self._server.official)
         except (ValueError, OSError, RecursionError) as error:
             raise CaseRefused(f"{self._model.id}: {error}") from None
+
+    async def _started(self) -> Mapping[str, Json]:
+        """Have the server started that is to be, know where it is, and return what it says of itself."""
+        if self._served is None:
+            return {}
+        try:
+            address = await self._served.address()
+        except ModelUnavailable as error:
+            teller = Teller(self._model.id, self._server.secrets({}, self._entry.settings))
+            raise ModelUnavailable(f"{self._model.id}: {teller.cleared(str(error))}") from None
+        self._server = replace(self._server, url=address.url)
+        return address.about
 
     def _opened(self) -> Client:
         from pytest_fcall.backends.openai.client import Client

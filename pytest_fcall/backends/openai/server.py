@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from pytest_fcall.backends.entries import BadSettings
+from pytest_fcall.backends.entries import BadSettings, Entry
 from pytest_fcall.backends.errors import worth_hiding
 from pytest_fcall.backends.secrets import secrets_in
+from pytest_fcall.backends.serving.command import PATIENCE, PORT, Command, words_of
 from pytest_fcall.core import Json
 
 OFFICIAL = "https://api.openai.com/v1"
 _KEY = "OPENAI_API_KEY"
 _URL = "OPENAI_BASE_URL"
+_SERVED = f"http://127.0.0.1:{PORT}/v1"
 _NO_KEY = "none"
 """Sent where a server asks for no key: the library sends one in any case."""
 _LONG_STEP = 20
@@ -64,11 +68,31 @@ def server_of(settings: Mapping[str, Json]) -> Server:
     url = given if isinstance(given, str) else os.environ.get(_URL, "").strip() or OFFICIAL
     named_by = "`base_url`" if given else f"the variable {_URL}"
     variable = settings.get("api_key_env")
-    if not _is_address(url):
+    if "serve" in settings:
+        url = _served_at(given)
+    elif not _is_address(url):
         raise BadSettings(f"{named_by} holds no address; write it whole, such as http://127.0.0.1:8000/v1")
     if "@" in urlsplit(url).netloc:
         raise BadSettings(f"{named_by} holds a name and password; send what the server wants by `headers`")
     return Server(url, variable if isinstance(variable, str) else _KEY)
+
+
+def command_of(entry: Entry, root: Path) -> Command | None:
+    """What is to be started for a model, in the folder `root`; None where nothing is. Raises BadSettings."""
+    written = entry.settings.get("serve")
+    if not isinstance(written, str):
+        return None
+    patience = entry.settings.get("serve_timeout", PATIENCE)
+    url = server_of(entry.settings).url
+    return Command(words_of(written, entry.name), url, root.absolute(), cast("float", patience))
+
+
+def _served_at(given: Json) -> str:
+    """Where a server will be found for which a port is chosen."""
+    url = given if isinstance(given, str) else _SERVED
+    if not (PORT in urlsplit(url).netloc and url.startswith("http://") and _is_address(url.replace(PORT, "1"))):
+        raise BadSettings(f"with `serve`, `base_url` must hold the port that is chosen, as {_SERVED} does")
+    return url
 
 
 def _is_address(url: str) -> bool:

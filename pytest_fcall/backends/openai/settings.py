@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import cast
 
 from pytest_fcall.backends.options import Option, choice, either, flag, integer, number, table, text
+from pytest_fcall.backends.serving.command import is_command
 from pytest_fcall.core import Json
 
 OPTIONS: Mapping[str, Option] = MappingProxyType(
@@ -15,6 +16,8 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         "base_url": text("a URL such as http://127.0.0.1:8000/v1", shapes=False),
         "api_key_env": text("the name of an environment variable", shapes=False),
         "headers": table("names and texts without line breaks", of_texts=True, shapes=False),
+        "serve": Option("a command such as `vllm serve {model} --port {port}`", is_command, shapes=False),
+        "serve_timeout": number("a number of seconds above zero", 0, above=True, shapes=False),
         "timeout": number("a number of seconds above zero", 0, above=True, shapes=False),
         "api": choice("chat", "responses"),
         "mode": choice("native", "prompt"),
@@ -33,7 +36,17 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
     }
 )
 _OURS = ("api", "mode", "decoder", "strict", "headers", "timeout", "extra_body")
-_ENTRY_ONLY = ("base_url", "api_key_env", "api_key", "authorization", "extra_headers", "extra_query", "stream")
+_ENTRY_ONLY = (
+    "base_url",
+    "api_key_env",
+    "serve",
+    "serve_timeout",
+    "api_key",
+    "authorization",
+    "extra_headers",
+    "extra_query",
+    "stream",
+)
 TIMEOUT = 300.0
 
 

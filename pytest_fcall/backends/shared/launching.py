@@ -84,7 +84,8 @@ class Launcher:
 
     def _launch(self, tokens: Tokens) -> int | None:
         """Start the process, and return its port once it is open."""
-        with self.log.open("wb") as log:
+        with self.log.open("ab") as log:  # the process before may have something to say yet
+            log.truncate(0)
             process = subprocess.Popen(  # noqa: S603  # a module of ours
                 [sys.executable, "-P", "-m", self.module],
                 stdin=subprocess.PIPE,
@@ -93,7 +94,7 @@ class Launcher:
                 start_new_session=True,  # what is typed at a terminal is for those who use it
             )
         threading.Thread(target=process.wait, name="fcall-shared", daemon=True).start()
-        told = json.dumps({"order": self.order, "tokens": tokens.to_data()}).encode()
+        told = json.dumps({"order": self.order, "tokens": tokens.to_data(), "place": str(self._place)}).encode()
         with cast("IO[bytes]", process.stdin) as stdin, cast("IO[bytes]", process.stdout) as stdout:
             with suppress(BrokenPipeError):
                 stdin.write(told)

@@ -8,9 +8,11 @@ import os
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 from secrets import compare_digest
 
-from pytest_fcall.backends.fields import as_mapping
+from pytest_fcall.backends.fields import as_mapping, required
 from pytest_fcall.backends.shared.tokens import TOKEN, Tokens, tokens_from_data
 from pytest_fcall.core import Json
 
@@ -65,10 +67,21 @@ class Visits:
             self._end_unless_visited()
 
 
-def told() -> tuple[Json, Tokens]:
-    """What stands on stdin: the order, and the tokens of those who may come in. Raises Damaged."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a process is told on stdin."""
+
+    order: Json
+    tokens: Tokens
+    """Of those who may come in."""
+    place: Path
+    """The folder of all processes that carry out this order, one after another."""
+
+
+def told() -> Told:
+    """Read stdin. Raises Damaged."""
     found = as_mapping(json.load(sys.stdin), "what is told on stdin")
-    return found.get("order"), tokens_from_data(found.get("tokens"))
+    return Told(found.get("order"), tokens_from_data(found.get("tokens")), Path(required(found, "place", str)))
 
 
 async def send(writer: asyncio.StreamWriter, frame: bytes) -> None:

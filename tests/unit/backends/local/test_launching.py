@@ -91,11 +91,12 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
         asyncio.run(ask())
 
 
-def test_a_process_that_nobody_comes_to_ends() -> None:
-    order = json.dumps({"order": Order(f"{ENGINES}:spelling").to_data(), "tokens": new_tokens().to_data()})
+def test_a_process_that_nobody_comes_to_ends(tmp_path: Path) -> None:
+    order = Order(f"{ENGINES}:spelling").to_data()
+    told = json.dumps({"order": order, "tokens": new_tokens().to_data(), "place": str(tmp_path)})
     code = "from pytest_fcall.backends.local.process import main; main(patience=0)"
     done = subprocess.run(
-        [sys.executable, "-c", code], input=order.encode(), capture_output=True, timeout=60, check=True
+        [sys.executable, "-c", code], input=told.encode(), capture_output=True, timeout=60, check=True
     )
     assert int(done.stdout) > 0
 

@@ -1,0 +1,1 @@
+"""Servers of models that a run starts, shares and stops by itself."""

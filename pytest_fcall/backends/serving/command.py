@@ -1,0 +1,72 @@
+"""The command of a server, and where it is found once it runs."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from pytest_fcall.backends.fields import as_mapping, optional_number, required
+from pytest_fcall.core import Json
+
+PORT = "{port}"
+MODEL = "{model}"
+PATIENCE = 1800.0
+"""Seconds for a server to be ready: it may have to fetch its model first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What is started, without a shell, and asked at `url`; both hold `{port}`. Equal commands are one server."""
+
+    words: Sequence[str]
+    url: str
+    folder: Path
+    """Where it is started."""
+    patience: float = PATIENCE
+
+    def at(self, port: int) -> list[str]:
+        """The words for this port."""
+        return [word.replace(PORT, str(port)) for word in self.words]
+
+    @property
+    def program(self) -> str:
+        """The name of what is started, such as vllm."""
+        return PurePath(self.words[0]).name
+
+    def to_data(self) -> dict[str, Json]:
+        """Say it in JSON values."""
+        return {
+            "words": list(self.words),
+            "url": self.url,
+            "folder": str(self.folder),
+            "patience": self.patience,
+        }
+
+
+def command_from_data(data: Json) -> Command:
+    """Read what `to_data` wrote. Raises Damaged."""
+    fields: Mapping[str, Json] = as_mapping(data, "the command")
+    return Command(
+        [str(word) for word in required(fields, "words", list)],
+        required(fields, "url", str),
+        Path(required(fields, "folder", str)),
+        optional_number(fields, "patience") or PATIENCE,
+    )
+
+
+def words_of(written: str, model: str = "") -> list[str]:
+    """Take a command apart as a shell would, and put the model's name for `{model}`. Raises ValueError."""
+    words = shlex.split(written)
+    if not words or not words[0].strip() or "\0" in written:
+        raise ValueError("there is no command")
+    return [word.replace(MODEL, model) for word in words]
+
+
+def is_command(value: Json) -> bool:
+    """Whether it can be started, at a port that is chosen for it."""
+    try:
+        return isinstance(value, str) and any(PORT in word for word in words_of(value)[1:])
+    except ValueError:
+        return False

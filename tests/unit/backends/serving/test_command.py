@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.backends.serving.command import Command, command_from_data, is_command, words_of
+from pytest_fcall.core import Json
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("vllm serve {model} --port {port}", ["vllm", "serve", "Qwen/Qwen3-8B", "--port", "{port}"]),
+        ("'my server' --port={port} ''", ["my server", "--port={port}", ""]),
+        ("""serve --json '{"a": {"b": 1}}' {port}""", ["serve", "--json", '{"a": {"b": 1}}', "{port}"]),
+        ("serve {port} $HOME `id` > x; y && z", ["serve", "{port}", "$HOME", "`id`", ">", "x;", "y", "&&", "z"]),
+    ],
+)
+def test_a_command_is_taken_apart_as_by_a_shell_that_replaces_nothing(written: str, words: list[str]) -> None:
+    assert is_command(written)
+    assert words_of(written, "Qwen/Qwen3-8B") == words
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", "  ", "''", "vllm serve", "{port}", "serve 'x {port}", "'' {port}", "serve \0 {port}", None, 1, ["{port}"]],
+)
+def test_what_cannot_be_started_at_a_port_of_ours_is_no_command(value: Json) -> None:
+    assert not is_command(value)
+
+
+def test_the_port_is_put_wherever_it_is_wanted() -> None:
+    command = Command(["serve", "127.0.0.1:{port}", '{"port": {port}}'], "", Path())
+    assert command.at(80) == ["serve", "127.0.0.1:80", '{"port": 80}']
+
+
+def test_a_command_is_the_same_on_the_other_side(tmp_path: Path) -> None:
+    command = Command(["/opt/vllm", "{port}"], "http://127.0.0.1:{port}/v1", tmp_path, 0.5)
+    assert command_from_data(json.loads(json.dumps(command.to_data()))) == command
+    assert command.program == "vllm"
