@@ -3,49 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from pytest_fcall.backends.before import Before
 from pytest_fcall.backends.store import ReplyStore, StoreError
-from pytest_fcall.core import Backend, Json, Reply, Request, changes_of, request_digest
+from pytest_fcall.core import Reply, Request, request_digest
 
 _PAUSE = 0.05
 """Seconds until a process that waits looks again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class Claimed(Before):
     """Asks `backend` for what nobody else is asking for. Whoever gets the reply keeps it, which ends the claim.
 
     A reply that was kept `since` then may stand for a new one.
     """
 
-    backend: Backend
     model: str
     store: ReplyStore
     since: float
     owner: str
     pause: Callable[[float], Awaitable[object]] = asyncio.sleep
-
-    @property
-    def settings(self) -> Mapping[str, Json]:
-        """As the back end's."""
-        return self.backend.settings
-
-    @property
-    def reusable(self) -> bool:
-        """As the back end's."""
-        return self.backend.reusable
-
-    @property
-    def ahead(self) -> bool:
-        """As the back end's."""
-        return self.backend.ahead
-
-    def changes(self, request: Request) -> Sequence[str]:
-        """As the back end's: what it does to a request before it sends it."""
-        return changes_of(self.backend, request)
 
     async def complete(self, request: Request) -> Reply:
         """Answer by the back end, or by the reply that another process got."""
@@ -62,7 +43,3 @@ class Claimed:
             with suppress(StoreError):  # the claim ends with this process
                 self.store.release(digest, self.owner)
             raise
-
-    async def close(self) -> None:
-        """Close the back end; the store is whose it was."""
-        await self.backend.close()
