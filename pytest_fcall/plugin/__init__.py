@@ -120,7 +120,9 @@ def fc_model(request: pytest.FixtureRequest) -> AskModel:
     model as `--fc-model` takes it. The value is false where no model was named.
     """
     from pytest_fcall.plugin.asking import model_of_test
+    from pytest_fcall.plugin.running import put_to_work
 
+    put_to_work(request.config)
     return model_of_test(request)
 
 

@@ -49,14 +49,16 @@ class Gathering:
             self._failed |= not (sent and sent["unanswered"])
         if sent is None or report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of pytest-rerunfailures
             return
+        if sent["unanswered"]:
+            self._unanswered.add(report.nodeid)
+        if "result" not in sent:  # of a plain test
+            return
         result = result_from_json(sent["result"])
         self._results[report.nodeid] = replace(result, cost=self._costs.of(result.model, result.usage))
         self._reused += [sent["recorded"]] if sent["recorded"] else []
         self._changes.update(sent["changes"])
         if sent["missing"]:
             self._missing.add(report.nodeid)
-        if sent["unanswered"]:
-            self._unanswered.add(report.nodeid)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:

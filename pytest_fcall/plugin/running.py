@@ -69,6 +69,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
             "recorded": item.asked.answer.recorded if item.asked else None,
             "changes": item.changes if item.config.get_verbosity() > 0 else [],
         }
+    elif report.failed and item.nodeid in answering(item.config).unanswered:
+        report.fcall = {"unanswered": True}  # type: ignore[attr-defined]
     return report
 
 

@@ -294,3 +294,21 @@ def test_an_outage_is_inconclusive_under_two_workers_too(exam: Exam) -> None:
     result.assert_outcomes(errors=2)
     assert result.ret == INCONCLUSIVE
     assert len(exam.server.asked) <= 2
+
+
+def test_a_run_of_plain_tests_is_inconclusive_too_where_no_reply_comes(exam: Exam) -> None:
+    exam.always(broken())
+    exam.shop.file("tests/test_plain.py", "def test_it(fc_model):\n    assert fc_model('Hello').text\n")
+    result = exam.run("tests")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*openai:exam: the server failed: HTTP 500: *"])
+    assert result.ret == INCONCLUSIVE
+
+
+def test_a_plain_test_that_fails_by_itself_fails_the_run(exam: Exam) -> None:
+    exam.always(broken())
+    exam.shop.file(
+        "tests/test_plain.py",
+        "def test_it(fc_model):\n    fc_model('Hello')\n\ndef test_other(fc_model):\n    assert False\n",
+    )
+    assert exam.run("tests").ret == pytest.ExitCode.TESTS_FAILED
