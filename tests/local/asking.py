@@ -11,7 +11,7 @@ from pytest_fcall.core import Json, Request, Tool
 WEATHER = Tool(
     "get_weather",
     "Weather of a city",
-    {"type": "object", "properties": {"city": {"type": "string", "maxLength": 12}}, "required": ["city"]},
+    {"type": "object", "properties": {"city": {"enum": ["Oslo", "Rome", "Paris"]}}, "required": ["city"]},
 )
 ALARM = Tool(
     "set_alarm",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -19,7 +18,6 @@ from tests.local.asking import ALARM, WEATHER, ask, requests
 
 TOOLS = (WEATHER, ALARM)
 SEEDS = range(16)
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 BEGUN = {
     "hermes": "<tool_call>",
     "llama": '{"name"',
@@ -31,16 +29,13 @@ BEGUN = {
 
 
 def drawn(model: Answerer, tools: tuple[Tool, ...], **settings: Json) -> list[Reply]:
-    """Answers as they fall, without those that are no fault of ours.
-
-    Some are cut off, and xgrammar lets control characters into texts of limited length.
-    """
+    """Answers as they fall, ended ones only: what is cut off is no fault of the grammar."""
     replies = []
     for seed in SEEDS:
         said = {"grammar": "tools", "temperature": 1.0, "seed": seed, "max_tokens": 200, **settings}
         request = requests(tools, **said)[0]
         reply = model.reply(request, ask(model, [request])[0])
-        replies += [reply] if reply.finish == "stop" and not _CONTROL.search(reply.text) else []
+        replies += [reply] if reply.finish == "stop" else []
     return replies
 
 

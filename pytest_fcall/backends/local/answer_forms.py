@@ -8,13 +8,13 @@ from typing import Final, TypeAlias
 
 from pytest_fcall.core import Json, Tool
 
-Form: TypeAlias = Callable[[Sequence[Tool]], Json]
+Form: TypeAlias = Callable[[Sequence[Tool]], Mapping[str, Json]]
 
 _MOST_CALLS = 8
 """A model that goes on calling has lost its way."""
 
 
-def _list(tools: Sequence[Tool], key: str = "arguments", least: int = 0) -> Json:
+def _list(tools: Sequence[Tool], key: str = "arguments", least: int = 0) -> Mapping[str, Json]:
     """A JSON list of calls."""
     return _json(
         {
@@ -27,7 +27,7 @@ def _list(tools: Sequence[Tool], key: str = "arguments", least: int = 0) -> Json
     )
 
 
-def _object(tool: Tool, key: str) -> Json:
+def _object(tool: Tool, key: str) -> Mapping[str, Json]:
     """A JSON object that is a call of `tool`."""
     return _json({**_call(tool, 0, key), "$defs": {"0": _moved(tool.parameters, 0)}})
 
@@ -53,22 +53,22 @@ def _moved(schema: Json, number: int) -> Json:
     return [_moved(item, number) for item in schema] if isinstance(schema, list | tuple) else schema
 
 
-def _json(schema: Json) -> Json:
+def _json(schema: Json) -> Mapping[str, Json]:
     return {"type": "json_schema", "json_schema": schema, "max_whitespace_cnt": 1}
 
 
-def _tag(begin: str, content: Json, end: str) -> Json:
+def _tag(begin: str, content: Json, end: str) -> Mapping[str, Json]:
     return {"type": "tag", "begin": begin, "content": content, "end": end}
 
 
-def _bare(tools: Sequence[Tool]) -> Json:
+def _bare(tools: Sequence[Tool]) -> Mapping[str, Json]:
     return _list(tools)
 
 
 def _marked(begin: str, end: str) -> Form:
     """Each call between marks, anywhere in a text."""
 
-    def form(tools: Sequence[Tool]) -> Json:
+    def form(tools: Sequence[Tool]) -> Mapping[str, Json]:
         return {
             "type": "triggered_tags",
             "triggers": [begin.rstrip()],
@@ -81,7 +81,7 @@ def _marked(begin: str, end: str) -> Form:
 def _after(mark: str, key: str = "arguments") -> Form:
     """A list of calls after a mark, at the end of a text."""
 
-    def form(tools: Sequence[Tool]) -> Json:
+    def form(tools: Sequence[Tool]) -> Mapping[str, Json]:
         return {
             "type": "triggered_tags",
             "triggers": [mark],
@@ -92,7 +92,7 @@ def _after(mark: str, key: str = "arguments") -> Form:
     return form
 
 
-def _llama(tools: Sequence[Tool]) -> Json:
+def _llama(tools: Sequence[Tool]) -> Mapping[str, Json]:
     calls: Json = {
         "type": "tags_with_separator",
         "tags": [_tag("", _object(tool, "parameters"), "") for tool in tools],

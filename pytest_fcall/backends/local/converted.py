@@ -24,7 +24,7 @@ def converted(weights: Weights, dtype: str, cache: Path) -> Path:
     """
     transformers = library("transformers")
     library("gguf")
-    folder = cache / digest(_identity(weights, dtype, transformers.__version__))[:24]
+    folder = place(weights, dtype, cache)
     if not folder.is_dir():
         try:
             cache.mkdir(parents=True, exist_ok=True)
@@ -41,17 +41,18 @@ def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
     return Path(environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "pytest-fcall" / "models"
 
 
-def _identity(weights: Weights, dtype: str, version: str) -> Mapping[str, Any]:
-    """What the outcome depends on. A file that is changed is another file."""
+def place(weights: Weights, dtype: str, cache: Path) -> Path:
+    """The folder of what comes out. A file that is changed is another file, and another library another hand."""
     file = (weights.path / str(weights.gguf)).resolve()
     found = file.stat()
-    return {
+    identity = {
         "file": str(file),
         "size": found.st_size,
         "changed": found.st_mtime_ns,
         "dtype": dtype,
-        "transformers": version,
+        "transformers": library("transformers").__version__,
     }
+    return cache / digest(identity)[:24]
 
 
 def _convert(transformers: Any, weights: Weights, dtype: str, folder: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -50,7 +50,7 @@ class Grammars:
             self._made[key] = self._compiled(FORMS[self._decoder](tools))
         return self._made[key]
 
-    def _compiled(self, form: Json) -> Any:
+    def _compiled(self, form: Mapping[str, Json]) -> Any:
         xgrammar = library("xgrammar", "`grammar` needs")
         if self._compiler is None:
             self._compiler = xgrammar.GrammarCompiler(
@@ -61,6 +61,8 @@ class Grammars:
                 )
             )
         try:
+            if form["type"] == "json_schema":  # by itself, it can be held to the usual spaces
+                return self._compiler.compile_json_schema(json.dumps(form["json_schema"]), any_whitespace=False)
             return self._compiler.compile_structural_tag(json.dumps({"type": "structural_tag", "format": form}))
         except (RuntimeError, ValueError) as error:
             told = " ".join(str(error).split())[:200]
