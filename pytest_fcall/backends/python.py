@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from inspect import isawaitable
@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from pytest_fcall.backends.answers import reply_of
 from pytest_fcall.backends.images import with_data_urls
+from pytest_fcall.backends.showing import json_text
 from pytest_fcall.core import Json, Model, ModelUnavailable, Reply, Request, Tool
 
 App = Callable[["AppRequest"], object]
@@ -57,6 +58,10 @@ class PythonBackend:
         answer = self._app(asked)
         reply = reply_of(await answer if isawaitable(answer) else answer, given)
         return replace(reply, seconds=time.perf_counter() - started)
+
+    def prompt(self, request: Request) -> str:
+        """What the app is handed."""
+        return json_text(asdict(app_request(request, Catalogue(request.tools))))
 
     async def close(self) -> None:
         """Nothing to give back: the app is the user's."""

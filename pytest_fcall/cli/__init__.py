@@ -17,6 +17,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "init": "start a folder of cases that is green at once",
         "lint": "check case files without running them",
+        "prompt": "show what a model would be told for a case",
         "record": "carry recorded replies to version control and back, or forget old ones",
         "schema": "write the JSON Schema of case files, for editors",
         "score": "judge stored answers",

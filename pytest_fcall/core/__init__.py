@@ -1,6 +1,6 @@
 """Frozen, typed data that every room speaks: no logic beyond names and digests."""
 
-from pytest_fcall.core.backend import Backend, changes_of
+from pytest_fcall.core.backend import Backend, changes_of, prompt_of
 from pytest_fcall.core.call import Call, Calls
 from pytest_fcall.core.case import Case, Condition, Samples, Turn, World
 from pytest_fcall.core.digest import canonical, catalogue_digest, digest, request_digest
@@ -64,5 +64,6 @@ __all__ = [
     "catalogue_digest",
     "changes_of",
     "digest",
+    "prompt_of",
     "request_digest",
 ]

@@ -56,3 +56,12 @@ def changes_of(backend: Backend, request: Request) -> Sequence[str]:
     """What a back end sends otherwise than the request has it, a line each, if it has a method `changes` to say so."""
     changes: Callable[[Request], Sequence[str]] | None = getattr(backend, "changes", None)
     return changes(request) if changes else ()
+
+
+def prompt_of(backend: Backend, request: Request) -> str | None:
+    """What a back end would send for a request, as people read it, if it has a method `prompt` to say so.
+
+    Raises ModelUnavailable and CaseRefused, as asking does.
+    """
+    prompt: Callable[[Request], str] | None = getattr(backend, "prompt", None)
+    return prompt(request) if prompt else None

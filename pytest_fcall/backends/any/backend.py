@@ -18,6 +18,7 @@ from pytest_fcall.backends.openai.chat import CHAT
 from pytest_fcall.backends.openai.question import Question, question
 from pytest_fcall.backends.openai.settings import OPTIONS, Asking, asking, shaping
 from pytest_fcall.backends.options import Option
+from pytest_fcall.backends.showing import json_text
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request
 
 if TYPE_CHECKING:
@@ -69,6 +70,12 @@ class AnyBackend:
         """What is sent otherwise than the case has it, one line each. Raises CaseRefused."""
         return self._planned(request)[1].out.changes
 
+    def prompt(self, request: Request) -> str:
+        """What the library is handed. Raises CaseRefused."""
+        how, asked = self._planned(request)
+        beside = {"extra_body": how.extra_body} if how.extra_body else {}
+        return json_text({**self._body(asked), **beside})
+
     async def close(self) -> None:
         """Close all connections. Those of an event loop that is closed went with it."""
         while self._opened:
@@ -93,15 +100,17 @@ class AnyBackend:
         except (ValueError, RecursionError) as error:
             raise CaseRefused(f"{self._model.id}: {error}") from None
 
-    def _arguments(self, asked: Question, how: Asking, provider: Provider) -> dict[str, Any]:
-        """The arguments of the library's function: a body of Chat Completions, and what is said beside it."""
+    def _body(self, asked: Question) -> Mapping[str, Json]:
         try:
-            body = CHAT.written(asked)
+            return CHAT.written(asked)
         except (ValueError, OSError, RecursionError) as error:
             raise CaseRefused(f"{self._model.id}: {error}") from None
+
+    def _arguments(self, asked: Question, how: Asking, provider: Provider) -> dict[str, Any]:
+        """The arguments of the library's function: a body of Chat Completions, and what is said beside it."""
         beside = {"extra_headers": how.headers, "extra_body": how.extra_body}
         timeout = {} if provider.kind.TIMEOUT_SUPPORT == "unsupported" else {"timeout": how.timeout}
-        return {**body, **timeout, **{name: dict(value) for name, value in beside.items() if value}}
+        return {**self._body(asked), **timeout, **{name: dict(value) for name, value in beside.items() if value}}
 
 
 def _words(headers: Mapping[str, str]) -> list[str]:

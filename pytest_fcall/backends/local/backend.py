@@ -28,12 +28,27 @@ class LocalBackend:
     def __init__(self, model: Model, order: Order, settings: Mapping[str, Json], folder: Path | None = None) -> None:
         self.settings = settings
         self._model = model
+        self._order = order
         self._launcher = Launcher(_PROCESS, order.to_data(), folder or users_folder())
         self._connecting: asyncio.Task[Connection] | None = None
 
     def changes(self, request: Request) -> list[str]:
         """What of a request's settings the model is not told."""
         return left_out(self.settings, request.settings)
+
+    def prompt(self, request: Request) -> str:
+        """What the model would be told; its tokenizer is loaded. Raises ModelUnavailable, CaseRefused."""
+        from pytest_fcall.backends.local.wording import wording
+
+        return wording(self._order.options).text(request)
+
+    def figures(self) -> tuple[int, str] | None:
+        """How many prompts the process has gone on with, for whomever, and how fast."""
+        connecting = self._connecting
+        if connecting is None or not connecting.done() or connecting.cancelled() or connecting.exception():
+            return None
+        figures = connecting.result().figures
+        return (figures.prompts, figures.text()) if figures else None
 
     async def complete(self, request: Request) -> Reply:
         """Answer `request`; its time is that of its batch in the engine."""

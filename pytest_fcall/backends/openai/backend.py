@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,6 +14,7 @@ from pytest_fcall.backends.openai.sending import Sending, sending
 from pytest_fcall.backends.openai.server import server_of
 from pytest_fcall.backends.openai.settings import shaping
 from pytest_fcall.backends.prompting import STYLES
+from pytest_fcall.backends.showing import json_text
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request
 
 if TYPE_CHECKING:
@@ -62,6 +64,10 @@ class OpenAIBackend:
     def changes(self, request: Request) -> tuple[str, ...]:
         """What is sent otherwise than the case has it, one line each. Raises CaseRefused."""
         return self._sending(request).asked.out.changes
+
+    def prompt(self, request: Request) -> str:
+        """The body that is sent. Raises CaseRefused."""
+        return json_text(json.loads(self._sending(request).body))
 
     async def close(self) -> None:
         """Close all connections."""
