@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
@@ -45,22 +45,29 @@ class LookAhead:
             self._reach = window = min(window, _WHERE_A_FAILURE_ENDS_IT)
         self._most = window + self._portion - 1
         """How many may be under way: when the next portion is due, as many as may be in flight still are."""
+        self._pause = 0
+        """How many items may run before it is worth to look again, since all within reach are seen."""
         self._seen: set[int] = set()
         self._waiting: set[Future[Reply]] = set()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
         """Fill up what is under way, before an item runs."""
-        upcoming = iter(self._upcoming(self._places[item]))
+        if self._pause:
+            self._pause -= 1
+            return
+        upcoming = self._upcoming(self._places[item])
+        questions = self._questions(upcoming)
         while (room := self._most - len(self._waiting)) >= self._portion:
-            questions = [*islice(self._questions(upcoming), room)]
-            if not questions:
+            portion = [*islice(questions, room)]
+            if not portion:
+                self._pause = max(0, min(self._portion, len(upcoming) // 2) - 1)
                 return
-            for future in answering(self._session.config).ask_ahead(questions):
+            for future in answering(self._session.config).ask_ahead(portion):
                 self._waiting.add(future)
                 future.add_done_callback(self._waiting.discard)
 
-    def _questions(self, places: Iterator[int]) -> Iterator[Question]:
+    def _questions(self, places: Iterable[int]) -> Iterator[Question]:
         for place in places:
             if place not in self._seen:
                 self._seen.add(place)

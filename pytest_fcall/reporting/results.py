@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 from pytest_fcall.core import Json, Usage
@@ -69,7 +69,9 @@ class Results:
 def result_to_json(result: Result) -> dict[str, Json]:
     """Give the result as what JSON can say."""
     data = {name: getattr(result, name) for name in _NAMES}
-    return data if result.usage is None else data | {"usage": asdict(result.usage)}
+    if usage := result.usage:
+        data["usage"] = {name: getattr(usage, name) for name in _TOKENS}
+    return data
 
 
 def result_from_json(data: Mapping[str, Json]) -> Result:
