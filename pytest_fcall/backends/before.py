@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pytest_fcall.backends.working import figures_of
 from pytest_fcall.core import Backend, Json, Request, changes_of
 
 
@@ -32,6 +33,10 @@ class Before:
     def changes(self, request: Request) -> Sequence[str]:
         """As the back end's: what it does to a request before it sends it."""
         return changes_of(self.backend, request)
+
+    def figures(self) -> tuple[int, str] | None:
+        """As the back end's: what it has done so far."""
+        return figures_of(self.backend)
 
     async def close(self) -> None:
         """Close the back end, and nothing that others may use."""

@@ -108,6 +108,10 @@ class Answering:
         """What people should know about limits that cannot be kept to together, and replies that cannot be read."""
         return [*self._sending.notes(), *self._kept.notes()]
 
+    def figures(self) -> dict[str, tuple[int, str]]:
+        """How fast each model that works here has answered, with how many requests that is known from."""
+        return self._sources.figures()
+
     def cancel(self) -> None:
         """Ask for nothing more; what is under way is given up."""
         self._sending.cancel()

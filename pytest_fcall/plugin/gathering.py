@@ -37,6 +37,8 @@ class Gathering:
         self._runs: set[str] = set()
         self._notes: dict[str, None] = {}
         """What workers have to say, in the order in which they said it."""
+        self._figures: dict[str, tuple[int, str]] = {}
+        """How fast each model on this machine has answered, as far as workers know."""
         self._reused: list[float] = []
         """When the replies were recorded that were used again, in seconds since 1970."""
         self._changes: Counter[str] = Counter()
@@ -66,6 +68,7 @@ class Gathering:
         self._runs.add(node.workerinput["testrunuid"])
         output = getattr(node, "workeroutput", {})
         self._files_without_cases = max(self._files_without_cases, output.get("fcall_files_without_cases", 0))
+        self._take_figures(output.get("fcall_figures", {}))
         self._notes.update(dict.fromkeys(output.get("fcall_notes", ())))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -84,9 +87,17 @@ class Gathering:
             yield from (f"sent in another form, {count:,} times: {change}" for change, count in self._changes.items())
             if len({result.file for result in results.results}) > 1:
                 yield from file_lines(results, width)
+        self._take_figures(answering(self._config).figures())
+        yield from (safe_line(f"{model}: {text}") for model, (_, text) in self._figures.items())
         here = [*answering(self._config).notes(), self._costs.fault]
         yield from (safe_line(note) for note in (*self._notes, *here) if note)
         yield from summary_lines(results, width)
+
+    def _take_figures(self, told: Mapping[str, tuple[int, str]]) -> None:
+        """Keep the account that knows of the most requests: it is the last."""
+        for model, (count, text) in told.items():
+            if count > self._figures.get(model, (0, ""))[0]:
+                self._figures[model] = count, text
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

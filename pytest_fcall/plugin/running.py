@@ -88,3 +88,4 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if (output := getattr(session.config, "workeroutput", None)) is not None:
         output["fcall_files_without_cases"] = noted(session.config).files_without_cases
         output["fcall_notes"] = answering(session.config).notes()
+        output["fcall_figures"] = answering(session.config).figures()

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from pytest_fcall.backends.working import figures_of
 from pytest_fcall.core import Backend, Json, Model, ModelUnavailable, Request, request_digest
 from pytest_fcall.plugin.costs import metered
 from pytest_fcall.plugin.extensions import registry
@@ -89,6 +90,11 @@ class Sources:
     def apps(self) -> list[Backend]:
         """The back ends that are not in the dispatcher's care."""
         return [source.backend for source in self._made.values() if source.backend is not None and source.is_app]
+
+    def figures(self) -> dict[str, tuple[int, str]]:
+        """How fast each model that works here has answered, with how many requests that is known from."""
+        told = {source.named.model.id: figures_of(source.backend) for source in self._made.values() if source.backend}
+        return {model: figures for model, figures in told.items() if figures}
 
     def _backend(self, named: NamedModel) -> Backend | None:
         make = registry(self._config).backends.get(named.model.kind)

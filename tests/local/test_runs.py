@@ -25,6 +25,10 @@ def test_all_workers_are_answered_by_one_process(project: pytest.Pytester, tiny:
     result = project.runpytest_subprocess(f"--fc-model=local:{tiny}?grammar=tools&max_new_tokens=40", "-n", "2", "-v")
     text = result.stdout.str()
     assert re.search(r"1[0-2]/12 right|12 passed", text), text
+    [figures] = [line for line in text.splitlines() if "tokens a second" in line]
+    assert re.fullmatch(
+        rf"local:{tiny}: [\d,]+ tokens a second, batches \d+ % full, \d\.\d GB at most, loaded in \d+\.\d s", figures
+    )
 
 
 def test_a_model_that_is_not_there_is_one_error(project: pytest.Pytester) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from pytest_fcall.backends.local.answerer import by_lot
+from pytest_fcall.backends.local.figures import Tally
 from pytest_fcall.backends.local.generation import Engine, Generated, Prompt
 from pytest_fcall.core import ModelUnavailable
 
@@ -29,10 +31,11 @@ class Job:
 class Batcher:
     """Feeds one engine, in the thread given. Lives in the event loop.
 
-    No prompt waits for ever: each batch is made around the one that has waited longest.
+    No prompt waits for ever: each batch is made around the one that has waited longest. `tally` counts them.
     """
 
     def __init__(self, engine: Engine, size: int, thread: Executor) -> None:
+        self.tally = Tally()
         self._engine = engine
         self._size = size
         self._thread = thread
@@ -68,6 +71,7 @@ class Batcher:
         """Settle every job of a batch. Where one spoils it for all, each is tried alone."""
         prompts = [job.prompt for job in batch]
         run = asyncio.get_running_loop().run_in_executor
+        start = time.perf_counter()
         try:
             generated = await run(self._thread, self._engine.generate, prompts, prompts[0].settings)
             pairs = list(zip(batch, generated, strict=True))
@@ -78,6 +82,7 @@ class Batcher:
             for job in batch:
                 await self._generate([job])
         else:
+            self.tally.add(generated, time.perf_counter() - start)
             for job, each in pairs:
                 if not job.future.done():
                     job.future.set_result(each)

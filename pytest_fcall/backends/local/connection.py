@@ -6,6 +6,7 @@ import asyncio
 from contextlib import suppress
 from itertools import count
 
+from pytest_fcall.backends.local.figures import Figures, figures_from_data
 from pytest_fcall.backends.local.wire import request_to_data
 from pytest_fcall.backends.replies import reply_from_data
 from pytest_fcall.backends.shared.frames import Frame, encoded, failure_from_data, read_frame
@@ -34,6 +35,8 @@ class Connection:
         self._open: dict[Json, asyncio.Future[Frame]] = {}
         self._loaded: Frame | None = None
         """What came of loading the model, once that is known."""
+        self.figures: Figures | None = None
+        """What the process has done, as the last reply tells it."""
         self._reading = asyncio.create_task(self._read())
 
     @property
@@ -60,6 +63,7 @@ class Connection:
         finally:
             del self._open[number]
         if "reply" in frame:
+            self.figures = figures_from_data(frame.get("figures"))
             return reply_from_data(frame["reply"])
         raise failure_from_data(frame, self._model, self._launcher.log)
 

@@ -77,8 +77,11 @@ def _machine() -> int:
 
 
 def peak_bytes(torch: Any) -> int:
-    """The most memory that this process has had: on its devices if it uses any, else the machine's."""
-    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+    """The most memory that this process has had: on its devices if it uses any, else the machine's.
+
+    `torch` is the module, or None where nobody has imported it.
+    """
+    devices = range(torch.cuda.device_count()) if torch and torch.cuda.is_initialized() else ()
     if on_devices := sum(torch.cuda.max_memory_allocated(each) for each in devices):
         return int(on_devices)
     if sys.platform == "win32":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -30,6 +31,8 @@ class Answering:
         self._order = order
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="fcall-engine")
         self._loading: asyncio.Task[Loaded] | None = None
+        self._seconds = 0.0
+        """What loading took."""
 
     async def _loaded(self) -> Loaded:
         if self._loading is None:
@@ -37,8 +40,9 @@ class Answering:
         return await asyncio.shield(self._loading)
 
     async def _load(self) -> Loaded:
-        loop = asyncio.get_running_loop()
+        loop, start = asyncio.get_running_loop(), time.perf_counter()
         answerer = await loop.run_in_executor(self._thread, load, self._order.maker, self._order.options)
+        self._seconds = time.perf_counter() - start
         return answerer, Batcher(answerer.engine, self._order.batch, self._thread)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -72,7 +76,10 @@ class Answering:
         try:
             request = request_from_data(data)
             reply = answerer.reply(request, await batcher.generate(answerer.prompt(request)))
-            frame = encoded({"number": number, "reply": reply_to_data(reply)})
+            figures = batcher.tally.figures(
+                self._seconds, self._order.batch, str(answerer.engine.about.get("memory", ""))
+            )
+            frame = encoded({"number": number, "reply": reply_to_data(reply), "figures": figures.to_data()})
         except Exception as error:
             frame = encoded({"number": number, **failure_to_data(error, "it failed")})
         await send(writer, frame)

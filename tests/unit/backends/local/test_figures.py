@@ -1,0 +1,52 @@
+"""Speed, full batches and memory, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.backends.fields import Damaged
+from pytest_fcall.backends.local.figures import Figures, Tally, figures_from_data
+from pytest_fcall.backends.local.generation import Generated
+from tests.unit.backends.local.asking import backends, request
+
+DONE = Figures(loading=2.04, size=16, busy=10.0, batches=2, prompts=24, tokens=417, peak=1_260_000_000)
+
+
+def test_figures_are_one_line() -> None:
+    assert DONE.text() == "42 tokens a second, batches 75 % full, 1.3 GB at most, loaded in 2.0 s"
+
+
+def test_what_memory_had_no_room_for_is_told_with_them() -> None:
+    figures = Figures(loading=1.0, size=16, note="had room for no more than 4 at once")
+    assert figures.text().endswith("loaded in 1.0 s, had room for no more than 4 at once")
+
+
+def test_they_travel_as_json() -> None:
+    assert figures_from_data(DONE.to_data()) == DONE
+    with pytest.raises(Damaged):
+        figures_from_data({**DONE.to_data(), "tokens": "many"})
+
+
+def test_batches_are_counted() -> None:
+    tally = Tally()
+    tally.add([Generated("a", 1, 3), Generated("b", 1, 4)], 0.5)
+    tally.add([Generated("c", 1, 1)], 0.25)
+    counted = tally.figures(1.5, 2, "")
+    assert (counted.batches, counted.prompts, counted.tokens, counted.busy) == (2, 3, 8, 0.75)
+    assert counted.peak > 1_000_000
+
+
+@pytest.mark.asyncio
+async def test_a_back_end_knows_what_its_process_has_done_for_all(tmp_path: Path) -> None:
+    async with backends(tmp_path / "own", 2) as (one, other):
+        assert one.figures() is None
+        for text in ("a", "b"):
+            await one.complete(request(text))
+        await other.complete(request("c"))
+        seen, last = one.figures(), other.figures()
+        assert seen is not None
+        assert last is not None
+        assert (seen[0], last[0]) == (2, 3)
+        assert "tokens a second" in last[1]
