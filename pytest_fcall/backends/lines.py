@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 from pytest_fcall.backends.fields import Damaged, as_mapping, optional, required
 from pytest_fcall.backends.recorded import Recorded
 from pytest_fcall.backends.replies import reply_from_data, reply_to_data
 from pytest_fcall.backends.secrets import public
 from pytest_fcall.core import Json, Request, Tool
+from pytest_fcall.core.readable import readable
 
 
 def entry_line(entry: Recorded, catalogue: str) -> str:
@@ -20,7 +19,7 @@ def entry_line(entry: Recorded, catalogue: str) -> str:
     Raises ValueError where the reply holds something that JSON cannot say.
     """
     try:
-        return line(
+        return readable(
             {
                 "case": entry.case,
                 "sample": entry.request.sample,
@@ -57,7 +56,7 @@ def tools_line(catalogue: str, tools: Iterable[Tool]) -> str:
     plain: list[Json] = [
         {"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools
     ]
-    return line({"catalogue": catalogue, "tools": plain})
+    return readable({"catalogue": catalogue, "tools": plain})
 
 
 def tools_of(row: Mapping[str, Json]) -> tuple[Tool, ...]:
@@ -71,22 +70,6 @@ def _tool(fields: Mapping[str, Json]) -> Tool:
         description=optional(fields, "description", str) or "",
         parameters=required(fields, "parameters", dict),
     )
-
-
-# Text stays readable in a diff, but for what a reader or an editor would be misled by: controls, invisible and
-# direction marks, line separators, and lone surrogates, which UTF-8 cannot say.
-_UNREADABLE = re.compile(
-    "[\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
-_READABLE: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False)
-
-
-def line(value: Json) -> str:
-    """The one JSON text of `value` that is pleasant to read in a diff."""
-    text = _READABLE.encode(value)
-    if text.isascii() and "\x7f" not in text:  # as most are, and searching costs as much as writing
-        return text
-    return _UNREADABLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def row_of(line: bytes) -> Mapping[str, Json]:

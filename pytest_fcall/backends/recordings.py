@@ -12,10 +12,11 @@ from pathlib import Path
 
 from pytest_fcall.backends.explain import explain_missing
 from pytest_fcall.backends.fields import Damaged, optional, required
-from pytest_fcall.backends.lines import entry_line, entry_of, line, row_of, tools_line, tools_of
+from pytest_fcall.backends.lines import entry_line, entry_of, row_of, tools_line, tools_of
 from pytest_fcall.backends.recorded import Recorded, Recordings
 from pytest_fcall.backends.replies import reply_from_data, reply_to_data
 from pytest_fcall.core import Fault, Json, Location, Model, Tool, catalogue_digest
+from pytest_fcall.core.readable import readable
 
 __all__ = [
     "Damaged",
@@ -49,7 +50,7 @@ def write_recordings(path: Path, model: Model, entries: Iterable[Recorded]) -> N
         for entry in entries
     )
     lines = [
-        line({"fcall": "replies", "version": VERSION, "model": model.id}),
+        readable({"fcall": "replies", "version": VERSION, "model": model.id}),
         *sorted(tools_line(digest, catalogue) for digest, catalogue in tools.items()),
         *(row for *_, row in rows),
     ]

@@ -1,0 +1,46 @@
+"""Typed fields out of JSON that nobody has checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeVar
+
+from pytest_fcall.core import Json
+
+T = TypeVar("T")
+
+_WORDS: Mapping[type, str] = MappingProxyType(
+    {str: "a string", int: "an integer", bool: "true or false", dict: "a mapping", list: "a list"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A mapping whose fields are taken out one by one. What is not as it should be is a ValueError that names it."""
+
+    data: Mapping[str, Json]
+
+    @classmethod
+    def of(cls, data: Json, what: str) -> Fields:
+        """Take `data`, which must be a mapping; `what` it is, for the message."""
+        if isinstance(data, Mapping):
+            return cls(data)
+        raise ValueError(f"{what} is not a mapping")
+
+    def optional(self, name: str, kind: type[T]) -> T | None:
+        """Return the field, None where it is absent or null. A bool is no integer."""
+        value = self.data.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+            raise ValueError(f"`{name}` is not {_WORDS[kind]}")
+        return value
+
+    def required(self, name: str, kind: type[T]) -> T:
+        """Return the field, which must be there."""
+        value = self.optional(name, kind)
+        if value is None:
+            raise ValueError(f"`{name}` is missing")
+        return value

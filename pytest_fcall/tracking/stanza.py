@@ -1,0 +1,112 @@
+"""What a baseline keeps of a case: an accepted verdict, and the calls that led to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pytest_fcall.core import Call, Json
+from pytest_fcall.tracking.fields import Fields
+
+
+@dataclass(frozen=True, slots=True)
+class Stanza:
+    """The verdict on one case under one model, and everything that is needed to compare another one with it."""
+
+    case: str
+    valid: bool
+    reasons: tuple[tuple[str, str], ...] = ()
+    """(kind, path) of each Reason."""
+    calls: tuple[Call, ...] | None = None
+    """What was called, without the wire's ids; None where the reply could not be read to its end."""
+    answer: str | None = None
+    """The text of the reply, kept only where the case expects something of it."""
+    samples: tuple[int, int] | None = None
+    """How many replies were right, and how many were asked for; None where it was one."""
+    because: str | None = None
+    """Why a failure was accepted."""
+    since: str | None = None
+    """The day on which a failure was accepted."""
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """Short names of what the question consists of, so that what changed since can be told."""
+    provenance: Mapping[str, Json] = field(default_factory=dict)
+    """What answered, and when: told, never compared."""
+
+
+def stanza_to_json(stanza: Stanza) -> dict[str, Json]:
+    """Give the stanza as what JSON can say, in the order in which it is read best; empty fields are left out."""
+    calls = None if stanza.calls is None else [call_to_json(call) for call in stanza.calls]
+    data: dict[str, Json] = {
+        "case": stanza.case,
+        "valid": stanza.valid,
+        "reasons": [list(reason) for reason in stanza.reasons] or None,
+        "calls": calls,
+        "answer": stanza.answer,
+        "samples": list(stanza.samples) if stanza.samples else None,
+        "because": stanza.because,
+        "since": stanza.since,
+        "digests": dict(stanza.digests) or None,
+        "provenance": dict(stanza.provenance) or None,
+    }
+    return {name: value for name, value in data.items() if value is not None}
+
+
+def stanza_from_json(data: Json) -> Stanza:
+    """Read what `stanza_to_json` gave; fields that this version does not know are left out.
+
+    Whatever else it is given is a ValueError that names the field.
+    """
+    fields = Fields.of(data, "the stanza")
+    return Stanza(
+        case=fields.required("case", str),
+        valid=fields.required("valid", bool),
+        reasons=_reasons(fields),
+        calls=_calls(fields),
+        answer=fields.optional("answer", str),
+        samples=_samples(fields),
+        because=fields.optional("because", str),
+        since=fields.optional("since", str),
+        digests=_digests(fields),
+        provenance=fields.optional("provenance", dict) or {},
+    )
+
+
+def call_to_json(call: Call) -> dict[str, Json]:
+    """Give a call as what JSON can say; the wire's id of it differs from run to run and is left out."""
+    return {"name": call.name, "arguments": call.arguments}
+
+
+def _reasons(fields: Fields) -> tuple[tuple[str, str], ...]:
+    return tuple(_reason(each) for each in fields.optional("reasons", list) or ())
+
+
+def _reason(data: Json) -> tuple[str, str]:
+    match data:
+        case [str(kind), str(path)]:
+            return kind, path
+    raise ValueError("`reasons` is not a list of pairs of kind and path")
+
+
+def _calls(fields: Fields) -> tuple[Call, ...] | None:
+    found: Sequence[Json] | None = fields.optional("calls", list)
+    return None if found is None else tuple(_call(Fields.of(each, "a call")) for each in found)
+
+
+def _call(fields: Fields) -> Call:
+    return Call(fields.required("name", str), fields.required("arguments", dict))
+
+
+def _samples(fields: Fields) -> tuple[int, int] | None:
+    match fields.optional("samples", list):
+        case None:
+            return None
+        case [int(right), int(asked)] if type(right) is type(asked) is int and 0 <= right <= asked:
+            return right, asked
+    raise ValueError("`samples` is not a pair of numbers, right and asked")
+
+
+def _digests(fields: Fields) -> Mapping[str, str]:
+    digests = fields.optional("digests", dict) or {}
+    if not all(isinstance(each, str) for each in digests.values()):
+        raise ValueError("`digests` is not a mapping to strings")
+    return digests

@@ -1,0 +1,25 @@
+"""Stanzas for tests, of any kind."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from pytest_fcall.core import Call, Json
+from pytest_fcall.tracking.stanza import Stanza
+
+JSON: st.SearchStrategy[Json] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+OBJECTS = st.dictionaries(st.text(), JSON, max_size=3)
+CALLS = st.lists(st.builds(Call, name=st.text(), arguments=OBJECTS, id=st.none()), max_size=3).map(tuple)
+STANZAS = st.builds(
+    Stanza,
+    case=st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=20),
+    reasons=st.lists(st.tuples(st.text(), st.text()), max_size=2).map(tuple),
+    calls=st.none() | CALLS,
+    samples=st.none() | st.integers(0, 9).map(lambda right: (right, 9)),
+    digests=st.dictionaries(st.text(), st.text(), max_size=2),
+    provenance=OBJECTS,
+)

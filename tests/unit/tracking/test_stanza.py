@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+
+from pytest_fcall.core import Call, Json
+from pytest_fcall.tracking.stanza import Stanza, stanza_from_json, stanza_to_json
+from tests.unit.tracking.stanzas import STANZAS
+
+
+@given(STANZAS)
+def test_a_stanza_survives_its_way_through_json(stanza: Stanza) -> None:
+    assert stanza_from_json(json.loads(json.dumps(stanza_to_json(stanza)))) == stanza
+
+
+def test_what_is_empty_is_left_out() -> None:
+    assert stanza_to_json(Stanza("oslo", True, calls=())) == {"case": "oslo", "valid": True, "calls": []}
+
+
+def test_the_wires_id_of_a_call_is_not_kept() -> None:
+    stanza = Stanza("oslo", True, calls=(Call("get_weather", {"city": "Oslo"}, "call_7f3"),))
+
+    assert stanza_to_json(stanza)["calls"] == [{"name": "get_weather", "arguments": {"city": "Oslo"}}]
+
+
+def test_fields_of_later_versions_are_left_out() -> None:
+    assert stanza_from_json({"case": "oslo", "valid": True, "mood": "good"}) == Stanza("oslo", True)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (None, "the stanza is not a mapping"),
+        ([], "the stanza is not a mapping"),
+        ({}, "`case` is missing"),
+        ({"case": 1, "valid": True}, "`case` is not a string"),
+        ({"case": "oslo"}, "`valid` is missing"),
+        ({"case": "oslo", "valid": 1}, "`valid` is not true or false"),
+        ({"case": "oslo", "valid": True, "reasons": "no"}, "`reasons` is not a list"),
+        ({"case": "oslo", "valid": True, "reasons": [["kind"]]}, "`reasons` is not a list of pairs"),
+        ({"case": "oslo", "valid": True, "calls": {}}, "`calls` is not a list"),
+        ({"case": "oslo", "valid": True, "calls": [7]}, "a call is not a mapping"),
+        ({"case": "oslo", "valid": True, "calls": [{"arguments": {}}]}, "`name` is missing"),
+        ({"case": "oslo", "valid": True, "calls": [{"name": "f", "arguments": "{}"}]}, "`arguments` is not a mapping"),
+        ({"case": "oslo", "valid": True, "samples": [5, 3]}, "`samples` is not a pair"),
+        ({"case": "oslo", "valid": True, "samples": [False, True]}, "`samples` is not a pair"),
+        ({"case": "oslo", "valid": True, "digests": {"prompt": 7}}, "`digests` is not a mapping to strings"),
+        ({"case": "oslo", "valid": True, "provenance": "home"}, "`provenance` is not a mapping"),
+    ],
+)
+def test_what_is_no_stanza_is_refused_by_the_name_of_its_field(data: Json, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        stanza_from_json(data)
