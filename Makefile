@@ -16,7 +16,7 @@ SERVERS := .venv-servers
 # Local models. The same libraries, and a few for the tests.
 LOCAL := .venv-local
 
-.PHONY: demo demo-live test conformance test-servers test-local fuzz lint types imports docs check clean
+.PHONY: demo demo-live test conformance test-servers test-local statistics fuzz lint types imports docs check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -35,6 +35,9 @@ test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that o
 
 test-local: $(LOCAL)/.ready ## load and ask models on this machine: a tiny one, and SmolLM2
 	$(LOCAL)/bin/python -m pytest tests/local
+
+statistics: $(READY) ## simulate 10,000 runs: how often a gate raises a false alarm, and how often it sees a drop
+	$(BIN)/python -m benchmarks.statistics
 
 fuzz: $(READY) ## try to break every decoder and judge: FUZZ_SECONDS, ten minutes by default
 	$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),600)

@@ -1,0 +1,65 @@
+"""When a case has been asked often enough: Wald's sequential test."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import inf, log
+
+from pytest_fcall.tracking.pairs import Rate
+
+
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """Tells from the answers so far whether a case passes, as soon as they allow it.
+
+    A case whose true rate is `low` or less passes with a chance of about `error` at most; one whose true rate is `high`
+    or more fails with no greater chance. In between it may go either way. After `most` answers the share of right ones
+    decides.
+    """
+
+    least: float
+    """The share of right answers with which a case passes."""
+    low: float
+    high: float
+    error: float = 0.05
+    most: int = 100
+
+    @classmethod
+    def by_rule(cls, rule: str, *, margin: float = 0.1, error: float = 0.05, most: int = 100) -> Deciding:
+        """Take the rule of a case: `all`, `any` or `rate>=0.8`. Anything else is a ValueError."""
+        if rule == "all":
+            return cls(1.0, 1 - 2 * margin, 1.0, error, most)
+        if rule == "any":
+            return cls(0.0, 0.0, 2 * margin, error, most)
+        found = re.fullmatch(r"rate>=(0(\.[0-9]+)?|1(\.0+)?)", rule)
+        least = float(found[1]) if found else 0.0
+        if least == 0:
+            raise ValueError(f"{rule!r} is none of all, any and rate>=0.8")
+        if least == 1:
+            return cls.by_rule("all", margin=margin, error=error, most=most)
+        return cls(least, least - min(margin, least / 2), least + min(margin, (1 - least) / 2), error, most)
+
+    def passes(self, rate: Rate) -> bool | None:
+        """Whether the case passes; None while that is open."""
+        evidence = _times(rate.right, _log_ratio(self.high, self.low))
+        evidence += _times(rate.asked - rate.right, _log_ratio(1 - self.high, 1 - self.low))
+        enough = log((1 - self.error) / self.error)
+        if evidence >= enough:
+            return True
+        if evidence <= -enough:
+            return False
+        if rate.asked < self.most:
+            return None
+        return rate.share >= self.least and rate.right > 0
+
+
+def _log_ratio(above: float, below: float) -> float:
+    """How much an answer speaks for the higher rate."""
+    if above == 0:
+        return -inf
+    return log(above / below) if below else inf
+
+
+def _times(count: int, weight: float) -> float:
+    return count * weight if count else 0.0

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+
+from pytest_fcall.tracking.deciding import Deciding
+from pytest_fcall.tracking.pairs import Rate
+
+
+def exam(deciding: Deciding, true_rate: float) -> tuple[float, float]:
+    """The chance to pass, and how many answers it takes on average, counted over all that may happen."""
+    passes = asked = 0.0
+    open_ends = {0: 1.0}
+    for number in range(1, deciding.most + 1):
+        after: dict[int, float] = defaultdict(float)
+        for right, chance in open_ends.items():
+            after[right + 1] += chance * true_rate
+            after[right] += chance * (1 - true_rate)
+        open_ends = {}
+        for right, chance in after.items():
+            verdict = deciding.passes(Rate(right, number))
+            if verdict is None:
+                open_ends[right] = chance
+            else:
+                passes += chance * verdict
+                asked += chance * number
+    assert not open_ends
+    return passes, asked
+
+
+@pytest.mark.parametrize("rule", ["all", "any", "rate>=0.5", "rate>=0.8", "rate>=0.9", "rate>=0.95"])
+def test_errors_are_as_rare_as_promised(rule: str) -> None:
+    deciding = Deciding.by_rule(rule)
+    for true_rate in (deciding.low, deciding.low / 2):
+        assert exam(deciding, true_rate)[0] <= 0.05
+    for true_rate in (deciding.high, (1 + deciding.high) / 2):
+        assert exam(deciding, true_rate)[0] >= 0.95
+
+
+def test_what_is_clear_takes_few_answers() -> None:
+    assert exam(Deciding.by_rule("all"), 1.0) == (1, 14)
+    assert exam(Deciding.by_rule("all"), 0.0) == (0, 1)
+    assert exam(Deciding.by_rule("any"), 1.0) == (1, 1)
+    assert exam(Deciding.by_rule("rate>=0.8"), 1.0) == (1, 12)
+    assert exam(Deciding.by_rule("rate>=0.8"), 0.1)[1] < 4
+    assert exam(Deciding.by_rule("rate>=0.8"), 0.8)[1] < 40
+
+
+def test_one_wrong_answer_decides_where_all_must_be_right_and_one_right_where_any_may() -> None:
+    assert Deciding.by_rule("all").passes(Rate(7, 8)) is False
+    assert Deciding.by_rule("any").passes(Rate(1, 8)) is True
+    assert Deciding.by_rule("rate>=1").passes(Rate(7, 8)) is False
+    assert Deciding.by_rule("all").passes(Rate(3, 3)) is None
+
+
+def test_in_the_end_the_share_decides() -> None:
+    short = Deciding.by_rule("rate>=0.75", most=4)
+    assert (short.passes(Rate(3, 4)), short.passes(Rate(2, 4))) == (True, False)
+    assert Deciding.by_rule("any", most=4).passes(Rate(0, 4)) is False
+
+
+@pytest.mark.parametrize("rule", ["", "most", "rate", "rate>0.8", "rate>=x", "rate>=0", "rate>=1.1", "rate>=nan"])
+def test_what_is_no_rule_is_told(rule: str) -> None:
+    with pytest.raises(ValueError, match=r"is none of all, any and rate>=0\.8"):
+        Deciding.by_rule(rule)
