@@ -66,6 +66,7 @@ class Answering:
         """
         __tracebackhide__ = True
         if recorded := self._recorded(question):
+            self._kept.used(question)
             return recorded
         backend = self._live(question)
         try:
@@ -77,6 +78,7 @@ class Answering:
         """Do what `answer` does, in the event loop of an async test."""
         __tracebackhide__ = True
         if recorded := self._recorded(question):
+            self._kept.used(question)
             return recorded
         backend = self._live(question)
         try:
@@ -120,11 +122,10 @@ class Answering:
         return source.named.live and not self._options.replay and source.named.model.id not in self._unavailable
 
     def _recorded(self, question: Question) -> Answer | None:
-        source, _, asker, digest = question
-        if self._sending.is_under_way(digest) or not (source.replayable or self._options.replay):
+        source = question.source
+        if self._sending.is_under_way(question.digest) or not (source.replayable or self._options.replay):
             return None
-        live = source.named.live and not self._options.replay
-        found = self._kept.find(question.model, asker.file, asker.case, digest, live=live)
+        found = self._kept.find(question, live=source.named.live and not self._options.replay)
         if found is None:
             return None
         return Answer(found.reply, found.moment if found.moment < self._kept.started else None)
@@ -147,14 +148,13 @@ class Answering:
         from pytest_fcall.backends.explain import explain_missing
 
         __tracebackhide__ = True
-        model, request, asker = question.model, question.request, question.asker
+        model, asker = question.model, question.asker
         self.missing.add(asker.nodeid)
-        nearest = self._kept.nearest(model, asker.file, asker.case, request.sample)
         lines = [
             f"no recorded reply of {model.id}; ask it: pytest --fc-model={model.id} '{asker.again}'",
-            explain_missing(request, nearest),
+            explain_missing(question.request, self._kept.nearest(question)),
         ]
-        if damage := self._kept.damage(model, asker.file):
+        if damage := self._kept.damage(question):
             lines.append(f"{len(damage)} damaged lines: {damage[0]}")
         text = "\n".join(lines)
         if self._options.replay:

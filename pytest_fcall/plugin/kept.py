@@ -10,7 +10,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core import Model, Reply
+from pytest_fcall.core import Reply
 from pytest_fcall.plugin.options import Options
 
 if TYPE_CHECKING:
@@ -31,16 +31,19 @@ class Kept:
         self.started = time.time()
         """Replies recorded since then are of this run."""
 
-    def find(self, model: Model, file: Path, case: str, digest: str, *, live: bool) -> Recorded | None:
+    def find(self, question: Question, *, live: bool) -> Recorded | None:
         """The newest reply that is kept; where the model may be asked, only one that the options let count."""
         since = self.since if live else -inf
+        digest = question.digest
         stored = None if digest in self._absent else self.store.find(digest, since)
-        entries = [self._recordings(model, file).find(digest), stored]
+        entries = [self._recordings(question).find(digest), stored]
         counting = [entry for entry in entries if entry and entry.moment >= since]
-        found = max(counting, key=lambda entry: entry.moment, default=None)
-        if found:
-            self.store.used(model.id, self._name(file), case, digest)
-        return found
+        return max(counting, key=lambda entry: entry.moment, default=None)
+
+    def used(self, question: Question) -> None:
+        """Note that a kept reply answered this test, so that it is exported with it, too."""
+        if self._options.record != "off":
+            self.store.used(question.model.id, self._name(question), question.asker.case, question.digest)
 
     def look_up(self, digests: Sequence[str]) -> None:
         """Find out at once which of these the store has no reply to; it is not searched for them until next time."""
@@ -54,14 +57,15 @@ class Kept:
             return -inf if max_age is None else self.started - max_age.total_seconds()
         return self.started if record == "all" else inf
 
-    def nearest(self, model: Model, file: Path, case: str, sample: int) -> Recorded | None:
+    def nearest(self, question: Question) -> Recorded | None:
         """What was kept for a case when it asked something else."""
-        found = self._recordings(model, file).nearest(case, sample)
-        return found or self.store.nearest(model.id, self._name(file), case, sample)
+        case, sample = question.asker.case, question.request.sample
+        found = self._recordings(question).nearest(case, sample)
+        return found or self.store.nearest(question.model.id, self._name(question), case, sample)
 
-    def damage(self, model: Model, file: Path) -> list[str]:
-        """What could not be read of a file's recordings, and of the store."""
-        return [fault.message for fault in (*self._recordings(model, file).faults, *self.store.faults)]
+    def damage(self, question: Question) -> list[str]:
+        """What could not be read of the recordings beside a test, and of the store."""
+        return [fault.message for fault in (*self._recordings(question).faults, *self.store.faults)]
 
     def notes(self) -> list[str]:
         """What was found damaged in the store, or could not be read; it may be the last writing that finds it."""
@@ -79,7 +83,7 @@ class Kept:
 
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         self.store.keep_all(
-            Row(of.model.id, self._name(of.asker.file), Recorded(of.asker.case, of.digest, of.request, reply, now))
+            Row(of.model.id, self._name(of), Recorded(of.asker.case, of.digest, of.request, reply, now))
             for of, reply in replies
         )
 
@@ -95,14 +99,16 @@ class Kept:
 
         return ReplyStore(store_path(self._root))
 
-    def _recordings(self, model: Model, file: Path) -> Recordings:
+    def _recordings(self, question: Question) -> Recordings:
         from pytest_fcall.backends.recordings import read_recordings, recordings_path
 
+        model, file = question.model, question.asker.file
         if (model.id, file) not in self._files:
             self._files[model.id, file] = read_recordings(recordings_path(file, model))
         return self._files[model.id, file]
 
-    def _name(self, file: Path) -> str:
+    def _name(self, question: Question) -> str:
+        file = question.asker.file
         if file not in self._names:
             inside = file.is_relative_to(self._root)
             self._names[file] = (file.relative_to(self._root) if inside else file).as_posix()

@@ -52,7 +52,9 @@ class Sending:
             self._kept.keep([(question, reply)])
             return reply
         future = self._submitted(backend, question)
-        return self._line.wait(future) if self._line else future.result()
+        reply = self._line.wait(future) if self._line else future.result()
+        self._note_use(question)
+        return reply
 
     async def ask_async(self, backend: Backend, question: Question) -> Reply:
         """Do what `ask` does, in the event loop of an async test."""
@@ -62,7 +64,9 @@ class Sending:
             return reply
         from asyncio import wrap_future
 
-        return await wrap_future(self._submitted(backend, question))
+        reply = await wrap_future(self._submitted(backend, question))
+        self._note_use(question)
+        return reply
 
     def notes(self) -> list[str]:
         """What the dispatcher has to say."""
@@ -88,8 +92,13 @@ class Sending:
 
         if future := self._ahead.pop(question.digest, None):
             return future
-        self._questions[question.digest] = question
+        self._questions.setdefault(question.digest, question)
         return self._dispatching().submit(Job(question.model.id, backend, question.request, question.digest))
+
+    def _note_use(self, question: Question) -> None:
+        """A reply is kept for the test that asked first; others that asked the same have it from there."""
+        if question.asker != self._questions[question.digest].asker:
+            self._kept.used(question)
 
     def _dispatching(self) -> Dispatcher:
         if self._dispatcher is None:

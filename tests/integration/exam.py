@@ -99,6 +99,11 @@ class Exam:
         """How often the server was asked the same so far."""
         return self.asked().count(prompt_of(asked))
 
+    def used(self) -> set[str]:
+        """The digests of the replies that the last run of the cases used."""
+        with closing(ReplyStore(store_path(self.path))) as store:
+            return set().union(*store.last_used("openai:exam", CASES).values())
+
     def kept(self) -> set[str]:
         """The prompts to which replies are kept."""
         with closing(ReplyStore(store_path(self.path))) as store:

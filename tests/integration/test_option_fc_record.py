@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
-from tests.integration.exam import Exam, called
+from tests.integration.command import fcall
+from tests.integration.exam import Exam, called, weather_in
 from tests.servers import chat
 
 PARIS_AND_ROME = {called("Paris"), called("Rome")}
@@ -85,6 +88,24 @@ def test_what_two_cases_ask_alike_is_asked_once(exam: Exam, record: str) -> None
     )
     exam.run(f"--fc-record={record}").assert_outcomes(passed=2, failed=1)
     assert exam.asked() == [called("Paris")]
+
+
+def test_a_reply_that_tests_share_is_exported_for_each_of_them(exam: Exam) -> None:
+    exam.cities("Paris")
+    exam.shop.cases(weather_in(["Paris", "Rome"]), "another.fc.yaml")
+    exam.shop.cases(weather_in(["Paris"]).replace("id: Paris", "id: capital"), "third.fc.yaml")
+    exam.run().assert_outcomes(passed=4)
+    assert sorted(exam.asked()) == sorted(PARIS_AND_ROME)
+    assert fcall(exam.path, "record", "--export").returncode == 0
+    shutil.rmtree(exam.path / ".fcall")
+    exam.run("--fc-replay").assert_outcomes(passed=4)
+
+
+def test_what_asks_for_nothing_uses_nothing(asked: Exam) -> None:
+    last = asked.used()
+    asked.shop.run(f"--fc-model={asked.named('exam', temperature=1)}").assert_outcomes(passed=2)
+    asked.run("--fc-dry-run")
+    assert last.isdisjoint(asked.used())
 
 
 def test_plain_pytest_answers_from_what_is_kept(asked: Exam) -> None:
