@@ -62,3 +62,11 @@ class Expectation:
     never: tuple[CallPattern, ...] = ()
     alternatives: tuple[Expectation, ...] = ()
     parallel: Literal["as_given", "free"] = "as_given"
+
+
+def chosen(expectation: Expectation, alternative: int | None) -> Expectation:
+    """The alternative that the verdict speaks of, the first where it names none; else the expectation itself."""
+    while expectation.kind == "any_of" and expectation.alternatives:
+        place = alternative if alternative is not None and alternative < len(expectation.alternatives) else 0
+        expectation, alternative = expectation.alternatives[place], None
+    return expectation

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 
 from pytest_fcall.core import Calls, Case, Reason, Reply, Verdict
+from pytest_fcall.core.expectation import chosen
 from pytest_fcall.reporting.columns import shorten
 from pytest_fcall.reporting.marks import UNICODE, Marks
-from pytest_fcall.reporting.pairing import Pair, call_index, chosen, paired
+from pytest_fcall.reporting.pairing import Pair, call_index, paired
 from pytest_fcall.reporting.question import asked, expectation_of, place_text
 from pytest_fcall.reporting.rows import argument_rows, brief_rows
 from pytest_fcall.reporting.safe import safe_line

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_fcall.core import Calls, Case, Message, Reason, Reply, Verdict
+from pytest_fcall.core.expectation import chosen
 from pytest_fcall.reporting.marks import UNICODE, Marks
-from pytest_fcall.reporting.pairing import Pair, chosen, paired
+from pytest_fcall.reporting.pairing import Pair, paired
 from pytest_fcall.reporting.question import content_text, expectation_of, judged_turn, where
 from pytest_fcall.reporting.safe import safe, safe_line
 from pytest_fcall.reporting.values import shown, shown_arguments

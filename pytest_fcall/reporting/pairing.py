@@ -56,14 +56,6 @@ class Spot:
             return default
 
 
-def chosen(expectation: Expectation, alternative: int | None) -> Expectation:
-    """The alternative that the verdict speaks of, the first where it names none; else the expectation itself."""
-    while expectation.kind == "any_of" and expectation.alternatives:
-        place = alternative if alternative is not None and alternative < len(expectation.alternatives) else 0
-        expectation, alternative = expectation.alternatives[place], None
-    return expectation
-
-
 def paired(expectation: Expectation, calls: Sequence[Call], verdict: Verdict) -> list[Pair]:
     """All expected calls in order, each with the calls made for it, then the other calls made."""
     expected = [call for stage in expectation.stages for call in stage]
