@@ -39,6 +39,9 @@ test-local: $(LOCAL)/.ready ## load and ask models on this machine: a tiny one, 
 statistics: $(READY) ## simulate 10,000 runs: how often a gate raises a false alarm, and how often it sees a drop
 	$(BIN)/python -m benchmarks.statistics
 
+bench-local: $(LOCAL)/.ready ## measure the embedded model, in batches and by workers
+	$(LOCAL)/bin/python -m benchmarks.local
+
 fuzz: $(READY) ## try to break every decoder and judge: FUZZ_SECONDS, ten minutes by default
 	$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),600)
 

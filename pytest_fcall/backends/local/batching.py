@@ -27,6 +27,11 @@ class Job:
     """As JSON, where 1 is not true."""
     future: asyncio.Future[Generated]
 
+    @property
+    def tools(self) -> list[str]:
+        """By their names, which will do for telling catalogues apart."""
+        return [tool.name for tool in self.prompt.tools]
+
 
 class Batcher:
     """Feeds one engine, in the thread given. Lives in the event loop.
@@ -95,12 +100,17 @@ def _fail(batch: Sequence[Job], error: Exception) -> None:
 
 
 def next_batch(waiting: Sequence[Job], size: int) -> Sequence[Job]:
-    """Return the first job, with those that can go along and are nearest to it in length: padding is work in vain.
+    """Return the first job, with those that can go along: such as have its tools, which are then read once for all.
 
+    Of those, or where there is room for more, the nearest to it in length: padding is work in vain.
     Where the lot decides, a prompt goes alone, since what is drawn for it would depend on its neighbours.
     """
     if not waiting or by_lot(waiting[0].prompt.settings):
         return waiting[:1]
     first = waiting[0]
     alike = [job for job in waiting if job.settings == first.settings]
-    return sorted(alike, key=lambda job: abs(len(job.prompt.text) - len(first.prompt.text)))[:size]
+
+    def distance(job: Job) -> tuple[bool, int]:
+        return job.tools != first.tools, abs(len(job.prompt.text) - len(first.prompt.text))
+
+    return sorted(alike, key=distance)[:size]

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcall.backends.local.batching import Batcher
 from pytest_fcall.backends.local.generation import Generated, Prompt
-from pytest_fcall.core import Json, ModelUnavailable
+from pytest_fcall.core import Json, ModelUnavailable, Tool
 from tests.unit.backends.local.engines import BREAK, HELD, Spelling
 
 
@@ -51,6 +51,14 @@ def test_a_batch_is_of_the_longest_waiting_and_those_nearest_to_it_in_length(thr
     lengths = [5, 100, 6, 90, 4, 80]
     generate(Batcher(engine, 3, thread), *(prompt("x" * length) for length in lengths))
     assert [sorted(map(len, batch)) for batch in engine.batches] == [[4, 5, 6], [80, 90, 100]]
+
+
+def test_prompts_with_the_same_tools_go_along_before_those_of_the_same_length(thread: ThreadPoolExecutor) -> None:
+    engine = Spelling()
+    tools = {name: (Tool(name, "", {}),) for name in ("one", "two")}
+    asked = [Prompt("a" * 5, tools["one"]), Prompt("b" * 5, tools["two"]), Prompt("c" * 90, tools["one"])]
+    generate(Batcher(engine, 2, thread), *asked)
+    assert [[text[0] for text in batch] for batch in engine.batches] == [["a", "c"], ["b"]]
 
 
 def test_different_settings_make_different_batches(thread: ThreadPoolExecutor) -> None:
