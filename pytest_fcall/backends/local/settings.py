@@ -33,7 +33,6 @@ _LOADING: Mapping[str, Option] = MappingProxyType(
         "trust_remote_code": _no_shape(flag()),
         "device": _no_shape(text("a device of torch, such as cpu, cuda:1 or mps")),
         "device_map": _no_shape(choice("auto", "balanced", "balanced_low_0", "sequential")),
-        "engine": choice("static", "continuous"),
     }
 )
 """What a model is loaded with. A case cannot say it."""
