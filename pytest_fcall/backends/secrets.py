@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pytest_fcall.core import Json
 
@@ -10,6 +11,8 @@ _WHOLE = frozenset({"cookie", "extra_headers", "extra_query", "headers"})
 """Nothing under these names is shown."""
 _PARTS = ("key", "token", "secret", "password", "authorization", "credential")
 """A text under a name with one of these in it may be a key; a number, such as `max_tokens`, is none."""
+_LONG_STEP = 20
+"""A step of an address that is this long may be there so that nobody guesses it."""
 
 
 def public(settings: Mapping[str, Json]) -> dict[str, Json]:
@@ -27,6 +30,17 @@ def secrets_in(told: Json, *, secret: bool = False) -> Iterator[str]:
     elif isinstance(told, list | tuple):
         for item in told:
             yield from secrets_in(item, secret=secret)
+
+
+def secrets_sent(url: str, headers: Mapping[str, str], body: Json) -> Iterator[str]:
+    """What goes to a server and may be shown nowhere: its address, headers, and what the body has by secret names."""
+    parts = urlsplit(url)
+    within = [value for _, value in parse_qsl(parts.query)]
+    within += [step for step in parts.path.split("/") if len(step) >= _LONG_STEP]
+    yield from (url, *within, *map(unquote, within))
+    for value in headers.values():
+        yield from (value, *value.split())  # a secret may stand behind another word
+    yield from secrets_in(body)
 
 
 def _public(value: Json) -> Json:

@@ -22,6 +22,7 @@ SECRETS = {
     "case header": "planted-in-a-header-of-a-case-0008",
     "case body": "planted-in-the-body-of-a-case-0009",
     "plain": "planted-in-the-settings-of-a-test-0010",
+    "case setting": "planted-in-the-settings-of-a-case-0011",
 }
 EVERYTHING = ("-rA", "--tb=long", "--showlocals", "--log-level=DEBUG", "--log-file=log.txt", "--junitxml=junit.xml")
 
@@ -78,7 +79,10 @@ FAULTS: dict[str, Callable[[str], Answer]] = {
 }
 
 
-OWN = f"headers: {{X-Case: {SECRETS['case header']}}}, extra_body: {{api-key: {SECRETS['case body']}}}, top_k: 3"
+OWN = (
+    f"headers: {{X-Case: {SECRETS['case header']}}}, extra_body: {{api-key: {SECRETS['case body']}}}, "
+    f"user_token: {SECRETS['case setting']}, top_k: 3"
+)
 
 CASES = f"""
 cases:

@@ -18,6 +18,7 @@ from pytest_fcall.backends.openai.chat import CHAT
 from pytest_fcall.backends.openai.question import Question, question
 from pytest_fcall.backends.openai.settings import OPTIONS, Asking, asking, shaping
 from pytest_fcall.backends.options import Option
+from pytest_fcall.backends.secrets import secrets_sent
 from pytest_fcall.backends.showing import json_text
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request
 
@@ -59,7 +60,8 @@ class AnyBackend:
         seconds = time.perf_counter() - started
         reply = came if isinstance(came, Failure) else CHAT.read(came, asked.out) or Failure("the answer is empty")
         if isinstance(reply, Failure):
-            secrets = worth_hiding([provider.key() or "", provider.url or "", *_words(how.headers)])
+            sent = secrets_sent(provider.url or "", how.headers, [how.sampling, how.extra_body])
+            secrets = worth_hiding([provider.key() or "", *sent])
             reply = reply_or_raise(reply, Teller(self._model.id, secrets, provider.key_variable))
         engine: dict[str, Json] = {"provider": self._provider, **reply.engine}
         if wire := [*asked.out.effects, *(["floats"] if self._provider in _FLOATS else [])]:
@@ -111,11 +113,6 @@ class AnyBackend:
         beside = {"extra_headers": how.headers, "extra_body": how.extra_body}
         timeout = {} if provider.kind.TIMEOUT_SUPPORT == "unsupported" else {"timeout": how.timeout}
         return {**self._body(asked), **timeout, **{name: dict(value) for name, value in beside.items() if value}}
-
-
-def _words(headers: Mapping[str, str]) -> list[str]:
-    """The values of headers and the words in them: a secret may stand behind another word."""
-    return [word for value in headers.values() for word in (value, *value.split())]
 
 
 async def _answer(client: AnyLLM, arguments: Mapping[str, Any], timeout: float) -> Mapping[str, Json] | Failure:

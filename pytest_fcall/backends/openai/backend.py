@@ -56,7 +56,7 @@ class OpenAIBackend:
         out = sent.asked.out
         reply = came if isinstance(came, Failure) else read_answer(came, sent.form, out)
         if isinstance(reply, Failure):
-            secrets = self._server.secrets(sent.how.headers, sent.how.extra_body)
+            secrets = self._server.secrets(sent.how.headers, [sent.how.sampling, sent.how.extra_body])
             reply = reply_or_raise(reply, Teller(self._model.id, secrets, self._server.key_variable))
         engine = {**about, **reply.engine, **({"wire": list(out.effects)} if out.effects else {})}
         return replace(reply, decoder=sent.asked.decoder, seconds=seconds, engine=engine)

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import urlsplit
 
 from pytest_fcall.backends.entries import BadSettings, Entry
 from pytest_fcall.backends.errors import worth_hiding
-from pytest_fcall.backends.secrets import secrets_in
+from pytest_fcall.backends.secrets import secrets_sent
 from pytest_fcall.backends.serving.command import PATIENCE, PORT, Command, words_of
 from pytest_fcall.core import Json
 
@@ -21,8 +21,6 @@ _URL = "OPENAI_BASE_URL"
 _SERVED = f"http://127.0.0.1:{PORT}/v1"
 _NO_KEY = "none"
 """Sent where a server asks for no key: the library sends one in any case."""
-_LONG_STEP = 20
-"""A step of an address that is this long may be there so that nobody guesses it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +48,9 @@ class Server:
             "`api_key_env`, or another server by `base_url`"
         )
 
-    def secrets(self, headers: Mapping[str, str], body: Mapping[str, Json]) -> tuple[str, ...]:
+    def secrets(self, headers: Mapping[str, str], body: Json) -> tuple[str, ...]:
         """What may be seen in no message: the key, the address, headers, and what the body has by secret names."""
-        parts = urlsplit(self.url)
-        within = [value for _, value in parse_qsl(parts.query)]
-        within += [step for step in parts.path.split("/") if len(step) >= _LONG_STEP]
-        said = [word for value in headers.values() for word in (value, *value.split())]
-        return worth_hiding([self._given(), self.url, *within, *map(unquote, within), *said, *secrets_in(body)])
+        return worth_hiding([self._given(), *secrets_sent(self.url, headers, body)])
 
     def _given(self) -> str:
         return os.environ.get(self.key_variable, "").strip()

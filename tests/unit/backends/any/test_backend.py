@@ -230,6 +230,20 @@ def test_failures_are_told_apart(
     assert len(server.asked) == 1
 
 
+def test_what_a_provider_says_back_is_shown_without_secrets(server: Server) -> None:
+    sent = ["planted-in-a-header", "planted-in-the-body", "planted-in-a-case"]
+    server.script(provider_error(400, f"I got {' and '.join(sent)}, and will have none of it"))
+    with pytest.raises(CaseRefused, match="I got … and … and …, and will") as error:
+        answered(
+            "openai/exam",
+            server.url,
+            settings={"metadata": {"token": sent[2]}},
+            headers=json.dumps({"X-Shop": f"Shop {sent[0]}"}),
+            extra_body=json.dumps({"provider": {"credentials": [sent[1]]}}),
+        )
+    assert not any(secret in str(error.value) for secret in sent)
+
+
 @KEYS
 @pytest.mark.parametrize(
     ("answer", "after"), [(throttled(7), 7), (throttled(milliseconds=1500), 1.5), (throttled(), None)]
