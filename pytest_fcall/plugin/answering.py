@@ -54,6 +54,14 @@ class Answering:
         """The source of a model that the command line, the configuration or a fixture names."""
         return self._sources.of(named)
 
+    def backend(self, source: Source) -> Backend:
+        """The back end of a source, which a kind of model that nothing here can ask does not have."""
+        __tracebackhide__ = True
+        if source.backend is None:
+            model, known = source.named.model, ", ".join(sorted(registry(self._config).backends))
+            fail(f"{model.id}: nothing here can ask a model of kind {model.kind!r}; installed are: {known}")
+        return source.backend
+
     @property
     def decoders(self) -> Mapping[str, Decoder]:
         """The decoders that plugins add."""
@@ -135,13 +143,11 @@ class Answering:
         source, model = question.source, question.model
         if self._options.replay or not source.named.live:
             self._no_recording(question)
-        if source.backend is None:
-            known = ", ".join(sorted(registry(self._config).backends))
-            fail(f"{model.id}: nothing here can ask a model of kind {model.kind!r}; installed are: {known}")
+        backend = self.backend(source)
         # What was asked ahead may have been answered before the model could not be asked any more.
         if not self._sending.is_under_way(question.digest) and (reason := self._unavailable.get(model.id)):
             self._lacking(question, reason)
-        return source.backend
+        return backend
 
     def _no_recording(self, question: Question) -> NoReturn:
         """Skip, since plain `pytest` asks nobody; under --fc-replay a missing reply is an error."""

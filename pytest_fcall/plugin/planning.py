@@ -24,8 +24,12 @@ class Planning:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Look at the items instead of running them."""
-        self._plan = [planned for item in session.items for planned in self._planned(item)]
+        """Look at the items instead of running them. Raises UsageError for a model that cannot be asked."""
+        try:
+            self._plan = [planned for item in session.items for planned in self._planned(item)]
+        except pytest.fail.Exception as error:
+            session.config.pluginmanager.unregister(self)
+            raise pytest.UsageError(str(error)) from None
         return True
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -47,6 +51,11 @@ class Planning:
         asking = answering(item.config)
         source = asking.source(item.named)
         request = planned_request(item, item.case, source.settings)
+        recorded = asking.is_recorded(Question.of(source, request, asker_of(item)))
+        if not recorded:
+            if not item.named.live:
+                return
+            asking.backend(source)
         usage = likely_usage(request)
         yield Planned(
             model=item.named.model.id,
@@ -54,5 +63,5 @@ class Planning:
             case=item.case.id,
             usage=usage,
             cost=self._costs.of(item.named.model.id, usage),
-            recorded=not item.named.live or asking.is_recorded(Question.of(source, request, asker_of(item))),
+            recorded=recorded,
         )

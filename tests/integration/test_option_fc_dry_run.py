@@ -52,6 +52,23 @@ def test_what_recordings_answer_is_counted_apart(pytester: pytest.Pytester, serv
     assert len(server.asked) == 1
 
 
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [("openai:exam?temprature=1", "*`temprature` is unknown*"), ("opnai:exam", "*of kind 'opnai'; installed are: *")],
+)
+def test_a_model_that_cannot_be_asked_is_told_in_one_line(pytester: pytest.Pytester, model: str, told: str) -> None:
+    result = pytester.runpytest("-p", "no:asyncio", "--fc-dry-run", f"--fc-model={model}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {told}"])
+    result.stdout.no_fnmatch_line("*nothing was asked*")
+
+
+def test_what_may_not_be_asked_would_not_be(pytester: pytest.Pytester, server: Server) -> None:
+    run(pytester, server, "talk.fc.yaml::a")
+    told = run(pytester, server, "--fc-dry-run", "--fc-replay", "-q")
+    told.stdout.fnmatch_lines(["fcall: 0 requests would be asked, 1 answered by recordings; nothing was asked"])
+
+
 def test_with_workers_it_says_how_to_do_without(pytester: pytest.Pytester, server: Server) -> None:
     told = run(pytester, server, "--fc-dry-run", "-n2")
     assert told.ret == pytest.ExitCode.USAGE_ERROR
