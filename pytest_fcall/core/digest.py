@@ -35,7 +35,7 @@ def request_digest(model: str, request: Request) -> str:
     return digest(
         {
             "model": model,
-            "messages": [_without_paths(message) for message in request.messages],
+            "messages": [without_paths(message) for message in request.messages],
             "tools": catalogue_digest(request.tools),
             "settings": request.settings,
             "sample": request.sample,
@@ -58,13 +58,14 @@ def _catalogue_digest(tools: Same[tuple[Tool, ...]]) -> str:
     )
 
 
-def _without_paths(value: Json) -> Json:
+def without_paths(value: Json) -> Json:
+    """A message, or a part of one, without the paths of its images: they differ from machine to machine."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
         if value.get("type") == "image_file" and isinstance(image := value.get("image_file"), Mapping):
             return {"type": "image_file", "sha256": image.get("sha256"), "media_type": image.get("media_type")}
-        return {key: _without_paths(item) for key, item in value.items()}
+        return {key: without_paths(item) for key, item in value.items()}
     if isinstance(value, Sequence):
-        return [_without_paths(item) for item in value]
+        return [without_paths(item) for item in value]
     return value

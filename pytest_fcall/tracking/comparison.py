@@ -1,0 +1,94 @@
+"""What a verdict means against the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pytest_fcall.core import Case, Outcome, Verdict
+from pytest_fcall.tracking.closed import closed
+from pytest_fcall.tracking.difference import differences, same_calls
+from pytest_fcall.tracking.stanza import Stanza
+
+Judge: TypeAlias = Callable[[Stanza], Verdict]
+"""Judges the stored calls by the case as it is today."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The outcome, and the stanza that it was found by."""
+
+    outcome: Outcome
+    baseline: Stanza | None = None
+    drift: tuple[str, ...] = ()
+    """What differs between right calls, in words."""
+    edited: bool = False
+    """Whether what the baseline accepts as right would be wrong today: not the model has changed but the case."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What is to be thought of a stanza today."""
+
+    valid: bool
+    reasons: tuple[tuple[str, str], ...]
+    verdict: Verdict | None = None
+
+
+def compare(now: Stanza, verdict: Verdict, baseline: Stanza | None, case: Case, judge: Judge) -> Comparison:
+    """Compare a verdict with what is accepted of the case; `now` is what would be accepted of it today.
+
+    The stored calls are judged by today's case first, so that an edited expectation is not mistaken for a changed
+    model. A failure is excused only if one for the same reasons was accepted, and a forbidden call never is.
+    """
+    if baseline is None:
+        return Comparison(Outcome.NEW)
+    same = _same(now, baseline)
+    before = _before(now, verdict, baseline, judge, same)
+    if now.valid:
+        return _of_right_answer(now, verdict, baseline, before, case)
+    if before.valid:
+        return Comparison(Outcome.REGRESSED, baseline)
+    excused = not baseline.valid and sorted(before.reasons) == sorted(now.reasons)
+    if excused and not any(kind == "forbidden_call" for kind, _ in now.reasons):
+        return Comparison(Outcome.KNOWN_FAILURE, baseline)
+    return Comparison(Outcome.NEW, baseline, edited=baseline.valid)
+
+
+def reason_pairs(verdict: Verdict) -> tuple[tuple[str, str], ...]:
+    """The reasons as they are compared: by kind and path."""
+    return tuple((reason.kind, reason.path) for reason in verdict.reasons)
+
+
+def _same(now: Stanza, baseline: Stanza) -> bool:
+    if now.calls is None or baseline.calls is None:
+        return False
+    return now.answer == baseline.answer and same_calls(baseline.calls, now.calls)
+
+
+def _before(now: Stanza, verdict: Verdict, baseline: Stanza, judge: Judge, same: bool) -> _Before:
+    if same:
+        return _Before(now.valid, now.reasons, verdict)
+    if baseline.calls is None:  # there is nothing to judge again
+        return _Before(baseline.valid, baseline.reasons)
+    again = judge(baseline)
+    return _Before(again.valid, reason_pairs(again), again)
+
+
+def _of_right_answer(now: Stanza, verdict: Verdict, baseline: Stanza, before: _Before, case: Case) -> Comparison:
+    if not before.valid:
+        return Comparison(Outcome.FIXED, baseline)
+    drift = _drift(now, verdict, baseline, before.verdict, case)
+    return Comparison(Outcome.DRIFTED if drift else Outcome.OK, baseline, drift)
+
+
+def _drift(now: Stanza, verdict: Verdict, baseline: Stanza, before: Verdict | None, case: Case) -> tuple[str, ...]:
+    """What changed beside all that the expectation leaves open, alternatives included."""
+    if before is None or before is verdict or before.alternative != verdict.alternative:
+        return ()
+    expectation, rules = case.turns[-1].expect, case.rules
+    new = closed(expectation, verdict, now.calls or (), rules)
+    old = closed(expectation, before, baseline.calls or (), rules)
+    places = dict.fromkeys((*new, *old))
+    return tuple(differences(*([call for place in places for call in side.get(place, ())] for side in (old, new))))

@@ -1,0 +1,73 @@
+"""Cases about the weather, and verdicts on their calls, for tests of what verdicts mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_fcall.core import (
+    Call,
+    Calls,
+    Case,
+    Expectation,
+    ExpectedCall,
+    Json,
+    Location,
+    Reply,
+    Rules,
+    Tool,
+    Turn,
+    Verdict,
+)
+from pytest_fcall.core.pattern import Pattern
+from pytest_fcall.matching import judge_turn
+from pytest_fcall.tracking.comparison import Comparison, compare, reason_pairs
+from pytest_fcall.tracking.stanza import Stanza
+
+STRING: Json = {"type": "string"}
+TOOLS = tuple(
+    Tool(
+        name,
+        parameters={
+            "type": "object",
+            "properties": {
+                "city": STRING,
+                "unit": {"type": "string", "default": "celsius"},
+                "days": {"type": "integer"},
+                "legs": {"type": "array", "items": STRING},
+                "of": {"type": "object", "properties": {"a": STRING, "b": STRING}},
+            },
+        },
+    )
+    for name in ("weather", "time")
+)
+
+
+def call(tool: str = "weather", /, **arguments: Json) -> Call:
+    return Call(tool, arguments)
+
+
+def expected(tool: str = "weather", /, **arguments: Pattern) -> ExpectedCall:
+    return ExpectedCall(tool, arguments)
+
+
+def case_of(
+    *calls: ExpectedCall, expect: Expectation | None = None, rules: Rules | None = None, answer: Pattern = None
+) -> Case:
+    expectation = expect or Expectation(stages=(calls,))
+    turn = Turn(({"role": "user", "content": "?"},), expectation, answer=answer)
+    return Case("oslo", Location("a.fc.yaml"), (turn,), TOOLS, rules or Rules())
+
+
+def judged(case: Case, calls: Sequence[Call], text: str = "…") -> Verdict:
+    return judge_turn(Reply(text), Calls(tuple(calls)), case.turns[-1], case.tools, case.rules, {})
+
+
+def stanza_of(case: Case, calls: Sequence[Call]) -> Stanza:
+    verdict = judged(case, calls)
+    return Stanza(case.id, verdict.valid, reason_pairs(verdict), tuple(calls))
+
+
+def compared(case: Case, then: Stanza | None, now: Sequence[Call]) -> Comparison:
+    """The case with these calls now, against what is accepted of it."""
+    verdict = judged(case, now)
+    return compare(stanza_of(case, now), verdict, then, case, lambda stanza: judged(case, stanza.calls or ()))

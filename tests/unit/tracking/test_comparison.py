@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_fcall.core import Call, Case, Expectation, ExpectedCall, Outcome, Rules
+from pytest_fcall.core.expectation import CallPattern
+from pytest_fcall.core.pattern import Operator
+from pytest_fcall.core.rules import MatchRule
+from pytest_fcall.tracking.comparison import compare
+from pytest_fcall.tracking.stanza import Stanza
+from tests.unit.tracking.judging import call, case_of, compared, expected, judged, stanza_of
+
+CASE = case_of(expected(city="Oslo"))
+RIGHT, OTHERWISE = [call(city="Oslo")], [call(city="Oslo", unit="celsius")]
+WRONG, WORSE = [call(city="Rome")], [call(town="Rome")]
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "outcome"),
+    [
+        (RIGHT, RIGHT, Outcome.OK),
+        (RIGHT, OTHERWISE, Outcome.DRIFTED),
+        (RIGHT, WRONG, Outcome.FIXED),
+        (RIGHT, None, Outcome.NEW),
+        (WRONG, RIGHT, Outcome.REGRESSED),
+        (WRONG, WRONG, Outcome.KNOWN_FAILURE),
+        (WRONG, [call(city="Bern")], Outcome.KNOWN_FAILURE),
+        (WRONG, WORSE, Outcome.NEW),
+        (WRONG, None, Outcome.NEW),
+    ],
+)  # fmt: skip
+def test_the_outcome_follows_from_both_verdicts(now: list[Call], then: list[Call] | None, outcome: Outcome) -> None:
+    assert compared(CASE, stanza_of(CASE, then) if then else None, now).outcome is outcome
+
+
+@pytest.mark.parametrize("then", [RIGHT, OTHERWISE, WRONG, WORSE, []])
+def test_the_same_reply_is_ok_or_a_known_failure_once_it_is_accepted(then: list[Call]) -> None:
+    found = compared(CASE, stanza_of(CASE, then), then)
+
+    assert found.outcome is (Outcome.OK if judged(CASE, then).valid else Outcome.KNOWN_FAILURE)
+    assert not found.drift
+
+
+def test_a_tightened_expectation_is_a_new_failure_and_no_regression() -> None:
+    found = compared(case_of(expected(city="Rome")), stanza_of(CASE, RIGHT), RIGHT)
+
+    assert found.outcome is Outcome.NEW
+    assert found.edited
+
+
+def test_a_tightened_expectation_that_the_model_now_meets_is_fixed() -> None:
+    case = case_of(expected(city="Rome"))
+
+    assert compared(case, stanza_of(CASE, RIGHT), WRONG).outcome is Outcome.FIXED
+
+
+def test_an_accepted_failure_that_is_right_today_can_regress() -> None:
+    case = case_of(expected(city="Rome"))
+
+    assert compared(case, stanza_of(CASE, WRONG), RIGHT).outcome is Outcome.REGRESSED
+    assert compared(case, stanza_of(CASE, WRONG), WRONG).outcome is Outcome.OK
+
+
+def test_a_forbidden_call_is_never_a_known_failure() -> None:
+    case = case_of(expect=Expectation(stages=((expected(city="Oslo"),),), never=(CallPattern("time"),)))
+    forbidden = [call(city="Oslo"), call("time")]
+
+    assert compared(case, stanza_of(case, forbidden), forbidden).outcome is Outcome.NEW
+
+
+def test_a_reply_that_could_not_be_read_is_known_by_its_stored_reasons() -> None:
+    broken = Stanza("oslo", valid=False, reasons=(("malformed", "reply"),))
+    verdict = replace(judged(CASE, WRONG), reasons=())
+
+    def never(_: Stanza) -> None:
+        raise AssertionError("there are no calls to judge")
+
+    assert compare(broken, verdict, broken, CASE, never).outcome is Outcome.KNOWN_FAILURE  # type: ignore[arg-type]  # never called
+    assert compared(CASE, broken, WRONG).outcome is Outcome.NEW
+    assert compared(CASE, broken, RIGHT).outcome is Outcome.FIXED
+
+
+def test_another_text_is_another_answer() -> None:
+    case = case_of(expected(city="Oslo"), answer="rain")
+    then = replace(stanza_of(case, RIGHT), answer="rain")
+    verdict = judged(case, RIGHT, "sun")
+    now = Stanza("oslo", False, (("wrong_answer", "answer"),), tuple(RIGHT), answer="sun")
+
+    found = compare(now, verdict, then, case, lambda stanza: judged(case, stanza.calls or (), stanza.answer or ""))
+    assert found.outcome is Outcome.REGRESSED
+
+
+ANY = Operator("ignore", True)
+OR = Operator("any", ["Oslo", "Bergen"])
+OPTIONAL = Operator("optional", "celsius")
+
+
+def of(operator: Operator, path: str) -> Rules:
+    return Rules(match=(MatchRule(path, operator),))
+
+
+@pytest.mark.parametrize(
+    ("case", "then", "now", "drift"),
+    [
+        (CASE, RIGHT, OTHERWISE, ["calls[0].args.unit: 'celsius' is new"]),
+        (CASE, OTHERWISE, RIGHT, ["calls[0].args.unit: 'celsius' is gone"]),
+        (
+            case_of(expected(city="Oslo"), rules=Rules(strings="relaxed")),
+            RIGHT,
+            [call(city="OSLO")],
+            ["calls[0].args.city: 'Oslo' → 'OSLO'"],
+        ),
+        (case_of(expected(city=OR)), RIGHT, [call(city="Bergen")], []),
+        (case_of(expected(city=ANY)), RIGHT, [call()], []),
+        (case_of(expected(unit=OPTIONAL)), [call()], [call(unit="celsius")], []),
+        (case_of(expected(legs=["a", ANY])), [call(legs=["a", "b"])], [call(legs=["a", "c"])], []),
+        (
+            case_of(expected(of={"a": "x", "b": ANY})),
+            [call(of={"a": "x", "b": "1"})],
+            [call(of={"a": "x", "b": "2"})],
+            [],
+        ),
+        (
+            case_of(expected(city=Operator("literal", "Oslo")), rules=Rules(strings="relaxed")),
+            RIGHT,
+            [call(city="OSLO")],
+            ["calls[0].args.city: 'Oslo' → 'OSLO'"],
+        ),
+        (case_of(ExpectedCall("weather", None)), RIGHT, WRONG, []),
+        (case_of(ExpectedCall("weather", {"city": "Oslo"}, open=True)), RIGHT, OTHERWISE, []),
+        (case_of(expected(), expected("time")), [call(), call("time")], [call("time"), call()], []),
+        (
+            case_of(expected(), expected("time")),
+            [call(), call("time")],
+            [call("time", unit="celsius"), call()],
+            ["calls[0].args.unit: 'celsius' is new"],
+        ),
+        (case_of(expected(city="x"), rules=of(ANY, "*.city")), RIGHT, WRONG, []),
+        (
+            case_of(expected(of={"a": "x"}), rules=of(ANY, "weather.of.a")),
+            [call(of={"a": "1"})],
+            [call(of={"a": "2"})],
+            [],
+        ),
+        (case_of(expect=Expectation("any_call")), RIGHT, [call("time")], []),
+        (case_of(expect=Expectation(stages=((expected(),),), extra="allow")), [call()], [call(), call("time")], []),
+        (
+            case_of(
+                expect=Expectation(
+                    "any_of",
+                    alternatives=(Expectation(stages=((expected(),),)), Expectation(stages=((expected("time"),),))),
+                )
+            ),
+            [call()],
+            [call("time")],
+            [],
+        ),
+    ],
+)
+def test_drift_is_blind_to_what_the_expectation_leaves_open(
+    case: Case, then: list[Call], now: list[Call], drift: list[str]
+) -> None:
+    found = compared(case, stanza_of(case, then), now)
+
+    assert list(found.drift) == drift
+    assert found.outcome is (Outcome.DRIFTED if drift else Outcome.OK)
+
+
+def test_a_case_without_an_expectation_does_not_drift() -> None:
+    case = replace(CASE, turns=(replace(CASE.turns[0], expect=None),))
+
+    assert compared(case, stanza_of(case, RIGHT), WRONG).outcome is Outcome.OK

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.tracking.revision import file_at, git, revision_of
+
+AS_NOBODY = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c", "commit.gpgsign=false")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "none"))
+    folder = tmp_path / "shop"
+    (folder / "cases").mkdir(parents=True)
+    (folder / "cases" / "a.txt").write_text("first\n")
+    assert git(folder, "init", "--quiet", "--initial-branch=main") is not None
+    assert git(folder, "add", ".") is not None
+    assert git(folder, *AS_NOBODY, "commit", "--quiet", "-m", "first") is not None
+    return folder
+
+
+def test_a_run_knows_its_commit_and_branch(repository: Path) -> None:
+    told = revision_of(repository / "cases")
+
+    assert len(str(told.pop("commit"))) == 40
+    assert told == {"branch": "main", "dirty": False}
+
+
+def test_a_changed_file_makes_it_dirty(repository: Path) -> None:
+    (repository / "cases" / "a.txt").write_text("second\n")
+
+    assert revision_of(repository)["dirty"] is True
+
+
+def test_without_git_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert revision_of(tmp_path) == {}
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert revision_of(tmp_path) == {}
+
+
+def test_a_file_is_read_as_it_was(repository: Path) -> None:
+    (repository / "cases" / "a.txt").write_text("second\n")
+
+    assert file_at("main", repository / "cases" / "a.txt") == b"first\n"
+    assert file_at("HEAD", repository / "cases" / "gone" / "b.txt") is None
+
+
+@pytest.mark.parametrize("revision", ["nowhere", "--all", "-", "", "main\0"])
+def test_an_unknown_revision_is_refused(repository: Path, revision: str) -> None:
+    with pytest.raises(ValueError, match="git knows no revision"):
+        file_at(revision, repository / "cases" / "a.txt")
