@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from glob import escape
 from pathlib import Path
 
 from pytest_fcall.backends.recorded import Recorded
@@ -60,6 +61,9 @@ def import_replies(store: ReplyStore, records: Records) -> None:
     """Take in what the files hold; damaged lines are told, and the others count."""
     found = list(dict.fromkeys(file for path in records.paths for file in _recordings(path)))
     for path in found:
+        if not _is_beside_cases(path):
+            records.problem(f"{records.from_root(path)} must lie in __fcall__/MODEL/ beside the file of its cases")
+            continue
         recordings = read_recordings(path)
         for fault in recordings.faults:
             records.fault(fault)
@@ -76,12 +80,16 @@ def _recordings(path: Path) -> Iterator[Path]:
     if path.is_dir():
         for folder, folders, files in os.walk(path):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
-            if Path(folder).parent.name == "__fcall__":
-                yield from (Path(folder, name) for name in sorted(files) if name.endswith(_ENDING))
+            inside = (Path(folder, name) for name in sorted(files) if name.endswith(_ENDING))
+            yield from filter(_is_beside_cases, inside)
     elif path.name.endswith(_ENDING):
         yield path
     else:
-        yield from sorted(path.parent.glob(f"__fcall__/*/{path.name}{_ENDING}"))
+        yield from sorted(path.parent.glob(f"__fcall__/*/{escape(path.name)}{_ENDING}"))
+
+
+def _is_beside_cases(path: Path) -> bool:
+    return path.parent.parent.name == "__fcall__"
 
 
 def _replies(number: int) -> str:

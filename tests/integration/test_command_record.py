@@ -70,6 +70,22 @@ def test_what_was_exported_can_be_imported_elsewhere(project: Path, exported: Pa
         assert [(kept.file, kept.entry) for kept in store.replies()] == [(FILE, entry("a")), (FILE, entry("b"))]
 
 
+def test_a_file_that_may_belong_to_any_cases_is_not_imported(project: Path, exported: Path) -> None:
+    keep(project, entry("a"))
+    record(project, "--export")
+    loose = exported.rename(project / "mailed.replies.jsonl")
+    record(project, "--import", loose.name, status=1, says="mailed.replies.jsonl must lie in __fcall__/MODEL/")
+    record(Path(project.anchor), "--import", str(loose), status=1, says="must lie in __fcall__/MODEL/")
+
+
+def test_the_name_of_a_case_file_is_no_pattern(project: Path) -> None:
+    file = "cases/weather[1].fc.yaml"
+    (project / file).touch()
+    keep(project, entry("a"), file=file)
+    record(project, "--export", file, says="1 reply, 1 new")
+    record(project, "--import", file, says="1 reply, 0 new")
+
+
 def test_only_what_the_last_run_of_a_case_used_is_exported(project: Path, exported: Path) -> None:
     greeting, old, new = entry("a", prompt="hello"), entry("a", prompt="old"), entry("a", prompt="new")
     keep(project, greeting, old, entry("b"))
