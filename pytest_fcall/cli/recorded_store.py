@@ -31,4 +31,7 @@ def show(store: ReplyStore, records: Records) -> None:
 
 
 def _day(moment: float) -> str:
-    return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d}" if moment > 0 else "unknown   "
+    try:
+        return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d}" if moment > 0 else "unknown   "
+    except (ValueError, OverflowError, OSError):  # a moment that no calendar of this system has
+        return "unknown   "

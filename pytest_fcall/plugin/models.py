@@ -68,12 +68,13 @@ def parse_model(text: str, where: str, root: Path) -> Model:
     kind, colon, name = whole.partition(":")
     if not colon:
         kind, name = _kind_of(whole, root), whole
-    if not (kind.isidentifier() and name):
-        raise pytest.UsageError(f"{where}: {text!r} names no model; write KIND:NAME, such as {EXAMPLES}")
+    if not (kind.isidentifier() and name and name.isprintable()):
+        raise pytest.UsageError(f"{where}: {whole!r} names no model; write KIND:NAME, such as {EXAMPLES}")
     try:
         options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
     except ValueError:
-        raise pytest.UsageError(f"{where}: {text!r} must end in ?key=value&key=value, if in a question mark") from None
+        told = f"{where}: behind the question mark of {whole!r} must stand key=value, or key=value&key=value"
+        raise pytest.UsageError(told) from None  # what stands there may hold a key
     return Model(kind, name, options)
 
 

@@ -163,6 +163,11 @@ def test_it_is_shown_what_is_kept(project: Path) -> None:
     assert shown[2].endswith("MB in .fcall/replies.db")
 
 
+def test_a_time_that_no_calendar_has_is_shown_as_unknown(project: Path) -> None:
+    keep(project, entry("a", recorded="9999-12-31T23:59:59-12:00"))
+    assert record(project, "--stats").splitlines()[1].split() == ["1", "1", "unknown", "unknown", "openai:gpt-5.2"]
+
+
 @pytest.mark.parametrize("action", ["--export", "--import", "--prune", "--stats"])
 def test_without_anything_recorded_nothing_is_made(project: Path, action: str) -> None:
     before = sorted(project.rglob("*"))

@@ -46,7 +46,12 @@ def test_an_id_that_was_printed_can_be_pasted_back(weather: Shop) -> None:
         ("gpt-5.2", "*--fc-model: 'gpt-5.2' names no model; write KIND:NAME*"),
         ("python:", "*names no model*"),
         (":x", "*names no model*"),
-        ("python:echo:answer?nonsense", "*key=value*"),
+        (
+            "python:echo:answer?nonsense",
+            "ERROR: --fc-model: behind the question mark of 'python:echo:answer' *key=value*",
+        ),
+        ("python:\udcff", "*'python:\\udcff' names no model*"),
+        ("python:\0", "*'python:\\x00' names no model*"),
     ],
 )
 def test_what_is_no_model_is_a_usage_error_before_anything_runs(weather: Shop, model: str, message: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 from pytest_fcall.backends.store.database import Database
@@ -46,7 +47,8 @@ class Claims:
         if self._held is not None:
             self._held.close()
             self._held = None
-            self._file(self._process).unlink(missing_ok=True)
+            with suppress(OSError):  # on Windows another process may be looking at it
+                self._file(self._process).unlink(missing_ok=True)
 
     def _take(self, connection: sqlite3.Connection, digest: str, owner: str, holder: tuple[str, str] | None) -> bool:
         """Take what nobody has taken since `holder`, who is dead, was seen."""
