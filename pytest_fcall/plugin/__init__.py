@@ -36,9 +36,25 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_fcall.plugin.models import named_models
 
         named_models(config)
+    if any(config.getoption(name) for name in ("fc_gate", "fc_fail")) or any(
+        map(config.getini, ("fc_gates", "fc_fail"))
+    ):
+        from pytest_fcall.plugin.gates import gates_of
+
+        gates_of(config)
     if config.getoption("fc_dry_run"):
         plan_only(config)
     if not hasattr(config, "workerinput"):
+        listen(config)
+
+
+def listen(config: pytest.Config) -> None:
+    """Wait for results; where the command line has gates, they are judged even if there is none."""
+    if config.getoption("fc_gate") and not (config.option.collectonly or config.getoption("fc_dry_run")):
+        from pytest_fcall.plugin.gathering import Gathering
+
+        config.pluginmanager.register(Gathering(config), "fcall-results")
+    else:
         config.pluginmanager.register(Listener(config), "fcall-listener")
 
 
@@ -145,20 +161,20 @@ class Listener:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._failed = False
+        self._failures = 0
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note what fails beside the cases."""
-        self._failed |= report.failed
+        """Count what fails beside the cases."""
+        self._failures += report.failed
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Hand over to what gathers results, once there are any."""
         if not hasattr(report, "fcall"):
-            self._failed |= report.failed
+            self._failures += report.failed
         else:
             from pytest_fcall.plugin.gathering import Gathering
 
-            gathering = Gathering(self._config, self._failed)
+            gathering = Gathering(self._config, self._failures)
             gathering.pytest_runtest_logreport(report)
             self._config.pluginmanager.register(gathering, "fcall-results")
             self._config.pluginmanager.unregister(self)

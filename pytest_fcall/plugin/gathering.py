@@ -12,23 +12,26 @@ import pytest
 
 from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.costs import Costs
+from pytest_fcall.plugin.ending import Ending
+from pytest_fcall.plugin.gates import gates_of, lines_of
 from pytest_fcall.plugin.limits import file_of_run
 from pytest_fcall.plugin.models import named_models
 from pytest_fcall.plugin.noted import noted
 from pytest_fcall.reporting import file_lines, last_line, safe_line, summary_lines
 from pytest_fcall.reporting.results import Result, Results, result_from_json
-
-INCONCLUSIVE = 10
-"""The exit status of a run in which replies are missing and nothing failed."""
+from pytest_fcall.tracking.gates import GateVerdict
 
 
 class Gathering:
     """Takes results out of reports, and prints the summary."""
 
-    def __init__(self, config: pytest.Config, failed: bool) -> None:
+    def __init__(self, config: pytest.Config, failures: int = 0) -> None:
         self._config = config
-        self._failed = failed
-        """Whether anything failed that more replies could not have changed."""
+        self._failures = failures
+        """How many reports failed, with those of other tests."""
+        self._ending = Ending(otherwise=failures > 0)
+        self._verdicts: list[GateVerdict] | None = None
+        """What became of the gates, once they are judged."""
         self._unanswered: set[str] = set()
         self._results: dict[str, Result] = {}
         self._missing: set[str] = set()
@@ -48,7 +51,7 @@ class Gathering:
         """Keep the result; where a test was run again, the last one counts."""
         sent: Mapping[str, Any] | None = getattr(report, "fcall", None)
         if report.failed:
-            self._failed |= not (sent and sent["unanswered"])
+            self._count_failure(sent)
         if sent is None or report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of pytest-rerunfailures
             return
         if sent["unanswered"]:
@@ -61,6 +64,20 @@ class Gathering:
         self._changes.update(sent["changes"])
         if sent["missing"]:
             self._missing.add(report.nodeid)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Count what fails beside the cases."""
+        if report.failed:
+            self._count_failure(None)
+
+    def _count_failure(self, sent: Mapping[str, Any] | None) -> None:
+        self._failures += 1
+        if sent and sent["unanswered"]:
+            self._ending.unanswered = True
+        elif sent and sent["judged"]:
+            self._ending.verdicts = True
+        else:
+            self._ending.otherwise = True
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -80,6 +97,8 @@ class Gathering:
             terminalreporter.section("tool calls", sep="-")
         for line in [last_line(results)] if quiet else self._lines(results):
             terminalreporter.line(line)
+        for line in self._gate_lines(quiet):
+            terminalreporter.line(line)
 
     def _lines(self, results: Results) -> Iterator[str]:
         width = self._config.get_terminal_writer().fullwidth
@@ -93,6 +112,11 @@ class Gathering:
         yield from (safe_line(note) for note in (*self._notes, *here) if note)
         yield from summary_lines(results, width)
 
+    def _gate_lines(self, quiet: bool) -> list[str]:
+        if self._verdicts is None:
+            return ["gates are not judged: the run was broken off"] if gates_of(self._config).gates else []
+        return lines_of([verdict for verdict in self._verdicts if not (quiet and verdict.held)])
+
     def _take_figures(self, told: Mapping[str, tuple[int, str]]) -> None:
         """Keep the account that knows of the most requests: it is the last."""
         for model, (count, text) in told.items():
@@ -101,12 +125,17 @@ class Gathering:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Where nothing is wrong but that replies are missing, nobody knows how the model does."""
+        """Judge the gates, and say by the exit status how the run ended, where it was not broken off."""
         for run in self._runs:
             for file in file_of_run(self._config, run).parent.glob(f"limits-{run}.db*"):
                 file.unlink(missing_ok=True)
-        if session.exitstatus == pytest.ExitCode.TESTS_FAILED and self._unanswered and not self._failed:
-            session.exitstatus = INCONCLUSIVE
+        if session.exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            return
+        gates = gates_of(self._config)
+        if not session.shouldfail:
+            self._verdicts = gates.judge(tuple(self._results.values()))
+        self._ending.otherwise |= session.testsfailed > self._failures  # such as too little coverage
+        session.exitstatus = self._ending.status("items" if session.shouldfail else gates.fail, self._verdicts or ())
 
     def results(self) -> Results:
         """Everything that came in."""

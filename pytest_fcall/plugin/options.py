@@ -72,6 +72,20 @@ def add_options(parser: pytest.Parser) -> None:
         action="store_true",
         help="ask nothing: list what would be asked, with estimated tokens and cost",
     )
+    group.addoption(
+        "--fc-gate",
+        action="append",
+        default=[],
+        metavar="GATE",
+        help="what must hold of the whole run, such as 'accuracy>=0.9' or 'accuracy[parallel]>=80% and cost<=$2'",
+    )
+    group.addoption(
+        "--fc-fail",
+        choices=("items", "gates", "both"),
+        metavar="items|gates|both",
+        help="what makes the run fail: failed cases (default without gates), gates that do not hold (default with "
+        "gates), or both",
+    )
     parser.addini("fc_model", "models to use when the command line names none (one a line)", type="linelist")
     parser.addini(
         "fc_files",
@@ -79,7 +93,8 @@ def add_options(parser: pytest.Parser) -> None:
         type="linelist",
         default=["cases/**"],
     )
-    for name in ("record", "max_age", "concurrency", "rpm", "tpm", "max_cost"):
+    parser.addini("fc_gates", "gates, beside those of the command line (one a line)", type="linelist")
+    for name in ("fail", "record", "max_age", "concurrency", "rpm", "tpm", "max_cost"):
         parser.addini(f"fc_{name}", f"what --fc-{name.replace('_', '-')} is where the command line does not say")
 
 

@@ -34,6 +34,7 @@ def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
         file=file,
         line=(line or 0) + 1,
         replayed=bool(asked and asked.answer.recorded is not None),
+        no_reply=item.lacks_recording or item.lacks_reply,
     )
 
 

@@ -66,11 +66,12 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
             "result": result_to_json(result),
             "missing": item.lacks_recording,
             "unanswered": item.lacks_reply,
+            "judged": item.verdict is not None and report.when == "call",
             "recorded": item.asked.answer.recorded if item.asked else None,
             "changes": item.changes if item.config.get_verbosity() > 0 else [],
         }
     elif report.failed and item.nodeid in answering(item.config).unanswered:
-        report.fcall = {"unanswered": True}  # type: ignore[attr-defined]
+        report.fcall = {"unanswered": True, "judged": False}  # type: ignore[attr-defined]
     return report
 
 

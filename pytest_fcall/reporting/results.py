@@ -36,6 +36,8 @@ class Result:
     line: int = 1
     replayed: bool = False
     """Whether the reply came from a recording."""
+    no_reply: bool = False
+    """Whether no reply came, or is recorded: whatever the status, it says nothing about the model or the case."""
 
     @property
     def right(self) -> bool:
@@ -96,6 +98,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         file=_field(data, "file", str, ""),
         line=_field(data, "line", int, 1),
         replayed=_field(data, "replayed", bool, default=False),
+        no_reply=_field(data, "no_reply", bool, default=False),
     )
 
 

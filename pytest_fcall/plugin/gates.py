@@ -1,0 +1,64 @@
+"""`--fc-gate`, `fc_gates` and `--fc-fail`: what must hold of a whole run, and what makes it fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast, get_args
+
+import pytest
+
+from pytest_fcall.plugin.ending import Fail
+from pytest_fcall.plugin.measuring import measured
+from pytest_fcall.reporting.gates import JudgedGate, gate_lines
+from pytest_fcall.reporting.results import Result
+from pytest_fcall.tracking.gate_text import GateError, parse_gates
+from pytest_fcall.tracking.gates import Gate, GateVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """The gates of a run."""
+
+    gates: tuple[Gate, ...] = ()
+    fail: Fail = "items"
+
+    def judge(self, results: Sequence[Result]) -> list[GateVerdict]:
+        """Judge each by its part of the results."""
+        return [gate.judge(measured(results, gate.scope)) for gate in self.gates]
+
+
+def lines_of(verdicts: Sequence[GateVerdict]) -> list[str]:
+    """What people read of the verdicts."""
+    return gate_lines(
+        [JudgedGate(v.gate.text, v.gate.kind, v.figure, v.gate.bound, v.held, v.lacking) for v in verdicts]
+    )
+
+
+GATES = pytest.StashKey[Gates]()
+
+
+def gates_of(config: pytest.Config) -> Gates:
+    """The gates of the command line and of the configuration. Raises UsageError for one that cannot be read."""
+    if GATES not in config.stash:
+        config.stash[GATES] = _read(config)
+    return config.stash[GATES]
+
+
+def _read(config: pytest.Config) -> Gates:
+    written: list[tuple[str, str]] = [("fc_gates", text) for text in config.getini("fc_gates")]
+    typed: list[tuple[str, str]] = [("--fc-gate", text) for text in config.getoption("fc_gate")]
+    gates = tuple(gate for where, text in (*written, *typed) for gate in _parsed(where, text))
+    fail = config.getoption("fc_fail") or str(config.getini("fc_fail") or "") or ("gates" if gates else "items")
+    if fail not in get_args(Fail):
+        raise pytest.UsageError(f"fc_fail: {fail!r} is none of {', '.join(get_args(Fail))}")
+    if fail != "items" and not gates:
+        raise pytest.UsageError(f"--fc-fail={fail} wants gates, and there is none: add --fc-gate or fc_gates")
+    return Gates(gates, cast("Fail", fail))
+
+
+def _parsed(where: str, text: str) -> tuple[Gate, ...]:
+    try:
+        return parse_gates(text)
+    except GateError as error:
+        raise pytest.UsageError(f"{where}: {error}") from None

@@ -1,0 +1,118 @@
+"""Gates as people write them: `accuracy[parallel] >= 90% and cost <= $2`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fractions import Fraction
+
+from pytest_fcall.tracking.gates import SIGNS, Gate
+from pytest_fcall.tracking.readings import FIGURES, Kind, Number
+
+_BOUND = re.compile(r"(?P<dollar>\$?)(?P<number>\d{1,12}(?:\.\d{1,12})?)(?: ?(?P<unit>%|(?!and\b)[a-z]+))?")
+_SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0}
+_OTHER_WORDS = {"latency": "p95", "time": "p95", "price": "cost", "slowest": "max"}
+
+
+class GateError(ValueError):
+    """A gate that cannot be read. The text of the error has the gate, and a caret under what is wrong."""
+
+    def __init__(self, text: str, column: int, message: str) -> None:
+        super().__init__(f"{message}\n  {text}\n  {' ' * column}^")
+        self.column = column
+        self.message = message
+
+
+def parse_gates(text: str) -> tuple[Gate, ...]:
+    """Read gates that are joined by `and`, all of which must hold. Raises GateError."""
+    reader = _Reader(text)
+    gates = [_gate(reader)]
+    while not reader.is_at_end:
+        reader.take(r"and\b", "`and`, or the end")
+        gates.append(_gate(reader))
+    return tuple(gates)
+
+
+def _gate(reader: _Reader) -> Gate:
+    start = reader.column
+    figure = reader.take(r"\w+", f"a figure: {', '.join(FIGURES)}")[0]
+    if figure not in FIGURES:
+        raise reader.error(f"{figure!r} is no figure; {_meant(figure, FIGURES)}", start)
+    scope = _scope(reader)
+    sign = reader.take("|".join(SIGNS), f"one of {' '.join(SIGNS)}")[0]
+    at = reader.column
+    found = reader.take(_BOUND.pattern, "a number")
+    bound, share = _bound(reader, found, FIGURES[figure].kind, at)
+    return Gate(reader.text[start : reader.place].strip(), figure, sign, bound, share, scope)
+
+
+def _scope(reader: _Reader) -> tuple[str, ...]:
+    at = reader.column
+    if not reader.sees("["):
+        return ()
+    names = tuple(name.strip() for name in reader.take(r"\[([^]]*)\]", "a `]` after the name")[1].split(","))
+    if not all(names):
+        raise reader.error("a category, a tag or a model is wanted between the brackets", at)
+    return names
+
+
+def _bound(reader: _Reader, found: re.Match[str], kind: Kind, at: int) -> tuple[Number, bool]:
+    """The bound, and whether it is the share of a count."""
+    number, unit = Fraction(found["number"]), found["unit"] or ""
+    if found["dollar"] and kind != "dollars":
+        raise reader.error("only cost is in dollars", at)
+    if kind == "seconds":
+        if unit not in _SECONDS:
+            raise reader.error(f"a time is wanted: {found['number']}s or {found['number']}ms", at)
+        return float(found["number"]) * _SECONDS[unit], False
+    if unit not in (("", "%") if kind != "dollars" else ("",)):
+        raise reader.error(f"{unit!r} is no unit here", at + found.start("unit") - found.start())
+    if kind == "dollars":
+        return float(found["number"]), False
+    number = number / 100 if unit else number
+    if kind == "share" or unit:
+        if number > 1:
+            raise reader.error(f"nothing is more than 100 %: 0.9 and 90% are the same, and {found[0]} is not", at)
+        return number, kind == "count"
+    if number.denominator != 1:
+        raise reader.error("a whole number is wanted, or a share in percent", at)
+    return number, False
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    near = [_OTHER_WORDS[word.lower()]] if word.lower() in _OTHER_WORDS else get_close_matches(word, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Takes a text from left to right; spaces between its parts do not matter."""
+
+    text: str
+    place: int = 0
+
+    @property
+    def column(self) -> int:
+        """Where the next part begins."""
+        rest = self.text[self.place :]
+        return self.place + len(rest) - len(rest.lstrip())
+
+    @property
+    def is_at_end(self) -> bool:
+        return self.column == len(self.text)
+
+    def sees(self, text: str) -> bool:
+        return self.text.startswith(text, self.column)
+
+    def take(self, pattern: str, what: str) -> re.Match[str]:
+        """Take what fits; `what` is wanted, for the message."""
+        found = re.compile(pattern).match(self.text, self.column)
+        if found is None:
+            raise self.error(f"{what} is wanted here", self.column)
+        self.place = found.end()
+        return found
+
+    def error(self, message: str, column: int) -> GateError:
+        return GateError(self.text, column, message)

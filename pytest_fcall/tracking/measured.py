@@ -1,0 +1,24 @@
+"""What gates are judged by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a group of cases came to. What nobody measured is None, never zero."""
+
+    answered: int = 0
+    right: int = 0
+    missing: int = 0
+    """Cases without a reply, which say nothing of the model: nobody could be reached, or none is recorded."""
+    malformed: int = 0
+    cost: float | None = None
+    """In US dollars, as far as it is known."""
+    unpriced: int = 0
+    """Answers whose cost is not known."""
+    p50: float | None = None
+    p95: float | None = None
+    slowest: float | None = None
+    """In seconds."""

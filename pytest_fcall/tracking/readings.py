@@ -1,0 +1,97 @@
+"""The figures that gates know, and how each is read off what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from pytest_fcall.tracking.measured import Measured
+
+Number: TypeAlias = Fraction | float
+Kind: TypeAlias = Literal["share", "count", "dollars", "seconds"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A figure as far as it is known (None: not at all), and between what it lies.
+
+    Where something is `lacking`, the figure may still come to be anything between `low` and `high`.
+    """
+
+    value: Number | None
+    low: Number
+    high: Number
+    lacking: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Something that a gate may bound."""
+
+    kind: Kind
+    read: Callable[[Measured], Reading]
+    of: Callable[[Measured], int] = lambda measured: measured.answered
+    """Of how many a count is a share, where its bound is in percent."""
+
+
+def _accuracy(measured: Measured) -> Reading:
+    return _share(_count(measured.right, measured), measured.answered, measured.missing)
+
+
+def share_of(figure: Figure, measured: Measured) -> Reading:
+    """A count as a share of what it counts among."""
+    return _share(figure.read(measured), figure.of(measured), measured.missing)
+
+
+def _share(count: Reading, of: int, missing: int) -> Reading:
+    if of + missing == 0:
+        return Reading(None, 0, 1, count.lacking or "no case was answered")
+    value = None if count.value is None or of == 0 else Fraction(count.value) / of
+    low, high = Fraction(count.low) / (of + missing), Fraction(min(count.high, of + missing)) / (of + missing)
+    return Reading(value, low, high, count.lacking)
+
+
+def _count(number: int, measured: Measured) -> Reading:
+    """Each reply that is missing may add one."""
+    return Reading(number, number, number + measured.missing, _missing(measured))
+
+
+def _cost(measured: Measured) -> Reading:
+    known = round(measured.cost or 0.0, 9)  # sums of dollars are off by a little
+    lacking = _missing(measured)
+    if measured.unpriced and not lacking:
+        lacking = f"the cost of {_replies(measured.unpriced)} is not known"
+    value = None if measured.cost is None and measured.answered else known
+    return Reading(value, known, inf if lacking else known, lacking)
+
+
+def _seconds(value: float | None, measured: Measured) -> Reading:
+    lacking = _missing(measured)
+    if value is None and not lacking:
+        lacking = "no reply was timed"
+    return Reading(value, 0.0, inf, lacking) if lacking or value is None else Reading(value, value, value)
+
+
+def _missing(measured: Measured) -> str:
+    return f"{_replies(measured.missing)} missing" if measured.missing else ""
+
+
+def _replies(count: int) -> str:
+    return "1 reply" if count == 1 else f"{count:,} replies"
+
+
+FIGURES: Mapping[str, Figure] = MappingProxyType(
+    {
+        "accuracy": Figure("share", _accuracy),
+        "cases": Figure("count", lambda measured: _count(measured.answered, measured)),
+        "malformed": Figure("count", lambda measured: _count(measured.malformed, measured)),
+        "cost": Figure("dollars", _cost),
+        "p50": Figure("seconds", lambda measured: _seconds(measured.p50, measured)),
+        "p95": Figure("seconds", lambda measured: _seconds(measured.p95, measured)),
+        "max": Figure("seconds", lambda measured: _seconds(measured.slowest, measured)),
+    }
+)

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.conftest import Shop
+from tests.integration.exam import Exam, weather_in
+from tests.servers import Answer
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_gate_that_holds_makes_a_run_good_though_a_case_failed(weather: Shop, workers: str) -> None:
+    result = weather.ask("--fc-gate=accuracy>=50%", workers)
+    result.assert_outcomes(passed=1, failed=1)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["fcall: *1/2 right*", "gate accuracy>=50%  50.0 %  holds"])
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_gate_that_does_not_hold_makes_it_fail(weather: Shop, workers: str) -> None:
+    result = weather.ask("--fc-gate=accuracy>=0.4 and accuracy[smoke]>=1", "--fc-gate=cases>=3", workers)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "gate accuracy>=0.4        50.0 %  holds",
+            "gate accuracy[[]smoke]>=1  100.0 %  holds",
+            "gate cases>=3                  2  does not hold",
+        ]
+    )
+
+
+def test_gates_may_be_about_a_category_a_tag_or_a_model(weather: Shop) -> None:
+    other = "python:echo:answer_async"
+    result = weather.ask(
+        f"--fc-model={other}",
+        f"--fc-gate=cases[simple]==4 and cases[smoke]==2 and cases[{other}]==2 and cases[{other},smoke]==1",
+        "--fc-gate=accuracy[smok]>=1",
+    )
+    assert result.ret == 10
+    result.stdout.fnmatch_lines(["gate accuracy[[]smok[]]>=1 *inconclusive: no case was answered"])
+    assert result.stdout.str().count("  holds") == 4
+
+
+def test_where_replies_are_missing_a_gate_is_inconclusive(exam: Exam) -> None:
+    exam.cities("Oslo", "Rome", "Bern")
+    echo = exam.server.default
+    exam.server.default = lambda asked: Answer(status=500) if "Rome" in str(asked.json) else echo(asked)
+    result = exam.run("--fc-gate=accuracy>=0.5", "--fc-gate=malformed<=0")
+    assert result.ret == 10
+    result.stdout.fnmatch_lines(
+        ["gate accuracy>=0.5  100.0 %  inconclusive: 1 reply missing", "gate malformed<=0 *inconclusive*"]
+    )
+
+
+def test_what_is_not_recorded_is_missing_too(exam: Exam) -> None:
+    exam.cities("Oslo")
+    result = exam.shop.run("-o", f"fc_model={exam.named('exam')}", "--fc-gate=accuracy>=0.5")
+    result.assert_outcomes(skipped=1)
+    assert result.ret == 10
+    result.stdout.fnmatch_lines(["gate accuracy>=0.5  -  inconclusive: 1 reply missing"])
+
+
+def test_an_ordinary_test_still_fails_a_run_whose_gates_hold(weather: Shop) -> None:
+    weather.pytester.makepyfile(test_plain="def test_sum(): assert 1 + 1 == 3")
+    result = weather.ask("--fc-gate=accuracy>=0.5")
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(["gate accuracy>=0.5  50.0 %  holds"])
+    assert result.ret == 1
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "{id: typo, prompt: hello, expect: [{get_wether: {}}]}",
+        "{id: late, prompt: hello, expect: no_call}",
+    ],
+)
+def test_so_does_what_is_wrong_in_a_case_or_around_it(weather: Shop, entry: str) -> None:
+    weather.cases(f"cases: [{entry}]", "other.fc.yaml")
+    weather.pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture(autouse=True)
+        def room(request):
+            yield
+            assert "late" not in request.node.name
+        """
+    )
+    assert weather.ask("--fc-gate=accuracy>=0.5").ret == 1
+
+
+def test_what_another_plugin_finds_wrong_is_not_excused(weather: Shop) -> None:
+    weather.pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.hookimpl(wrapper=True)
+        def pytest_runtestloop(session):
+            result = yield
+            session.testsfailed += 1  # as pytest-cov does where too little is covered
+            return result
+        """
+    )
+    assert weather.ask("--fc-gate=accuracy>=0.5").ret == 1
+
+
+def test_a_gate_on_no_cases_at_all_is_judged_too(shop: Shop) -> None:
+    shop.pytester.makepyfile(test_plain="def test_nothing(): pass")
+    result = shop.ask("--fc-gate=cases>=1")
+    result.stdout.fnmatch_lines(["gate cases>=1  0  does not hold"])
+    assert result.ret == 1
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_run_that_was_broken_off_is_not_judged(weather: Shop, workers: str) -> None:
+    weather.cases(weather_in(f"Town{n}" for n in range(9)), "zz.fc.yaml")
+    result = weather.ask("-x", "--fc-gate=accuracy>=0.1", workers)
+    assert result.ret in (1, 2)
+    result.stdout.fnmatch_lines(["gates are not judged: the run was broken off"])
+
+
+@pytest.mark.parametrize("option", ["--collect-only", "--fc-dry-run"])
+def test_where_nothing_runs_no_gate_is_judged(weather: Shop, option: str) -> None:
+    result = weather.ask("--fc-gate=cases>=5", option)
+    assert result.ret == 0
+    result.stdout.no_fnmatch_line("gate*")
+
+
+def test_quiet_runs_tell_of_the_gates_that_do_not_hold(weather: Shop) -> None:
+    result = weather.ask("-q", "--fc-gate=accuracy>=0.5", "--fc-gate=cases>=3")
+    assert [line for line in result.outlines if line.startswith("gate")] == ["gate cases>=3  2  does not hold"]
+
+
+def test_what_is_no_gate_is_a_usage_error_that_points(weather: Shop) -> None:
+    result = weather.ask("--fc-gate=accuracy>=0.5 and latency<=5s")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            "ERROR: --fc-gate: 'latency' is no figure; did you mean 'p95'?",
+            "  accuracy>=0.5 and latency<=5s",
+            "                    ^",
+        ]
+    )
+
+
+def test_a_known_failure_does_not_make_a_run_fail_but_counts_in_its_gates(shop: Shop) -> None:
+    shop.cases("cases: [{id: a, prompt: Hello, expect: any_call, xfail: it is shy}]")
+    result = shop.ask("--fc-gate=accuracy>=0.5")
+    result.assert_outcomes(xfailed=1)
+    assert result.ret == 1

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.tracking.gate_text import GateError, parse_gates
+from pytest_fcall.tracking.gates import Gate
+
+
+@pytest.mark.parametrize(
+    ("text", "gate"),
+    [
+        ("accuracy>=0.9", Gate("accuracy>=0.9", "accuracy", ">=", Fraction(9, 10))),
+        ("  accuracy >= 99.9% ", Gate("accuracy >= 99.9%", "accuracy", ">=", Fraction(999, 1000))),
+        ("accuracy[parallel]>=1", Gate("accuracy[parallel]>=1", "accuracy", ">=", Fraction(1), scope=("parallel",))),
+        (
+            "accuracy [openai:gpt-5.2, smoke] > 0",
+            Gate(
+                "accuracy [openai:gpt-5.2, smoke] > 0", "accuracy", ">", Fraction(0), scope=("openai:gpt-5.2", "smoke")
+            ),
+        ),
+        ("cases>=200", Gate("cases>=200", "cases", ">=", Fraction(200))),
+        ("malformed<=2%", Gate("malformed<=2%", "malformed", "<=", Fraction(1, 50), share=True)),
+        ("malformed==0", Gate("malformed==0", "malformed", "==", Fraction(0))),
+        ("cost<=1", Gate("cost<=1", "cost", "<=", 1.0)),
+        ("cost < $0.2", Gate("cost < $0.2", "cost", "<", 0.2)),
+        ("p95<=5s", Gate("p95<=5s", "p95", "<=", 5.0)),
+        ("p50 < 200 ms", Gate("p50 < 200 ms", "p50", "<", 0.2)),
+        ("max<=1.5min", Gate("max<=1.5min", "max", "<=", 90.0)),
+    ],
+)
+def test_a_gate_is_read(text: str, gate: Gate) -> None:
+    assert parse_gates(text) == (gate,)
+
+
+def test_and_joins_gates_that_must_all_hold() -> None:
+    gates = parse_gates("accuracy[and] >= 90% and cases>=10 and p95<=5s")
+    assert [gate.text for gate in gates] == ["accuracy[and] >= 90%", "cases>=10", "p95<=5s"]
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "message"),
+    [
+        ("", 0, "a figure: accuracy, "),
+        ("accurcy>=0.9", 0, "'accurcy' is no figure; did you mean 'accuracy'?"),
+        ("latency<=5s", 0, "'latency' is no figure; did you mean 'p95'?"),
+        ("beauty>=1", 0, "'beauty' is no figure; known are accuracy, "),
+        ("accuracy 0.9", 9, "one of >= <= == > < is wanted here"),
+        ("accuracy=>0.9", 8, "one of >= "),
+        ("accuracy>=", 10, "a number is wanted here"),
+        ("accuracy>=90", 10, "0.9 and 90% are the same, and 90 is not"),
+        ("accuracy>=101%", 10, "nothing is more than 100 %"),
+        ("accuracy>=-1", 10, "a number is wanted here"),
+        ("accuracy>=0.9s", 13, "'s' is no unit here"),
+        ("accuracy>=$1", 10, "only cost is in dollars"),
+        ("accuracy[parallel>=0.9", 8, "a `]` after the name is wanted here"),
+        ("accuracy[]>=0.9", 8, "a category, a tag or a model is wanted"),
+        ("accuracy[a,]>=0.9", 8, "a category, a tag or a model is wanted"),
+        ("cases>=1.5", 7, "a whole number is wanted"),
+        ("cases>=1e400", 8, "'e' is no unit here"),
+        ("cost<=1%", 7, "'%' is no unit here"),
+        ("p95<=5", 5, "a time is wanted: 5s or 5ms"),
+        ("p95<=5h", 5, "a time is wanted: 5s or 5ms"),
+        ("p95<=5s, cost<=1", 7, "`and`, or the end is wanted here"),
+        ("p95<=5s andcost<=1", 8, "`and`, or the end is wanted here"),
+        ("p95<=5s and", 11, "a figure: "),
+        ("cases>=9999999999999", 19, "`and`, or the end is wanted here"),
+    ],
+)
+def test_what_is_no_gate_is_pointed_at(text: str, column: int, message: str) -> None:
+    with pytest.raises(GateError) as raised:
+        parse_gates(text)
+    assert (raised.value.column, message in raised.value.message) == (column, True)
+    assert str(raised.value).splitlines()[1:] == [f"  {text}", f"  {' ' * column}^"]
+
+
+@given(st.text() | st.text("acury[]<>=0.9$%sm and"))
+def test_any_text_is_read_or_told_to_be_wrong(text: str) -> None:
+    column = 0
+    try:
+        assert parse_gates(text)
+    except GateError as error:
+        column = error.column
+    assert 0 <= column <= len(text)

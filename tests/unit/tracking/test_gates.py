@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcall.tracking.gate_text import parse_gates
+from pytest_fcall.tracking.gates import GateVerdict
+from pytest_fcall.tracking.measured import Measured
+
+WELL = Measured(answered=200, right=180, malformed=3, cost=0.5, p50=1.0, p95=2.5, slowest=9.0)
+
+
+def judge(text: str, measured: Measured) -> GateVerdict:
+    (gate,) = parse_gates(text)
+    return gate.judge(measured)
+
+
+@pytest.mark.parametrize(
+    ("gate", "held"),
+    [
+        ("accuracy>=0.9", True),
+        ("accuracy>=90%", True),
+        ("accuracy>0.9", False),
+        ("accuracy==0.9", True),
+        ("accuracy<0.9", False),
+        ("cases>=200", True),
+        ("cases>=201", False),
+        ("malformed<=3", True),
+        ("malformed<=2", False),
+        ("malformed<=1.5%", True),
+        ("malformed<=1.49%", False),
+        ("cost<=0.5", True),
+        ("cost<$0.5", False),
+        ("p50<=1s", True),
+        ("p95<=2s", False),
+        ("p95<=2600ms", True),
+        ("max<=10s", True),
+    ],
+)
+def test_a_figure_is_held_against_its_bound(gate: str, held: bool) -> None:
+    assert judge(gate, WELL).held is held
+
+
+@pytest.mark.parametrize(
+    ("gate", "held"),
+    [
+        ("accuracy>=0.85", None),
+        ("accuracy>=0.9", None),  # 180 to 190 of 210 may be right in the end
+        ("accuracy>=0.91", False),
+        ("accuracy<0.85", False),
+        ("accuracy==0.9", None),
+        ("accuracy==0.5", False),
+        ("cases>=210", None),
+        ("cases>=211", False),
+        ("malformed<=3", None),
+        ("malformed<=2", False),
+        ("malformed<=1%", False),
+        ("cost<=1", None),
+        ("cost<=0.4", False),
+        ("p95<=5s", None),
+        ("p95<=1s", None),
+    ],
+)
+def test_where_replies_are_missing_only_what_they_cannot_change_is_decided(gate: str, held: bool | None) -> None:
+    lacking = Measured(answered=200, right=180, missing=10, malformed=3, cost=0.5, p50=1.0, p95=2.5)
+    verdict = judge(gate, lacking)
+    assert (verdict.held, verdict.lacking) == (held, "" if held is False else "10 replies missing")
+
+
+@pytest.mark.parametrize(
+    ("gate", "held", "lacking"),
+    [
+        ("accuracy>=0.9", None, "no case was answered"),
+        ("accuracy<=1", None, "no case was answered"),
+        ("cases>=1", False, ""),
+        ("cases>=0", True, ""),
+        ("malformed<=0", True, ""),
+        ("malformed<=1%", None, "no case was answered"),
+        ("cost<=1", True, ""),
+        ("p95<=5s", None, "no reply was timed"),
+    ],
+)
+def test_of_no_cases_nothing_is_known_but_their_number(gate: str, held: bool | None, lacking: str) -> None:
+    verdict = judge(gate, Measured())
+    assert (verdict.held, verdict.lacking) == (held, lacking)
+
+
+def test_a_cost_that_is_not_known_is_not_taken_for_nothing() -> None:
+    part = Measured(answered=3, right=3, cost=0.5, unpriced=1)
+    assert judge("cost<=1", part) == GateVerdict(
+        parse_gates("cost<=1")[0], 0.5, None, "the cost of 1 reply is not known"
+    )
+    assert judge("cost<=0.4", part).held is False
+    assert judge("cost<=1", Measured(answered=3, unpriced=3)).figure is None
+
+
+def test_sums_of_dollars_are_not_held_against_bounds_to_the_last_bit() -> None:
+    assert judge("cost<=0.3", Measured(answered=3, cost=0.1 + 0.1 + 0.1)).held is True
