@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -94,8 +95,23 @@ def header(config: pytest.Config) -> list[str]:
 
     named = named_models(config)
     return header_lines(
-        [each.model.id for each in named], origin=named[0].origin, live=any(each.live for each in named)
+        [_shown(each.model, config.rootpath) for each in named],
+        origin=named[0].origin,
+        live=any(each.live for each in named),
     )
+
+
+def _shown(model: Model, root: Path) -> str:
+    """The model, with the grammar that it is held to: what it says then is not all its own doing."""
+    if model.kind != "local":
+        return model.id
+    from pytest_fcall.backends.entries import BadSettings
+    from pytest_fcall.backends.local import local_backend
+
+    with suppress(BadSettings):  # whoever asks it will be told
+        grammar = local_backend(model, root).settings.get("grammar", "off")
+        return model.id if grammar == "off" else f"{model.id}?grammar={grammar}"
+    return model.id
 
 
 def parametrise(metafunc: pytest.Metafunc) -> None:
