@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from pytest_fcall.core import Call, Finish, Json, Message, RawCall, Reply, Usage
+from pytest_fcall.backends.openai.fields import engine, finish, said, text, usage
+from pytest_fcall.core import Call, Json, Message, RawCall, Reply
 
 FORMS = (
     "text, a list of calls ({'name': ..., 'arguments': {...}}), an OpenAI or Anthropic message, "
     "or the list of all messages"
 )
-_FINISH: Mapping[str, Finish] = {
-    "stop": "stop",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "tool_calls": "tool_calls",
-    "tool_use": "tool_calls",
-    "function_call": "tool_calls",
-    "length": "length",
-    "max_tokens": "length",
-    "refusal": "refusal",
-    "content_filter": "content_filter",
-}
 
 
 class AnswerError(TypeError):
@@ -64,10 +53,10 @@ def _mapping(answer: Mapping[str, Any]) -> Reply:
     if isinstance(choices := answer.get("choices"), Sequence) and choices:
         choice = _object(choices[0], "choices[0]")
         message = _object(choice.get("message"), "choices[0].message")
-        reply = replace(_message(message), usage=_usage(answer.get("usage")), engine=_engine(answer))
+        reply = replace(_message(message), usage=usage(answer.get("usage")), engine=engine(answer))
         return _finished(reply, choice.get("finish_reason"))
     if "role" in answer or "tool_calls" in answer or "content" in answer or "function_call" in answer:
-        reply = replace(_message(answer), usage=_usage(answer.get("usage")), engine=_engine(answer))
+        reply = replace(_message(answer), usage=usage(answer.get("usage")), engine=engine(answer))
         return _finished(reply, answer.get("stop_reason"))
     if "name" in answer:
         return _calls([answer])
@@ -82,37 +71,32 @@ def _object(value: object, where: str) -> Mapping[str, Any]:
 
 
 def _finished(reply: Reply, reason: object) -> Reply:
-    return replace(reply, finish=_FINISH.get(reason, "unknown")) if isinstance(reason, str) else reply
+    return replace(reply, finish=finish(reason)) if isinstance(reason, str) else reply
 
 
 def _message(message: Mapping[str, Any]) -> Reply:
     content = message.get("content")
-    text, calls = _content(content)
+    spoken, refused = said(content)
+    calls = list(_calls_within(content))
     tool_calls = message.get("tool_calls") or ()
     if not isinstance(tool_calls, (list, tuple)):
         raise AnswerError(f"the app returned a message whose tool_calls are a {type(tool_calls).__name__}, not a list")
     calls += map(_raw, tool_calls)
     if (legacy := message.get("function_call")) is not None:
         calls.append(_raw(legacy))
-    refusal = message.get("refusal")
     return Reply(
-        text=text,
+        text=spoken,
         tool_calls=tuple(calls),
-        refusal=refusal if isinstance(refusal, str) else None,
+        refusal=text(message.get("refusal")) or refused,
         finish="tool_calls" if calls else "stop",
     )
 
 
-def _content(content: object) -> tuple[str, list[RawCall]]:
-    """Text and calls of a message's content: a string, or OpenAI's or Anthropic's list of parts."""
-    if not isinstance(content, Sequence) or isinstance(content, str):
-        return content if isinstance(content, str) else "", []
-    parts = [part for part in content if isinstance(part, Mapping)]
-    text = "".join(str(part.get("text", "")) for part in parts if part.get("type") in ("text", "output_text"))
-    calls = [
-        RawCall(part.get("name"), part.get("input"), _id(part)) for part in parts if part.get("type") == "tool_use"
-    ]
-    return text, calls
+def _calls_within(content: object) -> Iterator[RawCall]:
+    """The calls among the parts of a content, as Anthropic has them."""
+    for part in content if isinstance(content, list | tuple) else ():
+        if isinstance(part, Mapping) and part.get("type") == "tool_use":
+            yield RawCall(part.get("name"), part.get("input"), text(part.get("id")))
 
 
 def _calls(items: Sequence[object]) -> Reply:
@@ -129,7 +113,7 @@ def _raw(item: object) -> RawCall:
         inner = item.get("function")
         call = inner if isinstance(inner, Mapping) else item
         if "name" in call:
-            return RawCall(call["name"], _arguments(call), _id(item))
+            return RawCall(call["name"], _arguments(call), text(item.get("id")))
     raise AnswerError(f"the app returned a list with {item!r:.80} in it; it may return {FORMS}")
 
 
@@ -138,11 +122,6 @@ def _arguments(call: Mapping[str, Any]) -> Json:
         if key in call:
             return cast("Json", call[key])
     return {}
-
-
-def _id(item: Mapping[str, Any]) -> str | None:
-    found = item.get("id")
-    return found if isinstance(found, str) else None
 
 
 def _trail(messages: list[object], asked: Sequence[Message]) -> Reply:
@@ -162,18 +141,3 @@ def _trail(messages: list[object], asked: Sequence[Message]) -> Reply:
 
 def _said(message: Mapping[str, Any]) -> tuple[object, object]:
     return message.get("role"), message.get("content")
-
-
-def _usage(usage: object) -> Usage | None:
-    if not isinstance(usage, Mapping):
-        return None
-
-    def count(*names: str) -> int | None:
-        return next((n for name in names if isinstance(n := usage.get(name), int)), None)
-
-    return Usage(count("prompt_tokens", "input_tokens"), count("completion_tokens", "output_tokens"))
-
-
-def _engine(answer: Mapping[str, Any]) -> Mapping[str, str]:
-    model = answer.get("model")
-    return {"model": model} if isinstance(model, str) else {}

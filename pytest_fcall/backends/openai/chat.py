@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from pytest_fcall.backends.images import with_data_urls
-from pytest_fcall.backends.openai.fields import engine, items, mapping, said, text, usage
+from pytest_fcall.backends.openai.fields import engine, finish, items, mapping, said, text, usage
 from pytest_fcall.backends.openai.question import Form, Question
 from pytest_fcall.core import Finish, Json, RawCall, Reply
 from pytest_fcall.schema.wires import Outgoing
 
-_FINISH: Mapping[str, Finish] = MappingProxyType(
-    {
-        **dict.fromkeys(("stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete", "completed"), "stop"),
-        **dict.fromkeys(("tool_calls", "tool_call", "tool_use", "function_call"), "tool_calls"),
-        **dict.fromkeys(("length", "max_tokens", "model_length", "max_output_tokens"), "length"),
-        **dict.fromkeys(("content_filter", "content_filtered", "guardrail_intervened"), "content_filter"),
-        **dict.fromkeys(("safety", "recitation", "prohibited_content", "blocklist", "spii"), "content_filter"),
-        "refusal": "refusal",
-    }
-)
 _UNREADABLE = ("malformed_function_call", "malformed_tool_call", "unexpected_tool_call")
 
 
@@ -84,8 +73,8 @@ def _call(call: Json, out: Outgoing) -> RawCall:
 
 
 def _finish(reason: str | None, refusal: str | None) -> Finish:
-    finish = _FINISH.get((reason or "").lower(), "unknown")
-    return "refusal" if refusal and finish in ("stop", "unknown") else finish
+    known = finish(reason)
+    return "refusal" if refusal and known in ("stop", "unknown") else known
 
 
 def _malformed(reason: str | None) -> str | None:

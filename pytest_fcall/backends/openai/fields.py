@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
-from pytest_fcall.core import Json, Usage
+from pytest_fcall.core import Finish, Json, Usage
 
 _EMPTY: Mapping[str, Json] = {}
+_FINISH: Mapping[str, Finish] = MappingProxyType(
+    {
+        **dict.fromkeys(("stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete", "completed"), "stop"),
+        **dict.fromkeys(("tool_calls", "tool_call", "tool_use", "function_call"), "tool_calls"),
+        **dict.fromkeys(("length", "max_tokens", "model_length", "max_output_tokens"), "length"),
+        **dict.fromkeys(("content_filter", "content_filtered", "guardrail_intervened"), "content_filter"),
+        **dict.fromkeys(("safety", "recitation", "prohibited_content", "blocklist", "spii"), "content_filter"),
+        "refusal": "refusal",
+    }
+)
 
 
 def mapping(value: Json) -> Mapping[str, Json]:
@@ -39,6 +50,11 @@ def said(content: Json) -> tuple[str, str | None]:
     texts = [text(part.get("text")) or "" for part in parts if part.get("type") in ("text", "output_text", None)]
     refusals = (text(part.get("refusal")) for part in parts if part.get("type") == "refusal")
     return "".join(texts), next(filter(None, refusals), None)
+
+
+def finish(reason: str | None) -> Finish:
+    """Why the model ended, by whichever name a provider has for it."""
+    return _FINISH.get((reason or "").lower(), "unknown")
 
 
 def engine(body: Mapping[str, Json]) -> dict[str, Json]:

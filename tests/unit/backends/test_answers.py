@@ -47,11 +47,11 @@ def test_a_whole_completion_carries_finish_reason_usage_and_model() -> None:
         {
             "model": "gpt-5.2-2026-01-01",
             "choices": [{"message": {"role": "assistant", "content": "Par"}, "finish_reason": "length"}],
-            "usage": {"prompt_tokens": 12, "completion_tokens": 1},
+            "usage": {"prompt_tokens": 12, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 8}},
         }
     )
     assert (reply.text, reply.finish) == ("Par", "length")
-    assert reply.usage == Usage(12, 1)
+    assert reply.usage == Usage(12, 1, cached_tokens=8)
     assert reply.engine == {"model": "gpt-5.2-2026-01-01"}
 
 
@@ -70,6 +70,12 @@ def test_an_anthropic_answer_carries_text_calls_stop_reason_and_usage() -> None:
     assert reply.text == "Let me look. "
     assert reply.tool_calls == (RawCall("get_weather", WEATHER, "t1"),)
     assert (reply.finish, reply.usage) == ("tool_calls", Usage(9, 5))
+
+
+def test_a_text_that_is_none_says_nothing_and_counts_that_are_none_are_not_known() -> None:
+    content = [{"type": "text", "text": None}, {"type": "refusal", "refusal": "I will not."}]
+    reply = reply_of({"role": "assistant", "content": content, "usage": {"input_tokens": True, "output_tokens": -1}})
+    assert (reply.text, reply.refusal, reply.usage) == ("", "I will not.", Usage())
 
 
 def test_objects_of_provider_libraries_are_read_by_what_they_dump() -> None:
