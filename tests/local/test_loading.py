@@ -148,6 +148,15 @@ def test_a_template_of_the_project_stands_for_the_models_own(load: Load, tmp_pat
     assert model.prompt(requests((WEATHER,))[1]).text.startswith("Hi [")
 
 
+def test_a_model_may_end_its_answers_in_several_ways(load: Load, tiny: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "ends"
+    shutil.copytree(tiny, folder)
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [2, 5], "do_sample": True}))
+    engine: Any = load(name=str(folder)).engine
+    assert engine._ends == {1, 2, 5}
+    assert engine._grammars._loaded.ends == {1, 2, 5}
+
+
 def test_other_weights_give_other_answers(model: Answerer, load: Load, tmp_path: Path) -> None:
     other = load(name=str(write_tiny(tmp_path, seed=1)))
     assert say(other, "Hi", max_tokens=8)[0].text != say(model, "Hi", max_tokens=8)[0].text

@@ -68,7 +68,10 @@ class TransformersEngine:
 
     def _row(self, prompt: Prompt, sampling: Sampling) -> Row:
         tokens = self._tokenizer(prompt.text, add_special_tokens=False)["input_ids"]
-        limit = getattr(self._model.config, "max_position_embeddings", None) or len(tokens) + sampling.max_tokens
+        limit = (
+            getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
+            or len(tokens) + sampling.max_tokens
+        )
         if len(tokens) >= limit:
             raise CaseRefused(f"the prompt has {len(tokens):,} tokens, and the model can read {limit:,}")
         return Row(tokens, prompt.tools, min(sampling.max_tokens, limit - len(tokens)))

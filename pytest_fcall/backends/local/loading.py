@@ -35,13 +35,8 @@ class Loaded:
     tokenizer: Any
     about: Mapping[str, Json]
     """Versions, dtype and device."""
-
-    @property
-    def ends(self) -> frozenset[int]:
-        """The tokens by which the model says that it is done."""
-        told = self.model.generation_config.eos_token_id
-        several = told if isinstance(told, list | tuple) else [told]
-        return frozenset(each for each in (*several, self.tokenizer.eos_token_id) if isinstance(each, int))
+    ends: frozenset[int]
+    """The tokens by which the model says that it is done."""
 
 
 def load_model(weights: Weights, loading: Loading, cache: Path | None = None) -> Loaded:
@@ -77,7 +72,13 @@ def load_model(weights: Weights, loading: Loading, cache: Path | None = None) ->
         "dtype": str(model.dtype).removeprefix("torch."),
         "device": _devices(torch, model),
     }
-    return Loaded(model, tokenizer, about)
+    return Loaded(model, tokenizer, about, _ends(model, tokenizer))
+
+
+def _ends(model: Any, tokenizer: Any) -> frozenset[int]:
+    told = model.generation_config.eos_token_id
+    several = told if isinstance(told, list | tuple) else [told]
+    return frozenset(each for each in (*several, tokenizer.eos_token_id) if isinstance(each, int))
 
 
 def _best_device(torch: Any) -> str:

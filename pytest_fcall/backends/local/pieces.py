@@ -34,8 +34,11 @@ class Pieces:
                 if not is_out_of_memory(error):
                     raise
                 _refuse_one(piece)
-                self.most = len(piece) // 2
-                self._free()
+            else:
+                continue
+            # Not before the error is forgotten, which holds on to all that was in memory.
+            self.most = len(piece) // 2
+            self._free()
         return done
 
 
