@@ -40,12 +40,20 @@ def greatest_usage(request: Request) -> Usage:
     Without a limit a reply may be longer than `LONGEST_REPLY`, which is counted here.
     """
     text, beside = _content(request)
-    return Usage(len(text.encode("utf-8", "surrogatepass")) + beside, _limit(request))
+    replies = max(_counts(request, ["n"]), default=1)
+    return Usage(len(text.encode("utf-8", "surrogatepass")) + beside, _limit(request) * replies)
 
 
 def _limit(request: Request) -> int:
-    given = (request.settings.get(name) for name in _LIMITS)
-    return next((limit for limit in given if type(limit) is int and limit > 0), LONGEST_REPLY)
+    return max(_counts(request, _LIMITS), default=LONGEST_REPLY)
+
+
+def _counts(request: Request, names: Sequence[str]) -> list[int]:
+    """What is set by these names; what is sent beside the settings counts before them, or not, as the server likes."""
+    beside = request.settings.get("extra_body")
+    tables = [request.settings, beside] if isinstance(beside, Mapping) else [request.settings]
+    given = [table.get(name) for table in tables for name in names]
+    return [count for count in given if type(count) is int and count > 0]
 
 
 def _content(request: Request) -> tuple[str, int]:

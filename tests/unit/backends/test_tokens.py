@@ -72,6 +72,8 @@ def test_an_image_counts_as_one_whatever_its_bytes(image: Json) -> None:
     [
         ({}, LONGEST_REPLY),
         ({"max_tokens": 20}, 20),
+        ({"max_tokens": 20, "extra_body": {"max_completion_tokens": 2000}}, 2000),
+        ({"max_tokens": 20, "extra_body": "n"}, 20),
         ({"max_completion_tokens": 2000}, 2000),
         ({"max_output_tokens": 20}, 20),
         ({"max_tokens": None}, LONGEST_REPLY),
@@ -84,6 +86,11 @@ def test_a_reply_ends_at_its_limit(settings: Any, greatest: int) -> None:
     request = asking("Hi", **settings)
     assert greatest_usage(request).output_tokens == greatest
     assert likely_usage(request).output_tokens == min(REPLY, greatest)
+
+
+def test_each_of_several_replies_may_be_of_the_greatest_length() -> None:
+    assert greatest_usage(asking("Hi", n=3, max_tokens=20)).output_tokens == 60
+    assert greatest_usage(asking("Hi", extra_body={"n": 2}, max_tokens=20)).output_tokens == 40
 
 
 TEXTS = st.text(st.characters(exclude_categories=[]))
