@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
@@ -11,6 +12,8 @@ from typing import cast
 from pytest_fcall.core import Json
 
 Check = Callable[[Json], bool]
+
+_HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,5 +115,7 @@ def _is_json(value: object) -> bool:
 
 
 def _is_header(name: object, value: object) -> bool:
-    """Whether it can stand in a request's head without opening a new line there."""
-    return isinstance(name, str) and isinstance(value, str) and bool(name) and f"{name}{value}".isprintable()
+    """Whether it can stand in a request's head, in one line of its own."""
+    if not (isinstance(name, str) and isinstance(value, str)):
+        return False
+    return _HEADER.fullmatch(name) is not None and value.isascii() and value.isprintable()

@@ -98,8 +98,11 @@ class AskModel:
 
 
 def plain_request(prompt: str | Sequence[Message], tools: Iterable[object], settings: dict[str, Json]) -> Request:
-    """Put what a plain test asks into a Request."""
+    """Put what a plain test asks into a Request. What is no prompt ends the test."""
+    __tracebackhide__ = True
     messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    if not (isinstance(messages, Sequence) and all(isinstance(message, Mapping) for message in messages)):
+        fail("a prompt is a text, or a list of messages such as {'role': 'user', 'content': 'Weather in Oslo?'}")
     return Request(tuple(messages), tuple(map(tool_from_object, tools)), settings)
 
 

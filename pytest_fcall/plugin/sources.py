@@ -63,8 +63,13 @@ class Question(NamedTuple):
 
     @classmethod
     def of(cls, source: Source, request: Request, asker: Asker) -> Question:
-        """Put it, under the digest that its reply is kept by."""
-        return cls(source, request, asker, request_digest(source.named.model.id, request))
+        """Put it, under the digest that its reply is kept by; end the test in words if no JSON can say it."""
+        __tracebackhide__ = True
+        model = source.named.model.id
+        try:
+            return cls(source, request, asker, request_digest(model, request))
+        except (TypeError, ValueError, RecursionError) as error:
+            fail(f"{model}: the request cannot be sent: {error}")
 
     @property
     def model(self) -> Model:

@@ -39,6 +39,23 @@ def test_a_plain_test_runs_once_for_each_model(shop: Shop) -> None:
     result.stdout.fnmatch_lines(["test_plain.py::test_calls?python:echo:answer_async? PASSED*"])
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("5", "a prompt is a text, or a list of messages such as *"),
+        ("[5]", "a prompt is a text, or a list of messages such as *"),
+        ("'x', seed=object()", "python:echo:answer: the request cannot be sent: *object is not JSON serializable"),
+        ("'x', top_p=float('nan')", "python:echo:answer: the request cannot be sent: *not JSON compliant*"),
+    ],
+)
+def test_what_cannot_be_asked_is_told_in_words(shop: Shop, asked: str, told: str) -> None:
+    shop.file("test_plain.py", f"def test_it(fc_model):\n    fc_model({asked})\n")
+    result = shop.ask("--tb=long")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([told])
+    result.stdout.no_fnmatch_line("*plugin/*.py*")
+
+
 def test_an_async_test_awaits_the_model(shop: Shop) -> None:
     shop.file(
         "test_plain.py",

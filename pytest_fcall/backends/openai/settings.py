@@ -15,7 +15,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
     {
         "base_url": text("a URL such as http://127.0.0.1:8000/v1", shapes=False),
         "api_key_env": text("the name of an environment variable", shapes=False),
-        "headers": table("names and texts without line breaks", of_texts=True, shapes=False),
+        "headers": table("names and texts in one line of ASCII each", of_texts=True, shapes=False),
         "serve": Option("a command such as `vllm serve {model} --port {port}`", is_command, shapes=False),
         "serve_timeout": number("a number of seconds above zero", 0, above=True, shapes=False),
         "timeout": number("a number of seconds above zero", 0, above=True, shapes=False),
