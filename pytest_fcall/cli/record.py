@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from contextlib import closing
 
 from pytest_fcall.backends.store import ReplyStore, StoreError, store_path
-from pytest_fcall.cli.ages import seconds
 from pytest_fcall.cli.project import existing_paths
 from pytest_fcall.cli.recorded import Records
 from pytest_fcall.cli.recorded_files import export_replies, import_replies
 from pytest_fcall.cli.recorded_store import prune, show
+from pytest_fcall.core.age import age_in_seconds
 
 _HELP = """\
 examples:
@@ -73,6 +73,13 @@ def _parser() -> ArgumentParser:
         actions.add_argument(f"--{name}", dest="action", action="store_const", const=name, help=does)
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: this folder)")
     parser.add_argument(
-        "--older", type=seconds, metavar="AGE", help="with --prune: only what no run has used for so long, such as 30d"
+        "--older", type=_age, metavar="AGE", help="with --prune: only what no run has used for so long, such as 30d"
     )
     return parser
+
+
+def _age(text: str) -> int:
+    try:
+        return age_in_seconds(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None

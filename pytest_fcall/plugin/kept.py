@@ -54,7 +54,7 @@ class Kept:
         """When a reply must have been recorded to stand for a new one where one may be asked for."""
         record, max_age = self._options.record, self._options.max_age
         if record == "missing":
-            return -inf if max_age is None else self.started - max_age.total_seconds()
+            return -inf if max_age is None else self.started - max_age
         return self.started if record == "all" else inf
 
     def nearest(self, question: Question) -> Recorded | None:

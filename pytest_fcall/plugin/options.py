@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from math import inf
 from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 import pytest
+
+from pytest_fcall.core.age import age_in_seconds
 
 Record: TypeAlias = Literal["missing", "all", "off"]
 
 CONCURRENCY = 64
 
-_T = TypeVar("_T")
+_T = TypeVar("_T", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,8 @@ class Options:
 
     replay: bool
     record: Record
-    max_age: timedelta | None
+    max_age: int | None
+    """In seconds."""
     concurrency: int
     requests_per_minute: int | None
     tokens_per_minute: int | None
@@ -60,7 +64,7 @@ def add_options(parser: pytest.Parser) -> None:
         help="missing: use the replies that are kept, ask for the others and keep them (default); all: ask for all of "
         "them again; off: neither use nor keep any",
     )
-    group.addoption("--fc-max-age", metavar="7d", help="ask again for replies older than so many days (d), h or m")
+    group.addoption("--fc-max-age", metavar="7d", help="ask again for replies that are older: 2w, 7d, 12h or 30m")
     group.addoption(
         "--fc-concurrency", metavar="N", help=f"requests in flight, over all workers (default {CONCURRENCY})"
     )
@@ -106,7 +110,7 @@ def options(config: pytest.Config) -> Options:
 
 
 def _read(config: pytest.Config) -> Options:
-    concurrency = _number(config, "concurrency", int)
+    concurrency = _number(config, "concurrency", int, "whole number")
     record = _given(config, "record") or "missing"
     if record not in get_args(Record):
         raise pytest.UsageError(f"fc_record: {record!r} is none of {', '.join(get_args(Record))}")
@@ -115,9 +119,9 @@ def _read(config: pytest.Config) -> Options:
         record=cast("Record", record),
         max_age=_age(_given(config, "max_age")),
         concurrency=CONCURRENCY if concurrency is None else concurrency,
-        requests_per_minute=_number(config, "rpm", int),
-        tokens_per_minute=_number(config, "tpm", int),
-        max_cost=_number(config, "max_cost", float),
+        requests_per_minute=_number(config, "rpm", int, "whole number"),
+        tokens_per_minute=_number(config, "tpm", int, "whole number"),
+        max_cost=_number(config, "max_cost", float, "number of US dollars"),
         dry_run=config.getoption("fc_dry_run"),
     )
 
@@ -127,23 +131,19 @@ def _given(config: pytest.Config, name: str) -> str:
     return config.getoption(f"fc_{name}") or str(config.getini(f"fc_{name}") or "")
 
 
-def _number(config: pytest.Config, name: str, kind: type[_T]) -> _T | None:
+def _number(config: pytest.Config, name: str, read: Callable[[str], _T], wanted: str) -> _T | None:
     text = _given(config, name)
     if not text:
         return None
+    with suppress(ValueError):
+        number = read(text)
+        if 0 < number < inf:
+            return number
+    raise pytest.UsageError(f"--fc-{name.replace('_', '-')}: {text!r} is no {wanted} above 0")
+
+
+def _age(text: str) -> int | None:
     try:
-        number = kind(text)  # type: ignore[call-arg]  # int or float
-    except ValueError:
-        number = None
-    if number is None or not 0 < number < float("inf"):  # type: ignore[operator]  # int or float
-        raise pytest.UsageError(f"--fc-{name.replace('_', '-')}: {text!r} is no {kind.__name__} above 0")
-    return number
-
-
-def _age(text: str) -> timedelta | None:
-    if not text:
-        return None
-    if (found := re.fullmatch(r"(\d{1,5})([dhm])", text)) is None:
-        raise pytest.UsageError(f"--fc-max-age: {text!r} is no age; write days, hours or minutes as 7d, 12h or 30m")
-    unit = {"d": "days", "h": "hours", "m": "minutes"}[found[2]]
-    return timedelta(**{unit: int(found[1])})
+        return age_in_seconds(text) if text else None
+    except ValueError as error:
+        raise pytest.UsageError(f"--fc-max-age: {error}") from None

@@ -21,11 +21,16 @@ def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("--fc-concurrency=0", "--fc-concurrency: '0' is no int above 0"),
-        ("--fc-concurrency=many", "--fc-concurrency: 'many' is no int above 0"),
-        ("--fc-rpm=1.5", "--fc-rpm: '1.5' is no int above 0"),
-        ("--fc-tpm=-3", "--fc-tpm: '-3' is no int above 0"),
-        ("--fc-max-age=week", "--fc-max-age: 'week' is no age; write days, hours or minutes as 7d, 12h or 30m"),
+        ("--fc-concurrency=0", "--fc-concurrency: '0' is no whole number above 0"),
+        ("--fc-concurrency=many", "--fc-concurrency: 'many' is no whole number above 0"),
+        ("--fc-rpm=1.5", "--fc-rpm: '1.5' is no whole number above 0"),
+        ("--fc-tpm=-3", "--fc-tpm: '-3' is no whole number above 0"),
+        ("--fc-max-cost=$5", "--fc-max-cost: '$5' is no number of US dollars above 0"),
+        ("--fc-max-cost=inf", "--fc-max-cost: 'inf' is no number of US dollars above 0"),
+        (
+            "--fc-max-age=week",
+            "--fc-max-age: 'week' is no age; write minutes, hours, days or weeks as 30m, 12h, 7d or 2w",
+        ),
         ("--fc-record=some", "--fc-record: invalid choice: 'some'*missing*all*off"),
     ],
 )
