@@ -18,11 +18,12 @@ _ENDING = ".replies.jsonl"
 
 def export_replies(store: ReplyStore, records: Records) -> None:
     """Write the files; one that is damaged is told and left as it is."""
-    exported = 0
-    for model, file in store.files():
-        if records.names(records.root / file):
-            exported += _export(store, records, model, file)
-    if not exported and not records.status:
+    named = [(model, file) for model, file in store.files() if records.names(records.root / file)]
+    gone = sorted({file for _, file in named if not (records.root / file).exists()})
+    exported = sum(_export(store, records, model, file) for model, file in named if file not in gone)
+    for file in gone:
+        records.say(records.root / file, "not exported, because it is gone; `fcall record --prune` forgets its replies")
+    if not exported and not gone and not records.status:
         print("nothing to export: no replies are recorded for these files; `fcall record --stats` tells of all")
 
 

@@ -107,11 +107,19 @@ def test_the_replies_of_one_file_or_folder_may_be_exported(project: Path, export
     keep(project, entry("a"))
     keep(project, entry("b"), file="tests/test_shop.py")
     (project / "tests").mkdir()
+    (project / "tests/test_shop.py").touch()
     record(project, "--export", "tests")
     assert not exported.exists()
     assert cases(project / "tests/__fcall__/openai-gpt-5.2/test_shop.py.replies.jsonl") == ["b"]
     record(project / "cases", "--export", "weather.fc.yaml")
     assert cases(exported) == ["a"]
+
+
+def test_the_replies_of_a_file_that_is_gone_are_not_exported(project: Path, exported: Path) -> None:
+    keep(project, entry("a"), entry("b"))
+    (project / FILE).unlink()
+    record(project, "--export", says=f"{FILE}: not exported, because it is gone; `fcall record --prune` forgets its")
+    assert not exported.exists()
 
 
 def test_a_damaged_file_is_told_and_not_overwritten(project: Path, exported: Path) -> None:
