@@ -35,11 +35,15 @@ class Claimed(Before):
             await self.pause(_PAUSE)
         # Somebody may have asked and kept the reply before the claim was ours.
         if found := self.store.find(digest, self.since):
-            self.store.release(digest, self.owner)
+            self._release(digest)
             return found.reply
         try:
             return await self.backend.complete(request)
         except BaseException:
-            with suppress(StoreError):  # the claim ends with this process
-                self.store.release(digest, self.owner)
+            self._release(digest)
             raise
+
+    def _release(self, digest: str) -> None:
+        """Let others ask. Where that cannot be said, the claim ends with this process."""
+        with suppress(StoreError):
+            self.store.release(digest, self.owner)

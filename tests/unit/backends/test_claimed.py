@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -9,7 +10,7 @@ import pytest
 
 from pytest_fcall.backends.claimed import Claimed
 from pytest_fcall.backends.recorded import Recorded
-from pytest_fcall.backends.store import ReplyStore
+from pytest_fcall.backends.store import ReplyStore, StoreError
 from pytest_fcall.core import Backend, Json, Reply, Request, Unanswered, request_digest
 
 REQUEST = Request(({"role": "user", "content": "Weather in Oslo?"},))
@@ -71,6 +72,16 @@ def test_whoever_gets_no_reply_lets_others_ask(tmp_path: Path) -> None:
     with pytest.raises(Unanswered):
         asyncio.run(claimed(backend, tmp_path, "gw0").complete(REQUEST))
     assert asyncio.run(claimed(backend, tmp_path, "gw1").complete(REQUEST)).text == "second"
+
+
+def test_a_reply_that_was_found_counts_even_if_the_claim_cannot_be_given_up(tmp_path: Path) -> None:
+    class Full(ReplyStore):
+        def release(self, digest: str, owner: str) -> None:
+            raise StoreError("the disk is full")
+
+    keep(claimed(Counting(), tmp_path, "gw0"), Reply("first"))
+    worker = replace(claimed(Counting(), tmp_path, "gw1"), store=Full(tmp_path / "replies.db"))
+    assert asyncio.run(worker.complete(REQUEST)).text == "first"
 
 
 def test_all_else_is_that_of_the_back_end(tmp_path: Path) -> None:
