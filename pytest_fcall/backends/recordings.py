@@ -10,25 +10,11 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from pytest_fcall.backends.explain import explain_missing
 from pytest_fcall.backends.fields import Damaged, optional, required
 from pytest_fcall.backends.lines import entry_line, entry_of, row_of, tools_line, tools_of
 from pytest_fcall.backends.recorded import Recorded, Recordings
-from pytest_fcall.backends.replies import reply_from_data, reply_to_data
 from pytest_fcall.core import Fault, Json, Location, Model, Tool, catalogue_digest
 from pytest_fcall.core.readable import readable
-
-__all__ = [
-    "Damaged",
-    "Recorded",
-    "Recordings",
-    "explain_missing",
-    "read_recordings",
-    "recordings_path",
-    "reply_from_data",
-    "reply_to_data",
-    "write_recordings",
-]
 
 VERSION = 1
 

@@ -14,7 +14,7 @@ from pytest_fcall.core import Reply
 from pytest_fcall.plugin.options import Options
 
 if TYPE_CHECKING:
-    from pytest_fcall.backends.recordings import Recorded, Recordings
+    from pytest_fcall.backends.recorded import Recorded, Recordings
     from pytest_fcall.backends.store import ReplyStore
     from pytest_fcall.plugin.sources import Question
 

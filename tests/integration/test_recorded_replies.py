@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.recordings import Recorded, recordings_path, write_recordings
+from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.recordings import recordings_path, write_recordings
 from pytest_fcall.cases import plan_request, read_case_file
 from pytest_fcall.core import Case, Model, RawCall, Reply, request_digest
 from tests.integration.conftest import Shop

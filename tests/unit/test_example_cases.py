@@ -13,7 +13,8 @@ from jsonschema_rs import validator_for
 from pytest_fcall.backends.local import local_backend
 from pytest_fcall.backends.local.answer_forms import FORMS
 from pytest_fcall.backends.local.own_prompts import smollm2
-from pytest_fcall.backends.recordings import Recorded, read_recordings, recordings_path, write_recordings
+from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.recordings import read_recordings, recordings_path, write_recordings
 from pytest_fcall.cases import plan_request, read_case_file
 from pytest_fcall.core import Case, Model, Request, request_digest
 

@@ -11,16 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.recordings import (
-    Damaged,
-    Recorded,
-    explain_missing,
-    read_recordings,
-    recordings_path,
-    reply_from_data,
-    reply_to_data,
-    write_recordings,
-)
+from pytest_fcall.backends.explain import explain_missing
+from pytest_fcall.backends.fields import Damaged
+from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.recordings import read_recordings, recordings_path, write_recordings
+from pytest_fcall.backends.replies import reply_from_data, reply_to_data
 from pytest_fcall.core import Json, Model, RawCall, Reply, Request, Tool, Usage, request_digest
 
 MODEL = Model("local", "smollm2")
