@@ -39,7 +39,9 @@ def _items(message: Message) -> Iterator[Json]:
         name = message.get("tool_call_id") or message.get("name")
         yield {"type": "function_call_output", "call_id": name, "output": _output(message.get("content"))}
         return
-    calls = items(message.get("tool_calls"))
+    calls = items(message.get("tool_calls")) or [
+        {"id": mapping(call).get("name"), "function": call} for call in items(message.get("function_call"))
+    ]
     if (content := message.get("content")) or not calls:
         yield {"role": role, "content": _content(content, "output" if role == "assistant" else "input")}
     for call in calls:

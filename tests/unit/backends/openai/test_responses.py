@@ -91,6 +91,19 @@ def test_earlier_messages_become_items(server: Server) -> None:
     ]
 
 
+def test_calls_of_the_old_form_are_items_too(server: Server) -> None:
+    history: tuple[Message, ...] = (
+        {"role": "assistant", "content": None, "function_call": {"name": "weather.get", "arguments": "{}"}},
+        {"role": "function", "name": "weather.get", "content": "sunny"},
+    )
+    server.script(responses("Fine."))
+    ask(server, thread(history, Tool("weather.get")), api="responses")
+    assert sent(server)["input"] == [
+        {"type": "function_call", "call_id": "weather_get", "name": "weather_get", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "weather_get", "output": "sunny"},
+    ]
+
+
 def test_a_reply_has_text_calls_usage_and_what_answered(server: Server) -> None:
     usage = {
         "input_tokens": 20,
