@@ -15,6 +15,7 @@ __all__ = ["main"]
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
+        "compare": "tell what changed between two runs, and whether by chance",
         "init": "start a folder of cases that is green at once",
         "lint": "check case files without running them",
         "prompt": "show what a model would be told for a case",

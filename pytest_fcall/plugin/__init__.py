@@ -42,6 +42,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_fcall.plugin.gates import gates_of
 
         gates_of(config)
+    if config.getini("fc_runs"):
+        from pytest_fcall.plugin.run_files import runs_to_keep
+
+        runs_to_keep(config)
     if config.getoption("fc_dry_run"):
         plan_only(config)
     if not hasattr(config, "workerinput"):

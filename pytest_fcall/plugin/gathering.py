@@ -17,6 +17,7 @@ from pytest_fcall.plugin.gates import gates_of, lines_of
 from pytest_fcall.plugin.limits import file_of_run
 from pytest_fcall.plugin.models import named_models
 from pytest_fcall.plugin.noted import noted
+from pytest_fcall.plugin.run_files import keep_run
 from pytest_fcall.reporting import file_lines, last_line, safe_line, summary_lines
 from pytest_fcall.reporting.results import Result, Results, result_from_json
 from pytest_fcall.tracking.gates import GateVerdict
@@ -32,6 +33,9 @@ class Gathering:
         self._ending = Ending(otherwise=failures > 0)
         self._verdicts: list[GateVerdict] | None = None
         """What became of the gates, once they are judged."""
+        self._started = time.time()
+        self._kept = ""
+        """Where the run is kept, or why it is not."""
         self._unanswered: set[str] = set()
         self._results: dict[str, Result] = {}
         self._missing: set[str] = set()
@@ -108,7 +112,7 @@ class Gathering:
                 yield from file_lines(results, width)
         self._take_figures(answering(self._config).figures())
         yield from (safe_line(f"{model}: {text}") for model, (_, text) in self._figures.items())
-        here = [*answering(self._config).notes(), self._costs.fault]
+        here = [*answering(self._config).notes(), self._costs.fault, self._kept]
         yield from (safe_line(note) for note in (*self._notes, *here) if note)
         yield from summary_lines(results, width)
 
@@ -129,13 +133,24 @@ class Gathering:
         for run in self._runs:
             for file in file_of_run(self._config, run).parent.glob(f"limits-{run}.db*"):
                 file.unlink(missing_ok=True)
-        if session.exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            return
-        gates = gates_of(self._config)
-        if not session.shouldfail:
-            self._verdicts = gates.judge(tuple(self._results.values()))
         self._ending.otherwise |= session.testsfailed > self._failures  # such as too little coverage
-        session.exitstatus = self._ending.status("items" if session.shouldfail else gates.fail, self._verdicts or ())
+        ran_to_its_end = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        broken_off = not ran_to_its_end or bool(session.shouldfail)
+        gates = gates_of(self._config)
+        if not broken_off:
+            self._verdicts = gates.judge(tuple(self._results.values()))
+        if ran_to_its_end:
+            session.exitstatus = self._ending.status("items" if broken_off else gates.fail, self._verdicts or ())
+        self._keep(broken_off)
+
+    def _keep(self, broken_off: bool) -> None:
+        try:
+            path = keep_run(self._config, self._started, self.results(), self._ending, broken_off=broken_off)
+        except OSError as error:
+            self._kept = f"this run is not kept: {error.strerror}: {error.filename}"
+        else:
+            if path and self._config.get_verbosity() > 0:
+                self._kept = f"kept as {path.relative_to(self._config.rootpath).as_posix()}"
 
     def results(self) -> Results:
         """Everything that came in."""

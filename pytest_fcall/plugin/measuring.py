@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
+from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.figures import figures
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.tracking.measured import Measured
+from pytest_fcall.tracking.pairs import Pair, Rate
+
+_RIGHT, _WRONG = Rate(1, 1), Rate(0, 1)
+
+_PAIRS: Mapping[Outcome | None, Pair] = MappingProxyType(
+    {
+        Outcome.OK: Pair(_RIGHT, _RIGHT),
+        Outcome.DRIFTED: Pair(_RIGHT, _RIGHT),
+        Outcome.REGRESSED: Pair(_RIGHT, _WRONG),
+        Outcome.FIXED: Pair(_WRONG, _RIGHT),
+        Outcome.KNOWN_FAILURE: Pair(_WRONG, _WRONG),
+    }
+)
+"""What each outcome says of before and now; a case that has no accepted answer has no before."""
 
 
 def measured(results: Iterable[Result], scope: Sequence[str] = ()) -> Measured:
@@ -23,6 +39,9 @@ def measured(results: Iterable[Result], scope: Sequence[str] = ()) -> Measured:
         p50=counted.p50,
         p95=counted.p95,
         slowest=counted.slowest,
+        regressions=sum(result.outcome is Outcome.REGRESSED for result in chosen),
+        fixed=sum(result.outcome is Outcome.FIXED for result in chosen),
+        pairs=tuple(_PAIRS[result.outcome] for result in chosen if result.outcome in _PAIRS),
     )
 
 

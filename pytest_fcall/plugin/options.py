@@ -98,6 +98,7 @@ def add_options(parser: pytest.Parser) -> None:
         default=["cases/**"],
     )
     parser.addini("fc_gates", "gates, beside those of the command line (one a line)", type="linelist")
+    parser.addini("fc_runs", "how many runs are kept in .fcall/runs for `fcall compare`, 100 if not said; 0 keeps none")
     for name in ("fail", "record", "max_age", "concurrency", "rpm", "tpm", "max_cost"):
         parser.addini(f"fc_{name}", f"what --fc-{name.replace('_', '-')} is where the command line does not say")
 

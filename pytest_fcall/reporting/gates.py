@@ -11,10 +11,16 @@ from typing import Literal, TypeAlias
 from pytest_fcall.reporting.columns import columns, pad
 from pytest_fcall.reporting.safe import safe_line
 
-Kind: TypeAlias = Literal["share", "count", "dollars", "seconds"]
+Kind: TypeAlias = Literal["share", "count", "dollars", "seconds", "chance"]
 
 _WRITTEN: Mapping[Kind, tuple[int, int, str]] = MappingProxyType(
-    {"share": (100, 1, "{} %"), "count": (1, 0, "{}"), "dollars": (1, 2, "${}"), "seconds": (1, 2, "{} s")}
+    {
+        "share": (100, 1, "{} %"),
+        "count": (1, 0, "{}"),
+        "dollars": (1, 2, "${}"),
+        "seconds": (1, 2, "{} s"),
+        "chance": (1, 3, "p = {}"),
+    }
 )
 """By what a figure is multiplied, to how many digits it is written, and what stands around it."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
-from pytest_fcall.core import Json, Usage
+from pytest_fcall.core import Json, Outcome, Usage
 
 Status: TypeAlias = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
 
@@ -38,6 +38,12 @@ class Result:
     """Whether the reply came from a recording."""
     no_reply: bool = False
     """Whether no reply came, or is recorded: whatever the status, it says nothing about the model or the case."""
+    outcome: Outcome | None = None
+    """What the verdict means against the baseline; None where there is none."""
+    since: tuple[str, ...] = ()
+    """What changed since the baseline was accepted, in words."""
+    stanza: Mapping[str, Json] | None = None
+    """What a baseline would keep of it, as `tracking.stanza` says it in JSON."""
 
     @property
     def right(self) -> bool:
@@ -73,6 +79,8 @@ def result_to_json(result: Result) -> dict[str, Json]:
     data = {name: getattr(result, name) for name in _NAMES}
     if usage := result.usage:
         data["usage"] = {name: getattr(usage, name) for name in _TOKENS}
+    if result.outcome:
+        data["outcome"] = result.outcome.value
     return data
 
 
@@ -99,6 +107,9 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         line=_field(data, "line", int, 1),
         replayed=_field(data, "replayed", bool, default=False),
         no_reply=_field(data, "no_reply", bool, default=False),
+        outcome=_outcome(data),
+        since=_texts(data, "since"),
+        stanza=None if data.get("stanza") is None else _field(data, "stanza", dict),
     )
 
 
@@ -153,6 +164,15 @@ def _reasons(data: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
     if any(len(pair) != 2 for pair in pairs):
         raise ValueError("reasons: expected pairs of kind and path")
     return tuple((kind, path) for kind, path in pairs)
+
+
+def _outcome(data: Mapping[str, Json]) -> Outcome | None:
+    if data.get("outcome") is None:
+        return None
+    outcome = _field(data, "outcome", str)
+    if outcome not in list(Outcome):
+        raise ValueError(f"outcome: {outcome!r} is none of {', '.join(Outcome)}")
+    return Outcome(outcome)
 
 
 def _usage(data: Mapping[str, Json]) -> Usage | None:

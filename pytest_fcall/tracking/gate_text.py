@@ -13,7 +13,7 @@ from pytest_fcall.tracking.readings import FIGURES, Kind, Number
 
 _BOUND = re.compile(r"(?P<dollar>\$?)(?P<number>\d{1,12}(?:\.\d{1,12})?)(?: ?(?P<unit>%|(?!and\b)[a-z]+))?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0}
-_OTHER_WORDS = {"latency": "p95", "time": "p95", "price": "cost", "slowest": "max"}
+_OTHER_WORDS = {"regressed": "regressions", "latency": "p95", "time": "p95", "price": "cost", "slowest": "max"}
 
 
 class GateError(ValueError):
@@ -40,12 +40,24 @@ def _gate(reader: _Reader) -> Gate:
     figure = reader.take(r"\w+", f"a figure: {', '.join(FIGURES)}")[0]
     if figure not in FIGURES:
         raise reader.error(f"{figure!r} is no figure; {_meant(figure, FIGURES)}", start)
+    if FIGURES[figure].kind == "chance":
+        return _test(reader, figure, start)
     scope = _scope(reader)
     sign = reader.take("|".join(SIGNS), f"one of {' '.join(SIGNS)}")[0]
     at = reader.column
     found = reader.take(_BOUND.pattern, "a number")
     bound, share = _bound(reader, found, FIGURES[figure].kind, at)
     return Gate(reader.text[start : reader.place].strip(), figure, sign, bound, share, scope)
+
+
+def _test(reader: _Reader, figure: str, start: int) -> Gate:
+    """A test holds where chance alone may have it so."""
+    at = reader.column
+    level = reader.take(r"\( *(0\.\d{1,12}) *\)", "a level in brackets, such as (0.05),")[1]
+    if float(level) == 0:
+        raise reader.error("a level above 0 is wanted, such as (0.05)", at)
+    scope = _scope(reader)
+    return Gate(reader.text[start : reader.place], figure, ">", float(level), scope=scope)
 
 
 def _scope(reader: _Reader) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pytest_fcall.tracking.pairs import Pair
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -22,3 +24,7 @@ class Measured:
     p95: float | None = None
     slowest: float | None = None
     """In seconds."""
+    regressions: int = 0
+    fixed: int = 0
+    pairs: tuple[Pair, ...] = ()
+    """The cases that have an accepted answer, before and now."""

@@ -9,10 +9,13 @@ from math import inf
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from pytest_fcall.tracking.change import worse
 from pytest_fcall.tracking.measured import Measured
 
+_NOTHING_ACCEPTED = "nothing is accepted yet to compare with"
+
 Number: TypeAlias = Fraction | float
-Kind: TypeAlias = Literal["share", "count", "dollars", "seconds"]
+Kind: TypeAlias = Literal["share", "count", "dollars", "seconds", "chance"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,27 @@ def _seconds(value: float | None, measured: Measured) -> Reading:
     return Reading(value, 0.0, inf, lacking) if lacking or value is None else Reading(value, value, value)
 
 
+def _change(number: int, measured: Measured) -> Reading:
+    """A count among the cases that have an accepted answer."""
+    if measured.pairs or measured.missing:
+        return _count(number, measured)
+    return Reading(None, 0, inf, _NOTHING_ACCEPTED)
+
+
+def _significant(measured: Measured) -> Reading:
+    if not measured.pairs or measured.missing:
+        value = worse(measured.pairs) if measured.pairs else None
+        return Reading(value, 0.0, 1.0, _missing(measured) or _NOTHING_ACCEPTED)
+    chance = worse(measured.pairs)
+    return Reading(chance, chance, chance)
+
+
 def _missing(measured: Measured) -> str:
     return f"{_replies(measured.missing)} missing" if measured.missing else ""
+
+
+def _compared(measured: Measured) -> int:
+    return len(measured.pairs)
 
 
 def _replies(count: int) -> str:
@@ -88,6 +110,9 @@ FIGURES: Mapping[str, Figure] = MappingProxyType(
     {
         "accuracy": Figure("share", _accuracy),
         "cases": Figure("count", lambda measured: _count(measured.answered, measured)),
+        "regressions": Figure("count", lambda measured: _change(measured.regressions, measured), _compared),
+        "fixed": Figure("count", lambda measured: _change(measured.fixed, measured), _compared),
+        "significant": Figure("chance", _significant),
         "malformed": Figure("count", lambda measured: _count(measured.malformed, measured)),
         "cost": Figure("dollars", _cost),
         "p50": Figure("seconds", lambda measured: _seconds(measured.p50, measured)),

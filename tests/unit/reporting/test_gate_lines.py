@@ -29,6 +29,8 @@ def test_each_gate_has_a_line_with_its_figure_and_verdict() -> None:
         ("share", Fraction(1), 1, "100.0 %"),
         ("count", 12_345, Fraction(2), "12,345"),
         ("dollars", 0.2000001, 0.2, "$0.2000001"),
+        ("chance", 0.03125, 0.05, "p = 0.031"),
+        ("chance", 0.0499999, 0.05, "p = 0.0499999"),
         ("seconds", 5.004, 5.0, "5.004 s"),
         ("seconds", 5.0000000000001, 5.0, "5.000000000 s"),
     ],

@@ -5,6 +5,10 @@ import pytest
 from pytest_fcall.tracking.gate_text import parse_gates
 from pytest_fcall.tracking.gates import GateVerdict
 from pytest_fcall.tracking.measured import Measured
+from pytest_fcall.tracking.pairs import Pair, Rate
+
+RIGHT, WRONG = Rate(1, 1), Rate(0, 1)
+STAYED, LOST, WON = Pair(RIGHT, RIGHT), Pair(RIGHT, WRONG), Pair(WRONG, RIGHT)
 
 WELL = Measured(answered=200, right=180, malformed=3, cost=0.5, p50=1.0, p95=2.5, slowest=9.0)
 
@@ -95,3 +99,39 @@ def test_a_cost_that_is_not_known_is_not_taken_for_nothing() -> None:
 
 def test_sums_of_dollars_are_not_held_against_bounds_to_the_last_bit() -> None:
     assert judge("cost<=0.3", Measured(answered=3, cost=0.1 + 0.1 + 0.1)).held is True
+
+
+@pytest.mark.parametrize(
+    ("gate", "held"),
+    [
+        ("regressions<=5", True),
+        ("regressions<=4", False),
+        ("regressions<=4.7%", False),
+        ("regressions<=5%", True),
+        ("fixed<=0", True),
+        ("significant(0.03)", True),
+        ("significant(0.05)", False),
+    ],
+)
+def test_changes_are_counted_among_the_cases_that_have_an_accepted_answer(gate: str, held: bool) -> None:
+    changed = Measured(answered=200, right=190, regressions=5, fixed=0, pairs=(STAYED,) * 95 + (LOST,) * 5)
+    assert judge(gate, changed).held is held
+
+
+def test_five_lost_and_none_won_are_as_likely_by_chance_as_five_heads() -> None:
+    assert judge("significant(0.05)", Measured(answered=5, pairs=(LOST,) * 5)).figure == 1 / 32
+    assert judge("significant(0.05)", Measured(answered=5, pairs=(WON,) * 5)).figure == 1
+
+
+@pytest.mark.parametrize("gate", ["regressions<=0", "fixed<=0%", "significant(0.05)"])
+@pytest.mark.parametrize(
+    ("measured", "lacking"),
+    [
+        (Measured(answered=5, right=5), "nothing is accepted yet to compare with"),
+        (Measured(answered=5, right=5, missing=1), "1 reply missing"),
+        (Measured(answered=5, right=5, missing=2, pairs=(STAYED,) * 5), "2 replies missing"),
+    ],
+)
+def test_without_anything_to_compare_with_a_change_is_not_known(gate: str, measured: Measured, lacking: str) -> None:
+    verdict = judge(gate, measured)
+    assert (verdict.held, verdict.lacking) == (None, lacking)

@@ -1,0 +1,59 @@
+"""Keeping the run: what `fcall compare`, `history` and `merge` read."""
+
+from __future__ import annotations
+
+import platform
+import secrets
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.plugin.ending import Ending
+from pytest_fcall.plugin.gates import gates_of
+from pytest_fcall.plugin.models import named_models
+from pytest_fcall.reporting.results import Results, results_to_json
+from pytest_fcall.tracking.revision import revision_of
+from pytest_fcall.tracking.run_file import RunFile, forget_runs, runs_folder, write_run
+
+KEPT = "100"
+
+
+def keep_run(
+    config: pytest.Config, started: float, results: Results, ending: Ending, *, broken_off: bool
+) -> Path | None:
+    """Write the run's file and forget the oldest ones; None where none are kept. Raises OSError."""
+    keep = runs_to_keep(config)
+    if keep == 0:
+        return None
+    moment = datetime.fromtimestamp(started, UTC)
+    gates = gates_of(config)
+    run = RunFile(
+        id=f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}",
+        started=moment.isoformat(timespec="seconds"),
+        results=results_to_json(results),
+        models=tuple(named.model.id for named in named_models(config)),
+        gates=tuple(gate.text for gate in gates.gates),
+        fail=gates.fail,
+        failed=asdict(ending),
+        broken_off=broken_off,
+        provenance={
+            "pytest_fcall": version("pytest-fcall"),
+            "python": platform.python_version(),
+            **revision_of(config.rootpath),
+        },
+    )
+    path = runs_folder(config.rootpath) / f"{run.id}.json"
+    write_run(path, run)
+    forget_runs(config.rootpath, keep)
+    return path
+
+
+def runs_to_keep(config: pytest.Config) -> int:
+    """How many runs are kept. Raises UsageError for what is no number."""
+    text = str(config.getini("fc_runs") or KEPT)
+    if not text.isdecimal() or len(text) > 6:
+        raise pytest.UsageError(f"fc_runs: {text!r} is no number of runs to keep")
+    return int(text)

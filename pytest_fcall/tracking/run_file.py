@@ -1,0 +1,131 @@
+"""A run, kept in a file: `.fcall/runs/<id>.json`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pytest_fcall.core import Json
+from pytest_fcall.tracking.fields import Fields
+
+VERSION = 1
+"""Of the schema. Files of later versions are refused, since they may mean something else."""
+
+
+class RunFileError(ValueError):
+    """A file that is no run, or none that this version can read. The text names the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """What became of the cases of a run, and everything that decides how it ends."""
+
+    id: str
+    started: str
+    """In UTC, as ISO 8601 has it."""
+    results: Mapping[str, Json]
+    """As `reporting.results` writes them."""
+    models: tuple[str, ...] = ()
+    """In the order in which they were asked."""
+    gates: tuple[str, ...] = ()
+    fail: str = "items"
+    failed: Mapping[str, bool] = field(default_factory=dict)
+    """What failed beside gates: `verdicts`, `otherwise`, `unanswered`."""
+    broken_off: bool = False
+    shard: tuple[int, int] | None = None
+    """Which of how many, counted from 1."""
+    provenance: Mapping[str, Json] = field(default_factory=dict)
+    """Versions, revision and settings: told, never compared."""
+
+
+def runs_folder(root: Path) -> Path:
+    """Where the runs of a project are kept."""
+    return root / ".fcall" / "runs"
+
+
+def kept_runs(root: Path) -> list[Path]:
+    """The runs that are kept, oldest first."""
+    return sorted(runs_folder(root).glob("*.json"), key=lambda path: path.name)
+
+
+def write_run(path: Path, run: RunFile) -> None:
+    """Write it whole or not at all. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(json.dumps(_to_json(run), separators=(",", ":")) + "\n", encoding="utf-8")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def forget_runs(root: Path, keep: int) -> None:
+    """Remove all but the newest."""
+    for path in kept_runs(root)[: -keep or None]:
+        path.unlink(missing_ok=True)
+
+
+def read_run(path: Path) -> RunFile:
+    """Read what `write_run` wrote; fields that this version does not know are left out. Raises RunFileError."""
+    try:
+        data = json.loads(path.read_bytes())
+        return _from_json(Fields.of(data, "the file"))
+    except OSError as error:
+        raise RunFileError(f"{path}: cannot be read: {error.strerror}") from None
+    except RecursionError:
+        raise RunFileError(f"{path}: is nested too deeply for a run file") from None
+    except ValueError as error:
+        raise RunFileError(f"{path}: is no run file: {error}") from None
+
+
+def _to_json(run: RunFile) -> dict[str, Json]:
+    return {
+        "fcall_run": VERSION,
+        "id": run.id,
+        "started": run.started,
+        "models": run.models,
+        "shard": run.shard,
+        "broken_off": run.broken_off,
+        "failed": run.failed,
+        "gates": run.gates,
+        "fail": run.fail,
+        "provenance": run.provenance,
+        "results": run.results,
+    }
+
+
+def _from_json(fields: Fields) -> RunFile:
+    version = fields.required("fcall_run", int)
+    if version > VERSION:
+        raise ValueError(f"it is of version {version}, and this pytest-fcall reads {VERSION}: update it")
+    return RunFile(
+        id=fields.required("id", str),
+        started=fields.required("started", str),
+        results=fields.required("results", dict),
+        models=_texts(fields, "models"),
+        gates=_texts(fields, "gates"),
+        fail=fields.optional("fail", str) or "items",
+        failed={name: value is True for name, value in (fields.optional("failed", dict) or {}).items()},
+        broken_off=fields.optional("broken_off", bool) or False,
+        shard=_shard(fields),
+        provenance=fields.optional("provenance", dict) or {},
+    )
+
+
+def _texts(fields: Fields, name: str) -> tuple[str, ...]:
+    found: Sequence[Json] = fields.optional(name, list) or ()
+    if not all(isinstance(each, str) for each in found):
+        raise ValueError(f"`{name}` is not a list of strings")
+    return tuple(map(str, found))
+
+
+def _shard(fields: Fields) -> tuple[int, int] | None:
+    match fields.optional("shard", list):
+        case None:
+            return None
+        case [int(number), int(of)] if 1 <= number <= of:
+            return number, of
+    raise ValueError("`shard` is not a pair of numbers, which and of how many")

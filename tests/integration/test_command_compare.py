@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.reporting.results import Result, Results, Status, results_to_json
+from pytest_fcall.tracking.run_file import RunFile, runs_folder, write_run
+from tests.integration.command import fcall
+from tests.integration.conftest import Shop
+from tests.integration.exam import weather_in
+
+MODEL = "openai:gpt-5.2"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    return tmp_path
+
+
+def result(case: str, status: Status, model: str = MODEL, category: str = "simple") -> Result:
+    reasons = (("wrong_value", "calls[0].args.unit"),) if status == "failed" else ()
+    file = "cases/w.fc.yaml"
+    return Result(f"{file}::{case}", case, model, status, category=category, reasons=reasons, file=file, line=7)
+
+
+def exam(right: Mapping[str, int], of: int, model: str = MODEL) -> list[Result]:
+    """So many cases in each category, of which the first ones are right."""
+    return [
+        result(f"{category}{n}", "passed" if n < count else "failed", model, category)
+        for category, count in right.items()
+        for n in range(of)
+    ]
+
+
+def keep(folder: Path, name: str, results: list[Result], **told: str) -> Path:
+    models = tuple(dict.fromkeys(each.model for each in results))
+    path = runs_folder(folder) / f"{name}.json"
+    run = RunFile(name, "2026-11-21T19:00:00+00:00", results_to_json(Results(tuple(results))), models, provenance=told)
+    write_run(path, run)
+    return path
+
+
+def compare(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return fcall(folder, "compare", *arguments, COLUMNS="120")
+
+
+def test_two_runs_are_compared_case_by_case(folder: Path) -> None:
+    keep(folder, "20261120-a", exam({"simple": 40, "parallel": 38}, 40), branch="main", commit="1234567890abcdef")
+    keep(folder, "20261121-b", exam({"simple": 40, "parallel": 30}, 40), branch="prompts", commit="f" * 40)
+    done = compare(folder)
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert lines[:2] == [
+        "before: 20261120-a, openai:gpt-5.2, main 1234567890",
+        "now:    20261121-b, openai:gpt-5.2, prompts ffffffffff",
+    ]
+    assert lines[2].split() == ["model", "category", "cases", "before", "now", "points", "95", "%", "lost", "won", "p"]
+    assert " ".join(lines[3].split()) == f"{MODEL} simple 40 100.0 % 100.0 % 0.0 [-6.6, +6.6] 0 0 1.000"
+    assert " ".join(lines[4].split()) == "parallel 40 95.0 % 75.0 % -20.0 [-32.6, -5.5] 8 0 0.016"
+    assert lines[5] == f"lost  cases/w.fc.yaml:7 parallel30 ({MODEL}): wrong_value at calls[0].args.unit"
+    assert lines[-1] == ("fcall: 80 cases, 97.5 % → 87.5 % right: -10.0 points [-17.0, -2.5], 8 lost, 0 won, p = 0.008")
+
+
+def test_chances_of_categories_are_adjusted_for_their_number(folder: Path) -> None:
+    keep(folder, "a", exam({"simple": 40, "parallel": 38, "other": 9}, 40))
+    keep(folder, "b", exam({"simple": 40, "parallel": 30, "other": 9}, 40))
+    assert compare(folder).stdout.splitlines()[4].endswith("0.023")  # three times 0.0078
+
+
+def test_what_chance_explains_is_no_finding(folder: Path) -> None:
+    keep(folder, "a", exam({"simple": 38}, 40))
+    keep(folder, "b", exam({"simple": 34}, 40))
+    done = compare(folder)
+    assert (done.returncode, done.stdout.splitlines()[-1][-9:]) == (0, "p = 0.125")
+
+
+def test_to_get_better_is_no_finding(folder: Path) -> None:
+    keep(folder, "a", exam({"simple": 10}, 40))
+    keep(folder, "b", exam({"simple": 40}, 40))
+    done = compare(folder)
+    assert done.returncode == 0
+    assert "30 won, p < 0.001" in done.stdout
+    assert "won   10 more: --all lists them" in done.stdout
+    assert compare(folder, "--all").stdout.count("\nwon   ") == 30
+
+
+def test_another_model_is_compared_where_each_run_asked_one(folder: Path) -> None:
+    keep(folder, "a", exam({"simple": 4}, 4))
+    keep(folder, "b", exam({"simple": 3}, 4, "local:smollm2"))
+    done = compare(folder, "a", "b")
+    assert "lost  cases/w.fc.yaml:7 simple3 (local:smollm2)" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("fcall: 4 cases, 100.0 % → 75.0 % right")
+
+
+def test_of_several_models_each_is_compared_with_itself(folder: Path) -> None:
+    other = "local:smollm2"
+    keep(folder, "a", exam({"simple": 4}, 4) + exam({"simple": 2}, 4, other))
+    keep(folder, "b", exam({"simple": 4}, 4) + exam({"simple": 3}, 4, other))
+    done = compare(folder)
+    assert f"won   cases/w.fc.yaml:7 simple2 ({other})" in done.stdout
+    assert [line.split()[:2] for line in done.stdout.splitlines()[3:5]] == [[MODEL, "all"], [other, "all"]]
+
+
+def test_what_only_one_run_answered_is_left_aside(folder: Path) -> None:
+    keep(folder, "a", [result("x", "passed"), result("y", "error"), result("z", "passed")])
+    keep(folder, "b", [result("x", "passed"), result("y", "passed"), result("new", "skipped")])
+    lines = compare(folder).stdout.splitlines()
+    assert lines[-3:-1] == ["1 answered only before, and left aside", "1 answered only now, and left aside"]
+    assert lines[-1].startswith("fcall: 1 cases, ")
+
+
+def test_runs_without_a_case_in_common_say_so(folder: Path) -> None:
+    keep(folder, "a", [result("x", "passed")])
+    keep(folder, "b", [result("y", "passed")])
+    done = compare(folder)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "fcall: the runs have no answered case in common")
+
+
+def test_a_run_is_named_by_a_path_or_by_how_its_name_begins(folder: Path) -> None:
+    path = keep(folder, "20261101-x", exam({"simple": 1}, 4))
+    keep(folder, "20261102-y", exam({"simple": 2}, 4))
+    keep(folder, "20261103-z", exam({"simple": 3}, 4))
+    for names in (["20261101"], [str(path)], ["20261101-x", "20261103-z.json"]):
+        assert compare(folder, *names).stdout.splitlines()[:2] == [
+            f"before: 20261101-x, {MODEL}",
+            f"now:    20261103-z, {MODEL}",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["2026"], "2026: 2 runs begin so"),
+        (["monday"], "monday: there is no such file, and no such run in .fcall/runs"),
+        (["", "2026"], ": there is no such file"),
+        (["a", "b", "c"], "two runs are compared, not more"),
+        (["pytest.ini"], "pytest.ini: is no run file: "),
+        (["none\x1b[2J.json"], r"none\x1b[2J.json: there is no such file"),
+    ],
+)
+def test_a_run_that_is_not_there_is_told(folder: Path, names: list[str], said: str) -> None:
+    keep(folder, "20261101-x", [])
+    keep(folder, "20261102-y", [])
+    done = compare(folder, *names)
+    assert (done.returncode, said in done.stderr) == (2, True)
+
+
+def test_where_too_few_are_kept_it_says_how_to_get_one(folder: Path) -> None:
+    done = compare(folder)
+    assert done.returncode == 2
+    assert "2 runs are wanted, and 0 are kept in .fcall/runs: run pytest first" in done.stderr
+
+
+def test_hostile_names_are_shown_harmless(folder: Path) -> None:
+    keep(folder, "a", [result("x\x1b[2J", "passed")], branch="\x1b]0;title\x07")
+    keep(folder, "b", [result("x\x1b[2J", "failed")])
+    done = compare(folder)
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout
+
+
+def test_results_that_make_no_sense_are_told(folder: Path) -> None:
+    path = keep(folder, "a", [result("x", "passed")])
+    path.write_text(path.read_text().replace('"passed"', '"great"'))
+    done = compare(folder, "a", "a")
+    assert (done.returncode, "is no run file: status: 'great' is none of" in done.stderr) == (2, True)
+
+
+def test_the_runs_of_pytest_are_compared(shop: Shop) -> None:
+    shop.cases(weather_in(f"Town{n}" for n in range(8)))
+    shop.ask()
+    path = shop.pytester.path / "echo.py"
+    path.write_text(path.read_text() + "\n\ndef answer(request):\n    return []\n")
+    shop.pytester.runpytest_subprocess("--fc-model=python:echo:answer")
+    done = compare(shop.pytester.path)
+    assert done.returncode == 1
+    assert "8 cases, 100.0 % → 0.0 % right: -100.0 points" in done.stdout
+    assert "8 lost, 0 won, p = 0.008" in done.stdout

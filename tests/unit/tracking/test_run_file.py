@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fcall.tracking.run_file import (
+    RunFile,
+    RunFileError,
+    forget_runs,
+    kept_runs,
+    read_run,
+    runs_folder,
+    write_run,
+)
+
+RUN = RunFile(
+    id="20261121-190000-abcd",
+    started="2026-11-21T19:00:00+00:00",
+    results={"results": [{"nodeid": "cases/a.fc.yaml::oslo"}]},
+    models=("openai:gpt-5.2", "local:smollm2"),
+    gates=("accuracy>=0.9",),
+    fail="gates",
+    failed={"verdicts": True, "otherwise": False},
+    broken_off=True,
+    shard=(3, 8),
+    provenance={"commit": "abc", "dirty": False},
+)
+
+
+def test_a_run_comes_back_as_it_went(tmp_path: Path) -> None:
+    path = tmp_path / "runs" / "one.json"
+    write_run(path, RUN)
+    assert read_run(path) == RUN
+    assert [each.name for each in path.parent.iterdir()] == ["one.json"]
+
+
+def test_a_run_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "one.json").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_run(tmp_path / "one.json", RUN)
+    assert [each.name for each in tmp_path.iterdir()] == ["one.json"]
+
+
+def test_the_oldest_runs_are_forgotten(tmp_path: Path) -> None:
+    for number in range(5):
+        write_run(runs_folder(tmp_path) / f"2026112{number}-000000-aaaa.json", RUN)
+    forget_runs(tmp_path, 2)
+    assert [path.name[:8] for path in kept_runs(tmp_path)] == ["20261123", "20261124"]
+    forget_runs(tmp_path, 2)
+    assert len(kept_runs(tmp_path)) == 2
+
+
+def test_where_none_is_kept_there_is_none(tmp_path: Path) -> None:
+    assert kept_runs(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"fcall_run": None}, "`fcall_run` is missing"),
+        ({"fcall_run": 99}, "it is of version 99, and this pytest-fcall reads 1: update it"),
+        ({"id": 5}, "`id` is not a string"),
+        ({"results": []}, "`results` is not a mapping"),
+        ({"models": [1]}, "`models` is not a list of strings"),
+        ({"gates": "accuracy>=1"}, "`gates` is not a list"),
+        ({"shard": [0, 3]}, "`shard` is not a pair of numbers"),
+        ({"shard": [4, 3]}, "`shard` is not a pair of numbers"),
+        ({"broken_off": "no"}, "`broken_off` is not true or false"),
+    ],
+)
+def test_a_wrong_field_is_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    path = tmp_path / "one.json"
+    write_run(path, RUN)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(RunFileError) as raised:
+        read_run(path)
+    assert str(raised.value).startswith(f"{path}: is no run file: {said}")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"7", b"[" * 100_000, b"9" * 5_000])
+def test_what_is_no_run_is_told_in_a_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "one.json"
+    path.write_bytes(content)
+    with pytest.raises(RunFileError) as raised:
+        read_run(path)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_file_that_is_not_there_is_told_too(tmp_path: Path) -> None:
+    with pytest.raises(RunFileError, match="cannot be read: No such file"):
+        read_run(tmp_path / "none.json")
+
+
+def test_fields_of_a_later_version_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    write_run(path, RUN)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"weather": "fine"}))
+    assert read_run(path) == RUN
