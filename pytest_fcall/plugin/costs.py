@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fcall.core import Backend, Model, Usage
+from pytest_fcall.core import Backend, Model, ModelUnavailable, Usage
 from pytest_fcall.plugin.limits import shared_file
 from pytest_fcall.plugin.models import NamedModel, named_models
 from pytest_fcall.plugin.options import options
@@ -55,7 +55,10 @@ BUDGET: pytest.StashKey[Budget] = pytest.StashKey()
 
 
 def metered(config: pytest.Config, named: NamedModel, backend: Backend) -> Backend:
-    """The back end, asked within `--fc-max-cost` where that is set and where a request has a price."""
+    """The back end, asked within `--fc-max-cost` where that is set and where a request has a price.
+
+    Raises ModelUnavailable where the project's own prices cannot be read.
+    """
     limit = options(config).max_cost
     if limit is None or not backend.ahead or named.model.kind == "local":
         return backend
@@ -69,5 +72,5 @@ def metered(config: pytest.Config, named: NamedModel, backend: Backend) -> Backe
     try:
         price = price_of(named.model, config.rootpath)
     except ValueError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise ModelUnavailable(str(error)) from None
     return Metered(backend, named.model.id, price, config.stash[BUDGET])

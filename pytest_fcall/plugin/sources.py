@@ -106,10 +106,10 @@ class Sources:
         if make is None:
             return None
         try:
-            backend = make(named.model, self._config.rootpath)
+            backend = metered(self._config, named, make(named.model, self._config.rootpath))
         except ModelUnavailable as unavailable:
             fail(str(unavailable))
-        return self._once(named, metered(self._config, named, backend))
+        return self._once(named, backend)
 
     def _once(self, named: NamedModel, backend: Backend) -> Backend:
         """Let one worker of several ask for each reply: what one has begun another may be dealt later."""

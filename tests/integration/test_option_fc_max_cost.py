@@ -49,6 +49,14 @@ def test_without_a_price_nothing_is_asked(pytester: pytest.Pytester, server: Ser
     assert (told.ret, server.asked) == (10, [])
 
 
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_with_a_price_that_is_none_nothing_is_asked(pytester: pytest.Pytester, server: Server, workers: str) -> None:
+    pytester.makepyprojecttoml(PRICES.replace("output = 50", ""))
+    told = run(pytester, server, "--fc-max-cost=1", workers)
+    told.stdout.fnmatch_lines(['pyproject.toml, ?tool.fcall.prices."openai:exam"? lacks `output`, US dollars *'])
+    assert (told.ret, server.asked) == (1, [])
+
+
 @pytest.mark.parametrize("limit", ["0", "-1", "nan", "inf", "much"])
 def test_what_is_no_limit_is_a_usage_error(pytester: pytest.Pytester, server: Server, limit: str) -> None:
     told = run(pytester, server, f"--fc-max-cost={limit}")
