@@ -118,12 +118,16 @@ def model_of_test(request: pytest.FixtureRequest) -> AskModel:
 
 def as_model(value: object, request: pytest.FixtureRequest) -> AskModel:
     """Take what a fixture `fc_model` gave: a model, its name, a function, a back end, or nothing."""
+    __tracebackhide__ = True
     if isinstance(value, AskModel):
         return value
     source: Source | None = None
     if isinstance(value, str):
-        named = NamedModel(parse_model(value, "the fixture fc_model", request.config.rootpath), "fixture", live=True)
-        source = answering(request.config).source(named)
+        try:
+            model = parse_model(value, "the fixture fc_model", request.config.rootpath)
+        except pytest.UsageError as error:
+            fail(str(error))
+        source = answering(request.config).source(NamedModel(model, "fixture", live=True))
     elif _is_backend(value):
         source = Source(_named_after(value), value)
     elif callable(value):

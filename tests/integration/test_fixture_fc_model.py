@@ -39,6 +39,17 @@ def test_a_plain_test_runs_once_for_each_model(shop: Shop) -> None:
     result.stdout.fnmatch_lines(["test_plain.py::test_calls?python:echo:answer_async? PASSED*"])
 
 
+@pytest.mark.parametrize("named", ["nonsense", "python:echo:answer?token"])
+def test_a_name_that_a_fixture_gives_and_that_is_none_is_told_in_a_line(shop: Shop, named: str) -> None:
+    shop.file("test_plain.py", PLAIN)
+    shop.pytester.makeconftest(f"import pytest\n@pytest.fixture\ndef fc_model(): return {named!r}\n")
+    result = shop.run("--tb=long")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["the fixture fc_model: *"])
+    result.stdout.no_fnmatch_line("*plugin/*.py*")
+    result.stdout.no_fnmatch_line("*token*")
+
+
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
