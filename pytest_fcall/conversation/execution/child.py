@@ -1,0 +1,78 @@
+"""What runs in the process in which functions are called: a line of JSON in, a line of JSON out."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import suppress
+from io import BufferedReader, BufferedWriter
+from typing import Any
+
+from pytest_fcall.conversation.execution.plain import NotPlain, json_text
+from pytest_fcall.conversation.execution.walls import raise_walls
+from pytest_fcall.conversation.execution.walls.alarm import ended_after
+from pytest_fcall.conversation.execution.walls.orders import Walls
+from pytest_fcall.conversation.execution.world import NoSuchThing, World
+
+_LONGEST_MESSAGE = 2_000
+
+
+def main() -> None:
+    """Do what the parent orders until it closes the channel."""
+    told, answers = _channel()
+    order = json.loads(told.readline())
+    most, seconds = order["result"], order["seconds"]
+    walls = raise_walls(Walls.from_data(order["walls"]))
+    try:
+        with ended_after(order["start_seconds"]):
+            world = World(order["environment"], order["setup"], order["functions"])
+    except BaseException as error:
+        _say(answers, 0, f'"error": {json.dumps(_in_words(error))}')
+        return
+    _say(answers, 0, f'"value": {json.dumps(walls)}')
+    for number, line in enumerate(told, 1):
+        with ended_after(seconds):
+            said = _answer(world, json.loads(line), most)
+        _say(answers, number, said)
+
+
+def _answer(world: World, asked: dict[str, Any], most: int) -> str:
+    try:
+        found = world.state(asked["state"]) if "state" in asked else world.call(asked["call"], asked["arguments"])
+        return f'"value": {json_text(found, most)}'
+    except NoSuchThing as error:
+        said = str(error)
+    except NotPlain as error:
+        said = f"the result cannot be told: {error}"
+    except BaseException as error:  # whatever a called function raises, SystemExit too, is its result
+        said = _in_words(error)
+    return f'"error": {json.dumps(said)}'
+
+
+def _in_words(error: BaseException) -> str:
+    """The type and the text of an exception; the type alone where the text cannot be had."""
+    name = type(error).__name__
+    try:
+        text = str.__str__(str(error))[:_LONGEST_MESSAGE]
+    except BaseException:  # `__str__` is the called function's own
+        return name
+    return f"{name}: {text}" if text else name
+
+
+def _say(answers: BufferedWriter, number: int, said: str) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # the called function may have closed it, or put anything in its place
+            stream.flush()
+    answers.write(f'{{"number": {number}, {said}}}\n'.encode())
+    answers.flush()
+
+
+def _channel() -> tuple[BufferedReader, BufferedWriter]:
+    """Keep the pipes to the parent apart: what is printed goes to standard error, and nothing is there to be read."""
+    told, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    return told, answers

@@ -1,0 +1,94 @@
+"""Python's audit hook: refuses, on every system, what Python code asks Python for.
+
+It is no wall against code that goes around Python, such as a library written in C; where the kernel has walls, they
+stand behind it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_fcall.conversation.execution.walls.orders import Walls
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_CHANGES = (
+    *("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.chmod", "os.chown", "os.link", "os.symlink"),
+    *("os.truncate", "os.utime", "os.setxattr", "os.removexattr", "os.chflags", "os.lockf"),
+)
+_LOOKS = ("os.listdir", "os.scandir", "os.chdir", "os.listxattr", "os.getxattr")
+_PROCESSES = (
+    *("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn"),
+    *("os.startfile", "os.startfile/2", "pty.spawn"),
+)
+_NETWORK = (
+    *("socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo"),
+    *("socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo", "http.client.connect"),
+)
+
+Check = Callable[[tuple[Any, ...]], None]
+
+
+def raise_hook(walls: Walls) -> None:
+    """Refuse from now on, with a PermissionError, whatever `walls` do not allow. A hook cannot be taken away."""
+    checks = _checks(walls)
+
+    def hook(event: str, given: tuple[Any, ...]) -> None:
+        if (check := checks.get(event)) is not None:
+            check(given)
+        elif event.startswith("winreg."):
+            raise PermissionError("called functions may not touch the registry")
+
+    sys.addaudithook(hook)
+
+
+def _checks(walls: Walls) -> dict[str, Check]:
+    inside = partial(_is_inside, (_real(walls.writable),))
+    readable = partial(_is_inside, tuple(map(_real, (*walls.readable, walls.writable))))
+    checks: dict[str, Check] = {"open": partial(_check_open, readable, inside)}
+    checks |= dict.fromkeys(_CHANGES, partial(_check_paths, inside))
+    checks |= dict.fromkeys(_LOOKS, partial(_check_paths, readable))
+    if not walls.processes:
+        checks |= dict.fromkeys(_PROCESSES, partial(_refuse, "start other programs"))
+        checks |= {"os.kill": _check_kill, "os.killpg": partial(_refuse, "send signals to other processes")}
+    if not walls.network:
+        checks |= dict.fromkeys(_NETWORK, partial(_refuse, "use the network"))
+    return checks
+
+
+def _check_open(readable: Callable[[object], bool], inside: Callable[[object], bool], given: tuple[Any, ...]) -> None:
+    path, mode, flags = given
+    writing = flags & _WRITING or (isinstance(mode, str) and set(mode) & set("wax+"))
+    if not (inside(path) if writing else readable(path)):
+        raise PermissionError(f"called functions may not {'write' if writing else 'read'} {path!r}")
+
+
+def _check_paths(allowed: Callable[[object], bool], given: tuple[Any, ...]) -> None:
+    for path in given:
+        if isinstance(path, str | bytes | os.PathLike) and not allowed(path):
+            raise PermissionError(f"called functions may not touch {path!r}")
+
+
+def _check_kill(given: tuple[Any, ...]) -> None:
+    if given[0] != os.getpid():
+        raise PermissionError("called functions may not send signals to other processes")
+
+
+def _refuse(what: str, _: tuple[Any, ...]) -> None:
+    raise PermissionError(f"called functions may not {what}")
+
+
+def _is_inside(folders: tuple[str, ...], path: object) -> bool:
+    """Whether a path lies in one of these; an open file, given by its number, lies where it was opened."""
+    if not isinstance(path, str | bytes | os.PathLike):
+        return True
+    real = _real(path)
+    return real == os.devnull or any(real == folder or real.startswith(folder + os.sep) for folder in folders)
+
+
+def _real(path: str | bytes | os.PathLike[Any]) -> str:
+    return os.path.realpath(os.fsdecode(path))

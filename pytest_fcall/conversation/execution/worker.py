@@ -1,0 +1,231 @@
+"""The process in which functions are called, seen from outside."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from pytest_fcall.conversation.execution.folder import make_folder, remove_folder
+from pytest_fcall.conversation.execution.limits import USUAL, Behind, Limits
+from pytest_fcall.conversation.execution.variables import harmless
+from pytest_fcall.conversation.execution.walls.orders import Walls
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from pytest_fcall.core.values import Json
+
+_PATIENCE = 5.0
+"""Seconds for the kernel to end a process that it was told to end."""
+_OVERHEAD = 100_000
+"""Bytes of a line beside the result; an error is told in no more than that, too."""
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from pytest_fcall.conversation.execution.child import main; main()"
+)
+_SYSTEM_FILES = (
+    *("/usr", "/lib", "/lib64", "/bin", "/opt", "/nix/store", "/System", "/Library"),
+    *("/etc/localtime", "/etc/ld.so.cache", "/etc/mime.types", "/etc/ssl", "/etc/pki", "/etc/ca-certificates"),
+    *("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/hosts", "/etc/resolv.conf"),
+    *("/dev/zero", "/dev/random", "/dev/urandom", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu"),
+)
+"""What Python and its libraries look at, and where nothing of the user lies."""
+
+
+class WorldFailed(Exception):
+    """What stands behind the tools could not be made. The text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """What came of a call: a value, or an error in words, which a model may be told."""
+
+    value: Json = None
+    error: str | None = None
+
+
+class Worker:
+    """Calls functions in a process of their own, one call at a time.
+
+    Made by `start`. When a call runs too long, says too much or ends the process, it is over with the process and
+    what it held: that call and all later ones give an error that says so. `close` ends the process and all that it
+    started, and takes its files away; leaving an `async with` does the same.
+    """
+
+    def __init__(self, process: asyncio.subprocess.Process, folder: Path, limits: Limits) -> None:
+        self._process = process
+        self._folder = folder
+        self._limits = limits
+        self._count = 0
+        self._over: str | None = None
+        self._printed = bytearray()
+        self._listening = asyncio.ensure_future(self._listen())
+        self.walls: tuple[str, ...] = ()
+        """What keeps the process inside on this machine: `resources`, `landlock`, `seccomp`, `hook`."""
+
+    @classmethod
+    async def start(cls, behind: Behind, limits: Limits = USUAL) -> Self:
+        """Start a process and make what stands behind the tools; WorldFailed where that cannot be done."""
+        folder = make_folder()
+        try:
+            worker = cls(await _process(behind, limits, folder), folder, limits)
+        except BaseException:
+            remove_folder(folder)
+            raise
+        try:
+            made = await worker._asked(_order(behind, limits, folder), limits.start_seconds)
+        except BaseException:
+            await worker.close()
+            raise
+        if made.error is not None:
+            await worker.close()
+            raise WorldFailed(f"{behind.environment or 'the functions'}: {made.error}")
+        worker.walls = tuple(map(str, made.value)) if isinstance(made.value, list) else ()
+        return worker
+
+    async def call(self, tool: str, arguments: Mapping[str, Json]) -> Executed:
+        """Call the function of this name. What it raises is the error: its type and its text."""
+        return await self._asked({"call": tool, "arguments": arguments}, self._limits.seconds)
+
+    async def state(self, names: Sequence[str] | None = None) -> Executed:
+        """Read the public attributes of these names, or all, as a mapping."""
+        return await self._asked({"state": None if names is None else list(names)}, self._limits.seconds)
+
+    @property
+    def printed(self) -> str:
+        """The end of what was written to standard output and standard error."""
+        return self._printed.decode(errors="replace")
+
+    async def close(self) -> None:
+        """End the process and all that it started, and take its files away."""
+        self._kill()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                await self._process.wait()
+                await self._listening
+        self._listening.cancel()
+        if stdin := self._process.stdin:
+            stdin.close()
+        await asyncio.to_thread(remove_folder, self._folder)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _asked(self, question: Mapping[str, Json], seconds: float) -> Executed:
+        """Send a line and wait for its answer. Whatever else happens ends the process."""
+        if self._over is not None:
+            return Executed(error=f"it was not called, since an earlier call ended the process: {self._over}")
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._exchanged(question)
+        except TimeoutError:
+            self._over = f"it took longer than {seconds:g} s and was ended"
+        except asyncio.LimitOverrunError:
+            self._over = f"it said more than {self._limits.result:,} bytes and was ended"
+        except (ConnectionError, asyncio.IncompleteReadError):
+            self._over = await self._death()
+        except (ValueError, RecursionError):
+            self._over = "it wrote into the channel on which results travel, and was ended"
+        except BaseException:
+            self._over = "it was given up"
+            self._kill()
+            raise
+        self._kill()
+        return Executed(error=self._over)
+
+    async def _exchanged(self, question: Mapping[str, Json]) -> Executed:
+        told, answers = self._process.stdin, self._process.stdout
+        if told is None or answers is None:
+            raise ConnectionError
+        told.write(json.dumps(question).encode() + b"\n")
+        await told.drain()
+        answer = json.loads(await answers.readuntil())
+        if answer.keys() != {"number", "value"} and answer.keys() != {"number", "error"}:
+            raise ValueError
+        if answer["number"] != self._count:
+            raise ValueError
+        self._count += 1
+        return Executed(answer.get("value"), answer.get("error"))
+
+    async def _death(self) -> str:
+        """How the process came to its end."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE / 10):
+                await self._process.wait()
+        status = self._process.returncode
+        if status is None:
+            return "it closed the channel on which results travel, and was ended"
+        return f"it ended the process with status {status}" if status >= 0 else f"it was killed: {_signal(-status)}"
+
+    def _kill(self) -> None:
+        if sys.platform != "win32":
+            with suppress(ProcessLookupError, PermissionError):  # macOS says the latter of a group of zombies
+                os.killpg(self._process.pid, signal.SIGKILL)
+        elif self._process.returncode is None:
+            told = ["taskkill", "/T", "/F", "/PID", str(self._process.pid)]  # children, too
+            subprocess.run(told, check=False, capture_output=True)  # noqa: S603  # a number of ours
+
+    async def _listen(self) -> None:
+        """Take in what is printed, so that nobody waits for it to be read; keep the end."""
+        while (stderr := self._process.stderr) and (said := await stderr.read(1 << 16)):
+            self._printed += said
+            del self._printed[: -self._limits.printed]
+
+
+async def _process(behind: Behind, limits: Limits, folder: Path) -> asyncio.subprocess.Process:
+    paths = [str(behind.root), *sys.path]
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-B", "-X", "utf8", "-c", _START, json.dumps(paths)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env={**harmless(os.environ, str(folder)), **limits.variables},
+        limit=limits.result + _OVERHEAD,
+        start_new_session=True,
+    )
+
+
+def _order(behind: Behind, limits: Limits, folder: Path) -> dict[str, Json]:
+    installed = sysconfig.get_paths().values()
+    python = (sys.prefix, sys.base_prefix, sys.exec_prefix, *installed, *filter(None, sys.path))
+    readable = [*_SYSTEM_FILES, *python, str(behind.root), *map(str, limits.folders)]
+    walls = Walls(
+        readable=tuple(dict.fromkeys(path for path in readable if Path(path) != Path(path).parent)),
+        writable=str(folder),
+        memory=limits.memory,
+        file=limits.file,
+        network=limits.network,
+        processes=limits.processes,
+    )
+    return {
+        "environment": behind.environment,
+        "setup": behind.setup,
+        "functions": behind.functions,
+        "walls": walls.to_data(),
+        "result": limits.result,
+        "seconds": limits.seconds,
+        "start_seconds": limits.start_seconds,
+    }
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,79 @@
+"""What stands behind the tools, inside the process in which it is called."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Awaitable, Mapping, Sequence
+from inspect import isawaitable, isclass, ismodule, isroutine
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from asyncio import Runner
+
+    from pytest_fcall.core.values import Json
+
+
+class NoSuchThing(LookupError):
+    """A name leads nowhere, or where nobody may go. The text says so."""
+
+
+class World:
+    """The object that a factory made, and functions beside it."""
+
+    def __init__(self, environment: str | None, setup: Mapping[str, Json], functions: Mapping[str, str]) -> None:
+        self._runner: Runner | None = None
+        self._functions = {tool: _imported(target) for tool, target in functions.items()}
+        self._object = None if environment is None else self._finished(_imported(environment)(**setup))
+
+    def call(self, tool: str, arguments: Mapping[str, Json]) -> object:
+        """Call the function or method of this name, and wait for what it promises; what it raises is left to rise."""
+        function = self._functions[tool] if tool in self._functions else _found(self._object, tool)
+        if not callable(function):
+            raise NoSuchThing(f"`{tool}` is no function")
+        return self._finished(function(**arguments))
+
+    def state(self, names: Sequence[str] | None) -> dict[str, object]:
+        """Read the public attributes of these names, or all."""
+        if isinstance(self._object, Mapping):
+            known = [name for name, value in self._object.items() if _is_state(name, value)]
+        else:
+            known = [name for name in dir(self._object) if _is_state(name, getattr(self._object, name, None))]
+        return {name: _found(self._object, name) for name in (known if names is None else names)}
+
+    def _finished(self, value: object) -> object:
+        """Wait in one loop for all calls: what an object opens in one, it uses in another."""
+        if not isawaitable(value):
+            return value
+        if self._runner is None:
+            from asyncio import Runner
+
+            self._runner = Runner()
+        return self._runner.run(_awaited(value))
+
+
+async def _awaited(value: Awaitable[object]) -> object:
+    return await value
+
+
+def _imported(target: str) -> Any:
+    module, _, path = target.partition(":")
+    found: object = importlib.import_module(module)
+    return _found(found, path)
+
+
+def _found(start: object, path: str) -> object:
+    """Follow a dotted path of public names."""
+    found = start
+    for name in path.split("."):
+        if not name.isidentifier() or name.startswith("_"):
+            raise NoSuchThing(f"`{path}` is no public name")
+        try:
+            found = found[name] if isinstance(found, Mapping) else getattr(found, name)
+        except (AttributeError, KeyError):
+            raise NoSuchThing(f"there is no `{path}`") from None
+    return found
+
+
+def _is_state(name: object, value: object) -> bool:
+    hidden = not isinstance(name, str) or not name.isidentifier() or name.startswith("_")
+    return not (hidden or isroutine(value) or isclass(value) or ismodule(value))

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.conversation.execution.limits import USUAL, Behind, Limits
+from pytest_fcall.conversation.execution.worker import Executed, Worker, WorldFailed
+from pytest_fcall.core import Json
+
+ROOT = Path(__file__).parents[4]
+WORLD = "tests.unit.conversation.execution.world"
+
+
+def behind(environment: str | None = None, setup: Mapping[str, Json] | None = None, *functions: str) -> Behind:
+    target = None if environment is None else f"{WORLD}:{environment}"
+    return Behind(ROOT, target, setup or {}, {name: f"{WORLD}:{name}" for name in functions})
+
+
+async def called(
+    world: Behind, *calls: tuple[str, dict[str, Json]], limits: Limits = USUAL, state: list[str] | None = None
+) -> list[Executed]:
+    """Make calls, and then read the state."""
+    async with await Worker.start(world, limits) as worker:
+        return [*[await worker.call(*call) for call in calls], await worker.state(state)]
+
+
+def test_methods_are_called_and_public_attributes_are_the_state() -> None:
+    *done, state = asyncio.run(called(behind("Shop", {"stock": 5}), ("buy", {"number": 2}), ("order", {"number": 3})))
+    assert done == [Executed({"left": 3}), Executed({"left": 0})]
+    sold: Json = [{"number": 2}, {"number": 3}]
+    expected: Json = {"currency": "EUR", "is_empty": True, "label": "shop", "sold": sold, "stock": 0}
+    assert state == Executed(expected)
+
+
+def test_only_attributes_that_are_asked_for_are_read() -> None:
+    assert asyncio.run(called(behind("Shop"), state=["stock"])) == [Executed({"stock": 3})]
+    assert asyncio.run(called(behind("Shop"), state=["_till"])) == [Executed(error="`_till` is no public name")]
+    assert asyncio.run(called(behind("Shop"), state=["stick"])) == [Executed(error="there is no `stick`")]
+
+
+def test_what_a_method_raises_is_its_result() -> None:
+    raised, wrong, *_ = asyncio.run(called(behind("Shop"), ("buy", {"number": 9}), ("buy", {"amount": 9})))
+    assert raised == Executed(error="ValueError: there are only 3")
+    assert wrong.error is not None
+    assert wrong.error.startswith("TypeError: Shop.buy() got an unexpected keyword argument 'amount'")
+
+
+def test_a_factory_may_be_asynchronous() -> None:
+    *_, state = asyncio.run(called(behind("opened_shop", {"stock": 1}), state=["label", "stock"]))
+    assert state == Executed({"label": "opened", "stock": 1})
+
+
+def test_tools_may_be_keys_methods_within_and_plain_functions() -> None:
+    world = behind("shelf", None, "double")
+    *done, state = asyncio.run(called(world, ("shop.buy", {"number": 1}), ("double", {"value": 4}), ("size", {})))
+    assert done == [Executed({"left": 2}), Executed(8), Executed(error="`size` is no function")]
+    assert isinstance(state.value, dict)
+    assert state.value["size"] == 2
+    assert state.value["shop"]["stock"] == 2
+    assert state.value.keys() == {"shop", "size"}
+
+
+def test_each_worker_has_a_world_of_its_own() -> None:
+    async def both() -> list[Executed]:
+        async with await Worker.start(behind("Shop")) as one, await Worker.start(behind("Shop")) as other:
+            await one.call("buy", {"number": 1})
+            return [await one.state(["stock"]), await other.state(["stock"])]
+
+    assert asyncio.run(both()) == [Executed({"stock": 2}), Executed({"stock": 3})]
+
+
+@pytest.mark.parametrize(
+    ("target", "setup", "said"),
+    [
+        (f"{WORLD}:broken", {}, "RuntimeError: no shop today"),
+        (f"{WORLD}:Shop", {"stick": 1}, "TypeError: Shop.__init__() got an unexpected keyword argument 'stick'"),
+        (f"{WORLD}:shops", {}, "NoSuchThing: there is no `shops`"),
+        (f"{WORLD}:_awaited", {}, "NoSuchThing: `_awaited` is no public name"),
+        ("no_such_module_at_all:make", {}, "ModuleNotFoundError: No module named 'no_such_module_at_all'"),
+        (f"{WORLD}:ever", {}, "it took longer than 1 s and was ended"),
+    ],
+)
+def test_a_world_that_cannot_be_made_is_told_of(target: str, setup: dict[str, Json], said: str) -> None:
+    with pytest.raises(WorldFailed) as failed:
+        asyncio.run(called(Behind(ROOT, target, setup), limits=Limits(start_seconds=1 if "ever" in target else 60)))
+    assert str(failed.value) == f"{target}: {said}"
+
+
+def test_what_is_printed_is_kept() -> None:
+    async def printed(limits: Limits) -> str:
+        async with await Worker.start(behind("Shop"), limits) as worker:
+            await worker.call("buy", {"number": 1})
+            await worker.call("buy", {"number": 2})
+        return worker.printed
+
+    assert asyncio.run(printed(Limits())) == "sold 1\nsold 2\n"
+    assert asyncio.run(printed(Limits(printed=4))) == "d 2\n"
+
+
+def test_variables_are_handed_on_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_KEY", "kept back")
+    asked: tuple[str, dict[str, Json]] = ("variable", {"name": "SHOP_KEY"})
+    assert asyncio.run(called(behind(None, None, "variable"), asked))[0] == Executed(None)
+    limits = Limits(variables={"SHOP_KEY": "told"})
+    assert asyncio.run(called(behind(None, None, "variable"), asked, limits=limits))[0] == Executed("told")
+
+
+def test_folders_are_read_when_they_are_named(tmp_path: Path) -> None:
+    (tmp_path / "prices").write_text("9.50")
+    asked: tuple[str, dict[str, Json]] = ("contents", {"path": str(tmp_path / "prices")})
+    refused, _ = asyncio.run(called(behind(None, None, "contents"), asked))
+    assert refused.error is not None
+    assert refused.error.startswith("PermissionError: called functions may not read")
+    allowed, _ = asyncio.run(called(behind(None, None, "contents"), asked, limits=Limits(folders=(tmp_path,))))
+    assert allowed == Executed("9.50")
+
+
+def test_files_may_be_written_in_the_working_folder_which_goes_in_the_end() -> None:
+    done, _ = asyncio.run(called(behind(None, None, "scribble"), ("scribble", {})))
+    assert done.error is None
+    assert not Path(str(done.value)).parent.exists()
+
+
+def test_the_network_may_be_opened() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        asked: tuple[str, dict[str, Json]] = ("greet", {"port": server.getsockname()[1]})
+        done, _ = asyncio.run(called(behind(None, None, "greet"), asked, limits=Limits(network=True)))
+        assert done == Executed("done")
+        connection, _ = server.accept()
+        with connection:
+            assert connection.recv(5) == b"hello"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are named otherwise there")
+def test_children_that_were_allowed_end_with_the_worker() -> None:
+    done, _ = asyncio.run(called(behind(None, None, "children"), ("children", {}), limits=Limits(processes=True)))
+    assert isinstance(done.value, list), done
+    assert len(done.value) == 2
+    assert not any(is_running(int(number)) for number in done.value)
+
+
+def test_a_call_that_is_given_up_ends_the_process() -> None:
+    async def given_up() -> Executed:
+        async with await Worker.start(behind("Shop", None, "ever")) as worker:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(worker.call("ever", {}), 0.2)
+            return await worker.call("buy", {"number": 1})
+
+    done = asyncio.run(given_up())
+    assert done.error == "it was not called, since an earlier call ended the process: it was given up"
+
+
+_PARENT = f"""
+import asyncio, sys
+from pathlib import Path
+from pytest_fcall.conversation.execution.limits import USUAL, Behind, Limits
+from pytest_fcall.conversation.execution.worker import Worker
+
+async def main() -> None:
+    behind = Behind(Path(sys.argv[1]), functions={{"ever": "{WORLD}:ever"}})
+    worker = await Worker.start(behind, Limits(seconds=0.1))
+    print(worker._process.pid, flush=True)
+    if sys.argv[2] == "calling":
+        worker._process.stdin.write(b'{{"call": "ever", "arguments": {{}}}}\\n')
+    await asyncio.sleep(3600)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing there ends a process for us")
+@pytest.mark.parametrize("at", ["idle", "calling"])
+def test_a_worker_ends_when_its_parent_is_killed(at: str, tmp_path: Path) -> None:
+    told = [sys.executable, "-c", _PARENT, str(ROOT), at]
+    variables = {**os.environ, "TMPDIR": str(tmp_path)}  # nobody takes the worker's folder away
+    with subprocess.Popen(told, stdout=subprocess.PIPE, text=True, env=variables) as parent:
+        assert parent.stdout
+        number = int(parent.stdout.readline())
+        os.kill(parent.pid, signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while is_running(number) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not is_running(number)
+
+
+def is_running(number: int) -> bool:
+    """Whether there is such a process, and it is no zombie."""
+    found = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True, check=False)
+    return found.stdout.strip()[:1] not in {"", "Z"}
