@@ -66,7 +66,7 @@ def test_off_neither_uses_nor_keeps_any(exam: Exam) -> None:
     for count in (2, 4):
         exam.run("--fc-record=off").assert_outcomes(passed=2)
         assert len(exam.asked()) == count
-    assert not (exam.path / ".fcall").exists()
+    assert not (exam.path / ".fcall/replies.db").exists()
 
 
 def test_off_leaves_what_is_kept_alone(asked: Exam) -> None:

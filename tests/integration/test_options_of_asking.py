@@ -48,7 +48,7 @@ def test_the_configuration_may_say_what_the_command_line_does_not(pytester: pyte
     for _ in range(2):
         assert run(pytester, f"--fc-model=openai:exam?base_url={server.url}").ret == 0
     assert len(server.asked) == 2
-    assert not (pytester.path / ".fcall").exists()
+    assert not (pytester.path / ".fcall/replies.db").exists()
 
 
 def test_a_word_of_the_configuration_is_checked(pytester: pytest.Pytester, server: Server) -> None:
