@@ -91,6 +91,9 @@ def _forget(answers: dict[Json, Answer], number: Json, _: Answer) -> None:
 
 def main(patience: float = UNVISITED) -> None:
     """Answer as ordered."""
+    # Threads of torch that wait for each other would keep processors busy which others need: on a machine that is not
+    # idle, that takes several times as long. It is read when torch is imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     given = told()
     answering = Answering(order_from_data(given.order))
 
