@@ -17,6 +17,12 @@ class Model:
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Not shown where a model is: there may be a key in an address."""
 
+    @classmethod
+    def by_id(cls, text: str) -> Model:
+        """The model of an id, without options."""
+        kind, _, name = text.partition(":")
+        return cls(kind, name)
+
     @property
     def id(self) -> str:
         """`KIND:NAME`: the model's name in node ids, recordings and baselines. Options are no part of it."""

@@ -25,9 +25,11 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options, which `pytest --help` lists."""
+    from pytest_fcall.plugin.baseline_options import add_baseline_options
     from pytest_fcall.plugin.options import add_options
 
     add_options(parser)
+    add_baseline_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -46,6 +48,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_fcall.plugin.run_files import runs_to_keep
 
         runs_to_keep(config)
+    if any(config.getoption(f"fc_{name}") for name in ("accept", "prune", "baseline")):
+        from pytest_fcall.plugin.baseline import baselines
+
+        baselines(config)
     if config.getoption("fc_dry_run"):
         plan_only(config)
     if not hasattr(config, "workerinput"):

@@ -46,6 +46,8 @@ class CaseFile(pytest.Module):
             noted(self.config).files_without_cases += 1
             return
         noted(self.config).faults.extend(found.faults)
+        if not found.faults:
+            noted(self.config).cases[self.path] = frozenset(entry.id for entry in found.entries)
         note_tags(self.config, {tag for entry in found.entries if isinstance(entry, Case) for tag in entry.tags})
         named = named_models(self.config)
         several = len(named) > 1

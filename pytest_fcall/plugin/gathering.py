@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_fcall.plugin.accepting import Accepting
 from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.costs import Costs
 from pytest_fcall.plugin.ending import Ending
@@ -41,6 +43,7 @@ class Gathering:
         self._missing: set[str] = set()
         self._files_without_cases = 0
         self._costs = Costs(config)
+        self._accepting = Accepting(config)
         self._runs: set[str] = set()
         self._notes: dict[str, None] = {}
         """What workers have to say, in the order in which they said it."""
@@ -63,7 +66,8 @@ class Gathering:
         if "result" not in sent:  # of a plain test
             return
         result = result_from_json(sent["result"])
-        self._results[report.nodeid] = replace(result, cost=self._costs.of(result.model, result.usage))
+        stanza = json.loads(sent["stanza"]) if sent["stanza"] else None
+        self._results[report.nodeid] = replace(result, cost=self._costs.of(result.model, result.usage), stanza=stanza)
         self._reused += [sent["recorded"]] if sent["recorded"] else []
         self._changes.update(sent["changes"])
         if sent["missing"]:
@@ -88,6 +92,7 @@ class Gathering:
         """Take what a worker noticed; each of them collects everything, so the numbers are the same."""
         self._runs.add(node.workerinput["testrunuid"])
         output = getattr(node, "workeroutput", {})
+        self._accepting.take_stale(output)
         self._files_without_cases = max(self._files_without_cases, output.get("fcall_files_without_cases", 0))
         self._take_figures(output.get("fcall_figures", {}))
         self._notes.update(dict.fromkeys(output.get("fcall_notes", ())))
@@ -101,7 +106,7 @@ class Gathering:
             terminalreporter.section("tool calls", sep="-")
         for line in [last_line(results)] if quiet else self._lines(results):
             terminalreporter.line(line)
-        for line in self._gate_lines(quiet):
+        for line in (*self._accepting.lines(), *self._gate_lines(quiet)):
             terminalreporter.line(line)
 
     def _lines(self, results: Results) -> Iterator[str]:
@@ -133,6 +138,7 @@ class Gathering:
         for run in self._runs:
             for file in file_of_run(self._config, run).parent.glob(f"limits-{run}.db*"):
                 file.unlink(missing_ok=True)
+        self._accepting.finish(session, tuple(self._results.values()))
         self._ending.otherwise |= session.testsfailed > self._failures  # such as too little coverage
         ran_to_its_end = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         broken_off = not ran_to_its_end or bool(session.shouldfail)

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from pytest_fcall.cases import plan_request
-from pytest_fcall.core import Calls, Case, Condition, FaultyCase, Json, Reply, Request, Verdict
+from pytest_fcall.core import Calls, Case, Condition, FaultyCase, Json, Model, Reply, Request, Turn, Verdict
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching import judge_turn
 from pytest_fcall.plugin.answering import Answer, answering
 from pytest_fcall.plugin.asking import AskModel
+from pytest_fcall.plugin.baseline import baselines
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.models import NamedModel
+from pytest_fcall.plugin.standing import Standing, engine_of, standing, stanza_of
 from pytest_fcall.plugin.words import fail, terminal_encoding
-from pytest_fcall.reporting import failure_text, fault_text, full_failure_text
+from pytest_fcall.reporting import failure_text, fault_text, full_failure_text, safe_line
 from pytest_fcall.reporting.marks import escaped_for, marks_for
+from pytest_fcall.reporting.question import place_text
+from pytest_fcall.tracking.stanza import Stanza
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
@@ -28,6 +33,10 @@ if TYPE_CHECKING:
 
 class CaseFailed(AssertionError):
     """The reply was judged, and is not valid."""
+
+
+class NotAccepted(AssertionError):
+    """The reply is valid, and not what is accepted; the options want that to fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,7 @@ class CaseItem(pytest.Function):
         self.named = named
         self.asked: Asked | None = None
         self.verdict: Verdict | None = None
+        self.standing: Standing | None = None
         self.planned: Request | None = None
         super().__init__(callobj=case, **kwargs)  # type: ignore[arg-type]  # what from_parent passes on
         if isinstance(entry, Case):
@@ -87,7 +97,7 @@ class CaseItem(pytest.Function):
     def setup(self) -> None:
         """Set up the fixtures, then get the reply."""
         __tracebackhide__ = True
-        self.asked = self.verdict = None
+        self.asked = self.verdict = self.standing = None
         case = self.case
         if isinstance(case, FaultyCase):
             fail("\n".join(fault_text(fault, self.config.rootpath) for fault in case.faults))
@@ -95,6 +105,7 @@ class CaseItem(pytest.Function):
         model = cast("AskModel", self.funcargs["fc_model"])
         self._skip_or_excuse(case, model.id)
         refuse_what_takes_more_than_a_request(case)
+        self._refuse_damaged_baseline(model.id)
         request = self.ihook.pytest_fcall_request(
             item=self, case=case, request=planned_request(self, case, model.settings)
         )
@@ -111,28 +122,78 @@ class CaseItem(pytest.Function):
         case, reply = asked.case, asked.answer.reply
         if case.decoder:
             reply = replace(reply, decoder=case.decoder)
-        added = registry(self.config)
-        calls = decode(reply, case.tools, added.decoders)
+        calls = decode(reply, case.tools, registry(self.config).decoders)
         (turn,) = case.turns
-        verdict = judge_turn(reply, calls, turn, case.tools, case.rules, added.comparators)
-        verdict = self.ihook.pytest_fcall_verdict(item=self, case=case, reply=reply, verdict=verdict)
-        self.verdict = verdict
+        verdict = self.verdict = self._verdict(case, turn, reply, calls)
+        stanza = stanza_of(case, asked.request, reply, calls, verdict)
+        kept = baselines(self.config)
+        found = self.standing = standing(
+            stanza,
+            verdict,
+            case,
+            kept.of(self.path, Model.by_id(asked.model.id)),
+            partial(self._judge_again, case),
+            kept.options,
+        )
         if not verdict.valid:
+            if found.excuse:
+                pytest.xfail(escaped_for(terminal_encoding(), safe_line(found.excuse)))
             raise CaseFailed(self._failure(asked, reply, calls, verdict))
+        if found.complaint:
+            raise NotAccepted(self._complaint(case, found.complaint))
+
+    def _verdict(self, case: Case, turn: Turn, reply: Reply, calls: Calls) -> Verdict:
+        comparators = registry(self.config).comparators
+        verdict = judge_turn(reply, calls, turn, case.tools, case.rules, comparators)
+        judged: Verdict = self.ihook.pytest_fcall_verdict(item=self, case=case, reply=reply, verdict=verdict)
+        return judged
+
+    def _stand(self, asked: Asked, now: Stanza, verdict: Verdict) -> Standing:
+        kept, model = baselines(self.config), Model.by_id(asked.model.id)
+        judge_again = partial(self._judge_again, asked.case)
+        return standing(now, verdict, asked.case, kept.of(self.path, model), judge_again, kept.options)
+
+    def _judge_again(self, case: Case, stanza: Stanza) -> Verdict:
+        """Judge the calls of the baseline by the case as it is today."""
+        (turn,) = case.turns
+        if stanza.answer is None:
+            turn = replace(turn, answer=None)
+        reply = Reply(stanza.answer or "(not kept)", engine=engine_of(stanza))
+        return self._verdict(case, turn, reply, Calls(stanza.calls or ()))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
         """A judged failure is its own text; what a fixture or an app raised is pytest's to show."""
-        if isinstance(excinfo.value, CaseFailed):
+        if isinstance(excinfo.value, CaseFailed | NotAccepted):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
 
     def _failure(self, asked: Asked, reply: Reply, calls: Calls, verdict: Verdict) -> str:
         case, model, encoding = asked.case, asked.model.id, terminal_encoding()
-        marks = marks_for(encoding)
+        marks, since = marks_for(encoding), self.standing.told if self.standing else ()
         if self.config.get_verbosity() > 1:
-            return escaped_for(encoding, full_failure_text(case, calls, verdict, reply, model, marks=marks))
-        width = self.config.get_terminal_writer().fullwidth
-        return escaped_for(encoding, failure_text(case, calls, verdict, reply, model, width=width, marks=marks))
+            text = full_failure_text(case, calls, verdict, reply, model, since=since, marks=marks)
+        else:
+            width = self.config.get_terminal_writer().fullwidth
+            text = failure_text(case, calls, verdict, reply, model, since=since, width=width, marks=marks)
+        return escaped_for(encoding, text)
+
+    def _complaint(self, case: Case, complaint: str) -> str:
+        """What is shown where a right answer fails."""
+        told = self.standing.told if self.standing else ()
+        lines = [
+            complaint,
+            f"  {place_text(case.location)}{safe_line(case.id)}",
+            *(f"  {safe_line(line)}" for line in told),
+            "  --fc-accept accepts it",
+        ]
+        return escaped_for(terminal_encoding(), "\n".join(lines))
+
+    def _refuse_damaged_baseline(self, model: str) -> None:
+        """Ask nothing for a verdict that nobody could compare."""
+        __tracebackhide__ = True
+        kept = baselines(self.config).of(self.path, Model.by_id(model))
+        if kept and kept.faults:
+            fail("\n".join(fault_text(fault, self.config.rootpath) for fault in kept.faults))
 
     def _skip_or_excuse(self, case: Case, model: str) -> None:
         """Skip now; an expected failure is a verdict, so only a judged reply counts as one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,11 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Noted:
-    """Faults in case files, tags that are markers now, and how many YAML files were left alone."""
+    """Faults in case files, tags that are markers now, how many YAML files were left alone, and the ids of cases."""
 
     faults: list[Fault] = field(default_factory=list)
     tags: set[str] = field(default_factory=set)
     files_without_cases: int = 0
+    cases: dict[Path, frozenset[str]] = field(default_factory=dict)
+    """All cases of the files that were read without a fault, whichever of them run."""
 
 
 NOTED = pytest.StashKey[Noted]()

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fcall.core import Case, Verdict
+from pytest_fcall.core import Case, Outcome
+from pytest_fcall.plugin.noted import PLACE
 from pytest_fcall.reporting.results import Result, Status
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
     """The item's result, if this report decides it: the call, or a set-up that did not lead to one."""
-    status = _status(item.verdict, report)
+    status = _status(item, report)
     if status is None:
         return None
     case, asked = item.case, item.asked
@@ -35,17 +36,28 @@ def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
         line=(line or 0) + 1,
         replayed=bool(asked and asked.answer.recorded is not None),
         no_reply=item.lacks_recording or item.lacks_reply,
+        place=item.stash.get(PLACE, 0),
+        outcome=_outcome(item, status),
+        since=item.standing.since if item.standing else (),
     )
 
 
-def _status(verdict: Verdict | None, report: pytest.TestReport) -> Status | None:
+def _status(item: CaseItem, report: pytest.TestReport) -> Status | None:
     if report.when == "call":
-        if verdict is not None and verdict.valid:
-            return "xpassed" if hasattr(report, "wasxfail") or report.failed else "passed"
+        if item.verdict is not None and item.verdict.valid:
+            # Where a right answer fails, a strict xfail was wrong, or the options want another one.
+            complained = item.standing is not None and item.standing.complaint is not None
+            return "xpassed" if hasattr(report, "wasxfail") or (report.failed and not complained) else "passed"
         return "xfailed" if report.skipped else "failed"
     if report.when == "setup" and not report.passed:
         return "skipped" if report.skipped else "error"
     return None
+
+
+def _outcome(item: CaseItem, status: Status) -> Outcome | None:
+    """The outcome; a failure that a mark expects is a known one, whatever is accepted."""
+    outcome = item.standing.outcome if item.standing else None
+    return Outcome.KNOWN_FAILURE if outcome and status == "xfailed" else outcome
 
 
 def _model(item: CaseItem) -> str:
@@ -60,5 +72,7 @@ def describe(item: CaseItem) -> None:
     item.user_properties += [("fcall_file", file), ("fcall_line", (line or 0) + 1), ("fcall_model", _model(item))]
     if isinstance(item.case, Case):
         item.user_properties.append(("fcall_category", item.case.category))
+    if item.standing and item.standing.outcome:
+        item.user_properties.append(("fcall_outcome", item.standing.outcome.value))
     if item.verdict and item.verdict.reasons:
         item.user_properties.append(("fcall_reasons", ", ".join(f"{r.kind} at {r.path}" for r in item.verdict.reasons)))

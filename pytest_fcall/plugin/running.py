@@ -13,6 +13,7 @@ from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.models import named_models
 from pytest_fcall.plugin.noted import noted
 from pytest_fcall.plugin.outcome import describe, result_of
+from pytest_fcall.plugin.stale import stale_of
 from pytest_fcall.reporting import fault_text
 from pytest_fcall.reporting.results import result_to_json
 
@@ -67,6 +68,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
             "missing": item.lacks_recording,
             "unanswered": item.lacks_reply,
             "judged": item.verdict is not None and report.when == "call",
+            "stanza": item.standing.text() if item.standing else None,
             "recorded": item.asked.answer.recorded if item.asked else None,
             "changes": item.changes if item.config.get_verbosity() > 0 else [],
         }
@@ -89,4 +91,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if (output := getattr(session.config, "workeroutput", None)) is not None:
         output["fcall_files_without_cases"] = noted(session.config).files_without_cases
         output["fcall_notes"] = answering(session.config).notes()
+        if session.config.workerinput["workerid"] == "gw0":  # type: ignore[attr-defined]  # of pytest-xdist
+            output["fcall_stale"] = [[stale.path, stale.cases] for stale in stale_of(session.config)]
         output["fcall_figures"] = answering(session.config).figures()

@@ -30,10 +30,11 @@ def failure_text(
     reply: Reply,
     model: str | None = None,
     *,
+    since: Sequence[str] = (),
     width: int = 100,
     marks: Marks = UNICODE,
 ) -> str:
-    """Say what is wrong, where the case stands, what was asked, and what was expected and called.
+    """Say what is wrong, where the case stands, what was asked, what was expected and called, and what changed `since`.
 
     At most twelve lines of `width` columns; `full_failure_text` leaves nothing out. The first line, which pytest's
     short summary repeats, is never cut for want of width.
@@ -43,7 +44,7 @@ def failure_text(
     if verdict.error_type:
         headline = f"{headline} (bfcl: {safe_line(verdict.error_type)})"
     top = [f"  {place_text(case.location)}asked{f' {safe_line(model)}' if model else ''}: {asked(case)}"]
-    bottom = [*_instead(calls, reply), *reasons[1:]]
+    bottom = [*_instead(calls, reply), *reasons[1:], *(f"  {safe_line(line)}" for line in since)]
     pairs = paired(chosen(expectation_of(case), verdict.alternative), calls.calls, verdict)
     middle = _comparison(pairs, _LINES - 1 - len(top) - len(bottom), width, marks)
     return "\n".join([headline, *(shorten(line, width, marks.cut) for line in (*top, *middle, *bottom))])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pytest_fcall.core import Calls, Case, Message, Reason, Reply, Verdict
 from pytest_fcall.core.expectation import chosen
@@ -17,7 +17,14 @@ _LIMIT = 20_000
 
 
 def full_failure_text(
-    case: Case, calls: Calls, verdict: Verdict, reply: Reply, model: str | None = None, *, marks: Marks = UNICODE
+    case: Case,
+    calls: Calls,
+    verdict: Verdict,
+    reply: Reply,
+    model: str | None = None,
+    *,
+    since: Sequence[str] = (),
+    marks: Marks = UNICODE,
 ) -> str:
     """Say all that `failure_text` has no room for: messages, every call and reason, notes, text, figures."""
     pairs = paired(chosen(expectation_of(case), verdict.alternative), calls.calls, verdict)
@@ -25,6 +32,7 @@ def full_failure_text(
         ("asked", [line for message in judged_turn(case).messages for line in _message(message)]),
         ("expected and called", [line for pair in pairs for line in _pair(pair, marks)]),
         ("reasons", [line for reason in verdict.reasons for line in _reason(reason)]),
+        ("baseline", [safe_line(line) for line in since]),
         ("official error", [safe_line(verdict.error_type)] if verdict.error_type else []),
         ("raw calls", [f"{shown(raw.name)} {shown(raw.arguments, _LIMIT)}" for raw in reply.tool_calls]),
         ("refusal", safe(reply.refusal or "", _LIMIT).splitlines()),

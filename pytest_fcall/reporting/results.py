@@ -38,6 +38,8 @@ class Result:
     """Whether the reply came from a recording."""
     no_reply: bool = False
     """Whether no reply came, or is recorded: whatever the status, it says nothing about the model or the case."""
+    place: int = 0
+    """Where the case stands among all cases of the run, whether or not this part of it has them."""
     outcome: Outcome | None = None
     """What the verdict means against the baseline; None where there is none."""
     since: tuple[str, ...] = ()
@@ -107,6 +109,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         line=_field(data, "line", int, 1),
         replayed=_field(data, "replayed", bool, default=False),
         no_reply=_field(data, "no_reply", bool, default=False),
+        place=_field(data, "place", int, 0),
         outcome=_outcome(data),
         since=_texts(data, "since"),
         stanza=None if data.get("stanza") is None else _field(data, "stanza", dict),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.causes import Cause, causes
 from pytest_fcall.reporting.columns import head
 from pytest_fcall.reporting.figures import (
@@ -17,6 +18,7 @@ from pytest_fcall.reporting.figures import (
     seconds_text,
     speed_text,
 )
+from pytest_fcall.reporting.outcomes import of_outcome, outcome_lines
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.reporting.safe import safe_line
 from pytest_fcall.reporting.table import table_lines
@@ -26,7 +28,7 @@ _CAUSES = 5
 
 
 def summary_lines(results: Results, width: int = 100) -> list[str]:
-    """A table by model and category, the likeliest causes, what was left aside, and the last line.
+    """A table by model and category, what changed, the likeliest causes, what was left aside, and the last line.
 
     A table of one row is left out, since the last line says the same.
     """
@@ -34,7 +36,8 @@ def summary_lines(results: Results, width: int = 100) -> list[str]:
     table = table_lines(("model", "category", *_FIGURES), rows, texts=2, width=width) if len(rows) > 1 else []
     failures = sum(result.status == "failed" for result in results.results)
     shared = [_cause_line(cause, failures, width) for cause in causes(results.results)[:_CAUSES]]
-    return [*table, *shared, *_aside(results), last_line(results)]
+    changed = outcome_lines(results.results, width)
+    return [*table, *changed, *shared, *_aside(results), last_line(results)]
 
 
 def file_lines(results: Results, width: int = 100) -> list[str]:
@@ -49,7 +52,7 @@ def file_lines(results: Results, width: int = 100) -> list[str]:
 def last_line(results: Results) -> str:
     """The run in one line."""
     whole = figures(results.results)
-    parts = [*_scores(results.results), *_shortfalls(whole), *_spent(results.results, whole)]
+    parts = [*_scores(results.results), *_shortfalls(results.results, whole), *_spent(results.results, whole)]
     return f"fcall: {', '.join(parts)}"
 
 
@@ -74,9 +77,11 @@ def _accuracy_and_interval(right: int, of: int) -> str:
     return f"{accuracy_text(right, of)} {interval_text(right, of)}"
 
 
-def _shortfalls(whole: Figures) -> Iterator[str]:
+def _shortfalls(results: Sequence[Result], whole: Figures) -> Iterator[str]:
     if wrong := whole.answered - whole.right:
         yield f"{wrong:,} wrong" + (f" ({whole.expected_failures:,} xfailed)" if whole.expected_failures else "")
+    if regressed := of_outcome(results, Outcome.REGRESSED):
+        yield f"{len(regressed):,} regressed"
     if whole.errors:
         yield f"{whole.errors:,} {'error' if whole.errors == 1 else 'errors'}"
     if whole.skipped:

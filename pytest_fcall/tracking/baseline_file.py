@@ -21,6 +21,8 @@ from pytest_fcall.core import Fault, Location, Model
 from pytest_fcall.core.readable import readable
 from pytest_fcall.tracking.stanza import Stanza, stanza_from_json, stanza_to_json
 
+ENDING = ".ambr"
+
 _HINT = "Restore the file from version control, or accept its cases again."
 _NAME = "# name: "
 
@@ -62,7 +64,7 @@ class Baseline:
 
 def baseline_path(case_file: Path, model: Model) -> Path:
     """Name the file: `__fcall__/<model>/<whole name of the case file>.ambr`, beside the case file."""
-    return case_file.parent / "__fcall__" / model.folder / f"{case_file.name}.ambr"
+    return case_file.parent / "__fcall__" / model.folder / f"{case_file.name}{ENDING}"
 
 
 def read_baseline(path: Path, named: Path | None = None) -> Baseline | None:

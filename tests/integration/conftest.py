@@ -15,6 +15,7 @@ from tests.servers import Server
 
 if TYPE_CHECKING:
     from tests.integration.exam import Exam
+    from tests.integration.mind import Mind
 
 QUIET = ["-p", "no:cacheprovider", "-p", "no:randomly"]
 
@@ -83,7 +84,7 @@ def shop(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterator
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest -o asyncio_default_fixture_loop_scope=function")
     before = set(sys.modules)
     yield Shop(pytester)
-    for name in {"echo", "conftest"} & (sys.modules.keys() - before):
+    for name in {"echo", "mind", "conftest"} & (sys.modules.keys() - before):
         del sys.modules[name]
 
 
@@ -118,3 +119,12 @@ def exam(shop: Shop, server: Server, monkeypatch: pytest.MonkeyPatch) -> Exam:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     return Exam(shop, server)
+
+
+@pytest.fixture
+def mind(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Mind:
+    """A project whose model says what a test has it say, on a person's machine."""
+    from tests.integration.mind import Mind
+
+    monkeypatch.delenv("CI", raising=False)
+    return Mind(shop)

@@ -1,0 +1,66 @@
+"""What baselines keep of cases that are gone, and whether this run has seen enough to forget it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from pytest_fcall.core import Model
+from pytest_fcall.plugin.baseline import baselines
+from pytest_fcall.plugin.models import named_models
+from pytest_fcall.plugin.noted import noted
+from pytest_fcall.tracking.baseline_file import ENDING
+
+_NARROWING = {
+    "keyword": "-k",
+    "markexpr": "-m",
+    "deselect": "--deselect",
+    "lf": "--lf",
+    "stepwise": "--stepwise",
+    "ignore": "--ignore",
+    "ignore_glob": "--ignore-glob",
+    "fc_shard": "--fc-shard",
+}
+
+
+class Stale(NamedTuple):
+    """The cases of one baseline, its path from the root, that are in no case file any more."""
+
+    path: str
+    cases: list[str]
+
+
+def stale_of(config: pytest.Config) -> list[Stale]:
+    """What is stale in the folders of the files that were read, under the models of this run.
+
+    A file with a fault may hold more cases than can be told, so nothing of it is stale, nor is anything where a
+    baseline is damaged.
+    """
+    if baselines(config).options.against:  # it is not our own that was read
+        return []
+    folders = dict.fromkeys(file.parent for file in noted(config).cases)
+    models = [named.model for named in named_models(config)]
+    return [stale for model in models for folder in folders for stale in _in_folder(config, folder, model)]
+
+
+def why_narrowed(config: pytest.Config) -> str | None:
+    """Why this run has not seen all there is to see; None where it has."""
+    if config.option.collectonly or config.getoption("fc_dry_run"):
+        return "nothing was run"
+    for name, option in _NARROWING.items():
+        if config.getoption(name, None):
+            return f"the run was narrowed by {option}"
+    narrow = [arg for arg in config.args if not Path(config.invocation_params.dir, arg).is_dir()]
+    return f"the run was narrowed to {narrow[0]}" if narrow else None
+
+
+def _in_folder(config: pytest.Config, folder: Path, model: Model) -> Iterator[Stale]:
+    for path in sorted((folder / "__fcall__" / model.folder).glob(f"*{ENDING}")):
+        case_file = folder / path.name.removesuffix(ENDING)
+        cases = noted(config).cases.get(case_file) if case_file.exists() else frozenset[str]()
+        baseline = baselines(config).of(case_file, model)
+        if cases is not None and baseline and (gone := [case for case in baseline.stanzas if case not in cases]):
+            yield Stale(path.relative_to(config.rootpath).as_posix(), gone)

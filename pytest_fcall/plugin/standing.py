@@ -1,0 +1,139 @@
+"""How a verdict stands to what is accepted of its case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from pytest_fcall.backends.secrets import public
+from pytest_fcall.core import Calls, Case, Json, Outcome, Reply, Request, Verdict, canonical
+from pytest_fcall.plugin.baseline_options import BaselineOptions
+from pytest_fcall.tracking.baseline_file import Baseline
+from pytest_fcall.tracking.comparison import Comparison, Judge, compare, reason_pairs
+from pytest_fcall.tracking.difference import differences
+from pytest_fcall.tracking.question import changes, digests_of, told_changes
+from pytest_fcall.tracking.stanza import Stanza, stanza_to_json
+
+_BROKEN = frozenset({"malformed", "truncated", "refused"})
+"""Reasons that say that the calls found are not all that there was to read."""
+_SHOWN = 3
+"""So many differences are told of one case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What would be accepted of a verdict, and its comparison with what is; None where nothing is accepted at all."""
+
+    stanza: Stanza
+    comparison: Comparison | None
+    difference: str = ""
+    """What is otherwise than in the baseline, in words."""
+    changed: tuple[str, ...] = ()
+    """What changed in the question, and in what answers."""
+    complaint: str | None = None
+    """Why the test fails although the answer is right."""
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """One word for what changed."""
+        return self.comparison.outcome if self.comparison else None
+
+    @property
+    def told(self) -> list[str]:
+        """What people read beside a failure."""
+        if not self.difference or self.comparison is None or self.comparison.baseline is None:
+            return []
+        day = self.comparison.baseline.provenance.get("date")
+        of_day = f" of {day}" if isinstance(day, str) else ""
+        changed = [f"changed since: {_several(self.changed)}"] if self.changed else []
+        return [f"baseline{of_day}: {self.difference}", *changed]
+
+    @property
+    def since(self) -> tuple[str, ...]:
+        """The same, thing by thing."""
+        return tuple(filter(None, (self.difference, *self.changed)))
+
+    @property
+    def excuse(self) -> str | None:
+        """Why a wrong answer is no failure: the reason of an expected one."""
+        if self.comparison is None or self.comparison.outcome is not Outcome.KNOWN_FAILURE:
+            return None
+        known = self.comparison.baseline or self.stanza
+        since = f" since {known.since}" if known.since else ""
+        return f"known failure{since}: {known.because or _in_words(known)}"
+
+    def text(self) -> str | None:
+        """The stanza as JSON in ASCII, which travels anywhere; None where JSON cannot say it."""
+        try:
+            return canonical(stanza_to_json(self.stanza))
+        except (ValueError, TypeError, RecursionError):
+            return None
+
+
+def stanza_of(case: Case, request: Request, reply: Reply, calls: Calls, verdict: Verdict) -> Stanza:
+    """What a baseline would keep of a verdict."""
+    whole = calls.malformed is None and not any(reason.kind in _BROKEN for reason in verdict.reasons)
+    engine = dict(reply.engine)
+    return Stanza(
+        case=case.id,
+        valid=verdict.valid,
+        reasons=reason_pairs(verdict),
+        calls=calls.calls if whole else None,
+        answer=reply.text if case.turns[-1].answer is not None else None,
+        digests=digests_of(Request(request.messages, request.tools, public(request.settings))),
+        provenance={"engine": engine} if engine else {},
+    )
+
+
+def standing(
+    now: Stanza, verdict: Verdict, case: Case, baseline: Baseline | None, judge: Judge, options: BaselineOptions
+) -> Standing:
+    """Compare a verdict with the baseline, and say what the options make of it."""
+    if baseline is None:
+        return Standing(now, None)
+    found = compare(now, verdict, baseline.stanzas.get(case.id), case, judge)
+    if found.outcome is Outcome.DRIFTED and options.drift == "ignore":
+        found = Comparison(Outcome.OK, found.baseline)
+    before = found.baseline
+    if before is None or found.outcome in (Outcome.OK, Outcome.KNOWN_FAILURE):
+        return Standing(now, found)
+    changed = (*changes(before.digests, now.digests), *told_changes(before.provenance, now.provenance))
+    complaint = None if options.accept else _complaint(found, options)
+    return Standing(now, found, _difference(found, before, now), changed, complaint)
+
+
+def engine_of(stanza: Stanza) -> Mapping[str, Json]:
+    """What answered when the stanza was accepted."""
+    engine = stanza.provenance.get("engine")
+    return engine if isinstance(engine, Mapping) else {}
+
+
+def _complaint(found: Comparison, options: BaselineOptions) -> str | None:
+    if found.outcome is Outcome.DRIFTED and options.drift == "fail":
+        return "drifted: the answer is right, and not the one that was accepted"
+    if found.outcome is Outcome.FIXED and options.fixed == "fail":
+        return "fixed: the answer is right, and a failure is what was accepted"
+    return None
+
+
+def _difference(found: Comparison, before: Stanza, now: Stanza) -> str:
+    if found.edited:
+        return "what it accepts would fail, too: the case changed"
+    if not before.valid:
+        return f"a failure, {_in_words(before)}"
+    if found.drift:
+        return _several(found.drift)
+    if before.calls is None:
+        return "the answer was right"
+    lines = differences(before.calls, now.calls or ())
+    return _several(lines) if lines else "the same calls, and another text"
+
+
+def _in_words(stanza: Stanza) -> str:
+    return _several([f"{kind} at {path}" for kind, path in stanza.reasons]) or "for no reason that was kept"
+
+
+def _several(lines: Sequence[str]) -> str:
+    more = len(lines) - _SHOWN
+    return "; ".join([*islice(lines, _SHOWN), *([f"and {more} more"] if more > 0 else [])])

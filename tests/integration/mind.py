@@ -1,0 +1,80 @@
+"""A project whose model changes its mind: it says what a test has it say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import QUIET, Shop
+
+AGENT = '''
+import json
+from pathlib import Path
+
+
+def answer(request):
+    """Say what is written down for this prompt."""
+    said = json.loads(Path(__file__).with_name("said.json").read_text("utf-8"))
+    return said.get(request.messages[-1]["content"], "nothing")
+
+
+other = answer
+'''
+
+Said = str | list[dict[str, object]]
+
+RIGHT: Said = [{"name": "get_weather", "arguments": {"city": "Oslo"}}]
+OTHERWISE: Said = [{"name": "get_weather", "arguments": {"city": "Oslo", "unit": "celsius"}}]
+WRONG: Said = [{"name": "get_weather", "arguments": {"city": "Rome"}}]
+WORSE: Said = [{"name": "get_weather", "arguments": {"town": "Oslo"}}]
+
+
+class Mind:
+    """Cases that are right where the model calls for the weather in Oslo; each prompt is the id of its case."""
+
+    model = "python:mind:answer"
+
+    def __init__(self, shop: Shop) -> None:
+        self.shop = shop
+        self.path = shop.pytester.path
+        shop.file("mind.py", AGENT)
+        shop.file("pytest.ini", "[pytest]\n")
+
+    def cases(self, *ids: str, name: str = "a.fc.yaml", expect: str = "[{get_weather: {city: Oslo}}]") -> None:
+        """Write a case file, and have the model be right."""
+        lines = [f"  - {{id: {id_}, prompt: {id_}, expect: {expect}}}\n" for id_ in ids]
+        self.shop.cases("cases:\n" + "".join(lines), name)
+        self.says({**self._said(), **dict.fromkeys(ids, RIGHT)})
+
+    def says(self, said: Mapping[str, Said]) -> None:
+        """Change the model's mind for these prompts."""
+        whole = {**self._said(), **said}
+        (self.path / "said.json").write_text(json.dumps(whole), "utf-8")
+
+    def _said(self) -> dict[str, Said]:
+        path = self.path / "said.json"
+        found: dict[str, Said] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        return found
+
+    def run(self, *args: str) -> pytest.RunResult:
+        return self.shop.run(f"--fc-model={self.model}", *args)
+
+    def apart(self, *args: str) -> pytest.RunResult:
+        """Run in a process of its own."""
+        return self.shop.pytester.runpytest_subprocess(*QUIET, f"--fc-model={self.model}", *args)
+
+    def baseline(self, name: str = "a.fc.yaml", model: str | None = None) -> Path:
+        folder = (model or self.model).replace(":", "-")
+        (found,) = (self.path / "cases" / "__fcall__").glob(f"{folder}*")
+        return found / f"{name}.ambr"
+
+    def files(self) -> dict[str, bytes]:
+        """All files of baselines, with what is in them."""
+        return {str(path.relative_to(self.path)): path.read_bytes() for path in self.path.rglob("*.ambr")}
+
+
+def lines_with(result: pytest.RunResult, text: str) -> list[str]:
+    return [line for line in result.outlines if text in line]

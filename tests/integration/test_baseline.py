@@ -1,0 +1,209 @@
+"""What a verdict means against the baseline."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.integration.mind import OTHERWISE, RIGHT, WORSE, WRONG, Mind, Said, lines_with
+
+ALONE, WORKERS = "-n0", "-n2"
+
+MATRIX: dict[str, tuple[Said | None, Said, str, str | None]] = {
+    "ok": (RIGHT, RIGHT, "passed", "ok"),
+    "drifted": (RIGHT, OTHERWISE, "passed", "drifted"),
+    "regressed": (RIGHT, WRONG, "failed", "regressed"),
+    "fixed": (WRONG, RIGHT, "passed", "fixed"),
+    "known": (WRONG, WRONG, "skipped", "known failure"),
+    "otherwise-wrong": (WRONG, WORSE, "failed", "new"),
+    "new": (None, RIGHT, "passed", "new"),
+    "new-wrong": (None, WRONG, "failed", "new"),
+}
+"""By case: what is accepted, what the model says now, how pytest counts it, and the outcome."""
+
+
+def outcomes(mind: Mind) -> dict[str, tuple[str, str | None]]:
+    """How JUnit has each case, and its outcome."""
+    found = {}
+    for case in ET.parse(mind.path / "junit.xml").getroot().iter("testcase"):
+        how = next((child.tag for child in case if child.tag in ("failure", "error", "skipped")), "passed")
+        properties = {each.get("name"): each.get("value") for each in case.iter("property")}
+        found[str(case.get("name"))] = how.replace("failure", "failed"), properties.get("fcall_outcome")
+    return found
+
+
+@pytest.mark.parametrize("workers", [ALONE, WORKERS])
+def test_the_outcome_follows_from_the_baseline_and_the_verdict(mind: Mind, workers: str) -> None:
+    accepted = {case: then for case, (then, *_) in MATRIX.items() if then is not None}
+    mind.cases(*accepted)
+    mind.says(accepted)
+    mind.run("--fc-accept=all", workers)
+    mind.cases(*MATRIX)
+    mind.says({case: now for case, (_, now, *_) in MATRIX.items()})
+
+    result = mind.run(workers, "--junit-xml=junit.xml")
+
+    assert outcomes(mind) == {case: (how, outcome) for case, (*_, how, outcome) in MATRIX.items()}
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "1 regressed:",
+            "  cases/a.fc.yaml:?? regressed: calls[[]0].args.city: 'Oslo' → 'Rome'",
+            "not in the baseline: 1 fixed, 1 new, 1 drifted; *",
+            "fcall: python:mind:answer 4/8 right *, 4 wrong (1 xfailed), 1 regressed, *",
+        ]
+    )
+
+
+@pytest.mark.parametrize("workers", [ALONE, WORKERS])
+def test_accepted_replies_are_well_the_next_time_and_no_file_changes(mind: Mind, workers: str) -> None:
+    mind.cases("one", "two", "three")
+    mind.says({"two": WRONG, "three": "no call"})
+    mind.run("--fc-accept=all", workers)
+    before = mind.files()
+
+    result = mind.run("--fc-accept=all", workers)
+
+    result.assert_outcomes(passed=1, xfailed=2)
+    result.stdout.fnmatch_lines(["accepted: 0 cases, 3 as before"])
+    assert mind.files() == before
+
+
+def test_where_nothing_is_accepted_nothing_is_said_of_it(mind: Mind) -> None:
+    mind.cases("one", "two")
+    mind.says({"two": WRONG})
+
+    result = mind.run()
+
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.no_fnmatch_line("*baseline*")
+    result.stdout.no_fnmatch_line("*regressed*")
+
+
+def test_a_regression_says_what_the_baseline_had_and_what_changed_in_the_question(mind: Mind) -> None:
+    mind.cases("one")
+    mind.run("--fc-accept")
+    path = mind.path / "cases" / "a.fc.yaml"
+    path.write_text(path.read_text("utf-8").replace("Current weather of a city.", "The weather."), "utf-8")
+    mind.says({"one": WRONG})
+
+    result = mind.run()
+
+    result.stdout.fnmatch_lines(
+        [
+            "  baseline of 20??-??-??: calls[[]0].args.city: 'Oslo' → 'Rome'",
+            "  changed since: the description of get_weather changed",
+        ]
+    )
+
+
+def test_a_known_failure_says_why_and_since_when(mind: Mind) -> None:
+    mind.cases("one")
+    mind.says({"one": WRONG})
+    mind.run("--fc-accept=all")
+
+    result = mind.run("-rx")
+
+    result.stdout.fnmatch_lines(["XFAIL *::one - known failure since 20??-??-??: wrong_value at calls[[]0].args.city"])
+    assert result.ret == pytest.ExitCode.OK
+
+
+def test_known_failures_fail_where_pytest_is_told_to_run_them_as_if_they_were_none(mind: Mind) -> None:
+    mind.cases("one")
+    mind.says({"one": WRONG})
+    mind.run("--fc-accept=all")
+
+    mind.run("--runxfail").assert_outcomes(failed=1)
+
+
+def test_an_edited_expectation_is_no_regression(mind: Mind) -> None:
+    mind.cases("one")
+    mind.run("--fc-accept")
+    mind.cases("one", expect="[{get_weather: {city: Rome}}]")
+
+    result = mind.run()
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["  baseline of *: what it accepts would fail, too: the case changed"])
+    result.stdout.no_fnmatch_line("*regressed*")
+
+
+def test_a_forbidden_call_is_neither_accepted_nor_excused(mind: Mind) -> None:
+    mind.cases("one", expect="{calls: [{get_weather: {city: Oslo}}], never: [get_weather: {city: Rome}]}")
+    mind.says({"one": WRONG})
+
+    accepting = mind.run("--fc-accept=all")
+
+    accepting.stdout.fnmatch_lines(["not accepted, since a forbidden call is never excused: one"])
+    assert not mind.files()
+    mind.run().assert_outcomes(failed=1)
+
+
+def test_a_mark_that_expects_a_failure_makes_it_a_known_one(mind: Mind) -> None:
+    mind.cases("one")
+    mind.run("--fc-accept")
+    path = mind.path / "cases" / "a.fc.yaml"
+    path.write_text(path.read_text("utf-8").replace("prompt: one", "prompt: one, xfail: too hard"), "utf-8")
+    mind.says({"one": WRONG})
+
+    result = mind.run()
+
+    result.assert_outcomes(xfailed=1)
+    result.stdout.no_fnmatch_line("*regressed*")
+
+
+def test_a_conflict_in_the_baseline_is_an_error_and_nothing_is_written(mind: Mind) -> None:
+    mind.cases("one", "two")
+    mind.run("--fc-accept")
+    path = mind.baseline()
+    path.write_text(path.read_text("utf-8").replace("# name: two", "<<<<<<< HEAD\n# name: two"), "utf-8")
+    before = mind.files()
+
+    result = mind.run("--fc-accept")
+
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["cases/__fcall__/*/a.fc.yaml.ambr:*: an unresolved merge conflict"])
+    assert mind.files() == before
+
+
+def test_each_model_has_a_baseline_of_its_own(mind: Mind) -> None:
+    mind.cases("one")
+    both = (f"--fc-model={mind.model}", "--fc-model=python:mind:other")
+    mind.shop.run(*both, "--fc-accept")
+    mind.says({"one": OTHERWISE})
+    before = mind.baseline().read_bytes()
+    mind.shop.run("--fc-model=python:mind:other", "--fc-accept")
+
+    assert mind.baseline().read_bytes() == before
+    assert mind.baseline(model="python:mind:other").read_bytes() != before
+
+
+def test_the_text_of_an_answer_is_compared_where_the_case_expects_one(mind: Mind) -> None:
+    mind.shop.cases("cases:\n  - {id: one, prompt: one, expect: no_call, answer: {$contains: rain}}\n", "a.fc.yaml")
+    mind.says({"one": "it will rain"})
+    mind.run("--fc-accept")
+    mind.says({"one": "sun"})
+
+    result = mind.run()
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["1 regressed:"])
+    assert '"answer": "it will rain"' in mind.baseline().read_text("utf-8")
+
+
+def test_ordinary_snapshots_and_baselines_do_not_see_each_other(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # syrupy would not report
+    mind.cases("one")
+    mind.run("--fc-accept")
+    before = mind.files()
+    mind.shop.file("cases/test_plain.py", "def test_plain(snapshot):\n    assert 1 == snapshot\n")
+
+    updating = mind.apart("--snapshot-update")
+    checking = mind.apart("--snapshot-details")
+
+    assert {path: content for path, content in mind.files().items() if "__fcall__" in path} == before
+    for result in (updating, checking):
+        result.stdout.no_fnmatch_line("*unused*")
+        result.stdout.no_fnmatch_line("*__fcall__*")
+    assert lines_with(updating, "1 snapshot generated")

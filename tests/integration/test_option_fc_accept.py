@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import pytest
+
+from pytest_fcall.tracking.acceptance import stanzas_of
+from pytest_fcall.tracking.stanza import Stanza
+from tests.integration.mind import OTHERWISE, RIGHT, WRONG, Mind, lines_with
+
+
+def kept(mind: Mind, name: str = "a.fc.yaml") -> Mapping[str, Stanza]:
+    return stanzas_of(mind.baseline(name))
+
+
+def test_what_is_right_is_accepted_and_what_is_wrong_is_not(mind: Mind) -> None:
+    mind.cases("one", "two")
+    mind.says({"two": WRONG})
+
+    result = mind.run("--fc-accept")
+
+    assert list(kept(mind)) == ["one"]
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["accepted: 1 case, 0 as before", "not accepted, since they fail: two"])
+
+
+def test_all_takes_failures_as_known_ones(mind: Mind) -> None:
+    mind.cases("one", "two")
+    mind.says({"two": WRONG})
+
+    mind.run("--fc-accept=all").assert_outcomes(passed=1, failed=1)
+
+    assert [stanza.valid for stanza in kept(mind).values()] == [True, False]
+    mind.run().assert_outcomes(passed=1, xfailed=1)
+
+
+def test_a_path_behind_the_option_is_no_value_of_it(mind: Mind) -> None:
+    mind.cases("one")
+
+    mind.run("--fc-accept", "cases/a.fc.yaml").assert_outcomes(passed=1)
+
+    assert list(kept(mind)) == ["one"]
+
+
+def test_a_regression_is_not_accepted_unless_all_is(mind: Mind) -> None:
+    mind.cases("one")
+    mind.run("--fc-accept")
+    mind.says({"one": WRONG})
+    before = mind.files()
+
+    mind.run("--fc-accept").assert_outcomes(failed=1)
+    assert mind.files() == before
+    mind.run("--fc-accept=all")
+    mind.run().assert_outcomes(xfailed=1)
+
+
+def test_drifted_calls_are_accepted(mind: Mind) -> None:
+    mind.cases("one")
+    mind.run("--fc-accept")
+    mind.says({"one": OTHERWISE})
+
+    mind.run("--fc-accept", "--fc-drift=fail").assert_outcomes(passed=1)
+
+    assert not lines_with(mind.run(), "not in the baseline")
+
+
+@pytest.mark.parametrize("option", ["--fc-accept", "--fc-accept=all", "--fc-prune"])
+def test_a_run_in_ci_writes_nothing(mind: Mind, monkeypatch: pytest.MonkeyPatch, option: str) -> None:
+    mind.cases("one")
+    monkeypatch.setenv("CI", "true")
+
+    result = mind.run(option)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = filter(None, result.errlines)
+    assert line.startswith(f"ERROR: {option.partition('=')[0]}: CI=true is set")
+    assert not mind.files()
+
+
+@pytest.mark.parametrize("ci", ["", "0", "false", "False"])
+def test_what_is_not_ci_may_write(mind: Mind, monkeypatch: pytest.MonkeyPatch, ci: str) -> None:
+    mind.cases("one")
+    monkeypatch.setenv("CI", ci)
+
+    mind.run("--fc-accept")
+
+    assert mind.files()
+
+
+NARROWED = [
+    ("-k", "one"),
+    ("-k", "not one"),
+    ("-m", "smoke"),
+    ("-m", "not smoke"),
+    ("-x",),
+    ("--maxfail=1",),
+    ("--ignore=cases/b.fc.yaml",),
+    ("--deselect=cases/a.fc.yaml::one",),
+    ("cases/a.fc.yaml",),
+    ("cases/a.fc.yaml::two",),
+    ("-n2",),
+    ("-n2", "-k", "two"),
+    ("-n2", "-x"),
+    ("--lf", "-p", "cacheprovider"),
+    ("--collect-only",),
+    ("--fc-dry-run",),
+    ("--setup-only",),
+]
+
+
+@pytest.mark.parametrize("narrowing", NARROWED, ids=" ".join)
+def test_a_narrowed_run_loses_nothing(mind: Mind, narrowing: tuple[str, ...]) -> None:
+    mind.cases("one", "two", "slow-three")
+    mind.cases("four", name="b.fc.yaml")
+    path = mind.path / "cases" / "a.fc.yaml"
+    path.write_text(path.read_text("utf-8").replace("prompt: one", "prompt: one, tags: [smoke]"), "utf-8")
+    mind.run("--fc-accept")
+    mind.says({"two": WRONG})  # so that -x ends the run there, and --lf has something to run
+    mind.run("-p", "cacheprovider")
+    before = mind.files()
+
+    mind.run("--fc-accept", *narrowing)
+
+    assert mind.files() == before
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "raise SystemExit",
+        "import os; os._exit(3)",
+        "raise KeyboardInterrupt",
+        "raise ConnectionError",
+        "import pytest; pytest.exit('enough')",
+    ],
+)
+def test_a_broken_run_loses_nothing_and_keeps_what_it_has_judged(mind: Mind, broken: str) -> None:
+    mind.cases("one", "two", "three")
+    mind.run("--fc-accept")
+    mind.says({"one": OTHERWISE})
+    breaking = (
+        f"def answer(request):\n    if 'two' in str(request.messages):\n        {broken}\n    return other(request)\n"
+    )
+    with (mind.path / "mind.py").open("a") as file:
+        file.write(f"\n\n{breaking}")
+
+    mind.apart("--fc-accept")
+
+    assert list(kept(mind)) == ["one", "three", "two"]
+
+
+def test_faulty_cases_and_files_lose_nothing(mind: Mind) -> None:
+    mind.cases("one", "two")
+    mind.cases("three", name="b.fc.yaml")
+    mind.run("--fc-accept")
+    before = mind.files()
+    mind.cases("one", "two", expect="[{get_wether: {city: Oslo}}]")
+    (mind.path / "cases" / "b.fc.yaml").write_text("cases: [", "utf-8")
+
+    mind.run("--fc-accept")
+    mind.run("--fc-accept", "--continue-on-collection-errors")
+
+    assert mind.files() == before
+
+
+def test_files_that_differ_in_their_ending_keep_to_themselves(mind: Mind) -> None:
+    mind.cases("one", name="a.yaml")
+    mind.cases("two", name="a.yml")
+
+    mind.run("--fc-accept")
+
+    assert list(kept(mind, "a.yaml")) == ["one"]
+    assert list(kept(mind, "a.yml")) == ["two"]
+
+
+def test_ids_may_hold_any_printable_characters(mind: Mind) -> None:
+    ids = ["# name x", "ünï — 中文 🙂", "a/b\\c:d*?", "---", "'\"{}"]
+    entry = "  - {{id: {}, prompt: any, expect: [{{get_weather: {{city: Oslo}}}}]}}\n"
+    entries = "".join(entry.format(json.dumps(id_, ensure_ascii=False)) for id_ in ids)
+    mind.shop.cases("cases:\n" + entries, "a.fc.yaml")
+    mind.says({"any": RIGHT})
+
+    mind.run("--fc-accept").assert_outcomes(passed=len(ids))
+
+    assert sorted(kept(mind)) == sorted(ids)
+    assert not lines_with(mind.run(), "not in the baseline")
+
+
+def test_what_json_cannot_say_is_not_accepted(mind: Mind) -> None:
+    mind.shop.file(
+        "conftest.py",
+        """
+        from pytest_fcall.core import Call, Calls
+
+        def pytest_fcall_decoders(config):
+            return {"endless": lambda reply, tools: Calls((Call("get_weather", {"city": float("inf")}),))}
+        """,
+    )
+    mind.shop.cases("cases: [{id: one, prompt: one, decoder: endless, answer: said}]", "a.fc.yaml")
+    mind.says({"one": "said"})
+
+    result = mind.run("--fc-accept")
+
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["not accepted, since JSON cannot say the calls: one"])
+    assert not mind.files()

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_fcall.core import Outcome
+from pytest_fcall.reporting import last_line
+from pytest_fcall.reporting.outcomes import outcome_lines
+from pytest_fcall.reporting.results import Result, Results
+
+REGRESSED = Result("a::one", "one", "m", "failed", file="a.fc.yaml", line=7, outcome=Outcome.REGRESSED)
+RIGHT = Result("a::two", "two", "m", "passed", file="a.fc.yaml", line=9, outcome=Outcome.OK)
+
+
+def test_without_a_baseline_there_is_nothing_to_tell() -> None:
+    assert outcome_lines([replace(RIGHT, outcome=None)], 80) == []
+    assert outcome_lines([RIGHT], 80) == []
+
+
+def test_a_regression_is_told_with_its_place_and_what_changed() -> None:
+    since = ("calls[0].args.unit: 'celsius' → 'fahrenheit'", "the prompt changed")
+
+    assert outcome_lines([replace(REGRESSED, since=since), RIGHT], 100) == [
+        "1 regressed:",
+        "  a.fc.yaml:7 one: calls[0].args.unit: 'celsius' → 'fahrenheit'; the prompt changed",
+    ]
+
+
+def test_of_several_models_the_regressions_say_whose_they_are() -> None:
+    assert outcome_lines([REGRESSED, replace(RIGHT, model="n")], 80)[1] == "  a.fc.yaml:7 one (m)"
+
+
+def test_many_regressions_are_counted_and_the_first_are_shown() -> None:
+    lines = outcome_lines([replace(REGRESSED, case=f"c{n}") for n in range(12)], 80)
+
+    assert lines[0] == "12 regressed:"
+    assert lines[-1] == "  and 2 more"
+    assert len(lines) == 12
+
+
+def test_right_answers_that_are_not_in_the_baseline_wait_to_be_accepted() -> None:
+    results = [
+        replace(RIGHT, outcome=outcome) for outcome in (Outcome.NEW, Outcome.FIXED, Outcome.NEW, Outcome.DRIFTED)
+    ]
+    wrong = replace(REGRESSED, outcome=Outcome.NEW)
+
+    assert outcome_lines([*results, wrong], 80) == [
+        "not in the baseline: 1 fixed, 2 new, 1 drifted; --fc-accept accepts what is right"
+    ]
+
+
+def test_what_files_and_models_say_is_made_fit_for_a_terminal() -> None:
+    hostile = replace(REGRESSED, case="\x1b[31m", since=("\u202e",))
+
+    assert outcome_lines([hostile], 80)[1] == "  a.fc.yaml:7 \\x1b[31m: \\u202e"
+
+
+def test_the_last_line_counts_regressions() -> None:
+    assert "1 wrong, 1 regressed" in last_line(Results((REGRESSED, RIGHT)))

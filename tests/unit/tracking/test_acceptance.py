@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.core import Call
+from pytest_fcall.tracking.acceptance import Acceptance, DamagedBaseline, accept, forget, may_be_accepted, stanzas_of
+from pytest_fcall.tracking.stanza import Stanza
+from tests.unit.tracking.stanzas import STANZAS
+
+FIRST = Acceptance("2026-11-01", {"date": "2026-11-01", "commit": "0a1b"})
+LATER = Acceptance("2026-11-21", {"date": "2026-11-21", "commit": "2c3d"})
+RIGHT = Stanza("oslo", True, calls=(Call("get_weather", {"city": "Oslo"}, "call_1"),), digests={"prompt": "0a"})
+WRONG = Stanza("rome", False, (("wrong_value", "calls[0].args.city"),), calls=())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "__fcall__" / "local-m" / "a.fc.yaml.ambr"
+
+
+def test_other_cases_stay_as_they_are(path: Path) -> None:
+    assert accept(path, [RIGHT], FIRST) == ["oslo"]
+    assert accept(path, [WRONG], LATER) == ["rome"]
+
+    kept = stanzas_of(path)
+    assert [stanza.provenance["commit"] for stanza in kept.values()] == ["0a1b", "2c3d"]
+
+
+def test_what_is_accepted_again_leaves_the_file_byte_for_byte(path: Path) -> None:
+    accept(path, [RIGHT, WRONG], FIRST)
+    before = path.read_bytes(), path.stat().st_mtime_ns
+
+    assert accept(path, [WRONG, replace(RIGHT, provenance={"engine": {"model": "m-2"}})], LATER) == []
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+
+
+@given(st.lists(STANZAS, unique_by=lambda stanza: stanza.case))
+def test_accepting_twice_is_accepting_once(tmp_path_factory: pytest.TempPathFactory, stanzas: list[Stanza]) -> None:
+    path = tmp_path_factory.mktemp("any") / "any.ambr"
+    accept(path, stanzas, FIRST)
+    before = path.read_bytes() if stanzas else b""
+
+    assert accept(path, stanzas, LATER) == []
+    assert (path.read_bytes() if stanzas else b"") == before
+
+
+def test_a_question_that_changed_is_accepted_with_its_answer(path: Path) -> None:
+    accept(path, [RIGHT], FIRST)
+
+    assert accept(path, [replace(RIGHT, digests={"prompt": "1b"})], LATER) == ["oslo"]
+    assert stanzas_of(path)["oslo"].provenance["date"] == "2026-11-21"
+
+
+def test_a_failure_is_known_since_it_was_first_accepted(path: Path) -> None:
+    accept(path, [WRONG], FIRST, because="no such city")
+    accept(path, [replace(WRONG, calls=None)], LATER)
+
+    assert (stanzas_of(path)["rome"].since, stanzas_of(path)["rome"].because) == ("2026-11-01", "no such city")
+
+
+def test_another_failure_is_known_since_now(path: Path) -> None:
+    accept(path, [WRONG], FIRST, because="no such city")
+    accept(path, [replace(WRONG, reasons=(("no_call", "calls"),))], LATER)
+
+    assert (stanzas_of(path)["rome"].since, stanzas_of(path)["rome"].because) == ("2026-11-21", None)
+
+
+def test_what_was_mended_is_no_longer_known_since_a_day(path: Path) -> None:
+    accept(path, [WRONG], FIRST, because="no such city")
+    accept(path, [Stanza("rome", True, calls=())], LATER)
+
+    assert stanzas_of(path)["rome"].since is None
+
+
+def test_a_forbidden_call_may_not_be_accepted() -> None:
+    assert may_be_accepted(WRONG)
+    assert not may_be_accepted(replace(WRONG, reasons=(*WRONG.reasons, ("forbidden_call", "calls[1]"))))
+
+
+def test_cases_that_are_gone_are_forgotten(path: Path) -> None:
+    accept(path, [RIGHT, WRONG], FIRST)
+
+    assert forget(path, lambda case: case == "nobody") == []
+    assert forget(path, lambda case: case == "rome") == ["rome"]
+    assert list(stanzas_of(path)) == ["oslo"]
+    forget(path, lambda _: True)
+    assert not path.exists()
+
+
+def test_nothing_is_written_to_a_damaged_file(path: Path) -> None:
+    accept(path, [RIGHT], FIRST)
+    path.write_text(path.read_text("utf-8") + "<<<<<<< HEAD\n", "utf-8")
+    before = path.read_bytes()
+
+    with pytest.raises(DamagedBaseline, match="merge conflict"):
+        accept(path, [WRONG], LATER)
+    assert path.read_bytes() == before
+
+
+def test_an_acceptance_knows_its_day(tmp_path: Path) -> None:
+    now = Acceptance.now(tmp_path, "0.1")
+
+    assert now.told["date"] == now.day
+    assert now.told["plugin"] == "0.1"
