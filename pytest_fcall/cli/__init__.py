@@ -18,6 +18,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "compare": "tell what changed between two runs, and whether by chance",
         "init": "start a folder of cases that is green at once",
         "lint": "check case files without running them",
+        "merge": "join the runs of all shares, and judge them as one",
         "prompt": "show what a model would be told for a case",
         "record": "carry recorded replies to version control and back, or forget old ones",
         "schema": "write the JSON Schema of case files, for editors",

@@ -44,23 +44,35 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_fcall.plugin.gates import gates_of
 
         gates_of(config)
-    if config.getini("fc_runs"):
-        from pytest_fcall.plugin.run_files import runs_to_keep
-
-        runs_to_keep(config)
     if any(config.getoption(f"fc_{name}") for name in ("accept", "prune", "baseline")):
         from pytest_fcall.plugin.baseline import baselines
 
         baselines(config)
+    if config.getini("fc_runs"):
+        from pytest_fcall.plugin.run_files import runs_to_keep
+
+        runs_to_keep(config)
+    if config.getoption("fc_shard"):
+        take_share(config)
     if config.getoption("fc_dry_run"):
         plan_only(config)
     if not hasattr(config, "workerinput"):
         listen(config)
 
 
+def take_share(config: pytest.Config) -> None:
+    """Leave to other machines what is theirs."""
+    from pytest_fcall.plugin.sharding import Sharding, shard_of
+
+    if shard := shard_of(config):
+        config.pluginmanager.register(Sharding(shard), "fcall-sharding")
+
+
 def listen(config: pytest.Config) -> None:
-    """Wait for results; where the command line has gates, they are judged even if there is none."""
-    if config.getoption("fc_gate") and not (config.option.collectonly or config.getoption("fc_dry_run")):
+    """Wait for results; gates of the command line are judged, and a share is kept, even if there is none."""
+    if (config.getoption("fc_gate") or config.getoption("fc_shard")) and not (
+        config.option.collectonly or config.getoption("fc_dry_run")
+    ):
         from pytest_fcall.plugin.gathering import Gathering
 
         config.pluginmanager.register(Gathering(config), "fcall-results")

@@ -16,8 +16,9 @@ from pytest_fcall.decoding import DECODERS
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.models import named_models
-from pytest_fcall.plugin.noted import note_tags, noted
+from pytest_fcall.plugin.noted import PLACE, note_tags, noted
 from pytest_fcall.plugin.running import put_to_work
+from pytest_fcall.plugin.sharding import shard_of
 from pytest_fcall.plugin.words import terminal_encoding
 from pytest_fcall.reporting import fault_text
 from pytest_fcall.reporting.marks import escaped_for
@@ -53,10 +54,15 @@ class CaseFile(pytest.Module):
         several = len(named) > 1
         # All cases of a file want the same fixtures; pytest shares what it found out among parameter sets, too.
         fixtures = None
+        shard = shard_of(self.config)
         for entry in found.entries:
             for model in named or (None,):
                 name = f"{entry.id}[{model.model.id}]" if several and model else entry.id
+                noted(self.config).places += 1
+                if shard and not shard.takes(f"{self.nodeid}::{name}"):
+                    continue
                 item = CaseItem.from_parent(self, name=name, entry=entry, named=model, fixtureinfo=fixtures)
+                item.stash[PLACE] = noted(self.config).places
                 fixtures = getattr(item, "_fixtureinfo", None)
                 yield item
 

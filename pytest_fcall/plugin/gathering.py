@@ -20,6 +20,7 @@ from pytest_fcall.plugin.limits import file_of_run
 from pytest_fcall.plugin.models import named_models
 from pytest_fcall.plugin.noted import noted
 from pytest_fcall.plugin.run_files import keep_run
+from pytest_fcall.plugin.sharding import shard_of
 from pytest_fcall.reporting import file_lines, last_line, safe_line, summary_lines
 from pytest_fcall.reporting.results import Result, Results, result_from_json
 from pytest_fcall.tracking.gates import GateVerdict
@@ -35,6 +36,7 @@ class Gathering:
         self._ending = Ending(otherwise=failures > 0)
         self._verdicts: list[GateVerdict] | None = None
         """What became of the gates, once they are judged."""
+        self._shard = shard_of(config)
         self._started = time.time()
         self._kept = ""
         """Where the run is kept, or why it is not."""
@@ -123,7 +125,8 @@ class Gathering:
 
     def _gate_lines(self, quiet: bool) -> list[str]:
         if self._verdicts is None:
-            return ["gates are not judged: the run was broken off"] if gates_of(self._config).gates else []
+            why = "`fcall merge` judges all shares together" if self._shard else "the run was broken off"
+            return [f"gates are not judged: {why}"] if gates_of(self._config).gates else []
         return lines_of([verdict for verdict in self._verdicts if not (quiet and verdict.held)])
 
     def _take_figures(self, told: Mapping[str, tuple[int, str]]) -> None:
@@ -140,10 +143,12 @@ class Gathering:
                 file.unlink(missing_ok=True)
         self._accepting.finish(session, tuple(self._results.values()))
         self._ending.otherwise |= session.testsfailed > self._failures  # such as too little coverage
+        if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self._shard:
+            session.exitstatus = pytest.ExitCode.OK  # all there is belongs to others
         ran_to_its_end = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         broken_off = not ran_to_its_end or bool(session.shouldfail)
         gates = gates_of(self._config)
-        if not broken_off:
+        if not (broken_off or self._shard):
             self._verdicts = gates.judge(tuple(self._results.values()))
         if ran_to_its_end:
             session.exitstatus = self._ending.status("items" if broken_off else gates.fail, self._verdicts or ())
@@ -155,7 +160,7 @@ class Gathering:
         except OSError as error:
             self._kept = f"this run is not kept: {error.strerror}: {error.filename}"
         else:
-            if path and self._config.get_verbosity() > 0:
+            if path and (self._shard or self._config.get_verbosity() > 0):
                 self._kept = f"kept as {path.relative_to(self._config.rootpath).as_posix()}"
 
     def results(self) -> Results:

@@ -19,9 +19,14 @@ class Noted:
     faults: list[Fault] = field(default_factory=list)
     tags: set[str] = field(default_factory=set)
     files_without_cases: int = 0
+    places: int = 0
+    """How many items the case files have so far, with those that another shard builds."""
     cases: dict[Path, frozenset[str]] = field(default_factory=dict)
     """All cases of the files that were read without a fault, whichever of them run."""
 
+
+PLACE = pytest.StashKey[int]()
+"""Where an item stands among all items of case files: the same whichever of them are built."""
 
 NOTED = pytest.StashKey[Noted]()
 

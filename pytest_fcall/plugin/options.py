@@ -90,6 +90,11 @@ def add_options(parser: pytest.Parser) -> None:
         help="what makes the run fail: failed cases (default without gates), gates that do not hold (default with "
         "gates), or both",
     )
+    group.addoption(
+        "--fc-shard",
+        metavar="I/N",
+        help="run only this share of the cases and tests, such as 3/8; `fcall merge` joins the runs of all shares",
+    )
     parser.addini("fc_model", "models to use when the command line names none (one a line)", type="linelist")
     parser.addini(
         "fc_files",

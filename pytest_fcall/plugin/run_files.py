@@ -14,6 +14,7 @@ import pytest
 from pytest_fcall.plugin.ending import Ending
 from pytest_fcall.plugin.gates import gates_of
 from pytest_fcall.plugin.models import named_models
+from pytest_fcall.plugin.sharding import shard_of
 from pytest_fcall.reporting.results import Results, results_to_json
 from pytest_fcall.tracking.revision import revision_of
 from pytest_fcall.tracking.run_file import RunFile, forget_runs, runs_folder, write_run
@@ -24,14 +25,17 @@ KEPT = "100"
 def keep_run(
     config: pytest.Config, started: float, results: Results, ending: Ending, *, broken_off: bool
 ) -> Path | None:
-    """Write the run's file and forget the oldest ones; None where none are kept. Raises OSError."""
-    keep = runs_to_keep(config)
-    if keep == 0:
+    """Write the run's file and forget the oldest ones; None where none are kept. Raises OSError.
+
+    A share is kept in any case: it is of no use but to be joined with others.
+    """
+    keep, shard = runs_to_keep(config), shard_of(config)
+    if keep == 0 and shard is None:
         return None
     moment = datetime.fromtimestamp(started, UTC)
     gates = gates_of(config)
     run = RunFile(
-        id=f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}",
+        id=f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}" + (f"-{shard.number}of{shard.of}" if shard else ""),
         started=moment.isoformat(timespec="seconds"),
         results=results_to_json(results),
         models=tuple(named.model.id for named in named_models(config)),
@@ -39,6 +43,7 @@ def keep_run(
         fail=gates.fail,
         failed=asdict(ending),
         broken_off=broken_off,
+        shard=(shard.number, shard.of) if shard else None,
         provenance={
             "pytest_fcall": version("pytest-fcall"),
             "python": platform.python_version(),
@@ -47,7 +52,7 @@ def keep_run(
     )
     path = runs_folder(config.rootpath) / f"{run.id}.json"
     write_run(path, run)
-    forget_runs(config.rootpath, keep)
+    forget_runs(config.rootpath, max(keep, 1))
     return path
 
 

@@ -21,6 +21,7 @@ class GateError(ValueError):
 
     def __init__(self, text: str, column: int, message: str) -> None:
         super().__init__(f"{message}\n  {text}\n  {' ' * column}^")
+        self.text = text
         self.column = column
         self.message = message
 

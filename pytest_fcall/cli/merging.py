@@ -1,0 +1,120 @@
+"""Runs of shares, joined."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import cast, get_args
+
+from pytest_fcall.cli.runs import Run
+from pytest_fcall.plugin.ending import FAILED, INCONCLUSIVE, Ending, Fail
+from pytest_fcall.plugin.gates import Gates, lines_of
+from pytest_fcall.reporting.results import Results, results_to_json
+from pytest_fcall.tracking.gate_text import GateError, parse_gates
+from pytest_fcall.tracking.run_file import RunFile
+
+
+class NotTogether(ValueError):
+    """Files that are no parts of one run. The text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The run that the shares are parts of."""
+
+    file: RunFile
+    results: Results
+    ending: Ending
+    gates: Gates
+    lacking: str
+    """Why it is not whole; empty where it is."""
+
+    def gate_lines(self) -> list[str]:
+        """What people read of the gates, or why they are not judged."""
+        if self.lacking:
+            return [f"{'gates are not judged' if self.gates.gates else 'not whole'}: {self.lacking}"]
+        return lines_of(self.gates.judge(self.results.results))
+
+    def status(self) -> int:
+        """The exit status that one run would have had."""
+        if not self.lacking:
+            return self.ending.status(self.gates.fail, self.gates.judge(self.results.results))
+        return FAILED if self.ending.status(self.gates.fail, ()) == FAILED else INCONCLUSIVE
+
+
+def merge(runs: Sequence[Run]) -> Merged:
+    """Join runs. Raises NotTogether."""
+    lacking = _lacking(runs)
+    first = runs[0].file
+    results = _joined(runs)
+    ending = Ending(
+        **{what.name: any(run.file.failed.get(what.name, False) for run in runs) for what in fields(Ending)}
+    )
+    file = replace(
+        first,
+        id=first.id.removesuffix("-{}of{}".format(*first.shard)) if first.shard else first.id,
+        started=min(run.file.started for run in runs),
+        results=results_to_json(results),
+        failed=asdict(ending),
+        broken_off=bool(lacking),
+        shard=None,
+    )
+    return Merged(file, results, ending, _gates(first), lacking)
+
+
+def _lacking(runs: Sequence[Run]) -> str:
+    """Why the runs are not the whole. Raises NotTogether where they are no parts of one."""
+    for run in runs[1:]:
+        for what in ("gates", "fail", "models"):
+            if getattr(run.file, what) != getattr(runs[0].file, what):
+                raise NotTogether(f"{run.path} was run with other {what} than {runs[0].path}")
+    tests = Counter((result.nodeid, result.model) for run in runs for result in run.results.results)
+    if twice := next((nodeid for (nodeid, _), count in tests.items() if count > 1), None):
+        raise NotTogether(f"{twice} is in more than one of the files")
+    if missing := _missing_shares(runs):
+        return f"{'share' if len(missing) == 1 else 'shares'} {', '.join(missing)} missing"
+    broken = [run.path.name for run in runs if run.file.broken_off]
+    return f"{broken[0]} was broken off" if broken else ""
+
+
+def _missing_shares(runs: Sequence[Run]) -> list[str]:
+    shares = [run.file.shard for run in runs]
+    found = {share for share in shares if share}
+    if not found:
+        return []
+    counts = {of for _, of in found}
+    if None in shares or len(counts) > 1:
+        raise NotTogether("these are not the shares of one run: they were made for different numbers of machines")
+    if len(found) < len(shares):
+        raise NotTogether("a share is there more than once")
+    (of,) = counts
+    return [f"{number}/{of}" for number in range(1, of + 1) if (number, of) not in found]
+
+
+def _joined(runs: Sequence[Run]) -> Results:
+    """All results, in the order in which one run would have come to them."""
+    models = runs[0].file.models
+    order = {model: place for place, model in enumerate(models)}
+    parts = [run.results for run in runs]
+    results = sorted(
+        (result for part in parts for result in part.results),
+        key=lambda result: (order.get(result.model, 0), result.place),
+    )
+    return Results(
+        results=tuple(results),
+        missing_recordings=sum(part.missing_recordings for part in parts),
+        files_without_cases=max(part.files_without_cases for part in parts),
+        unanswered=sum(part.unanswered for part in parts),
+        oldest_reply=max((part.oldest_reply for part in parts if part.oldest_reply is not None), default=None),
+    )
+
+
+def _gates(file: RunFile) -> Gates:
+    try:
+        gates = tuple(gate for text in file.gates for gate in parse_gates(text))
+    except GateError as error:
+        raise NotTogether(f"gate {error.text!r} cannot be read: {error.message}") from None
+    if file.fail not in get_args(Fail):
+        raise NotTogether(f"{file.fail!r} is none of {', '.join(get_args(Fail))}")
+    return Gates(gates, cast("Fail", file.fail))

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.tracking.run_file import kept_runs, read_run
+from tests.integration.command import fcall
+from tests.integration.conftest import Shop
+from tests.integration.exam import Exam, towns, weather_in
+from tests.servers import Answer
+
+STILL = """
+from dataclasses import replace
+import pytest
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    \"\"\"Have every reply take as long as every other.\"\"\"
+    if asked := getattr(item, "asked", None):
+        item.asked = replace(asked, answer=replace(asked.answer, reply=replace(asked.answer.reply, seconds=0.5)))
+    return (yield)
+"""
+
+
+def merge(shop: Shop, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return fcall(shop.pytester.path, "merge", *arguments, COLUMNS="80")
+
+
+def shares(shop: Shop) -> list[str]:
+    """The shares that were kept, in no order that helps."""
+    return [str(path) for path in reversed(kept_runs(shop.pytester.path)) if "of" in path.stem]
+
+
+def said(result: pytest.RunResult) -> list[str]:
+    """What a run prints of its cases."""
+    lines = result.stdout.str().partition(" tool calls -")[2].partition("\n==")[0].splitlines()[1:]
+    return [line for line in lines if line]
+
+
+@pytest.fixture
+def mixed(shop: Shop) -> Shop:
+    """Right and wrong answers in several files and categories, a known failure, a mistake and a file without cases."""
+    shop.pytester.makepyfile(
+        slow="""
+        import json
+        from pathlib import Path
+
+        async def answer(request):
+            said = request.messages[-1]["content"]
+            return json.loads(said) if said.startswith("[") else said
+        """
+    )
+    shop.cases(weather_in(towns(12)), "a.fc.yaml")
+    shop.cases(
+        """
+        cases:
+          - {id: quiet, prompt: Hello, expect: no_call}
+          - {id: loud, prompt: Hello, expect: [{get_weather: {city: Oslo}}]}
+          - {id: shy, prompt: Hello, expect: any_call, xfail: it never calls}
+          - {id: both, prompt: Hello, tags: [smoke], expect: [{get_weather: {city: Oslo}}, {get_weather: {city: Rome}}]}
+        """,
+        "b.fc.yaml",
+    )
+    shop.file("cases/other.yaml", "prices: [1]\n")
+    return shop
+
+
+MODELS = ["--fc-model=python:slow:answer", "--fc-model=python:echo:answer"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ([], 1),
+        (["--fc-gate=accuracy>=70%", "--fc-gate=malformed<=0 and accuracy[smoke]==0"], 0),
+        (["--fc-gate=accuracy>=95%"], 1),
+        (["--fc-gate=accuracy>=70%", "--fc-fail=both"], 1),
+        (["--fc-gate=accuracy[nobody]>=70%"], 10),
+        (["-k", "Town"], 0),
+    ],
+)
+def test_shares_together_are_as_one_run(mixed: Shop, count: int, arguments: list[str], status: int) -> None:
+    mixed.pytester.makeconftest(STILL)
+    whole = mixed.run(*MODELS, *arguments)
+    assert whole.ret == status
+    for number in range(1, count + 1):
+        mixed.run(*MODELS, *arguments, f"--fc-shard={number}/{count}")
+    done = merge(mixed, *shares(mixed))
+    assert done.stdout.splitlines() == said(whole)
+    assert done.returncode == status
+
+
+def test_where_replies_are_missing_the_whole_is_inconclusive(exam: Exam) -> None:
+    exam.cities(*towns(8))
+    echo = exam.server.default
+    exam.server.default = lambda asked: Answer(status=500) if "Town003" in str(asked.json) else echo(asked)
+    statuses = {exam.run(f"--fc-shard={number}/2", "--fc-gate=accuracy>=0.5").ret for number in (1, 2)}
+    assert statuses == {0, 10}
+    done = merge(exam.shop, *shares(exam.shop))
+    assert done.returncode == 10
+    assert "gate accuracy>=0.5  100.0 %  inconclusive: 1 reply missing" in done.stdout
+
+
+def test_an_ordinary_test_that_fails_in_one_share_fails_the_whole(weather: Shop) -> None:
+    weather.pytester.makepyfile(test_plain="def test_sum(): assert 1 + 1 == 3")
+    statuses = sorted(weather.ask(f"--fc-shard={n}/2", "--fc-gate=accuracy>=0.1").ret for n in (1, 2))
+    assert statuses == [0, 1]
+    assert merge(weather, *shares(weather)).returncode == 1
+
+
+def test_a_share_that_is_missing_makes_it_inconclusive(mixed: Shop) -> None:
+    for number in (1, 3):
+        mixed.run(*MODELS, "-k", "Town", f"--fc-shard={number}/4", "--fc-gate=accuracy>=0.1")
+    done = merge(mixed, *shares(mixed))
+    assert done.returncode == 10
+    assert done.stdout.splitlines()[-1] == "gates are not judged: shares 2/4, 4/4 missing"
+
+
+def test_so_does_one_that_was_broken_off(mixed: Shop) -> None:
+    mixed.run(*MODELS, "-x", "--fc-shard=1/1", "--fc-gate=accuracy>=0.1")
+    done = merge(mixed, *shares(mixed))
+    assert done.returncode == 10
+    assert done.stdout.splitlines()[-1].endswith("-1of1.json was broken off")
+
+
+def test_what_failed_is_failed_though_a_share_is_missing(mixed: Shop) -> None:
+    mixed.run(*MODELS, "--fc-shard=1/2")
+    done = merge(mixed, *shares(mixed))
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "not whole: share 2/2 missing")
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        ([["--fc-shard=1/2"], ["--fc-shard=1/2"]], "is in more than one of the files"),
+        ([["--fc-shard=1/2"], ["--fc-shard=2/3", "-k", "none"]], "for different numbers of machines"),
+        ([["--fc-shard=1/2"], ["--fc-shard=2/2", "--fc-gate=cases>=1"]], "was run with other gates than"),
+        ([["--fc-shard=1/2", "-k", "none"], ["--fc-shard=1/2", "-k", "none"]], "a share is there more than once"),
+    ],
+)
+def test_what_is_no_part_of_one_run_is_refused(mixed: Shop, runs: list[list[str]], said: str) -> None:
+    for arguments in runs:
+        mixed.run(*MODELS, *arguments)
+    done = merge(mixed, *shares(mixed))
+    assert (done.returncode, said in done.stderr) == (2, True)
+
+
+def test_the_whole_may_be_kept_and_merged_runs_compared(mixed: Shop) -> None:
+    for number in (1, 2):
+        mixed.run(*MODELS, "--fc-gate=accuracy>=0.5", f"--fc-shard={number}/2")
+    done = merge(mixed, *shares(mixed), "-o", "whole.json")
+    assert done.returncode == 0
+    whole = read_run(mixed.pytester.path / "whole.json")
+    assert (whole.shard, whole.gates, whole.failed["verdicts"]) == (None, ("accuracy>=0.5",), True)
+    assert "of2" not in whole.id
+    again = merge(mixed, "whole.json")
+    assert (again.returncode, again.stdout) == (0, done.stdout)
+    assert "0 lost, 0 won" in fcall(mixed.pytester.path, "compare", "whole.json", "whole.json").stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"gates": ["beauty>=1"]}, "gate 'beauty>=1' cannot be read: 'beauty' is no figure"),
+        ({"fail": "never", "gates": []}, "'never' is none of items, gates, both"),
+        ({"results": {"results": [{"nodeid": 5}]}}, "is no run file: status: expected str"),
+    ],
+)
+def test_a_damaged_file_is_told(mixed: Shop, change: dict[str, object], said: str) -> None:
+    mixed.run(*MODELS, "--fc-shard=1/1")
+    (path,) = map(Path, shares(mixed))
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    done = merge(mixed, str(path))
+    assert (done.returncode, said in done.stderr) == (2, True)
