@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.conversation.program import Asked, Malformed, carry_out, steps
+
+
+def made(source: str) -> tuple[dict[str, object], list[Asked]]:
+    """The variables and the calls of a program whose calls give their own names."""
+    calls: list[Asked] = []
+
+    def call(asked: Asked) -> object:
+        calls.append(asked)
+        return f"<{asked.name}>"
+
+    return carry_out(source, call), calls
+
+
+def test_calls_are_made_in_order_with_the_values_of_variables() -> None:
+    source = """
+# a trip
+origin = Loc("Oslo")
+API.set_origin(origin)
+when = Date(day=2 + 3, month=-1, year=2026)
+low = high = 100 * 2
+high += 50
+API.set("x" + "y", [low, (high, None)], dates={"from": when, "to": True})
+"""
+    variables, calls = made(source)
+    assert variables == {"origin": "<Loc>", "when": "<Date>", "low": 200, "high": 250}
+    assert calls == [
+        Asked("Loc", ("Oslo",), {}),
+        Asked("API.set_origin", ("<Loc>",), {}),
+        Asked("Date", (), {"day": 5, "month": -1, "year": 2026}),
+        Asked("API.set", ("xy", [200, (250, None)]), {"dates": {"from": "<Date>", "to": True}}),
+    ]
+
+
+def test_calls_within_calls_are_made_first() -> None:
+    _, calls = made("API.go(Loc(name()), 1)")
+    assert [call.name for call in calls] == ["name", "Loc", "API.go"]
+
+
+def test_nothing_is_a_program() -> None:
+    assert made("") == ({}, [])
+    assert made("# a remark\n'a text'\npass\n") == ({}, [])
+
+
+def test_a_program_waits_for_each_answer() -> None:
+    running = steps("x = f()\ng(x)")
+    assert next(running) == Asked("f", (), {})
+    assert running.send(7) == Asked("g", (7,), {})
+    with pytest.raises(StopIteration) as end:
+        running.send(None)
+    assert end.value.value == {"x": 7}
+
+
+def test_an_answer_is_never_looked_into() -> None:
+    for source in ("f().g()", "x = f()\nx.g()", "x = f()\nx + 1", "-f()", "x = f()\nx += x"):
+        with pytest.raises(Malformed):
+            carry_out(source, lambda _: object())
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("import os", "an `Import` stands in it (line 1)"),
+        ("f()\nfrom os import system", "an `ImportFrom` stands in it (line 2)"),
+        ("for x in [1]: f(x)", "a `For` stands in it (line 1)"),
+        ("while True: f()", "a `While` stands in it (line 1)"),
+        ("if 1: f()", "an `If` stands in it (line 1)"),
+        ("def g(): f()", "a `FunctionDef` stands in it (line 1)"),
+        ("class A: pass", "a `ClassDef` stands in it (line 1)"),
+        ("x = lambda: f()", "a `Lambda` stands in it (line 1)"),
+        ("x = [f() for _ in [1]]", "a `ListComp` stands in it (line 1)"),
+        ("f(f'{1}')", "a `JoinedStr` stands in it (line 1)"),
+        ("f(x[0])", "a `Subscript` stands in it (line 1)"),
+        ("del x", "a `Delete` stands in it (line 1)"),
+        ("f(*[1])", "a `Starred` stands in it (line 1)"),
+        ("f(**{})", "`**` stands in it (line 1)"),
+        ("x = {**{}}", "a key is no string (line 1)"),
+        ("x = {1: 2}", "a key is no string (line 1)"),
+        ("(x := 1)", "a `NamedExpr` stands in it (line 1)"),
+        ("await f()", "an `Await` stands in it (line 1)"),
+        ("x: int = 1", "an `AnnAssign` stands in it (line 1)"),
+        ("a, b = 1, 2", "something is set that is no variable (line 1)"),
+        ("API.x = 1", "something is set that is no variable (line 1)"),
+        ("x = API.y", "a value of it is not to be read (line 1)"),
+        ("x", "it says something that does nothing (line 1)"),
+        ("1 + 1", "it says something that does nothing (line 1)"),
+        ("f(x)", "the variable 'x' was never set (line 1)"),
+        ("x += 1", "the variable 'x' was never set (line 1)"),
+        ("API = 1\nAPI.f()", "'API' is a variable and cannot be called (line 2)"),
+        ("f()()", "what is called has no name (line 1)"),
+        ("'a'.join([])", "what is called has no name (line 1)"),
+        ("API.__class__()", "'API.__class__' is no public name (line 1)"),
+        ("_f()", "'_f' is no public name (line 1)"),
+        ("x = ().__class__", "a value of it is not to be read (line 1)"),
+        ("x = b'1'", "a value of it is not to be read (line 1)"),
+        ("x = 1j", "a value of it is not to be read (line 1)"),
+        ("x = ...", "a value of it is not to be read (line 1)"),
+        ("x = 1 / 0", "it cannot be worked out: division by zero"),
+        ("x = (-1) ** 0.5", "it cannot be worked out: a root of a negative number"),
+        ("x = 9 ** 9 ** 9", "it holds a whole number of hundreds of digits"),
+        ("x = 9.0 ** 9999", "it cannot be worked out: (34, 'Numerical result out of range')"),
+        ("x = " + "9" * 400, "it holds a whole number of hundreds of digits"),
+        ("x = 'a' * 3", "an operator stands between values that are no numbers"),
+        ("x = 'a' + 1", "an operator stands between values that are no numbers"),
+        ("x = y = [1]\nx += [2]", "a list is changed in place (line 2)"),
+        ("x = 'a%s' % 1", "an operator stands between values that are no numbers"),
+        ("x = -'a'", "a sign stands before what is no number"),
+        ("x = not 1", "a `Not` stands in it"),
+        ("f()\nHope this helps", "invalid syntax (line 2)"),
+        ("f(", "'(' was never closed (line 1)"),
+        ("f(a=1, a=2)", "the argument 'a' is given twice (line 1)"),
+        ("x = " + "(" * 300 + ")" * 300, "too many nested parentheses (line 1)"),
+        ("x = " + "[" * 60 + "]" * 60, "it is nested more than 50 levels deep"),
+        ("x = '\ud800'", "it holds half of a surrogate pair"),
+        ("x = 1\0", "source code string cannot contain null bytes"),
+        ("#" * 10_001, "it has more than 10,000 characters"),
+    ],
+)
+def test_all_else_is_malformed(source: str, why: str) -> None:
+    with pytest.raises(Malformed) as error:
+        made(source)
+    assert str(error.value).startswith(why)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = 'abc'" + "\nx += x" * 40,
+        "x = [1]" + "\nx = x + x" * 40,
+        "x = [1]" + "\nx = [x, x]" * 40,
+        "x = {'a': 1}" + "\nx = {'a': x, 'b': x}" * 40,
+        "x = 1" + "\nx = x * 9" * 900,
+        "x = 9" + "\nx *= x" * 40,
+        "x = [1]" + "\nx = [x]" * 60,
+    ],
+)
+def test_values_do_not_grow_without_end(source: str) -> None:
+    with pytest.raises(Malformed):
+        made(source)
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**20), 10**20)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.tuples(inner, inner) | st.dictionaries(st.text("ab"), inner, max_size=3)
+    ),
+    max_leaves=10,
+)
+
+
+@given(st.lists(VALUES, max_size=3), st.dictionaries(st.from_regex(r"[a-z]{6}", fullmatch=True), VALUES, max_size=3))
+def test_literals_are_what_they_say(positional: Sequence[object], named: dict[str, object]) -> None:
+    given_ = [*map(repr, positional), *(f"{name}x={value!r}" for name, value in named.items())]
+    _, calls = made(f"API.go({', '.join(given_)})")
+    assert calls == [Asked("API.go", tuple(positional), {f"{name}x": value for name, value in named.items()})]
+
+
+EXPRESSIONS = st.recursive(
+    st.integers(0, 99).map(str) | st.floats(0, 99).map(repr),
+    lambda inner: (
+        st.tuples(inner, st.sampled_from(["+", "-", "*", "/", "//", "%"]), inner).map(
+            lambda parts: f"({' '.join(parts)})"
+        )
+        | inner.map(lambda text: f"(-{text})")
+    ),
+    max_leaves=8,
+)
+
+
+@given(EXPRESSIONS)
+def test_arithmetic_is_pythons(source: str) -> None:
+    try:
+        expected = eval(source, {})  # noqa: S307  # made of numbers and operators, above
+    except ArithmeticError:
+        with pytest.raises(Malformed):
+            made(f"x = {source}")
+        return
+    found = made(f"x = {source}")[0]["x"]
+    assert isinstance(found, int | float)
+    assert type(found) is type(expected)
+    assert found == expected or math.isnan(expected)
+
+
+PIECES = st.sampled_from(
+    """API . f ( ) [ ] { } x y = += 1 2.5 'a' "b" , : + - * ** / \\n # if for lambda * ** __class__ None True @ ; \\ '''""".replace(
+        "\\n", "\n"
+    ).split(" ")
+)
+
+
+@given(st.lists(PIECES, max_size=30).map("".join) | st.text(max_size=60))
+def test_any_text_is_carried_out_or_malformed(source: str) -> None:
+    calls: list[Asked] = []
+    with suppress(Malformed):
+        carry_out(source, calls.append)
+    for call in calls:
+        assert re.fullmatch(r"[^\W_]\w*(\.[^\W_]\w*)*", call.name)
