@@ -34,7 +34,7 @@ class Merged:
         """What people read of the gates, or why they are not judged."""
         if self.lacking:
             return [f"{'gates are not judged' if self.gates.gates else 'not whole'}: {self.lacking}"]
-        return lines_of(self.gates.judge(self.results.results))
+        return [*lines_of(self.gates.judge(self.results.results)), *self.gates.beside(self.ending)]
 
     def status(self) -> int:
         """The exit status that one run would have had."""

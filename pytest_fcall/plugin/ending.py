@@ -19,6 +19,8 @@ class Ending:
 
     verdicts: bool = False
     """Whether a verdict failed its case."""
+    forbidden: bool = False
+    """Whether one of them found a forbidden call, which no gate excuses."""
     otherwise: bool = False
     """Whether anything else failed that more replies could not have changed."""
     unanswered: bool = False
@@ -27,6 +29,6 @@ class Ending:
     def status(self, fail: Fail, gates: Iterable[GateVerdict]) -> int:
         """The exit status, where `fail` says whether failed cases, gates or both make a run fail."""
         held = {verdict.held for verdict in gates} if fail != "items" else set()
-        if self.otherwise or False in held or (self.verdicts and fail != "gates"):
+        if self.otherwise or self.forbidden or False in held or (self.verdicts and fail != "gates"):
             return FAILED
         return INCONCLUSIVE if self.unanswered or None in held else WELL

@@ -8,7 +8,7 @@ from typing import cast, get_args
 
 import pytest
 
-from pytest_fcall.plugin.ending import Fail
+from pytest_fcall.plugin.ending import Ending, Fail
 from pytest_fcall.plugin.measuring import measured
 from pytest_fcall.reporting.gates import JudgedGate, gate_lines
 from pytest_fcall.reporting.results import Result
@@ -26,6 +26,12 @@ class Gates:
     def judge(self, results: Sequence[Result]) -> list[GateVerdict]:
         """Judge each by its part of the results."""
         return [gate.judge(measured(results, gate.scope)) for gate in self.gates]
+
+    def beside(self, ending: Ending) -> list[str]:
+        """What people must know where gates decide and yet are not all that counts."""
+        if self.fail != "gates" or not ending.forbidden:
+            return []
+        return ["a forbidden call was made, which no gate excuses"]
 
 
 def lines_of(verdicts: Sequence[GateVerdict]) -> list[str]:

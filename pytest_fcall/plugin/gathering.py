@@ -86,6 +86,7 @@ class Gathering:
             self._ending.unanswered = True
         elif sent and sent["judged"]:
             self._ending.verdicts = True
+            self._ending.forbidden |= any(kind == "forbidden_call" for kind, _ in sent["result"]["reasons"])
         else:
             self._ending.otherwise = True
 
@@ -127,7 +128,8 @@ class Gathering:
         if self._verdicts is None:
             why = "`fcall merge` judges all shares together" if self._shard else "the run was broken off"
             return [f"gates are not judged: {why}"] if gates_of(self._config).gates else []
-        return lines_of([verdict for verdict in self._verdicts if not (quiet and verdict.held)])
+        told = lines_of([verdict for verdict in self._verdicts if not (quiet and verdict.held)])
+        return [*told, *gates_of(self._config).beside(self._ending)]
 
     def _take_figures(self, told: Mapping[str, tuple[int, str]]) -> None:
         """Keep the account that knows of the most requests: it is the last."""

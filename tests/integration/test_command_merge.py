@@ -10,6 +10,7 @@ from pytest_fcall.tracking.run_file import kept_runs, read_run
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, towns, weather_in
+from tests.integration.mind import RIGHT, WRONG, Mind
 from tests.servers import Answer
 
 STILL = """
@@ -177,3 +178,20 @@ def test_a_damaged_file_is_told(mixed: Shop, change: dict[str, object], said: st
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     done = merge(mixed, str(path))
     assert (done.returncode, said in done.stderr) == (2, True)
+
+
+def test_what_changed_since_the_baseline_is_told_of_all_shares(mind: Mind) -> None:
+    mind.shop.pytester.makeconftest(STILL)
+    ids = [f"c{number}" for number in range(10)]
+    mind.cases(*ids)
+    mind.says({"c0": WRONG, "c1": WRONG})
+    mind.run("--fc-accept=all")
+    mind.says({"c0": RIGHT, "c2": WRONG, "c3": WRONG})
+    gates = ["--fc-gate=regressions<=2 and fixed<=1 and significant(0.05)"]
+    whole = mind.run(*gates)
+    assert whole.ret == 0
+    for number in (1, 2, 3):
+        mind.run(*gates, f"--fc-shard={number}/3")
+    done = merge(mind.shop, *shares(mind.shop))
+    assert (done.returncode, done.stdout.splitlines()) == (0, said(whole))
+    assert "2 regressed:" in done.stdout

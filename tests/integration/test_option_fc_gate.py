@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fcall.tracking.run_file import kept_runs
+from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, weather_in
+from tests.integration.mind import RIGHT, WRONG, Mind
 from tests.servers import Answer
 
 
@@ -148,3 +151,48 @@ def test_a_known_failure_does_not_make_a_run_fail_but_counts_in_its_gates(shop: 
     result = shop.ask("--fc-gate=accuracy>=0.5")
     result.assert_outcomes(xfailed=1)
     assert result.ret == 1
+
+
+def test_no_gate_excuses_a_forbidden_call(shop: Shop) -> None:
+    shop.cases(
+        """
+        cases:
+          - id: safe
+            prompt: '[{"name": "get_weather", "arguments": {"city": "Oslo"}}]'
+            expect: {any_of: [no_call], never: [get_weather]}
+        """
+    )
+    result = shop.ask("--fc-gate=cases>=1")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["gate cases>=1  1  holds", "a forbidden call was made, which no gate excuses"])
+    shop.ask("--fc-gate=cases>=1", "--fc-shard=1/1")
+    (share,) = (str(path) for path in kept_runs(shop.pytester.path) if "of" in path.stem)
+    done = fcall(shop.pytester.path, "merge", share)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "a forbidden call was made, which no gate excuses")
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_gates_may_be_about_what_changed_since_the_baseline(mind: Mind, workers: str) -> None:
+    ids = [f"c{number}" for number in range(10)]
+    mind.cases(*ids)
+    mind.says({"c0": WRONG})
+    gates = ["--fc-gate=regressions<=50% and fixed<=0", "--fc-gate=significant(0.05)", "--fc-gate=regressions<=1"]
+
+    first = mind.run(*gates, workers)
+    assert first.ret == 10
+    first.stdout.fnmatch_lines(["gate regressions<=50% * -  inconclusive: nothing is accepted yet to compare with"])
+
+    mind.run("--fc-accept=all")
+    assert mind.run(*gates, workers).ret == 0
+
+    mind.says({"c0": RIGHT, **dict.fromkeys(ids[1:6], WRONG)})
+    last = mind.run(*gates, workers)
+    assert last.ret == 1
+    last.stdout.fnmatch_lines(
+        [
+            "gate regressions<=50%      50.0 %  holds",
+            "gate fixed<=0                   1  does not hold",
+            "gate significant(0.05)  p = 0.109  holds",
+            "gate regressions<=1             5  does not hold",
+        ]
+    )

@@ -26,6 +26,7 @@ VERDICTS, OTHERWISE, UNANSWERED = Ending(verdicts=True), Ending(otherwise=True),
         (Ending(), [None, False], 0, 1, 1),
         (VERDICTS, [None], 1, 10, 1),
         (UNANSWERED, [False], 10, 1, 1),
+        (Ending(verdicts=True, forbidden=True), [True], 1, 1, 1),
         (Ending(verdicts=True, unanswered=True), [True], 1, 10, 1),
     ],
 )
