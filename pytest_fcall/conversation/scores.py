@@ -1,0 +1,229 @@
+"""Scores beside verdicts, as three suites define them. Pure functions, without a rule on what is good enough.
+
+* Mannheim: `called_functions`, `called_parameters`, `answered`, each graded; `accuracy` over many.
+* API-BLEND: `api_f1`, `parameter_f1` and `lcs_f1` over many samples.
+* ToolBench: `state_f1` and `lcs_score` of one answer; `executability` over many.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal, TypeAlias
+
+from pytest_fcall.core.call import Call
+from pytest_fcall.core.values import Json
+
+Grade: TypeAlias = Literal["Correct", "Partially Correct", "Incorrect"]
+Path: TypeAlias = Sequence[Call]
+Sample: TypeAlias = tuple[Sequence[Call], Sequence[Call]]
+"""The calls that are right, and the calls that were made."""
+Average: TypeAlias = Literal["corpus", "sample"]
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """How many of how many were right, and what that is called."""
+
+    grade: Grade
+    right: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Precision, recall, and what unites them."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+# Mannheim
+
+
+def chosen_path(made: Sequence[Call], paths: Sequence[Path]) -> Path:
+    """Of several right paths, the first of those that share the longest run of functions with the calls made."""
+    return max(paths, key=lambda path: _longest_run(_names(made), _names(path)))
+
+
+def called_functions(made: Sequence[Call], path: Path) -> Graded:
+    """Grade the functions called: those in the longest run, without a gap, that the path has, too, are right."""
+    right = _longest_run(_names(made), _names(path))
+    complete = right == len(path) == len(made)
+    return _graded(right, len(path), complete=complete)
+
+
+def called_parameters(made: Sequence[Call], path: Path) -> Graded:
+    """Grade the arguments, call by call, where the calls line up with the path: further arguments are free.
+
+    Where fewer calls were made than the path has, and they are not how it begins, none of them counts, nor does any
+    of the path's.
+    """
+    names, expected = _names(made), _names(path)
+    if len(made) <= len(path):
+        if names != expected[: len(names)]:
+            return _graded(0, 0, complete=False)
+        start = 0
+    else:
+        starts = range(len(names) - len(expected) + 1)
+        start = next((start for start in starts if names[start : start + len(expected)] == expected), len(names))
+    pairs = zip(made[start:], path, strict=False)
+    right = sum(
+        key in gold.arguments and same_value(value, gold.arguments[key])
+        for call, gold in pairs
+        for key, value in call.arguments.items()
+    )
+    total = sum(len(gold.arguments) for gold in path)
+    return _graded(right, total, complete=right == total)
+
+
+def answered(answer: Mapping[str, Json] | None, expected: Mapping[str, Json], ordered: Collection[str] = ()) -> Grade:
+    """Grade an answer, None where there is none to be read: the same keys, and the same values.
+
+    The order of a list matters only below the keys that `ordered` names.
+    """
+    if answer is None or answer.keys() != expected.keys():
+        return "Incorrect"
+    for key, value in expected.items():
+        if not (answer[key] == value if key in ordered else same_value(answer[key], value)):
+            return "Incorrect"
+    return "Correct"
+
+
+def same_value(one: Json, other: Json) -> bool:
+    """Whether numbers are the same to two decimals, lists in some order, and all else exactly. `True` is 1."""
+    if isinstance(one, list) and isinstance(other, list):
+        try:
+            return sorted(one) == sorted(other)
+        except TypeError:  # of different types, which have no order
+            return False
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return round(one, 2) == round(other, 2)
+    return one == other
+
+
+def accuracy(graded: Iterable[Graded]) -> float:
+    """What is right of all that is to be, over many answers; 0 where there is nothing."""
+    counted = [(each.right, each.total) for each in graded]
+    total = sum(total for _, total in counted)
+    return sum(right for right, _ in counted) / total if total else 0.0
+
+
+# API-BLEND
+
+
+def api_f1(samples: Sequence[Sample], average: Average = "corpus") -> Score:
+    """Compare which functions are called, however often each, in any order.
+
+    Over the corpus all samples are counted together; over samples, each has its score and the mean is taken. Where
+    neither is anything to call, nor anything called, that is right; where only one is, nothing is.
+    """
+    return _f1(samples, average, _names)
+
+
+def parameter_f1(samples: Sequence[Sample], average: Average = "corpus") -> Score:
+    """Compare the arguments: each is a function, a name and a value. Counted as in `api_f1`."""
+    return _f1(samples, average, _parameters)
+
+
+def lcs_f1(samples: Sequence[Sample]) -> Score:
+    """Compare the order of functions: the longest common subsequence, of those made and of those that are right.
+
+    Precision and recall are means over samples, and F1 is made of the means.
+    """
+    shares = [
+        (_share(common, len(made), len(right)), _share(common, len(right), len(made)))
+        for right, made in samples
+        for common in (_longest_subsequence(_names(right), _names(made)),)
+    ]
+    if not shares:
+        return _score(0.0, 0.0)
+    return _score(fmean(precision for precision, _ in shares), fmean(recall for _, recall in shares))
+
+
+# ToolBench
+
+
+def state_f1(state: Mapping[str, object], expected: Mapping[str, object]) -> Score:
+    """Compare what an environment holds in the end with what it is to hold, key by key; values by `==`."""
+    same = sum(key in expected and expected[key] == value for key, value in state.items())
+    return _score(_share(same, len(state), len(expected)), _share(same, len(expected), len(state)))
+
+
+def lcs_score(lines: Sequence[str], expected: Sequence[str]) -> float:
+    """The longest common subsequence of lines, of the longer of the two; 1 where both are empty."""
+    longer = max(len(lines), len(expected))
+    return _longest_subsequence(lines, expected) / longer if longer else 1.0
+
+
+def executability(executable: Sequence[bool]) -> float:
+    """The share of answers that could be carried out; 0 where there is none."""
+    return fmean(executable) if executable else 0.0
+
+
+def _graded(right: int, total: int, *, complete: bool) -> Graded:
+    return Graded(("Correct" if complete else "Partially Correct") if right else "Incorrect", right, total)
+
+
+def _names(calls: Sequence[Call]) -> list[str]:
+    return [call.name for call in calls]
+
+
+def _parameters(calls: Sequence[Call]) -> list[tuple[str, str, str]]:
+    return [
+        (call.name, name, json.dumps(value, sort_keys=True)) for call in calls for name, value in call.arguments.items()
+    ]
+
+
+def _f1(samples: Sequence[Sample], average: Average, items: Callable[[Sequence[Call]], Sequence[Hashable]]) -> Score:
+    counts = []
+    for right, made in samples:
+        expected, found = Counter(items(right)), Counter(items(made))
+        counts.append(((expected & found).total(), found.total(), expected.total()))
+    if average == "corpus":
+        return _overlap(*map(sum, zip(*counts, strict=True))) if counts else _score(0.0, 0.0)
+    scores = [_overlap(*count) for count in counts]
+    if not scores:
+        return _score(0.0, 0.0)
+    return Score(
+        fmean(score.precision for score in scores),
+        fmean(score.recall for score in scores),
+        fmean(score.f1 for score in scores),
+    )
+
+
+def _overlap(same: int, made: int, right: int) -> Score:
+    return _score(_share(same, made, right), _share(same, right, made))
+
+
+def _share(part: int, whole: int, other: int) -> float:
+    """A part of a whole; of nothing, all is had where there was nothing to be had."""
+    return part / whole if whole else float(not other)
+
+
+def _score(precision: float, recall: float) -> Score:
+    total = precision + recall
+    return Score(precision, recall, 2 * precision * recall / total if total else 0.0)
+
+
+def _longest_run(one: Sequence[str], other: Sequence[str]) -> int:
+    longest, above = 0, [0] * (len(other) + 1)
+    for item in one:
+        row = [0]
+        row.extend(above[index] + 1 if item == each else 0 for index, each in enumerate(other))
+        longest, above = max(longest, *row), row
+    return longest
+
+
+def _longest_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
+    above = [0] * (len(other) + 1)
+    for item in one:
+        row = [0]
+        for index, each in enumerate(other):
+            row.append(above[index] + 1 if item == each else max(above[index + 1], row[index]))
+        above = row
+    return above[-1]
