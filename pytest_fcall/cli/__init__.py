@@ -16,6 +16,7 @@ __all__ = ["main"]
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "compare": "tell what changed between two runs, and whether by chance",
+        "history": "show accuracy over the runs that are kept",
         "init": "start a folder of cases that is green at once",
         "lint": "check case files without running them",
         "merge": "join the runs of all shares, and judge them as one",

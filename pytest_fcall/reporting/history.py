@@ -1,0 +1,90 @@
+"""Accuracy from run to run, as a chart for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_fcall.reporting.figures import accuracy_text, interval_text
+from pytest_fcall.reporting.marks import encodable
+from pytest_fcall.reporting.safe import safe_line
+from pytest_fcall.reporting.table import table_lines
+
+_TITLES = ("model", "category", "chart", "first", "last", "95 %", "answers")
+_BESIDE, _LEAST = 60, 10
+"""How many columns are kept for words and figures, and how many runs are shown in any case."""
+
+_BARS, _GAP = "▁▂▃▄▅▆▇█", "·"
+_PLAIN_BARS, _PLAIN_GAP = "12345678", "."
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The answers to some cases in one run, at least one, and how many were right."""
+
+    right: int
+    of: int
+
+    @property
+    def share(self) -> float:
+        """The part that was right."""
+        return self.right / self.of
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A model, or one of its categories, from run to run; None where a run has no answer of it."""
+
+    model: str
+    name: str
+    points: tuple[Point | None, ...]
+
+
+def history_lines(
+    series: Sequence[Series], moments: Sequence[str], width: int = 100, encoding: str = "utf-8"
+) -> list[str]:
+    """A line for each series (at least one, each with a point) with a bar for each run, and what the bars mean.
+
+    All bars have one scale, from the lowest accuracy to the highest that there is. Where not all runs fit, the newest
+    are shown.
+    """
+    room = max(width - _BESIDE, _LEAST)
+    series = [replace(each, points=each.points[-room:]) for each in series if any(each.points[-room:])]
+    bars, gap = (_BARS, _GAP) if encodable(_BARS + _GAP, encoding) else (_PLAIN_BARS, _PLAIN_GAP)
+    shares = [point.share for each in series for point in each.points if point]
+    low, high = min(shares), max(shares)
+    above = ["", *(each.model for each in series)]
+    rows = [
+        _row(each, "" if each.model == above[place] else each.model, _chart(each, low, high, bars, gap))
+        for place, each in enumerate(series)
+    ]
+    return [*table_lines(_TITLES, rows, texts=2, width=width), *_legend(low, high, moments[-room:], bars, gap)]
+
+
+def _row(series: Series, model: str, chart: str) -> list[str]:
+    found = [point for point in series.points if point]
+    first, last = found[0], found[-1]
+    return [
+        safe_line(model),
+        safe_line(series.name),
+        chart,
+        accuracy_text(first.right, first.of),
+        accuracy_text(last.right, last.of),
+        interval_text(last.right, last.of),
+        f"{last.of:,}",
+    ]
+
+
+def _chart(series: Series, low: float, high: float, bars: str, gap: str) -> str:
+    return "".join(gap if point is None else _bar(point.share, low, high, bars) for point in series.points)
+
+
+def _bar(share: float, low: float, high: float, bars: str) -> str:
+    """The lowest accuracy has the lowest bar; where all are equal, all bars are whole."""
+    return bars[round((share - low) / (high - low) * (len(bars) - 1))] if high > low else bars[-1]
+
+
+def _legend(low: float, high: float, moments: Sequence[str], bars: str, gap: str) -> Iterator[str]:
+    yield f"{bars[0]} {100 * low:.1f} %, {bars[-1]} {100 * high:.1f} %, {gap} no answer"
+    count = "1 run" if len(moments) == 1 else f"{len(moments):,} runs"
+    yield safe_line(f"{count}, from {moments[0]} to {moments[-1]}")

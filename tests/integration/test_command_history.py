@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.reporting.results import Result, Results, results_to_json
+from pytest_fcall.tracking.run_file import RunFile, kept_runs, runs_folder, write_run
+from tests.integration.command import fcall
+from tests.integration.conftest import Shop
+
+MODEL = "openai:gpt-5.2"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    return tmp_path
+
+
+def keep(
+    folder: Path,
+    day: int,
+    right: int,
+    *,
+    model: str = MODEL,
+    shard: tuple[int, int] | None = None,
+    broken_off: bool = False,
+) -> Path:
+    """A run of ten cases in two categories."""
+    results = tuple(
+        Result(f"a::c{n}", f"c{n}", model, "passed" if n < right else "failed", ("simple", "parallel")[n % 2])
+        for n in range(10)
+    )
+    path = runs_folder(folder) / f"202611{day:02}-090000-aaaa.json"
+    started = f"2026-11-{day:02}T09:00:00+00:00"
+    data = results_to_json(Results(results))
+    write_run(path, RunFile(path.stem, started, data, (model,), shard=shard, broken_off=broken_off))
+    return path
+
+
+def history(folder: Path, *arguments: str) -> list[str]:
+    done = fcall(folder, "history", *arguments, COLUMNS="100")
+    assert (done.returncode, done.stderr) == (0, "")
+    return [" ".join(line.split()) for line in done.stdout.splitlines()]
+
+
+def test_accuracy_is_shown_from_run_to_run(folder: Path) -> None:
+    for day, right in ((3, 10), (1, 6), (2, 8)):
+        keep(folder, day, right)
+    assert history(folder) == [
+        "model category chart first last 95 % answers",
+        f"{MODEL} all ▁▅█ 60.0 % 100.0 % [72, 100] 10",
+        "▁ 60.0 %, █ 100.0 %, · no answer",
+        "3 runs, from 2026-11-01 09:00 to 2026-11-03 09:00",
+    ]
+
+
+def test_categories_are_shown_on_demand(folder: Path) -> None:
+    keep(folder, 1, 6)
+    keep(folder, 2, 9)
+    assert history(folder, "--categories")[1:4] == [
+        f"{MODEL} all ▁▆ 60.0 % 90.0 % [60, 98] 10",
+        "parallel ▁▅ 60.0 % 80.0 % [38, 96] 5",
+        "simple ▁█ 60.0 % 100.0 % [57, 100] 5",
+    ]
+
+
+def test_the_last_runs_and_some_models_can_be_chosen(folder: Path) -> None:
+    for day in range(1, 6):
+        keep(folder, day, day)
+    keep(folder, 6, 3, model="local:smollm2")
+    lines = history(folder, "-n", "3", "--model", "openai:*")
+    assert lines[1].startswith(f"{MODEL} all ▁█· 40.0 % 50.0 %")
+    assert lines[-1] == "3 runs, from 2026-11-04 09:00 to 2026-11-06 09:00"
+
+
+def test_parts_of_runs_are_left_out(folder: Path) -> None:
+    keep(folder, 1, 5)
+    keep(folder, 2, 0, shard=(1, 2))
+    keep(folder, 3, 0, broken_off=True)
+    assert history(folder)[-1] == "1 run, from 2026-11-01 09:00 to 2026-11-01 09:00"
+
+
+def test_files_may_come_from_elsewhere(folder: Path) -> None:
+    path = keep(folder, 1, 5)
+    path = path.rename(folder / "from-ci.json")
+    assert history(folder, str(path))[1].startswith(f"{MODEL} all █ 50.0 %")
+
+
+def test_a_file_that_cannot_be_read_is_told_and_passed_over(folder: Path) -> None:
+    keep(folder, 1, 5)
+    bad = keep(folder, 2, 5)
+    bad.write_text(bad.read_text().replace('"passed"', '"great"'))
+    (runs_folder(folder) / "20261103.json").write_text("{")
+    done = fcall(folder, "history")
+    assert done.returncode == 0
+    assert done.stderr.count("is no run file") == 2
+    assert "1 run," in done.stdout
+
+
+def test_without_runs_it_says_how_to_get_one(folder: Path) -> None:
+    done = fcall(folder, "history")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "fcall history: no whole run with an answer is kept: run pytest first\n"
+
+
+@pytest.mark.parametrize("number", ["0", "x", "1001", "-1"])
+def test_what_is_no_number_of_runs_is_told(folder: Path, number: str) -> None:
+    assert fcall(folder, "history", f"-n{number}").returncode == 2
+
+
+def test_the_runs_of_pytest_are_its_history(weather: Shop) -> None:
+    weather.ask()
+    weather.ask("-k", "celsius")
+    assert len(kept_runs(weather.pytester.path)) == 2
+    lines = history(weather.pytester.path)
+    assert lines[1].startswith("python:echo:answer all")
+    assert "50.0 % 100.0 %" in lines[1]

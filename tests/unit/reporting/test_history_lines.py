@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pytest_fcall.reporting.history import Point, Series, history_lines
+
+PAGE = Path(__file__).parents[3] / "docs/reference/command-line.md"
+DAYS = ["2026-11-01 09:00", "2026-11-02 09:00", "2026-11-03 09:00", "2026-11-04 09:00"]
+
+
+def points(*right: int | None, of: int = 40) -> tuple[Point | None, ...]:
+    return tuple(None if number is None else Point(number, of) for number in right)
+
+
+def test_each_model_and_category_has_a_bar_for_each_run_as_the_documentation_shows() -> None:
+    series = [
+        Series("openai:gpt-5.2", "all", points(36, 38, 30, 40)),
+        Series("openai:gpt-5.2", "parallel", points(None, 10, 5, 10, of=10)),
+        Series("local:smollm2", "all", points(20, 20, 20, None)),
+    ]
+    lines = history_lines(series, DAYS, 100)
+    assert "\n".join(lines) in PAGE.read_text(encoding="utf-8")
+    assert lines == [
+        "model           category  chart    first     last       95 %  answers",
+        "openai:gpt-5.2  all        ▇▇▅█   90.0 %  100.0 %  [91, 100]       40",
+        "                parallel   ·█▁█  100.0 %  100.0 %  [72, 100]       10",
+        "local:smollm2   all        ▁▁▁·   50.0 %   50.0 %   [35, 65]       40",
+        "▁ 50.0 %, █ 100.0 %, · no answer",
+        "4 runs, from 2026-11-01 09:00 to 2026-11-04 09:00",
+    ]
+
+
+def chart(series: Sequence[Series], moments: Sequence[str], width: int = 100, encoding: str = "utf-8") -> str:
+    return history_lines(series, moments, width, encoding)[1].split()[2]
+
+
+def test_what_stays_the_same_has_whole_bars() -> None:
+    assert chart([Series("m", "all", points(3, 3))], DAYS[:2]) == "██"
+
+
+def test_the_newest_runs_are_shown_where_not_all_fit() -> None:
+    many = [Series("m", "all", points(*[0] * 80, *[40] * 20)), Series("gone", "all", points(40, *[None] * 99))]
+    lines = history_lines(many, [f"day {number}" for number in range(100)], 80)
+    assert lines[1].split()[2] == "█" * 20
+    assert not any("gone" in line for line in lines)
+    assert lines[-1] == "20 runs, from day 80 to day 99"
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_terminal_without_blocks_gets_digits() -> None:
+    assert chart([Series("m", "all", points(0, 20, None, 40))], DAYS, encoding="ascii") == "15.8"
+
+
+def test_names_cannot_take_over_the_terminal() -> None:
+    text = "\n".join(history_lines([Series("m\x1b[2J", "\x07", points(1))], ["\x1b]0;x"], 100))
+    assert "\x1b" not in text
+    assert "\x07" not in text
