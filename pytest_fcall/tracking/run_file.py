@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from pytest_fcall.tracking.fields import Fields
 
 VERSION = 1
 """Of the schema. Files of later versions are refused, since they may mean something else."""
+
+_COMPARED = 2
+"""So many runs make a comparison."""
 
 
 class RunFileError(ValueError):
@@ -62,10 +66,14 @@ def write_run(path: Path, run: RunFile) -> None:
         beside.unlink(missing_ok=True)
 
 
-def forget_runs(root: Path, keep: int) -> None:
-    """Remove all but the newest."""
-    for path in kept_runs(root)[: -keep or None]:
-        path.unlink(missing_ok=True)
+def forget_runs(root: Path, keep: int, most_bytes: int = 250_000_000) -> None:
+    """Remove all but the newest; more of them where together they take more room, but for the last two."""
+    room = most_bytes
+    for place, path in enumerate(reversed(kept_runs(root))):
+        with suppress(FileNotFoundError):  # another run forgets, too
+            room -= path.stat().st_size
+            if place >= keep or (room < 0 and place >= _COMPARED):
+                path.unlink()
 
 
 def read_run(path: Path) -> RunFile:

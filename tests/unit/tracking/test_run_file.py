@@ -53,6 +53,16 @@ def test_the_oldest_runs_are_forgotten(tmp_path: Path) -> None:
     assert len(kept_runs(tmp_path)) == 2
 
 
+def test_large_runs_are_forgotten_sooner_but_for_the_last_two(tmp_path: Path) -> None:
+    for number in range(5):
+        write_run(runs_folder(tmp_path) / f"2026112{number}-000000-aaaa.json", RUN)
+    size = kept_runs(tmp_path)[0].stat().st_size
+    forget_runs(tmp_path, 100, most_bytes=3 * size)
+    assert [path.name[:8] for path in kept_runs(tmp_path)] == ["20261122", "20261123", "20261124"]
+    forget_runs(tmp_path, 100, most_bytes=1)
+    assert len(kept_runs(tmp_path)) == 2
+
+
 def test_where_none_is_kept_there_is_none(tmp_path: Path) -> None:
     assert kept_runs(tmp_path) == []
 
