@@ -15,11 +15,13 @@ __all__ = ["main"]
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
+        "accept": "take verdicts of a run into the baseline",
         "compare": "tell what changed between two runs, and whether by chance",
         "history": "show accuracy over the runs that are kept",
         "init": "start a folder of cases that is green at once",
         "lint": "check case files without running them",
         "merge": "join the runs of all shares, and judge them as one",
+        "mv": "rename what is accepted of a case or a case file",
         "prompt": "show what a model would be told for a case",
         "record": "carry recorded replies to version control and back, or forget old ones",
         "schema": "write the JSON Schema of case files, for editors",

@@ -184,7 +184,7 @@ class CaseItem(pytest.Function):
             complaint,
             f"  {place_text(case.location)}{safe_line(case.id)}",
             *(f"  {safe_line(line)}" for line in told),
-            "  --fc-accept accepts it",
+            "  `fcall accept` accepts it",
         ]
         return escaped_for(terminal_encoding(), "\n".join(lines))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import secrets
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -34,8 +33,9 @@ def keep_run(
         return None
     moment = datetime.fromtimestamp(started, UTC)
     gates = gates_of(config)
+    within = moment.microsecond * 0x10000 // 1_000_000  # names of runs in the same second sort by time, too
     run = RunFile(
-        id=f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}" + (f"-{shard.number}of{shard.of}" if shard else ""),
+        id=f"{moment:%Y%m%d-%H%M%S}-{within:04x}" + (f"-{shard.number}of{shard.of}" if shard else ""),
         started=moment.isoformat(timespec="seconds"),
         results=results_to_json(results),
         models=tuple(named.model.id for named in named_models(config)),

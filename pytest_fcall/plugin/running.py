@@ -91,6 +91,5 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if (output := getattr(session.config, "workeroutput", None)) is not None:
         output["fcall_files_without_cases"] = noted(session.config).files_without_cases
         output["fcall_notes"] = answering(session.config).notes()
-        if session.config.workerinput["workerid"] == "gw0":  # type: ignore[attr-defined]  # of pytest-xdist
-            output["fcall_stale"] = [[stale.path, stale.cases] for stale in stale_of(session.config)]
+        output["fcall_stale"] = [[stale.path, stale.cases] for stale in stale_of(session.config)]
         output["fcall_figures"] = answering(session.config).figures()

@@ -40,4 +40,4 @@ def _waiting(results: Sequence[Result]) -> Iterator[str]:
     right = [result for result in results if result.right]
     counts = {outcome: len(of_outcome(right, outcome)) for outcome in _TO_ACCEPT}
     if told := [f"{count:,} {outcome.value}" for outcome, count in counts.items() if count]:
-        yield f"not in the baseline: {', '.join(told)}; --fc-accept accepts what is right"
+        yield f"not in the baseline: {', '.join(told)}; `fcall accept` accepts what is right"

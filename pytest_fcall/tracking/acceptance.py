@@ -73,6 +73,12 @@ def forget(path: Path, gone: Callable[[str], bool]) -> list[str]:
     return forgotten
 
 
+def rename(path: Path, old: str, new: str) -> None:
+    """Give a case another id. Raises DamagedBaseline, and OSError."""
+    kept = stanzas_of(path)
+    write_baseline(path, [replace(stanza, case=new) if case == old else stanza for case, stanza in kept.items()])
+
+
 def stanzas_of(path: Path) -> Mapping[str, Stanza]:
     """What a file keeps; nothing where there is none. Raises DamagedBaseline."""
     found = read_baseline(path)

@@ -37,7 +37,7 @@ def test_drift_fails_and_the_answer_still_counts_as_right(drifted: Mind) -> None
             "drifted: the answer is right, and not the one that was accepted",
             "  cases/a.fc.yaml:* one",
             "  baseline of *: calls[[]0].args.unit: 'celsius' is new",
-            "  --fc-accept accepts it",
+            "  `fcall accept` accepts it",
             "fcall: python:mind:answer 1/1 right *",
         ]
     )

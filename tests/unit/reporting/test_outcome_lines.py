@@ -44,7 +44,7 @@ def test_right_answers_that_are_not_in_the_baseline_wait_to_be_accepted() -> Non
     wrong = replace(REGRESSED, outcome=Outcome.NEW)
 
     assert outcome_lines([*results, wrong], 80) == [
-        "not in the baseline: 1 fixed, 2 new, 1 drifted; --fc-accept accepts what is right"
+        "not in the baseline: 1 fixed, 2 new, 1 drifted; `fcall accept` accepts what is right"
     ]
 
 

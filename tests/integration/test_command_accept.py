@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fcall.tracking.acceptance import stanzas_of
+from pytest_fcall.tracking.run_file import kept_runs
+from pytest_fcall.tracking.stanza import Stanza
+from tests.integration.command import fcall
+from tests.integration.mind import OTHERWISE, RIGHT, WRONG, Mind, lines_with
+
+
+@pytest.fixture
+def ran(mind: Mind) -> Mind:
+    """A run whose first case is right and whose second is wrong."""
+    mind.cases("one", "two")
+    mind.says({"two": WRONG})
+    mind.run()
+    return mind
+
+
+def accept(mind: Mind, *arguments: str, says: str = "", status: int = 0) -> str:
+    done = fcall(mind.path, "accept", *arguments)
+    assert says in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == status, done.stderr
+    return done.stdout
+
+
+def kept(mind: Mind, name: str = "a.fc.yaml") -> Mapping[str, Stanza]:
+    return stanzas_of(mind.baseline(name)) if mind.files() else {}
+
+
+def last_run(mind: Mind) -> Path:
+    return kept_runs(mind.path)[-1]
+
+
+def change_run(mind: Mind, **fields: Any) -> None:
+    """Put other fields into the first result of the last run."""
+    data = json.loads(last_run(mind).read_text("utf-8"))
+    data["results"]["results"][0] |= fields
+    last_run(mind).write_text(json.dumps(data), "utf-8")
+
+
+def test_what_was_right_in_the_last_run_is_accepted_and_no_model_is_asked(ran: Mind) -> None:
+    (ran.path / "mind.py").unlink()
+
+    accept(ran, says="a.fc.yaml.ambr: 1 case accepted, 0 as before")
+
+    assert list(kept(ran)) == ["one"]
+
+
+def test_what_is_accepted_afterwards_is_what_the_run_itself_would_accept(ran: Mind) -> None:
+    accept(ran)
+    after = kept(ran)["one"]
+    shutil.rmtree(ran.baseline().parent)
+    ran.run("--fc-accept")
+
+    assert kept(ran)["one"] == after
+
+
+def test_accepting_twice_changes_nothing(ran: Mind) -> None:
+    accept(ran)
+    before = ran.files()
+
+    accept(ran, says="0 cases accepted, 1 as before")
+
+    assert ran.files() == before
+
+
+def test_without_anything_right_there_is_nothing_to_accept(ran: Mind) -> None:
+    ran.says({"one": WRONG})
+    ran.run()
+
+    accept(ran, says="nothing to accept")
+
+    assert not ran.files()
+
+
+def test_a_failure_is_accepted_with_its_reason(ran: Mind) -> None:
+    accept(ran, "--failing", "two", "--because", "no Norwegian")
+
+    assert list(kept(ran)) == ["two"]
+    result = ran.run("-rx")
+    assert lines_with(result, "known failure since")
+    assert lines_with(result, ": no Norwegian")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--failing", "two"), ("--because", "so"), ("a.json", "b.json"), ("--only", "ok")]
+)
+def test_what_belongs_together_is_given_together(ran: Mind, arguments: tuple[str, ...]) -> None:
+    accept(ran, *arguments, status=2)
+
+
+@pytest.mark.parametrize("name", ["one", "on*", "cases/a.fc.yaml::one", "cases/*::one"])
+def test_cases_are_named_by_id_node_id_or_glob(ran: Mind, name: str) -> None:
+    ran.says({"two": RIGHT})
+    ran.run()
+
+    accept(ran, name)
+
+    assert list(kept(ran)) == ["one"]
+
+
+def test_all_cases_of_a_file_are_named_by_the_file(ran: Mind) -> None:
+    ran.cases("three", name="b.fc.yaml")
+    ran.run()
+
+    accept(ran, "cases/b.fc.yaml")
+
+    assert [Path(path).name for path in ran.files()] == ["b.fc.yaml.ambr"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("nobody",), "nobody: there is no such case in this run"),
+        (("two",), "cases/a.fc.yaml::two: is wrong; --failing takes it"),
+        (("--failing", "one", "--because", "so"), "cases/a.fc.yaml::one: does not fail"),
+    ],
+)
+def test_what_cannot_be_accepted_is_said(ran: Mind, arguments: tuple[str, ...], says: str) -> None:
+    accept(ran, *arguments, says=says, status=1)
+
+    assert not ran.files()
+
+
+def test_a_forbidden_call_is_never_accepted(mind: Mind) -> None:
+    mind.cases("one", expect="{calls: [{get_weather: {city: Oslo}}], never: [get_weather: {city: Rome}]}")
+    mind.says({"one": WRONG})
+    mind.run()
+
+    accept(mind, "--failing", "one", "--because", "so", says="a forbidden call is never excused", status=1)
+
+
+@pytest.mark.parametrize(
+    ("only", "accepted"),
+    [("fixed", "fixed"), ("new", "new"), ("drifted", "drifted"), ("fixed,new", "fixed new")],
+)
+def test_only_some_outcomes_are_accepted(mind: Mind, only: str, accepted: str) -> None:
+    mind.cases("fixed", "drifted")
+    mind.says({"fixed": WRONG})
+    mind.run("--fc-accept=all")
+    mind.cases("fixed", "drifted", "new")
+    mind.says({"drifted": OTHERWISE})
+    before = dict(kept(mind))
+    mind.run()
+
+    accept(mind, "--only", only)
+
+    assert {case for case, stanza in kept(mind).items() if stanza != before.get(case)} == set(accepted.split())
+
+
+def test_a_run_from_elsewhere_is_accepted(ran: Mind, tmp_path: Path) -> None:
+    downloaded = tmp_path / "artifact.json"
+    shutil.move(last_run(ran), downloaded)
+
+    accept(ran, str(downloaded))
+
+    assert list(kept(ran)) == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("file", "../outside.fc.yaml"),
+        ("file", "/etc/hosts"),
+        ("file", "cases/gone.fc.yaml"),
+        ("file", "a\0b"),
+        ("model", "../../x:name"),
+    ],
+)
+def test_a_run_from_elsewhere_leads_nowhere_else(ran: Mind, field: str, value: str) -> None:
+    (ran.path.parent / "outside.fc.yaml").write_text("cases: []")
+    change_run(ran, **{field: value})
+
+    accept(ran, says="in this project", status=1)
+
+    assert not ran.files()
+    assert not (ran.path.parent / "__fcall__").exists()
+
+
+@pytest.mark.parametrize("stanza", [{}, {"case": "one", "valid": "yes"}, {"case": "one", "valid": True, "calls": [1]}])
+def test_a_stanza_that_is_none_is_refused_in_words(ran: Mind, stanza: object) -> None:
+    change_run(ran, stanza=stanza)
+
+    accept(ran, says="fcall accept: cases/a.fc.yaml::one: ", status=1)
+
+
+def test_a_damaged_baseline_is_left_as_it_is(ran: Mind) -> None:
+    accept(ran)
+    ran.baseline().write_text("<<<<<<< HEAD\n")
+
+    accept(ran, says="an unresolved merge conflict", status=1)
+
+    assert ran.baseline().read_text() == "<<<<<<< HEAD\n"
+
+
+def test_a_case_without_a_verdict_is_said_to_have_none(ran: Mind) -> None:
+    path = ran.path / "cases" / "a.fc.yaml"
+    path.write_text(path.read_text("utf-8").replace("prompt: one", "prompt: one, skip: later"), "utf-8")
+    ran.run()
+
+    accept(ran, "one", says="cases/a.fc.yaml::one: has no verdict in this run", status=1)
+
+
+def test_without_a_run_there_is_a_word_about_it(mind: Mind) -> None:
+    accept(mind, says="run pytest first", status=2)
+
+
+@pytest.mark.parametrize(
+    ("typed", "accepted"),
+    [("y\nn\n", ["one"]), ("n\ny\n", ["two"]), ("?\na\n", ["one", "two"]), ("q\n", []), ("", []), ("Yes\n", ["one"])],
+)
+def test_by_hand_each_case_is_shown_and_asked_for(ran: Mind, typed: str, accepted: list[str]) -> None:
+    ran.says({"two": RIGHT})
+    ran.run()
+
+    command = [sys.executable, "-m", "pytest_fcall.cli", "accept", "-i"]
+    done = subprocess.run(command, cwd=ran.path, input=typed, capture_output=True, encoding="utf-8", check=True)
+
+    assert "cases/a.fc.yaml:13 one (python:mind:answer): right" in done.stdout
+    assert list(kept(ran)) == accepted
