@@ -61,6 +61,8 @@ class Gathering:
         sent: Mapping[str, Any] | None = getattr(report, "fcall", None)
         if report.failed:
             self._count_failure(sent)
+        if report.when == "teardown":
+            self._price(report)
         if sent is None or report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of pytest-rerunfailures
             return
         if sent["unanswered"]:
@@ -74,6 +76,12 @@ class Gathering:
         self._changes.update(sent["changes"])
         if sent["missing"]:
             self._missing.add(report.nodeid)
+
+    def _price(self, report: pytest.TestReport) -> None:
+        """Put the cost, which only this process knows, into the properties: JUnit takes them from the last report."""
+        result = self._results.get(report.nodeid)
+        if result and result.cost is not None:
+            report.user_properties.append(("fcall_cost", f"{result.cost:.6f}"))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Count what fails beside the cases."""

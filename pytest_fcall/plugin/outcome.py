@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fcall.core import Case, Outcome
+from pytest_fcall.core import Case, Outcome, Reply
 from pytest_fcall.plugin.noted import PLACE
+from pytest_fcall.reporting.figures import total
 from pytest_fcall.reporting.results import Result, Status
 
 if TYPE_CHECKING:
@@ -66,12 +68,21 @@ def _model(item: CaseItem) -> str:
     return item.named.model.id if item.named else ""
 
 
+def _measured(reply: Reply) -> Iterator[tuple[str, object]]:
+    if reply.seconds is not None:
+        yield "fcall_seconds", f"{reply.seconds:.3f}"
+    if reply.usage and (tokens := total([reply.usage.input_tokens, reply.usage.output_tokens])) is not None:
+        yield "fcall_tokens", tokens
+
+
 def describe(item: CaseItem) -> None:
     """Put what JUnit cannot say elsewhere into its properties."""
     file, line, _ = item.location
     item.user_properties += [("fcall_file", file), ("fcall_line", (line or 0) + 1), ("fcall_model", _model(item))]
     if isinstance(item.case, Case):
         item.user_properties.append(("fcall_category", item.case.category))
+    if item.asked:
+        item.user_properties += _measured(item.asked.answer.reply)
     if item.standing and item.standing.outcome:
         item.user_properties.append(("fcall_outcome", item.standing.outcome.value))
     if item.verdict and item.verdict.reasons:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
+import pytest
+
 from tests.integration.conftest import Shop
+from tests.integration.exam import Exam
 
 
 def test_properties_name_the_yaml_line_the_model_and_the_reasons(weather: Shop) -> None:
@@ -16,6 +19,7 @@ def test_properties_name_the_yaml_line_the_model_and_the_reasons(weather: Shop) 
     }
     lines = (weather.pytester.path / "cases/weather.fc.yaml").read_text(encoding="utf-8").splitlines()
     line = next(number for number, text in enumerate(lines, 1) if "id: fahrenheit" in text)
+    assert float(found["fahrenheit"].pop("fcall_seconds") or "-1") >= 0
     assert found["fahrenheit"] == {
         "fcall_file": "cases/weather.fc.yaml",
         "fcall_line": str(line),
@@ -30,3 +34,13 @@ def test_the_message_begins_with_the_place(weather: Shop) -> None:
     weather.ask("--junitxml=report.xml")
     failure = next(ET.parse(weather.pytester.path / "report.xml").iter("failure"))
     assert "cases/weather.fc.yaml" in (failure.get("message") or "")
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_properties_tell_tokens_and_cost_where_they_are_known(exam: Exam, workers: str) -> None:
+    exam.shop.pytester.makepyprojecttoml('[tool.fcall.prices."openai:exam"]\ninput = 25\noutput = 50\n')
+    exam.cities("Oslo")
+    exam.run("--junitxml=report.xml", workers)
+    tree = ET.parse(exam.path / "report.xml")
+    found = {one.get("name"): one.get("value") for one in tree.iter("property")}
+    assert (found["fcall_tokens"], found["fcall_cost"]) == ("30", "0.001000")
