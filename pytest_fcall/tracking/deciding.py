@@ -49,9 +49,26 @@ class Deciding:
             return True
         if evidence <= -enough:
             return False
-        if rate.asked < self.most:
-            return None
-        return rate.share >= self.least and rate.right > 0
+        return None if rate.asked < self.most else self.suffices(rate)
+
+    def suffices(self, rate: Rate) -> bool:
+        """Whether these answers pass a case that is asked no more."""
+        return rate.right > 0 and rate.share >= self.least
+
+    def portion(self, rate: Rate) -> int:
+        """How many answers to ask for next: those without which nothing can be decided, and as many again as there are.
+
+        More than could be needed are never asked for. Asked for one by one, a case would take too long.
+        """
+        to_pass, to_fail = self._until(rate, right=1), self._until(rate, right=0)
+        return max(min(to_pass, to_fail), min(rate.asked, max(to_pass, to_fail)))
+
+    def _until(self, rate: Rate, right: int) -> int:
+        """After how many more answers, all of them right or all wrong, the case is decided."""
+        more = 1
+        while self.passes(Rate(rate.right + right * more, rate.asked + more)) is None:
+            more += 1
+        return more
 
 
 def _log_ratio(above: float, below: float) -> float:

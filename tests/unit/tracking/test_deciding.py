@@ -64,3 +64,34 @@ def test_in_the_end_the_share_decides() -> None:
 def test_what_is_no_rule_is_told(rule: str) -> None:
     with pytest.raises(ValueError, match=r"is none of all, any and rate>=0\.8"):
         Deciding.by_rule(rule)
+
+
+@pytest.mark.parametrize("rule", ["all", "any", "rate>=0.5", "rate>=0.8", "rate>=0.95"])
+@pytest.mark.parametrize("right", [0, 1])
+def test_answers_that_are_all_alike_are_asked_for_in_a_few_portions_and_none_in_vain(rule: str, right: int) -> None:
+    deciding, rate, portions = Deciding.by_rule(rule), Rate(0, 0), 0
+    one_by_one = next(n for n in range(1, 101) if deciding.passes(Rate(n * right, n)) is not None)
+    while deciding.passes(rate) is None:
+        more = deciding.portion(rate)
+        rate = Rate(rate.right + right * more, rate.asked + more)
+        portions += 1
+    assert portions <= 6
+    assert rate.asked < 2 * one_by_one + 1
+
+
+def test_the_first_portion_is_what_must_be_asked_in_any_case() -> None:
+    assert Deciding.by_rule("all").portion(Rate(0, 0)) == 1
+    deciding = Deciding.by_rule("rate>=0.8")
+    first = deciding.portion(Rate(0, 0))
+    assert all(deciding.passes(Rate(right, asked)) is None for asked in range(first) for right in range(asked + 1))
+
+
+@pytest.mark.parametrize(
+    ("rule", "right", "suffices"),
+    [("all", 5, True), ("all", 4, False), ("any", 1, True), ("any", 0, False), ("rate>=0.8", 4, True)]
+    + [("rate>=0.8", 3, False)],
+)
+def test_a_case_that_is_asked_a_given_number_of_times_passes_by_its_share(
+    rule: str, right: int, suffices: bool
+) -> None:
+    assert Deciding.by_rule(rule).suffices(Rate(right, 5)) is suffices
