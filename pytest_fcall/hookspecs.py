@@ -59,7 +59,11 @@ def pytest_fcall_request(item: pytest.Item, case: Case, request: Request) -> Req
 
 @pytest.hookspec(firstresult=True)
 def pytest_fcall_verdict(item: pytest.Item, case: Case, reply: Reply, verdict: Verdict) -> Verdict | None:
-    """Change a verdict after judging; wrappers build on one another as in `pytest_fcall_request`."""
+    """Change a verdict after judging; wrappers build on one another as in `pytest_fcall_request`.
+
+    Also called when the calls of the baseline are judged again, by the case as it is today. The reply then holds
+    the text where the case expects one, and no raw calls.
+    """
 
 
 @pytest.hookspec

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_fcall.plugin.accepting import Accepting
 from pytest_fcall.plugin.answering import answering
+from pytest_fcall.plugin.baseline import baselines
 from pytest_fcall.plugin.costs import Costs
 from pytest_fcall.plugin.ending import Ending
 from pytest_fcall.plugin.gates import gates_of, lines_of
@@ -130,7 +131,7 @@ class Gathering:
         yield from (safe_line(f"{model}: {text}") for model, (_, text) in self._figures.items())
         here = [*answering(self._config).notes(), self._costs.fault, self._kept]
         yield from (safe_line(note) for note in (*self._notes, *here) if note)
-        yield from summary_lines(results, width)
+        yield from summary_lines(results, width, accepted=baselines(self._config).options.accept is not None)
 
     def _gate_lines(self, quiet: bool) -> list[str]:
         if self._verdicts is None:

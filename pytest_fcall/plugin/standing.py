@@ -113,13 +113,13 @@ def _complaint(found: Comparison, options: BaselineOptions) -> str | None:
     if found.outcome is Outcome.DRIFTED and options.drift == "fail":
         return "drifted: the answer is right, and not the one that was accepted"
     if found.outcome is Outcome.FIXED and options.fixed == "fail":
-        return "fixed: the answer is right, and a failure is what was accepted"
+        return "fixed: the answer is right, and what is accepted is not"
     return None
 
 
 def _difference(found: Comparison, before: Stanza, now: Stanza) -> str:
     if found.edited:
-        return "what it accepts would fail, too: the case changed"
+        return "the case was edited since, so this is no regression"
     if not before.valid:
         return f"a failure, {_in_words(before)}"
     if found.drift:

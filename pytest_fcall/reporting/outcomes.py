@@ -13,15 +13,18 @@ _LISTED = 10
 _TO_ACCEPT = (Outcome.FIXED, Outcome.NEW, Outcome.DRIFTED)
 
 
-def outcome_lines(results: Sequence[Result], width: int) -> list[str]:
-    """The regressions one by one, then how many cases wait to be accepted; nothing without a baseline."""
+def outcome_lines(results: Sequence[Result], width: int, *, accepted: bool = False) -> list[str]:
+    """The regressions one by one, then how many cases wait to be accepted, unless they are `accepted` already.
+
+    Nothing without a baseline.
+    """
     regressed = of_outcome(results, Outcome.REGRESSED)
     several = len({result.model for result in results}) > 1
     lines = [f"{len(regressed):,} regressed:"] if regressed else []
     lines += [head(f"  {_regression(result, several)}", width) for result in regressed[:_LISTED]]
     if len(regressed) > _LISTED:
         lines.append(f"  and {len(regressed) - _LISTED:,} more")
-    return [*lines, *_waiting(results)]
+    return lines if accepted else [*lines, *_waiting(results)]
 
 
 def of_outcome(results: Sequence[Result], outcome: Outcome) -> list[Result]:

@@ -27,16 +27,17 @@ _FIGURES = ("right", "accuracy", "95 %", "errors", "cost", "p50", "p95", "max", 
 _CAUSES = 5
 
 
-def summary_lines(results: Results, width: int = 100) -> list[str]:
+def summary_lines(results: Results, width: int = 100, *, accepted: bool = False) -> list[str]:
     """A table by model and category, what changed, the likeliest causes, what was left aside, and the last line.
 
-    A table of one row is left out, since the last line says the same.
+    A table of one row is left out, since the last line says the same. With `accepted`, what is right is in the
+    baseline by now.
     """
     rows = [row for model in _models(results.results) for row in _model_rows(model, results.results)]
     table = table_lines(("model", "category", *_FIGURES), rows, texts=2, width=width) if len(rows) > 1 else []
     failures = sum(result.status == "failed" for result in results.results)
     shared = [_cause_line(cause, failures, width) for cause in causes(results.results)[:_CAUSES]]
-    changed = outcome_lines(results.results, width)
+    changed = outcome_lines(results.results, width, accepted=accepted)
     return [*table, *changed, *shared, *_aside(results), last_line(results)]
 
 

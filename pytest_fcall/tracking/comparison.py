@@ -24,7 +24,7 @@ class Comparison:
     drift: tuple[str, ...] = ()
     """What differs between right calls, in words."""
     edited: bool = False
-    """Whether what the baseline accepts as right would be wrong today: not the model has changed but the case."""
+    """Whether the case changed since its calls were accepted as right, which may be why they fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,18 @@ def compare(now: Stanza, verdict: Verdict, baseline: Stanza | None, case: Case, 
     if now.valid:
         return _of_right_answer(now, verdict, baseline, before, case)
     if before.valid:
-        return Comparison(Outcome.REGRESSED, baseline)
+        edited = _asks_for_more(now, baseline, case)
+        return Comparison(Outcome.NEW if edited else Outcome.REGRESSED, baseline, edited=edited)
     excused = not baseline.valid and sorted(before.reasons) == sorted(now.reasons)
     if excused and not any(kind == "forbidden_call" for kind, _ in now.reasons):
         return Comparison(Outcome.KNOWN_FAILURE, baseline)
     return Comparison(Outcome.NEW, baseline, edited=baseline.valid)
+
+
+def _asks_for_more(now: Stanza, baseline: Stanza, case: Case) -> bool:
+    """Whether all that is wrong is a text of which nothing was expected, and so nothing kept, when it was accepted."""
+    unheard = baseline.answer is None and case.turns[-1].answer is not None
+    return unheard and all(kind == "wrong_answer" for kind, _ in now.reasons)
 
 
 def reason_pairs(verdict: Verdict) -> tuple[tuple[str, str], ...]:

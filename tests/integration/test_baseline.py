@@ -125,7 +125,7 @@ def test_an_edited_expectation_is_no_regression(mind: Mind) -> None:
     result = mind.run()
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["  baseline of *: what it accepts would fail, too: the case changed"])
+    result.stdout.fnmatch_lines(["  baseline of *: the case was edited since, so this is no regression"])
     result.stdout.no_fnmatch_line("*regressed*")
 
 
@@ -190,6 +190,53 @@ def test_the_text_of_an_answer_is_compared_where_the_case_expects_one(mind: Mind
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["1 regressed:"])
     assert '"answer": "it will rain"' in mind.baseline().read_text("utf-8")
+
+
+def test_a_text_that_nothing_was_expected_of_is_no_regression(mind: Mind) -> None:
+    mind.shop.cases("cases:\n  - {id: one, prompt: one, expect: no_call}\n", "a.fc.yaml")
+    mind.says({"one": "sun"})
+    mind.run("--fc-accept")
+    mind.shop.cases("cases:\n  - {id: one, prompt: one, expect: no_call, answer: {$contains: rain}}\n", "a.fc.yaml")
+
+    result = mind.run()
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["  baseline of *: the case was edited since, so this is no regression"])
+    mind.says({"one": WRONG})
+    mind.run().stdout.fnmatch_lines(["1 regressed:"])
+
+
+def test_a_verdict_that_a_hook_changes_is_changed_for_the_baseline_too(mind: Mind) -> None:
+    mind.shop.file(
+        "conftest.py",
+        """
+        from dataclasses import replace
+        import pytest
+
+        @pytest.hookimpl(wrapper=True)
+        def pytest_fcall_verdict(reply, verdict):
+            verdict = yield
+            return replace(verdict, valid=True, reasons=())
+        """,
+    )
+    mind.cases("one")
+    mind.says({"one": WRONG})
+    mind.run("--fc-accept")
+    mind.says({"one": WORSE})
+
+    mind.run("--fc-drift=ignore").assert_outcomes(passed=1)
+
+
+def test_where_a_test_is_run_again_the_last_verdict_is_accepted(mind: Mind) -> None:
+    mind.cases("one")
+    (mind.path / "mind.py").write_text(
+        "from itertools import count\n\nturn = count()\n\n\ndef answer(request):\n"
+        "    return [{'name': 'get_weather', 'arguments': {'city': ['Rome', 'Oslo'][next(turn)]}}]\n"
+    )
+
+    mind.run("--fc-accept=all", "--reruns=1", "--fc-record=off")
+
+    assert '"valid": true' in mind.baseline().read_text("utf-8")
 
 
 def test_ordinary_snapshots_and_baselines_do_not_see_each_other(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,8 +60,10 @@ def test_drifted_calls_are_accepted(mind: Mind) -> None:
     mind.run("--fc-accept")
     mind.says({"one": OTHERWISE})
 
-    mind.run("--fc-accept", "--fc-drift=fail").assert_outcomes(passed=1)
+    accepting = mind.run("--fc-accept", "--fc-drift=fail")
 
+    accepting.assert_outcomes(passed=1)
+    assert not lines_with(accepting, "not in the baseline")
     assert not lines_with(mind.run(), "not in the baseline")
 
 

@@ -27,7 +27,7 @@ def test_ci_may_insist_that_it_is_accepted(fixed: Mind) -> None:
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "fixed: the answer is right, and a failure is what was accepted",
+            "fixed: the answer is right, and what is accepted is not",
             "  baseline of *: a failure, wrong_value at calls[[]0].args.city",
         ]
     )

@@ -46,6 +46,7 @@ def test_right_answers_that_are_not_in_the_baseline_wait_to_be_accepted() -> Non
     assert outcome_lines([*results, wrong], 80) == [
         "not in the baseline: 1 fixed, 2 new, 1 drifted; `fcall accept` accepts what is right"
     ]
+    assert outcome_lines([*results, wrong], 80, accepted=True) == []
 
 
 def test_what_files_and_models_say_is_made_fit_for_a_terminal() -> None:

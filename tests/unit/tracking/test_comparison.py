@@ -92,6 +92,20 @@ def test_another_text_is_another_answer() -> None:
     assert found.outcome is Outcome.REGRESSED
 
 
+def test_a_text_that_nothing_was_expected_of_when_it_was_accepted_is_no_regression() -> None:
+    case = case_of(expected(city="Oslo"), answer="rain")
+    now = Stanza("oslo", False, (("wrong_answer", "answer"),), tuple(RIGHT), answer="sun")
+    worse = replace(now, reasons=(*now.reasons, ("wrong_value", "calls[0].args.city")), calls=tuple(WRONG))
+    outcomes = [
+        compare(
+            each, judged(case, each.calls or (), "sun"), stanza_of(CASE, RIGHT), case, lambda _: judged(CASE, RIGHT)
+        )
+        for each in (now, worse)
+    ]
+
+    assert [(each.outcome, each.edited) for each in outcomes] == [(Outcome.NEW, True), (Outcome.REGRESSED, False)]
+
+
 ANY = Operator("ignore", True)
 OR = Operator("any", ["Oslo", "Bergen"])
 OPTIONAL = Operator("optional", "celsius")
