@@ -46,14 +46,21 @@ def question(model: str, request: Request, asking: Asking, *, official: bool) ->
         decoder = style if tools else None  # the model was told of no form of a call
         tools = ()
     wire = Wire("responses" if asking.responses else "chat", asking.strict)
+    sampling = _of_sample(asking.sampling, request.sample)
     return Question(
         model=model,
         messages=messages,
         out=outgoing(tools, wire),
-        sampling=asking.sampling if tools else _without(asking.sampling, _ABOUT_TOOLS),
+        sampling=sampling if tools else _without(sampling, _ABOUT_TOOLS),
         decoder=decoder,
         official=official,
     )
+
+
+def _of_sample(settings: Mapping[str, Json], sample: int) -> Mapping[str, Json]:
+    """Each sample has a seed of its own: by the same one, the answer might as well not be asked for again."""
+    seed = settings.get("seed")
+    return {**settings, "seed": seed + sample} if sample and isinstance(seed, int) else settings
 
 
 def _without(settings: Mapping[str, Json], names: Sequence[str]) -> dict[str, Json]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from subprocess import run
 
@@ -62,6 +63,12 @@ def test_a_case_comes_before_both_and_may_say_more(server: Server) -> None:
         "temperature": 0,
         "user": "tests",
     }
+
+
+def test_each_sample_has_a_seed_of_its_own(server: Server) -> None:
+    ask(server, replace(request(WEATHER), sample=2), seed="7")
+    ask(server, replace(request(WEATHER), sample=2))
+    assert [asked.json.get("seed") for asked in server.asked] == [9, None]
 
 
 def test_an_alias_is_asked_under_the_name_that_the_provider_knows(server: Server, tmp_path: Path) -> None:
