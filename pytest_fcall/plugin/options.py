@@ -10,8 +10,6 @@ from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 import pytest
 
-from pytest_fcall.core.age import age_in_seconds
-
 Record: TypeAlias = Literal["missing", "all", "off"]
 
 CONCURRENCY = 64
@@ -149,7 +147,11 @@ def _number(config: pytest.Config, name: str, read: Callable[[str], _T], wanted:
 
 
 def _age(text: str) -> int | None:
+    if not text:
+        return None
+    from pytest_fcall.core.age import age_in_seconds
+
     try:
-        return age_in_seconds(text) if text else None
+        return age_in_seconds(text)
     except ValueError as error:
         raise pytest.UsageError(f"--fc-max-age: {error}") from None
