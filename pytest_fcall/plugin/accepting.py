@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fcall.core import Model
+from pytest_fcall.core import Model, Outcome
 from pytest_fcall.plugin.baseline import baselines
 from pytest_fcall.plugin.baseline_options import Accept
 from pytest_fcall.plugin.stale import Stale, stale_of, why_narrowed
@@ -28,6 +28,8 @@ class Accepting:
         self._config = config
         self._stale: list[Stale] | None = None
         self._told: list[str] = []
+        self.failed = False
+        """Whether something could not be written."""
 
     def take_stale(self, output: Mapping[str, Any]) -> None:
         """Take what a worker found stale; all of them see the same."""
@@ -59,6 +61,7 @@ class Accepting:
             try:
                 changed = accept(path, stanzas, acceptance)
             except (DamagedBaseline, OSError) as error:
+                self.failed = True
                 yield safe_line(f"not accepted: {path.name}: {error}")
                 continue
             written, same = written + len(changed), same + len(stanzas) - len(changed)
@@ -82,9 +85,8 @@ class Accepting:
     def _prune(self, session: pytest.Session) -> Iterator[str]:
         from pytest_fcall.tracking.acceptance import DamagedBaseline, forget
 
-        if why := why_narrowed(self._config) or (
-            None if session.exitstatus == pytest.ExitCode.OK else "not everything passed"
-        ):
+        failed = "" if session.exitstatus == pytest.ExitCode.OK else "not everything passed"
+        if why := why_narrowed(self._config) or failed:
             yield f"not pruned, since {why}"
             yield from self._stale_lines()
             return
@@ -93,6 +95,7 @@ class Accepting:
             try:
                 forgotten = forget(path, frozenset(stale.cases).__contains__)
             except (DamagedBaseline, OSError) as error:
+                self.failed = True
                 yield safe_line(f"not pruned: {stale.path}: {error}")
             else:
                 yield f"pruned: {_listed(forgotten)} ({safe_line(stale.path)})"
@@ -108,8 +111,13 @@ def _left(results: Sequence[Result], which: Accept) -> Iterator[str]:
         yield f"not accepted, since a forbidden call is never excused: {_listed(forbidden)}"
     if unsayable := [each.case for each in results if each.answered and each.stanza is None]:
         yield f"not accepted, since JSON cannot say the calls: {_listed(unsayable)}"
-    if which == "valid" and (failures := [each.case for each in results if each.answered and not each.right]):
+    if which == "valid" and (failures := [each.case for each in results if _is_refused(each)]):
         yield f"not accepted, since they fail: {_listed(failures)}"
+
+
+def _is_refused(result: Result) -> bool:
+    """Whether it is wrong and not accepted as that already."""
+    return result.answered and not result.right and result.outcome is not Outcome.KNOWN_FAILURE
 
 
 def _listed(cases: list[str]) -> str:

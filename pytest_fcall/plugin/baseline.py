@@ -51,9 +51,11 @@ def _finder(against: str, root: Path) -> Find:
     folder = Path(against) if against else root
     if folder.is_dir():
         return lambda case_file, model: _in_folder(folder.absolute(), root, case_file, model)
-    if ":" not in against:
-        raise pytest.UsageError(f"--fc-baseline: {against!r} is neither KIND:NAME, nor a folder, nor git:REVISION")
-    other = parse_model(against, "--fc-baseline", root)
+    try:
+        other = parse_model(against, "--fc-baseline", root)
+    except pytest.UsageError:
+        message = f"--fc-baseline: {against!r} is neither a model, nor a folder, nor git:REVISION"
+        raise pytest.UsageError(message) from None
     return lambda case_file, _: _in_folder(root, root, case_file, other)
 
 

@@ -153,6 +153,7 @@ class Gathering:
             for file in file_of_run(self._config, run).parent.glob(f"limits-{run}.db*"):
                 file.unlink(missing_ok=True)
         self._accepting.finish(session, tuple(self._results.values()))
+        self._ending.otherwise |= self._accepting.failed
         self._ending.otherwise |= session.testsfailed > self._failures  # such as too little coverage
         if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self._shard:
             session.exitstatus = pytest.ExitCode.OK  # all there is belongs to others

@@ -152,6 +152,27 @@ def test_a_broken_run_loses_nothing_and_keeps_what_it_has_judged(mind: Mind, bro
     assert list(kept(mind)) == ["one", "three", "two"]
 
 
+def test_a_known_failure_is_not_told_as_refused(mind: Mind) -> None:
+    mind.cases("one")
+    mind.says({"one": WRONG})
+    mind.run("--fc-accept=all")
+
+    result = mind.run("--fc-accept")
+
+    assert lines_with(result, "accepted: 0 cases, 0 as before")
+    assert not lines_with(result, "not accepted")
+
+
+def test_what_cannot_be_written_fails_the_run(mind: Mind) -> None:
+    mind.cases("one")
+    (mind.path / "cases" / "__fcall__").touch()
+
+    result = mind.run("--fc-accept")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert lines_with(result, "not accepted: a.fc.yaml.ambr: ")
+
+
 def test_faulty_cases_and_files_lose_nothing(mind: Mind) -> None:
     mind.cases("one", "two")
     mind.cases("three", name="b.fc.yaml")

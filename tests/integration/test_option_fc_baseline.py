@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fcall.core import Model
 from pytest_fcall.tracking.revision import git
 from tests.integration.mind import OTHERWISE, WRONG, Mind, lines_with
 
@@ -23,6 +24,14 @@ def test_a_model_is_compared_with_another_one(regressed: Mind) -> None:
     assert not lines_with(regressed.run(), "1 regressed")
 
     assert lines_with(regressed.run("--fc-baseline=python:mind:answer"), "1 regressed")
+
+
+def test_the_other_model_may_go_by_a_name_of_the_project(regressed: Mind) -> None:
+    regressed.shop.file("pyproject.toml", '[tool.fcall.models.before]\nmodel = "openai:gpt-5.2"\n')
+    folder = regressed.baseline(model="python:mind:answer").parent
+    folder.rename(folder.with_name(Model("openai", "before").folder))
+
+    assert lines_with(regressed.run("--fc-baseline=before"), "1 regressed")
 
 
 def test_a_known_failure_of_the_other_model_is_one_of_this(regressed: Mind) -> None:
@@ -102,10 +111,10 @@ def test_damage_in_an_older_commit_is_told_by_its_revision(committed: Mind) -> N
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("nowhere", "'nowhere' is neither KIND:NAME, nor a folder, nor git:REVISION"),
+        ("nowhere", "'nowhere' is neither a model, nor a folder, nor git:REVISION"),
         ("git:nowhere", "git knows no revision 'nowhere' here"),
         ("git:--all", "git knows no revision '--all' here"),
-        ("7up:model", "'7up:model' names no model"),
+        ("7up:model", "'7up:model' is neither a model, nor a folder, nor git:REVISION"),
     ],
 )
 def test_what_is_nothing_of_that_is_refused(committed: Mind, value: str, message: str) -> None:
