@@ -125,16 +125,8 @@ class CaseItem(pytest.Function):
         calls = decode(reply, case.tools, registry(self.config).decoders)
         (turn,) = case.turns
         verdict = self.verdict = self._verdict(case, turn, reply, calls)
-        stanza = stanza_of(case, asked.request, reply, calls, verdict)
-        kept = baselines(self.config)
-        found = self.standing = standing(
-            stanza,
-            verdict,
-            case,
-            kept.of(self.path, Model.by_id(asked.model.id)),
-            partial(self._judge_again, case),
-            kept.options,
-        )
+        now = stanza_of(case, asked.request, reply, calls, verdict)
+        found = self.standing = self._stand(asked, now, verdict)
         if not verdict.valid:
             if found.excuse:
                 pytest.xfail(escaped_for(terminal_encoding(), safe_line(found.excuse)))
