@@ -108,6 +108,8 @@ NARROWED = [
     ("--collect-only",),
     ("--fc-dry-run",),
     ("--setup-only",),
+    ("--fc-shard=1/2",),
+    ("--fc-shard=2/2", "-n2"),
 ]
 
 
@@ -150,6 +152,31 @@ def test_a_broken_run_loses_nothing_and_keeps_what_it_has_judged(mind: Mind, bro
     mind.apart("--fc-accept")
 
     assert list(kept(mind)) == ["one", "three", "two"]
+
+
+def test_a_worker_that_crashes_loses_nothing(mind: Mind) -> None:
+    mind.cases("one", "two", "three")
+    mind.run("--fc-accept")
+    before = mind.files()
+    lines = "def answer(request):", "    import os", "    os._exit(3) if 'two' in str(request.messages) else None"
+    with (mind.path / "mind.py").open("a") as file:
+        file.writelines(f"{line}\n" for line in (*lines, "    return other(request)"))
+
+    result = mind.apart("--fc-accept", "-n2")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert mind.files() == before
+
+
+def test_what_shares_accept_is_what_the_whole_run_accepts(mind: Mind) -> None:
+    mind.cases("one", "two", "three", "four")
+    mind.run("--fc-accept", "--fc-shard=1/2")
+    mind.run("--fc-accept", "--fc-shard=2/2")
+    shares = mind.files()
+
+    assert list(kept(mind)) == ["four", "one", "three", "two"]
+    mind.run("--fc-accept")
+    assert mind.files() == shares
 
 
 def test_a_known_failure_is_not_told_as_refused(mind: Mind) -> None:

@@ -53,6 +53,7 @@ def test_a_complete_and_clean_run_forgets_them(stale: Mind, args: tuple[str, ...
         ("cases/a.fc.yaml",),
         ("cases/a.fc.yaml::one",),
         ("-n2", "-k", "one"),
+        ("--fc-shard=1/1",),
     ],
     ids=" ".join,
 )
