@@ -17,7 +17,13 @@ from pytest_fcall.cli.scoring.rows import check, portions
 from pytest_fcall.cli.scoring.summary import Summary
 from pytest_fcall.cli.scoring.workers import WorkerDied, ordered
 
-FORMATS: Mapping[str, str] = MappingProxyType({"bfcl": "answers to the Berkeley Function Calling Leaderboard"})
+FORMATS: Mapping[str, str] = MappingProxyType(
+    {
+        "bfcl": "answers to the Berkeley Function Calling Leaderboard",
+        "mannheim": "logged runs of the Mannheim function calling benchmark",
+        "toolbench": "answers to ToolBench's home_search, booking and virtual_home",
+    }
+)
 """Each has a module of its name in `scoring`, with `add_options(parser)` and `judge_of(parser, options)`."""
 
 _EXAMPLES = """\
@@ -25,6 +31,7 @@ examples:
   fcall score --format bfcl --cases cases.jsonl answers.jsonl > verdicts.jsonl
   zcat answers.jsonl.gz | fcall score --format bfcl --cases cases.jsonl.gz -
   fcall score --format bfcl --cases cases.jsonl --compare -j 4 *.jsonl.gz > verdicts.jsonl
+  fcall score --format toolbench answers.jsonl > scores.jsonl
 """
 
 
@@ -36,7 +43,7 @@ def run(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     check(parser, options.rows)
     judging = Judging(module.judge_of(parser, options))
-    with _differences(parser, options.differences) as differences:
+    with _differences(parser, vars(options).get("differences")) as differences:
         try:
             return _score(options, judging, differences)
         except WorkerDied as died:
@@ -55,7 +62,7 @@ def _format(arguments: Sequence[str]) -> str:
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="fcall score",
-        description="Judge stored answers by the original rules of their suite and by the strict profile.",
+        description="Judge stored answers by the original rules of their suite, those to bfcl by `strict`, too.",
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -67,7 +74,6 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--compare", action="store_true", help="tell how many verdicts are those that the rows bring along"
     )
-    parser.add_argument("--differences", metavar="FILE", help="write the rows that the two profiles judge differently")
     parser.add_argument("-j", "--processes", type=_processes, default=1, metavar="N", help="work with N processes")
     return parser
 
@@ -87,7 +93,7 @@ def _differences(parser: ArgumentParser, path: str | None) -> AbstractContextMan
 
 def _score(options: Namespace, judging: Judging, differences: TextIO | None) -> int:
     """Print verdicts as they come; what is said about all of them goes to standard error."""
-    summary, progress = Summary(), Progress(sys.stderr)
+    summary, progress = Summary(profiles="differences" in options), Progress(sys.stderr)
     for judged in _judged(options, judging):
         print(judged.line)
         if differences is not None and judged.difference is not None:

@@ -60,21 +60,22 @@ def called_functions(made: Sequence[Call], path: Path) -> Graded:
 def called_parameters(made: Sequence[Call], path: Path) -> Graded:
     """Grade the arguments, call by call, where the calls line up with the path: further arguments are free.
 
-    Where fewer calls were made than the path has, and they are not how it begins, none of them counts, nor does any
-    of the path's.
+    Where no more calls were made than the path has, they must be how it begins; else none of them counts, nor does any
+    of the path's. Where more were made, as many count as are in the longest run, from where the path begins in them.
     """
     names, expected = _names(made), _names(path)
     if len(made) <= len(path):
         if names != expected[: len(names)]:
             return _graded(0, 0, complete=False)
-        start = 0
+        counted = made
     else:
-        starts = range(len(names) - len(expected) + 1)
-        start = next((start for start in starts if names[start : start + len(expected)] == expected), len(names))
-    pairs = zip(made[start:], path, strict=False)
+        run = _longest_run(names, expected)
+        starts = (start for start in range(len(names) - run + 1) if _agree(names[start:], expected))
+        start = next(starts, len(names))
+        counted = made[start : start + run]
     right = sum(
         key in gold.arguments and same_value(value, gold.arguments[key])
-        for call, gold in pairs
+        for call, gold in zip(counted, path, strict=False)
         for key, value in call.arguments.items()
     )
     total = sum(len(gold.arguments) for gold in path)
@@ -100,7 +101,7 @@ def same_value(one: Json, other: Json) -> bool:
         try:
             return sorted(one) == sorted(other)
         except TypeError:  # of different types, which have no order
-            return False
+            return one == other
     if isinstance(one, int | float) and isinstance(other, int | float):
         return round(one, 2) == round(other, 2)
     return one == other
@@ -208,6 +209,11 @@ def _share(part: int, whole: int, other: int) -> float:
 def _score(precision: float, recall: float) -> Score:
     total = precision + recall
     return Score(precision, recall, 2 * precision * recall / total if total else 0.0)
+
+
+def _agree(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether the shorter is how the longer begins."""
+    return all(each == same for each, same in zip(one, other, strict=False))
 
 
 def _longest_run(one: Sequence[str], other: Sequence[str]) -> int:

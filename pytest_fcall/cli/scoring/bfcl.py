@@ -27,6 +27,7 @@ def add_options(parser: ArgumentParser) -> None:
         default="auto",
         help="judge what the model said (raw), or what was decoded from it; auto takes raw where a row has it",
     )
+    parser.add_argument("--differences", metavar="FILE", help="write the rows that the two profiles judge differently")
 
 
 def judge_of(parser: ArgumentParser, options: Namespace) -> BfclJudge:
@@ -44,7 +45,6 @@ class BfclJudge:
     """Judges rows by the cases in a file, which each process reads for itself."""
 
     names: ClassVar = ("category", "id")
-    reference: ClassVar = ("valid", "error_type")
 
     cases: Path
     source: Source
@@ -62,6 +62,10 @@ class BfclJudge:
         verdict = {**named, **scored.as_row()}
         why = difference(case, scored)
         return Judgement(verdict, None if why is None else (why, {"why": why, **verdict}))
+
+    def earlier(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
+        """The official verdict."""
+        return {key: row[key] for key in ("valid", "error_type") if key in row}
 
 
 @lru_cache(maxsize=1)

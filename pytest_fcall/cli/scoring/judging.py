@@ -28,9 +28,8 @@ class Judge(Protocol):
         """The fields that name a row."""
         ...
 
-    @property
-    def reference(self) -> tuple[str, ...]:
-        """The fields of a verdict that rows bring along if they were judged before."""
+    def earlier(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
+        """The verdict that a row brings along if it was judged before, or parts of it. Never looked at for judging."""
         ...
 
     def __call__(self, row: Mapping[str, Json]) -> Judgement:
@@ -79,17 +78,22 @@ class Judging:
         except BrokenRow as error:
             return _broken(place, str(error), {key: row[key] for key in self.judge.names if key in row})
         verdict = judgement.verdict
-        compared = {key: _disagreement(key, verdict, row) for key in self.judge.reference if key in row}
+        earlier = self.judge.earlier(row)
+        compared = {key: _disagreement(key, verdict[key], earlier[key]) for key in verdict if key in earlier}
         if judgement.difference is None:
             return Judged(place, json.dumps(verdict), compared=compared)
         name, told = judgement.difference
         return Judged(place, json.dumps(verdict), False, compared, name, json.dumps({"place": place, **told}))
 
 
-def _disagreement(key: str, verdict: Mapping[str, Json], row: Mapping[str, Json]) -> str | None:
-    if verdict[key] == row[key]:
-        return None
-    return f"{key} is {json.dumps(verdict[key])}, the row has {json.dumps(row[key]):.200}"
+def nested(row: Mapping[str, Json], name: str) -> Mapping[str, Json]:
+    """The object in a field of a row; an empty one where there is none."""
+    found = row.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _disagreement(key: str, now: Json, before: Json) -> str | None:
+    return None if now == before else f"{key} is {json.dumps(now)}, the row has {json.dumps(before):.200}"
 
 
 def _broken(place: str, why: str, named: Mapping[str, Json]) -> Judged:

@@ -16,6 +16,8 @@ _MOST_SHOWN = 10
 class Summary:
     """Counts rows as they come."""
 
+    profiles: bool
+    """Whether the format is judged by two profiles."""
     rows: int = 0
     broken: int = 0
     disagreeing: int = 0
@@ -46,5 +48,6 @@ class Summary:
         yield from self._shown
         if (more := self.disagreeing - len(self._shown)) > 0:
             yield f"  and {more:,} more"
-        yield f"the profiles differ in {count(self._differences.total(), 'row')}"
+        if self.profiles:
+            yield f"the profiles differ in {count(self._differences.total(), 'row')}"
         yield from (f"{number:8,}  {name}" for name, number in self._differences.most_common())

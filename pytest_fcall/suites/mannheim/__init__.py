@@ -1,0 +1,1 @@
+"""The Mannheim function calling benchmark: stored answers, scored by its original rules."""

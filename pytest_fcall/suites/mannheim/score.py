@@ -1,0 +1,92 @@
+"""One stored answer, scored by the original rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fcall.conversation.scores import (
+    Grade,
+    Graded,
+    Path,
+    answered,
+    called_functions,
+    called_parameters,
+    chosen_path,
+)
+from pytest_fcall.core.call import Call
+from pytest_fcall.core.values import Json
+from pytest_fcall.suites.json_lines import BrokenRow
+from pytest_fcall.suites.mannheim.answer import object_in
+
+
+@dataclass(frozen=True, slots=True)
+class MannheimScore:
+    """The grades of the functions called, of their arguments, and of the answer."""
+
+    functions: Graded
+    parameters: Graded
+    answer: Grade
+
+    def as_row(self) -> dict[str, Json]:
+        """The grades as `fcall score` prints them, with what was right and what was to be."""
+        return {
+            "function": self.functions.grade,
+            "argument": self.parameters.grade,
+            "answer": self.answer,
+            "fc": self.functions.right,
+            "ft": self.functions.total,
+            "pc": self.parameters.right,
+            "pt": self.parameters.total,
+        }
+
+
+def score(row: Mapping[str, Json]) -> MannheimScore:
+    """Score `called`, `called_parameters` and `answer` by `paths` and `expected`; BrokenRow where one is no such thing.
+
+    An answer of null is none, which is incorrect.
+    """
+    made, further = _calls(row.get("called"), row.get("called_parameters"), "called")
+    paths = [_path(each) for each in _list(row, "paths")]
+    if not paths:
+        raise BrokenRow("`paths` is empty")
+    path = chosen_path(made, paths)
+    # A log may have parameters of calls whose names it lacks. They count where the path goes on.
+    filled = [*made, *(Call(gold.name, given) for gold, given in zip(path[len(made) :], further, strict=False))]
+    return MannheimScore(called_functions(made, path), called_parameters(filled, path), _answer(row))
+
+
+def _answer(row: Mapping[str, Json]) -> Grade:
+    said, expected = row.get("answer"), row.get("expected")
+    if said is not None and not isinstance(said, str):
+        raise BrokenRow("`answer` is neither text nor null")
+    if not isinstance(expected, Mapping) or not isinstance(values := expected.get("answer"), Mapping):
+        raise BrokenRow("`expected` is no object with an object `answer`")
+    return answered(
+        None if said is None else object_in(said), values, tuple(map(str, _list(expected, "ordered_items")))
+    )
+
+
+def _path(data: Json) -> Path:
+    if not isinstance(data, list) or len(data) != 2:
+        raise BrokenRow("`paths` does not hold pairs of functions and their parameters")
+    return _calls(data[0], data[1], "paths")[0]
+
+
+def _calls(names: Json, parameters: Json, where: str) -> tuple[list[Call], list[Mapping[str, Json]]]:
+    """The calls, and parameters that are left when all names have theirs; a name may lack them."""
+    if not isinstance(names, list) or not isinstance(parameters, list):
+        raise BrokenRow(f"`{where}` does not hold a list of names and a list of parameters")
+    if not all(isinstance(each, Mapping) for each in parameters):
+        raise BrokenRow(f"`{where}` holds parameters that are no objects")
+    given = [each for each in parameters if isinstance(each, Mapping)]
+    missing: list[Mapping[str, Json]] = [{}] * (len(names) - len(given))
+    calls = [Call(str(name), each) for name, each in zip(names, [*given, *missing], strict=False)]
+    return calls, given[len(names) :]
+
+
+def _list(row: Mapping[str, Json], key: str) -> Sequence[Json]:
+    value = row.get(key)
+    if not isinstance(value, list):
+        raise BrokenRow(f"`{key}` is no list")
+    return value

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import json
+from time import perf_counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.suites.mannheim.answer import object_in
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("{'a':'x'}", {"a": "x"}),
+        ('{"a": "x"}', {"a": "x"}),
+        ("Here:\n```json\n{\n  'a': 'x',\n  'b': [\n    1,\n    'two'\n  ]\n}\n```\nok", {"a": "x", "b": [1, "two"]}),
+        ("{'a': 'It's me'}", {"a": "It's me"}),
+        ("{'a': 'x, y'}", {"a": "x, y"}),
+        ("{'a': true, 'b': null, 'c': 1.50}", {"a": True, "b": None, "c": 1.5}),
+        ("{'a': 'one'} and {'a': 'two'}", {"a": "one"}),
+        ("{ }", {}),
+        ("{'a': 'x : y'}", {"a": "x:y"}),
+    ],
+)
+def test_an_object_is_found_as_models_write_it(text: str, found: dict[str, object]) -> None:
+    assert object_in(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "{", "} {", "{x}", "{'a': {'b': 1}}", "{'a': True}", "{'a': \"", "[1, 2]", "{'a': " + "9" * 5_000 + "}"],
+)
+def test_all_else_holds_none(text: str) -> None:
+    assert object_in(text) is None
+
+
+FLAT = st.dictionaries(
+    st.from_regex(r"[a-z_]{1,8}", fullmatch=True),
+    st.integers() | st.booleans() | st.none() | st.from_regex(r"[A-Za-z]+( [A-Za-z]+)*", fullmatch=True),
+)
+
+
+@given(FLAT, st.sampled_from([None, 2]))
+def test_flat_objects_are_read_as_they_are(value: dict[str, object], indent: int | None) -> None:
+    assert object_in(f"It is {json.dumps(value, indent=indent)}, I think.") == value
+
+
+@given(st.text("{}[],:'\"/s \nax1") | st.text())
+def test_any_text_holds_an_object_or_none(text: str) -> None:
+    found = object_in(text)
+    assert found is None or isinstance(found, dict)
+
+
+@pytest.mark.parametrize("piece", [" ", "\n", "'", '"', "{", "}", "[", ":", " :", "/s", ", ", " }", "{'a': ["])
+def test_long_texts_take_no_long_time(piece: str) -> None:
+    started = perf_counter()
+    object_in(piece * (500_000 // len(piece)))
+    assert perf_counter() - started < 10

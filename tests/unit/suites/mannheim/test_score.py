@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_fcall.core import Json
+from pytest_fcall.suites.json_lines import BrokenRow
+from pytest_fcall.suites.mannheim.score import score
+
+
+def row(**fields: Any) -> dict[str, Json]:
+    whole: dict[str, Json] = {
+        "case": "one",
+        "called": ["f"],
+        "called_parameters": [{"n": 5}],
+        "paths": [[["f"], [{"n": 5}]]],
+        "answer": "{'a': 'x'}",
+        "expected": {"ordered_items": [], "answer": {"a": "x"}},
+    }
+    return {**whole, **fields}
+
+
+def test_a_row_is_graded() -> None:
+    assert score(row()).as_row() == {
+        "function": "Correct",
+        "argument": "Correct",
+        "answer": "Correct",
+        "fc": 1,
+        "ft": 1,
+        "pc": 1,
+        "pt": 1,
+    }
+
+
+@pytest.mark.parametrize("answer", [None, "", "x", "{'a': 'x', 'b': 1}", "{'a': 'X'}"])
+def test_an_answer_that_is_none_or_another_is_incorrect(answer: str | None) -> None:
+    assert score(row(answer=answer)).answer == "Incorrect"
+
+
+def test_lists_have_an_order_where_the_case_says_so() -> None:
+    answer = "{'r': [2, 1]}"
+    assert score(row(answer=answer, expected={"ordered_items": [], "answer": {"r": [1, 2]}})).answer == "Correct"
+    assert score(row(answer=answer, expected={"ordered_items": ["r"], "answer": {"r": [1, 2]}})).answer == "Incorrect"
+
+
+def test_parameters_without_a_name_count_where_the_path_goes_on() -> None:
+    path = [["f", "g"], [{"n": 5}, {"m": 1}]]
+    scored = score(row(called_parameters=[{"n": 5}, {"m": 1}], paths=[path])).as_row()
+    assert (scored["fc"], scored["ft"], scored["pc"], scored["pt"]) == (1, 2, 2, 2)
+
+
+def test_a_name_without_parameters_has_none() -> None:
+    scored = score(row(called=["f", "g"], paths=[[["f", "g"], [{"n": 5}, {"m": 1}]]])).as_row()
+    assert (scored["fc"], scored["ft"], scored["pc"], scored["pt"]) == (2, 2, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("called", None, "`called` does not hold a list of names and a list of parameters"),
+        ("called_parameters", [1], "`called` holds parameters that are no objects"),
+        ("paths", [], "`paths` is empty"),
+        ("paths", {}, "`paths` is no list"),
+        ("paths", [["f"]], "`paths` does not hold pairs of functions and their parameters"),
+        ("answer", 1, "`answer` is neither text nor null"),
+        ("expected", None, "`expected` is no object with an object `answer`"),
+        ("expected", {"answer": {}}, "`ordered_items` is no list"),
+    ],
+)
+def test_what_is_no_row_is_told(field: str, value: Json, why: str) -> None:
+    with pytest.raises(BrokenRow) as error:
+        score(row(**{field: value}))
+    assert str(error.value) == why
