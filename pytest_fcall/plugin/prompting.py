@@ -46,8 +46,10 @@ class Prompting:
         """Look at the items instead of running them."""
         if session.testsfailed:
             return None
+        items = [item for item in session.items if isinstance(item, CaseItem)]
+        items.sort(key=lambda item: item.case.location.line)  # other plugins may have put them into another order
         try:
-            self.found = _shown(_one([item for item in session.items if isinstance(item, CaseItem)], self._wanted))
+            self.found = _shown(_one(items, self._wanted))
         except Untold as untold:
             self.found = untold
         return True
