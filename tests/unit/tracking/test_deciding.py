@@ -88,8 +88,14 @@ def test_the_first_portion_is_what_must_be_asked_in_any_case() -> None:
 
 @pytest.mark.parametrize(
     ("rule", "right", "suffices"),
-    [("all", 5, True), ("all", 4, False), ("any", 1, True), ("any", 0, False), ("rate>=0.8", 4, True)]
-    + [("rate>=0.8", 3, False)],
+    [
+        ("all", 5, True),
+        ("all", 4, False),
+        ("any", 1, True),
+        ("any", 0, False),
+        ("rate>=0.8", 4, True),
+        ("rate>=0.8", 3, False),
+    ],
 )
 def test_a_case_that_is_asked_a_given_number_of_times_passes_by_its_share(
     rule: str, right: int, suffices: bool
