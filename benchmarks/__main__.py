@@ -1,9 +1,10 @@
-"""Measure and print Markdown tables: `python -m benchmarks [instant] [many] [start] [matching] [dispatch]
+"""Measure and print Markdown tables: `python -m benchmarks [instant] [many] [baseline] [start] [matching] [dispatch]
 [--rounds N]`."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import venv
@@ -44,6 +45,22 @@ def many(folder: Path, rounds: int) -> None:
         print(table(side_by_side(commands, folder, rounds), "parametrised functions"), "\n")
 
 
+def baseline(folder: Path, rounds: int) -> None:
+    """10,000 cases that are compared with a baseline, against the same without one."""
+    for name in ("plain", "kept"):
+        (folder / name).mkdir()
+        write_cases(folder / name, 10_000)
+    commands = {
+        what: pytest_command(ASK, f"--rootdir={name}", f"{name}/many.fc.yaml")
+        for what, name in (("without a baseline", "plain"), ("with one", "kept"))
+    }
+    on_a_machine_of_ones_own = {name: value for name, value in os.environ.items() if name != "CI"}
+    accept = [*commands["with one"], "--fc-accept"]
+    subprocess.run(accept, cwd=folder, env=on_a_machine_of_ones_own, check=True, stdout=subprocess.DEVNULL)
+    print("### 10,000 cases with a baseline\n")
+    print(table(side_by_side(commands, folder, min(rounds, 3)), "without a baseline"), "\n")
+
+
 def start(folder: Path, rounds: int) -> None:
     """A run with one test that does nothing: with the plugin, without it, and in an environment with pytest alone."""
     (folder / "test_empty.py").write_text("def test_nothing(): pass\n")
@@ -69,7 +86,14 @@ def start(folder: Path, rounds: int) -> None:
     print()
 
 
-BENCHMARKS = {"instant": instant, "many": many, "start": start, "matching": matching, "dispatch": dispatch}
+BENCHMARKS = {
+    "instant": instant,
+    "many": many,
+    "baseline": baseline,
+    "start": start,
+    "matching": matching,
+    "dispatch": dispatch,
+}
 
 
 def main() -> None:
