@@ -19,6 +19,7 @@ It does not hold off
 * reading the project's own files: a secret that lies there, in `.env` perhaps, can be read;
 * changing the mode, owner or times of files outside, for code that goes around Python: Landlock leaves these out;
 * filling the disk with many files: only the size of each is bounded;
-* children's memory, where children are allowed: each has the same limit for itself;
+* much of what started programs do, where that is allowed: each has the same limits for itself, a bomb of them goes on
+  until the call's time is over, and before Linux 6.12 they may signal other processes of the same user;
 * a hole in the kernel.
 """

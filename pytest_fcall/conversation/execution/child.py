@@ -7,6 +7,8 @@ import os
 import sys
 from contextlib import suppress
 from io import BufferedReader, BufferedWriter
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 from pytest_fcall.conversation.execution.plain import NotPlain, json_text
@@ -16,6 +18,7 @@ from pytest_fcall.conversation.execution.walls.orders import Walls
 from pytest_fcall.conversation.execution.world import NoSuchThing, World
 
 _LONGEST_MESSAGE = 2_000
+_OURS = ("<frozen importlib", str(Path(__file__).parent))
 
 
 def main() -> None:
@@ -28,7 +31,7 @@ def main() -> None:
         with ended_after(order["start_seconds"]):
             world = World(order["environment"], order["setup"], order["functions"])
     except BaseException as error:
-        _say(answers, 0, f'"error": {json.dumps(_in_words(error))}')
+        _say(answers, 0, f'"error": {json.dumps(_in_words(error) + _place(error))}')
         return
     _say(answers, 0, f'"value": {json.dumps(walls)}')
     for number, line in enumerate(told, 1):
@@ -58,6 +61,12 @@ def _in_words(error: BaseException) -> str:
     except BaseException:  # `__str__` is the called function's own
         return name
     return f"{name}: {text}" if text else name
+
+
+def _place(error: BaseException) -> str:
+    """Where in the project's own code an exception rose, in words."""
+    frames = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(_OURS)]
+    return f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
 
 
 def _say(answers: BufferedWriter, number: int, said: str) -> None:

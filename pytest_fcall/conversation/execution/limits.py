@@ -42,7 +42,9 @@ class Limits:
     file: int = 64 << 20
     """Bytes of any one file that is written."""
     network: bool = False
+    """Whether connections may be opened, to anywhere."""
     processes: bool = False
+    """Whether programs may be started. They are under the same limits, each for itself, and end with the worker."""
     folders: tuple[Path, ...] = ()
     """What may be read beside Python's own folders, `sys.path` and the root."""
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -69,7 +69,7 @@ class Worker:
         self._count = 0
         self._over: str | None = None
         self._printed = bytearray()
-        self._listening = asyncio.ensure_future(self._listen())
+        self._listening = asyncio.create_task(self._listen())
         self.walls: tuple[str, ...] = ()
         """What keeps the process inside on this machine: `resources`, `landlock`, `seccomp`, `hook`."""
 
@@ -130,9 +130,10 @@ class Worker:
         """Send a line and wait for its answer. Whatever else happens ends the process."""
         if self._over is not None:
             return Executed(error=f"it was not called, since an earlier call ended the process: {self._over}")
+        line = json.dumps(question).encode() + b"\n"
         try:
             async with asyncio.timeout(seconds):
-                return await self._exchanged(question)
+                return await self._exchanged(line)
         except TimeoutError:
             self._over = f"it took longer than {seconds:g} s and was ended"
         except asyncio.LimitOverrunError:
@@ -148,19 +149,15 @@ class Worker:
         self._kill()
         return Executed(error=self._over)
 
-    async def _exchanged(self, question: Mapping[str, Json]) -> Executed:
+    async def _exchanged(self, line: bytes) -> Executed:
         told, answers = self._process.stdin, self._process.stdout
         if told is None or answers is None:
             raise ConnectionError
-        told.write(json.dumps(question).encode() + b"\n")
+        told.write(line)
         await told.drain()
-        answer = json.loads(await answers.readuntil())
-        if answer.keys() != {"number", "value"} and answer.keys() != {"number", "error"}:
-            raise ValueError
-        if answer["number"] != self._count:
-            raise ValueError
+        answer = _answer(await answers.readuntil(), self._count)
         self._count += 1
-        return Executed(answer.get("value"), answer.get("error"))
+        return answer
 
     async def _death(self) -> str:
         """How the process came to its end."""
@@ -185,6 +182,16 @@ class Worker:
         while (stderr := self._process.stderr) and (said := await stderr.read(1 << 16)):
             self._printed += said
             del self._printed[: -self._limits.printed]
+
+
+def _answer(line: bytes, number: int) -> Executed:
+    """Read the answer to the question of this number; ValueError or RecursionError where it is none."""
+    match json.loads(line):
+        case {"number": answered, "value": value, **rest} if answered == number and not rest:
+            return Executed(value)
+        case {"number": answered, "error": str(error), **rest} if answered == number and not rest:
+            return Executed(error=error)
+    raise ValueError
 
 
 async def _process(behind: Behind, limits: Limits, folder: Path) -> asyncio.subprocess.Process:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Awaitable, Mapping, Sequence
-from inspect import isawaitable, isclass, ismodule, isroutine
+from inspect import isawaitable, ismodule
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -76,4 +76,4 @@ def _found(start: object, path: str) -> object:
 
 def _is_state(name: object, value: object) -> bool:
     hidden = not isinstance(name, str) or not name.isidentifier() or name.startswith("_")
-    return not (hidden or isroutine(value) or isclass(value) or ismodule(value))
+    return not (hidden or callable(value) or ismodule(value))

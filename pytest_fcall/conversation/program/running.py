@@ -27,9 +27,9 @@ _Value: TypeAlias = Generator[Asked, object, object]
 def steps(source: str) -> Steps:
     """Carry a program out: yields its calls, is sent what they give, and returns the variables in the end.
 
-    Malformed is raised before the first call where anything stands in the program that is not carried out at all,
-    and later where it does what nobody can: a variable that was never set, a division by zero, a value too large.
-    What a call gives is handed on as it is, and never looked into.
+    Malformed is raised before the first call where a kind of statement or expression stands in the program that is
+    never carried out, such as a loop; and on the way for all else: a variable that was never set, a division by zero, a
+    value too large. What a call gives is handed on as it is, and never looked into.
     """
     return _Program().run(statements(source))
 

@@ -77,9 +77,9 @@ def _calls(names: Json, parameters: Json, where: str) -> tuple[list[Call], list[
     """The calls, and parameters that are left when all names have theirs; a name may lack them."""
     if not isinstance(names, list) or not isinstance(parameters, list):
         raise BrokenRow(f"`{where}` does not hold a list of names and a list of parameters")
-    if not all(isinstance(each, Mapping) for each in parameters):
-        raise BrokenRow(f"`{where}` holds parameters that are no objects")
     given = [each for each in parameters if isinstance(each, Mapping)]
+    if len(given) < len(parameters) or not all(isinstance(name, str) for name in names):
+        raise BrokenRow(f"`{where}` holds names that are no strings, or parameters that are no objects")
     missing: list[Mapping[str, Json]] = [{}] * (len(names) - len(given))
     calls = [Call(str(name), each) for name, each in zip(names, [*given, *missing], strict=False)]
     return calls, given[len(names) :]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_fcall.conversation.execution.walls.orders import Walls
 
 _COLUMNS: Mapping[str, tuple[int, int]] = MappingProxyType({"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)})
-"""Where an architecture stands in the tables below, and what the kernel calls it."""
+"""Where an architecture stands in the tables below, in which -1 is no system call, and what the kernel calls it."""
 _OTHER_NUMBERS = 0x40000000  # x86-64 has its system calls a second time, from here on
 
 _NEVER: Mapping[str, tuple[int, int]] = MappingProxyType(
@@ -67,9 +67,15 @@ _NEVER: Mapping[str, tuple[int, int]] = MappingProxyType(
         "reboot": (169, 142),
         "swapon": (167, 224),
         "swapoff": (168, 225),
+        "delete_module": (176, 106),
+        "ioperm": (173, -1),
+        "iopl": (172, -1),
+        "adjtimex": (159, 171),
+        "clock_adjtime": (305, 266),
         "settimeofday": (164, 170),
         "clock_settime": (227, 112),
         "sethostname": (170, 161),
+        "setdomainname": (171, 162),
     }
 )
 _PROGRAMS: Mapping[str, tuple[int, int]] = MappingProxyType(

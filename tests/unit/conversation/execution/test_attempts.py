@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import socket
 import sys
@@ -16,7 +17,8 @@ from pytest_fcall.conversation.execution.limits import Behind, Limits
 from pytest_fcall.conversation.execution.worker import Executed, Worker
 from tests.unit.conversation.execution.attempts import conduct, excess, files, others
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, only Python itself refuses")
+HAS_LANDLOCK = sys.platform == "linux" and ctypes.CDLL(None).syscall(444, None, 0, 1) > 0
+pytestmark = pytest.mark.skipif(not HAS_LANDLOCK, reason="without Linux and its Landlock, only Python itself refuses")
 
 ROOT = Path(__file__).parents[4]
 FUNCTIONS = {
@@ -26,7 +28,7 @@ FUNCTIONS = {
     if callable(value) and value.__module__ == module.__name__
 }
 LIMITS = Limits(seconds=20, memory=1 << 30, result=100_000, printed=1_000, file=1 << 20)
-SHORT = replace(LIMITS, seconds=1)
+SHORT = replace(LIMITS, seconds=0.5)
 SECRET = "sk-test-1234567890"  # noqa: S105  # it opens nothing
 
 REFUSED_FILES = (
@@ -125,6 +127,9 @@ DEADLY = {
     "flood_everything": "it said more than 100,000 bytes and was ended",
     "forge": "it wrote into the channel on which results travel, and was ended",
     "forge_nonsense": "it wrote into the channel on which results travel, and was ended",
+    "forge_a_number": "it wrote into the channel on which results travel, and was ended",
+    "forge_an_error": "it wrote into the channel on which results travel, and was ended",
+    "forge_more": "it wrote into the channel on which results travel, and was ended",
 }
 NAMES = [
     "__class__",
@@ -258,7 +263,7 @@ def test_what_hurts_nobody_is_followed_by_further_calls(runner: asyncio.Runner, 
 
 @pytest.mark.parametrize("attempt", TOO_LONG)
 def test_what_takes_too_long_is_ended(runner: asyncio.Runner, attempt: str) -> None:
-    said = "it took longer than 1 s and was ended"
+    said = "it took longer than 0.5 s and was ended"
     first, second = runner.run(alone(SHORT, attempt, "wait_for_input"))
     assert first == Executed(error=said)
     assert second == Executed(error=f"it was not called, since an earlier call ended the process: {said}")

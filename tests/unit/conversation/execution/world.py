@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 
 class Shop:
@@ -87,6 +94,33 @@ def greet(port: int) -> str:
     with socket.create_connection(("127.0.0.1", port), 5) as connection:
         connection.sendall(b"hello")
     return "done"
+
+
+async def threads() -> list[int]:
+    with ThreadPoolExecutor(2) as pool:
+        return [*pool.map(abs, [-1, -2]), await asyncio.to_thread(abs, -3)]
+
+
+def database() -> list[Any]:
+    with closing(sqlite3.connect("numbers")) as connection:
+        connection.executescript("create table number (n); insert into number values (1)")
+        return connection.execute("select n from number").fetchall()
+
+
+def temporary_files() -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        first = Path(folder, "a")
+        first.write_text("x")
+        shutil.copy(first, first.with_name("b"))
+        return sorted(path.name for path in Path(folder).iterdir())
+
+
+def clocks() -> str:
+    return datetime(2026, 1, 1, tzinfo=ZoneInfo("Europe/Oslo")).isoformat()[-6:]
+
+
+def random_numbers() -> int:
+    return len(os.urandom(16))
 
 
 def ever() -> None:

@@ -59,7 +59,8 @@ def test_a_name_without_parameters_has_none() -> None:
     ("field", "value", "why"),
     [
         ("called", None, "`called` does not hold a list of names and a list of parameters"),
-        ("called_parameters", [1], "`called` holds parameters that are no objects"),
+        ("called", [None], "`called` holds names that are no strings, or parameters that are no objects"),
+        ("called_parameters", [1], "`called` holds names that are no strings, or parameters that are no objects"),
         ("paths", [], "`paths` is empty"),
         ("paths", {}, "`paths` is no list"),
         ("paths", [["f"]], "`paths` does not hold pairs of functions and their parameters"),

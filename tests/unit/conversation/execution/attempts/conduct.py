@@ -123,20 +123,32 @@ def flood_everything() -> None:
             continue
 
 
-def forge() -> None:
+def say_everywhere(line: bytes) -> None:
     for number in range(3, 256):
         try:
-            os.write(number, b'{"number": 7, "value": "forged"}\n')
+            os.write(number, line)
         except OSError:
             continue
+
+
+def forge() -> None:
+    say_everywhere(b'{"number": 7, "value": "forged"}\n')
 
 
 def forge_nonsense() -> None:
-    for number in range(3, 256):
-        try:
-            os.write(number, b"[" * 100_000 + b"\n")
-        except OSError:
-            continue
+    say_everywhere(b"[" * 100_000 + b"\n")
+
+
+def forge_a_number() -> None:
+    say_everywhere(b"1\n")
+
+
+def forge_an_error() -> None:
+    say_everywhere(b'{"number": 1, "error": ["forged"]}\n')
+
+
+def forge_more() -> None:
+    say_everywhere(b'{"number": 1, "value": "forged", "walls": []}\n')
 
 
 def recurse_without_limit() -> None:
