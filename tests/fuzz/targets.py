@@ -18,6 +18,9 @@ from pytest_fcall.decoding.source import typed
 from pytest_fcall.matching import judge
 from pytest_fcall.matching.bfcl import Exam, Ruling, rule
 from pytest_fcall.schema import SchemaError, tool_from_data, tool_schema
+from pytest_fcall.suites.mannheim.answer import object_in
+from pytest_fcall.suites.toolbench.known_actions import KNOWN_ACTIONS
+from pytest_fcall.suites.toolbench.score import ToolBenchScore, score
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 TOOLS = (
@@ -50,6 +53,12 @@ EXPECTED = (
     {"$approx": 3},
 )
 
+TASKS = {
+    "home_search": "API.set_location('Oslo')\nAPI.set_buy_or_rent('buy')\nAPI.search()",
+    "booking": "API.select_booking_type('hotels')\nAPI.set_hotel_location(Loc('Oslo'))",
+    "virtual_home": "Agent.Find(table)\nAgent.Put(cup, table)",
+}
+
 
 def reading(offered: Sequence[Sequence[Tool]] = (TOOLS, ())) -> dict[str, Callable[[str], object]]:
     """What takes text: decoders, once for each selection of tools, and judges that find it in an argument."""
@@ -67,6 +76,9 @@ def reading(offered: Sequence[Sequence[Tool]] = (TOOLS, ())) -> dict[str, Callab
     for form in get_args(Format):
         targets[f"bfcl {form}"] = partial(_bfcl_prompt, form, False, "python")
         targets[f"bfcl {form} in tags"] = partial(_bfcl_prompt, form, True, "python")
+    targets["mannheim answer"] = object_in
+    for task, label in TASKS.items():
+        targets[f"toolbench {task}"] = partial(_toolbench, task, label)
     return targets
 
 
@@ -97,6 +109,10 @@ def _bfcl_fc(text: str) -> None:
 def _bfcl_prompt(form: Format, tags: bool, language: Language, text: str) -> None:
     with suppress(Undecodable):
         decode_format(text, form, tags=tags, language=language)
+
+
+def _toolbench(task: str, label: str, text: str) -> None:
+    assert isinstance(score({"task": task, "prediction": text, "labels": [label]}, KNOWN_ACTIONS), ToolBenchScore)
 
 
 def _bfcl_values(language: Language, text: str) -> None:

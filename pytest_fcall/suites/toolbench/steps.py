@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pytest_fcall.suites.toolbench.actions import Actions
 
 _NUMBER = re.compile(r"\d+\. *")
-_ARGUMENTS = re.compile(r"\((.*?)\)")
 _DROPPED = str.maketrans("", "", "\"';")
 
 
@@ -19,11 +18,12 @@ def lines_of(text: str) -> list[str]:
 
 def step_of(line: str) -> tuple[str, tuple[str, ...]] | None:
     """Take `Agent.Put(novel, table)` apart into the action and its things; None where there are no brackets."""
-    found = _ARGUMENTS.search(line)
-    if found is None:
+    name, opened, rest = line.partition("(")
+    inside, closed, _ = rest.partition(")")
+    if not (opened and closed):
         return None
-    things = tuple(each.strip() for each in found[1].split(","))
-    return line.partition("(")[0], () if things == ("",) else things
+    things = tuple(each.strip() for each in inside.split(","))
+    return name, () if things == ("",) else things
 
 
 def is_executable(line: str, actions: Actions) -> bool:
