@@ -47,8 +47,9 @@ def raise_hook(walls: Walls) -> None:
 
 
 def _checks(walls: Walls) -> dict[str, Check]:
-    inside = partial(_is_inside, (_real(walls.writable),))
-    readable = partial(_is_inside, tuple(map(_real, (*walls.readable, walls.writable))))
+    own = (walls.writable, os.devnull)
+    inside = partial(_is_inside, tuple(map(_real, own)))
+    readable = partial(_is_inside, tuple(map(_real, (*walls.readable, *own))))
     checks: dict[str, Check] = {"open": partial(_check_open, readable, inside)}
     checks |= dict.fromkeys(_CHANGES, partial(_check_paths, inside))
     checks |= dict.fromkeys(_LOOKS, partial(_check_paths, readable))
@@ -87,8 +88,8 @@ def _is_inside(folders: tuple[str, ...], path: object) -> bool:
     if not isinstance(path, str | bytes | os.PathLike):
         return True
     real = _real(path)
-    return real == os.devnull or any(real == folder or real.startswith(folder + os.sep) for folder in folders)
+    return any(real == folder or real.startswith(folder + os.sep) for folder in folders)
 
 
 def _real(path: str | bytes | os.PathLike[Any]) -> str:
-    return os.path.realpath(os.fsdecode(path))
+    return os.path.normcase(os.path.realpath(os.fsdecode(path)))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -147,6 +148,28 @@ def test_children_that_were_allowed_end_with_the_worker() -> None:
     assert isinstance(done.value, list), done
     assert len(done.value) == 2
     assert not any(is_running(int(number)) for number in done.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are named otherwise there")
+def test_children_end_with_a_call_that_takes_too_long() -> None:
+    async def run() -> str:
+        limits = Limits(processes=True, seconds=3)
+        async with await Worker.start(behind(None, None, "children_and_then_on"), limits) as worker:
+            done = await worker.call("children_and_then_on", {})
+            assert done.error == "it took longer than 3 s and was ended"
+        return worker.printed
+
+    numbers = json.loads(asyncio.run(run()))
+    assert len(numbers) == 2
+    assert not any(is_running(number) for number in numbers)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, nothing refuses it")
+def test_children_cannot_leave_the_group_that_is_ended() -> None:
+    name = "leave_with_a_session_of_its_own"
+    done, _ = asyncio.run(called(behind(None, None, name), (name, {}), limits=Limits(processes=True)))
+    assert done.error is not None
+    assert "Operation not permitted" in done.error
 
 
 def test_ordinary_libraries_work_inside() -> None:

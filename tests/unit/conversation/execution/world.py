@@ -90,6 +90,16 @@ def children() -> list[int]:
     return [child.pid, int(child.stdout.readline())]
 
 
+def children_and_then_on() -> None:
+    sys.stdout.write(f"{children()}")
+    sys.stdout.flush()
+    ever()
+
+
+def leave_with_a_session_of_its_own() -> int:
+    return subprocess.Popen([sys.executable, "-c", ""], start_new_session=True).pid
+
+
 def greet(port: int) -> str:
     with socket.create_connection(("127.0.0.1", port), 5) as connection:
         connection.sendall(b"hello")
