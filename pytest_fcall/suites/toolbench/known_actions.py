@@ -1,6 +1,6 @@
 """What is known of the task's actions without its data: which they are, and the names of things.
 
-The lists that its documentation prints are kept as they are; elsewhere, any thing will do.
+Where the task's documentation prints a list of things, that is it; elsewhere any thing will do, but for eating.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _THINGS = _words(
 _ON_ONE_THING = _words(
     """
     Close Cut Drink Drop Find Grab Greet LieOn LookAt Move PlugIn PlugOut PointAt Push PutOn Read Release Run SitOn
-    Squeeze SwitchOff SwitchOn Touch TurnTo TypeOn WalkTo Watch Wipe
+    Squeeze SwitchOff SwitchOn Touch TypeOn WalkTo Watch Wipe
     """
 )
 _WITH_ANOTHER = ("PourInto", "Put", "PutBack", "PutIn")
@@ -56,6 +56,15 @@ _PRINTED: Mapping[str, str] = MappingProxyType(
             "coffee_pot dresser freezer bookshelf cupboard folder mail filing_cabinet window oven desk kitchen_cabinet "
             "trashcan coffee_maker curtain bathroom_cabinet nightstand bag washing_machine toilet basket_for_clothes "
             "microwave dishwasher purse"
+        ),
+        "TurnTo": (
+            "cup coffee_pot button dresser milk phone water bed soap mail picture filing_cabinet oven faucet "
+            "newspaper food_cheese towel spoon laptop man food_bread dishrack keyboard freezer bookshelf chair "
+            "water_glass brush centerpiece desk kitchen_cabinet fly toy mouse homework computer television shower "
+            "plate clothes_pants child food_dessert folder window hair coffee_maker hanger cat food_food floor_lamp "
+            "creditcard razor electrical_outlet washing_machine toilet coffee_table paper_towel clothes_dress couch "
+            "drawing remote_control face food_vegetable vacuum_cleaner light shoes pot mirror duster cleaning_bottle "
+            "sink toaster novel clothes_shirt table kitchen_counter wall_clock woman dishwasher dog check"
         ),
         "Pull": (
             "table mop mouse chair clothes_pants light_bulb curtain vacuum_cleaner mat cat food_food drawing shoes "
