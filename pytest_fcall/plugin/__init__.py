@@ -48,6 +48,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_fcall.plugin.baseline import baselines
 
         baselines(config)
+    if config.getoption("fc_samples") or config.getini("fc_samples"):
+        from pytest_fcall.plugin.sampling import chosen_samples
+
+        chosen_samples(config)
     if config.getini("fc_runs"):
         from pytest_fcall.plugin.run_files import runs_to_keep
 

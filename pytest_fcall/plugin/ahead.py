@@ -14,6 +14,7 @@ from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.asking import asker_of
 from pytest_fcall.plugin.item import CaseItem, planned_request
 from pytest_fcall.plugin.limits import share_of_concurrency
+from pytest_fcall.plugin.sampling import first_portion, request_of_sample, samples_of
 from pytest_fcall.plugin.sources import Question
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class LookAhead:
 
     def __init__(self, session: pytest.Session) -> None:
         self._session = session
-        answering(session.config).expect(sum(isinstance(item, CaseItem) for item in session.items))
+        answering(session.config).expect(sum(map(_expected, session.items)))
         self._places = {item: place for place, item in enumerate(session.items)}
         self._queue = _worker_queue(session.config)
         window = share_of_concurrency(session.config)
@@ -72,8 +73,8 @@ class LookAhead:
             if place not in self._seen:
                 self._seen.add(place)
                 item = self._session.items[place]
-                if isinstance(item, CaseItem) and (question := _question(item)):
-                    yield question
+                if isinstance(item, CaseItem):
+                    yield from _questions(item)
 
     def pytest_keyboard_interrupt(self) -> None:
         """Wait for nothing more."""
@@ -87,20 +88,29 @@ class LookAhead:
             return [place, *(each for each in islice(places, self._reach - 1) if isinstance(each, int))]
 
 
-def _question(item: CaseItem) -> Question | None:
-    """What an item will ask, if that is known before its fixtures are."""
+def _expected(item: pytest.Item) -> int:
+    """How many replies it needs, as far as is known."""
+    if not isinstance(item, CaseItem) or not isinstance(item.case, Case):
+        return 0
+    return first_portion(samples_of(item.case, item.config))
+
+
+def _questions(item: CaseItem) -> list[Question]:
+    """What an item will ask in any case, if that is known before its fixtures are."""
     if item.named is None or not isinstance(item.case, Case):
-        return None
+        return []
     # What cannot be asked is for the item itself to say.
     with suppress(pytest.fail.Exception, pytest.skip.Exception):
         source = answering(item.config).source(item.named)
         if not source.is_app and _is_plain(item, item.case):
-            return Question.of(source, planned_request(item, item.case, source.settings), asker_of(item))
-    return None
+            request, asker = planned_request(item, item.case, source.settings), asker_of(item)
+            samples = range(first_portion(samples_of(item.case, item.config)))
+            return [Question.of(source, request_of_sample(request, sample), asker) for sample in samples]
+    return []
 
 
 def _is_plain(item: CaseItem, case: Case) -> bool:
-    if case.mode == "conversation" or case.samples is not None or item.is_skipped:
+    if case.mode == "conversation" or item.is_skipped:
         return False
     definitions = getattr(item, "_fixtureinfo").name2fixturedefs.get("fc_model", ())  # noqa: B009  pytest's own
     changed = [each for each in item.ihook.pytest_fcall_request.get_hookimpls() if not _is_ours(each.plugin)]

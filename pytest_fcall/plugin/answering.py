@@ -127,7 +127,8 @@ class Answering:
         self._sending.cancel()
 
     def _may_be_asked(self, source: Source) -> bool:
-        return source.named.live and not self._options.replay and source.named.model.id not in self._unavailable
+        asked_here = source.named.live and not source.is_app and not self._options.replay
+        return asked_here and source.named.model.id not in self._unavailable
 
     def _recorded(self, question: Question) -> Answer | None:
         source = question.source

@@ -84,6 +84,17 @@ class AskModel:
         __tracebackhide__ = True
         return self._answering.answer(self._question(request))
 
+    def answers(self, requests: Sequence[Request]) -> list[Answer]:
+        """Do so for several, at the same time where the model can."""
+        __tracebackhide__ = True
+        questions = [self._question(request) for request in requests]
+        if len(questions) > 1:
+            self._answering.ask_ahead(questions)
+        answers = []
+        for question in questions:  # a comprehension would be a frame of its own, and shown
+            answers.append(self._answering.answer(question))  # noqa: PERF401
+        return answers
+
     def _question(self, request: Request) -> Question:
         __tracebackhide__ = True
         if self._source is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, cast
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from pytest_fcall.cases import plan_request
-from pytest_fcall.core import Calls, Case, Condition, FaultyCase, Json, Model, Reply, Request, Turn, Verdict
+from pytest_fcall.core import Calls, Case, Condition, FaultyCase, Json, Model, Outcome, Reply, Request, Turn, Verdict
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching import judge_turn
@@ -20,11 +20,23 @@ from pytest_fcall.plugin.asking import AskModel
 from pytest_fcall.plugin.baseline import baselines
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.models import NamedModel
+from pytest_fcall.plugin.options import options
+from pytest_fcall.plugin.sampling import (
+    ONCE,
+    Asked,
+    Judged,
+    Sampled,
+    confirmed,
+    first_portion,
+    sampled,
+    samples_of,
+)
 from pytest_fcall.plugin.standing import Standing, engine_of, standing, stanza_of
 from pytest_fcall.plugin.words import fail, terminal_encoding
 from pytest_fcall.reporting import failure_text, fault_text, full_failure_text, safe_line
 from pytest_fcall.reporting.marks import escaped_for, marks_for
 from pytest_fcall.reporting.question import place_text
+from pytest_fcall.tracking.deciding import Deciding
 from pytest_fcall.tracking.stanza import Stanza
 
 if TYPE_CHECKING:
@@ -39,16 +51,6 @@ class NotAccepted(AssertionError):
     """The reply is valid, and not what is accepted; the options want that to fail."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A case, the model that was asked, and its answer."""
-
-    case: Case
-    model: AskModel
-    request: Request
-    answer: Answer
-
-
 def case(fc_model: AskModel) -> None:
     """Name, by its signature, the fixtures that every case needs; the item itself does the rest."""
 
@@ -61,6 +63,7 @@ class CaseItem(pytest.Function):
         self.named = named
         self.asked: Asked | None = None
         self.verdict: Verdict | None = None
+        self.sampled: Sampled | None = None
         self.standing: Standing | None = None
         self.planned: Request | None = None
         super().__init__(callobj=case, **kwargs)  # type: ignore[arg-type]  # what from_parent passes on
@@ -97,7 +100,7 @@ class CaseItem(pytest.Function):
     def setup(self) -> None:
         """Set up the fixtures, then get the reply."""
         __tracebackhide__ = True
-        self.asked = self.verdict = self.standing = None
+        self.asked = self.verdict = self.sampled = self.standing = None
         case = self.case
         if isinstance(case, FaultyCase):
             fail("\n".join(fault_text(fault, self.config.rootpath) for fault in case.faults))
@@ -109,41 +112,76 @@ class CaseItem(pytest.Function):
         request = self.ihook.pytest_fcall_request(
             item=self, case=case, request=planned_request(self, case, model.settings)
         )
-        self.asked = Asked(case, model, request, model.answer(request))
+        self.asked = self._ask(case, model, request)
+
+    def _ask(self, case: Case, model: AskModel, request: Request) -> Asked:
+        """Get all replies here, since a server's failure is no verdict; so some are judged here already."""
+        __tracebackhide__ = True
+        samples = samples_of(case, self.config)
+        asked = Asked(case, model, request, samples)
+        asked.more(first_portion(samples))
+        if samples.count is None:
+            deciding = Deciding.by_rule(samples.rule)
+            while deciding.passes(rate := self._sampled(asked).rate) is None:
+                asked.more(deciding.portion(rate))
+        elif samples == ONCE and (again := options(self.config).confirm):
+            self.sampled = self._confirmed(asked, again)
+        return asked
+
+    def _confirmed(self, asked: Asked, again: int) -> Sampled | None:
+        """Ask again where an answer that was right is wrong now; None where it is not."""
+        __tracebackhide__ = True
+        seen = self._standing(asked, self._sampled(asked))
+        if seen.outcome is not Outcome.REGRESSED or seen.comparison is None or seen.comparison.baseline is None:
+            return None
+        asked.more(again)
+        return confirmed(self._sampled(asked).all, seen.comparison.baseline)
 
     def runtest(self) -> None:
-        """Decode and judge the reply. Raises CaseFailed with the text that people read."""
+        """Decode and judge the replies. Raises CaseFailed with the text that people read."""
         __tracebackhide__ = True
         if self.asked is not None:
             self._judge(self.asked)
 
     def _judge(self, asked: Asked) -> None:
         __tracebackhide__ = True
-        case, reply = asked.case, asked.answer.reply
-        if case.decoder:
-            reply = replace(reply, decoder=case.decoder)
-        calls = decode(reply, case.tools, registry(self.config).decoders)
-        (turn,) = case.turns
-        verdict = self.verdict = self._verdict(case, turn, reply, calls)
-        now = stanza_of(case, asked.request, reply, calls, verdict)
-        found = self.standing = self._stand(asked, now, verdict)
-        if not verdict.valid:
+        whole = self.sampled = self.sampled or self._sampled(asked)
+        self.verdict = whole.shown.verdict
+        found = self.standing = self._standing(asked, whole)
+        if not self.verdict.valid:
             if found.excuse:
                 pytest.xfail(escaped_for(terminal_encoding(), safe_line(found.excuse)))
-            raise CaseFailed(self._failure(asked, reply, calls, verdict))
+            raise CaseFailed(self._failure(asked, whole))
         if found.complaint:
-            raise NotAccepted(self._complaint(case, found.complaint))
+            raise NotAccepted(self._complaint(asked.case, found.complaint))
+
+    def _sampled(self, asked: Asked) -> Sampled:
+        """All answers so far. Each is judged once."""
+        asked.judged.extend(self._judged(asked.case, answer) for answer in asked.answers[len(asked.judged) :])
+        return sampled(asked.judged, asked.samples.rule)
+
+    def _judged(self, case: Case, answer: Answer) -> Judged:
+        reply = replace(answer.reply, decoder=case.decoder) if case.decoder else answer.reply
+        calls = decode(reply, case.tools, registry(self.config).decoders)
+        (turn,) = case.turns
+        return Judged(answer, reply, calls, self._verdict(case, turn, reply, calls))
+
+    def _standing(self, asked: Asked, whole: Sampled) -> Standing:
+        case, shown, kept = asked.case, whole.shown, baselines(self.config)
+        return standing(
+            whole.stanza(stanza_of(case, asked.request, shown.reply, shown.calls, shown.verdict)),
+            shown.verdict,
+            case,
+            kept.of(self.path, Model.by_id(asked.model.id)),
+            partial(self._judge_again, case),
+            kept.options,
+        )
 
     def _verdict(self, case: Case, turn: Turn, reply: Reply, calls: Calls) -> Verdict:
         comparators = registry(self.config).comparators
         verdict = judge_turn(reply, calls, turn, case.tools, case.rules, comparators)
         judged: Verdict = self.ihook.pytest_fcall_verdict(item=self, case=case, reply=reply, verdict=verdict)
         return judged
-
-    def _stand(self, asked: Asked, now: Stanza, verdict: Verdict) -> Standing:
-        kept, model = baselines(self.config), Model.by_id(asked.model.id)
-        judge_again = partial(self._judge_again, asked.case)
-        return standing(now, verdict, asked.case, kept.of(self.path, model), judge_again, kept.options)
 
     def _judge_again(self, case: Case, stanza: Stanza) -> Verdict:
         """Judge the calls of the baseline by the case as it is today."""
@@ -159,14 +197,14 @@ class CaseItem(pytest.Function):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
 
-    def _failure(self, asked: Asked, reply: Reply, calls: Calls, verdict: Verdict) -> str:
-        case, model, encoding = asked.case, asked.model.id, terminal_encoding()
-        marks, since = marks_for(encoding), self.standing.told if self.standing else ()
-        if self.config.get_verbosity() > 1:
-            text = full_failure_text(case, calls, verdict, reply, model, since=since, marks=marks)
-        else:
-            width = self.config.get_terminal_writer().fullwidth
-            text = failure_text(case, calls, verdict, reply, model, since=since, width=width, marks=marks)
+    def _failure(self, asked: Asked, whole: Sampled) -> str:
+        case, shown, encoding = asked.case, whole.shown, terminal_encoding()
+        told = [*whole.told, *(self.standing.told if self.standing else ())]
+        width = self.config.get_terminal_writer().fullwidth
+        write = full_failure_text if self.config.get_verbosity() > 1 else partial(failure_text, width=width)
+        text = write(
+            case, shown.calls, shown.verdict, shown.reply, asked.model.id, since=told, marks=marks_for(encoding)
+        )
         return escaped_for(encoding, text)
 
     def _complaint(self, case: Case, complaint: str) -> str:
@@ -212,5 +250,3 @@ def refuse_what_takes_more_than_a_request(case: Case) -> None:
     __tracebackhide__ = True
     if case.mode == "conversation":
         fail("this case needs a conversation, which this version can read but not hold")
-    if case.samples is not None:
-        fail("this case asks for samples, which this version can read but not take")

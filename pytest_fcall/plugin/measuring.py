@@ -41,8 +41,17 @@ def measured(results: Iterable[Result], scope: Sequence[str] = ()) -> Measured:
         slowest=counted.slowest,
         regressions=sum(result.outcome is Outcome.REGRESSED for result in chosen),
         fixed=sum(result.outcome is Outcome.FIXED for result in chosen),
-        pairs=tuple(_PAIRS[result.outcome] for result in chosen if result.outcome in _PAIRS),
+        flaky=sum(result.flaky for result in chosen),
+        pairs=tuple(pair for result in chosen if (pair := _pair(result))),
     )
+
+
+def _pair(result: Result) -> Pair | None:
+    """Before and now, as rates where a case was asked several times; None where there is no before."""
+    known = _PAIRS.get(result.outcome)
+    if known is None or result.before is None or not (result.samples or result.before[1] > 1):
+        return known
+    return Pair(Rate(*result.before), Rate(*result.samples) if result.samples else known.now)
 
 
 def _names(result: Result) -> set[str]:

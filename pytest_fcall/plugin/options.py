@@ -30,6 +30,8 @@ class Options:
     tokens_per_minute: int | None
     max_cost: float | None
     dry_run: bool
+    confirm: int
+    """How often a case is asked again that seems to have regressed."""
 
 
 OPTIONS = pytest.StashKey[Options]()
@@ -61,6 +63,14 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="missing|all|off",
         help="missing: use the replies that are kept, ask for the others and keep them (default); all: ask for all of "
         "them again; off: neither use nor keep any",
+    )
+    group.addoption(
+        "--fc-samples",
+        metavar="N|auto",
+        help="ask each case so often, or as often as it takes to decide; 'N rate>=0.8' says how many must be right",
+    )
+    group.addoption(
+        "--fc-confirm", metavar="N", help="ask what seems to have regressed N times more, and let the rate decide"
     )
     group.addoption("--fc-max-age", metavar="7d", help="ask again for replies that are older: 2w, 7d, 12h or 30m")
     group.addoption(
@@ -102,7 +112,7 @@ def add_options(parser: pytest.Parser) -> None:
     )
     parser.addini("fc_gates", "gates, beside those of the command line (one a line)", type="linelist")
     parser.addini("fc_runs", "how many runs are kept in .fcall/runs for `fcall compare`, 100 if not said; 0 keeps none")
-    for name in ("fail", "record", "max_age", "concurrency", "rpm", "tpm", "max_cost"):
+    for name in ("fail", "record", "max_age", "concurrency", "rpm", "tpm", "max_cost", "samples", "confirm"):
         parser.addini(f"fc_{name}", f"what --fc-{name.replace('_', '-')} is where the command line does not say")
 
 
@@ -127,6 +137,7 @@ def _read(config: pytest.Config) -> Options:
         tokens_per_minute=_number(config, "tpm", int, "whole number"),
         max_cost=_number(config, "max_cost", float, "number of US dollars"),
         dry_run=config.getoption("fc_dry_run"),
+        confirm=_number(config, "confirm", int, "whole number") or 0,
     )
 
 

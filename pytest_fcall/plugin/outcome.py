@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fcall.core import Case, Outcome, Reply
+from pytest_fcall.core import Case, Outcome
 from pytest_fcall.plugin.noted import PLACE
 from pytest_fcall.reporting.figures import total
 from pytest_fcall.reporting.results import Result, Status
 
 if TYPE_CHECKING:
     from pytest_fcall.plugin.item import CaseItem
+    from pytest_fcall.plugin.sampling import Asked
 
 
 def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
@@ -22,7 +23,6 @@ def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
     if status is None:
         return None
     case, asked = item.case, item.asked
-    reply = asked.answer.reply if asked else None
     file, line, _ = item.location
     return Result(
         nodeid=item.nodeid,
@@ -32,16 +32,27 @@ def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
         category=case.category if isinstance(case, Case) else "faulty",
         tags=case.tags if isinstance(case, Case) else (),
         reasons=tuple((reason.kind, reason.path) for reason in item.verdict.reasons) if item.verdict else (),
-        seconds=reply.seconds if reply else None,
-        usage=reply.usage if reply else None,
+        seconds=asked.seconds if asked else None,
+        usage=asked.usage if asked else None,
         file=file,
         line=(line or 0) + 1,
-        replayed=bool(asked and asked.answer.recorded is not None),
+        replayed=bool(asked and asked.replayed),
         no_reply=item.lacks_recording or item.lacks_reply,
         place=item.stash.get(PLACE, 0),
         outcome=_outcome(item, status),
         since=item.standing.since if item.standing else (),
+        samples=_samples(item),
+        before=item.standing.before if item.standing else None,
+        most=asked.most if asked else None,
     )
+
+
+def _samples(item: CaseItem) -> tuple[int, int] | None:
+    """How many answers were right; None where one was asked for, come what may."""
+    if item.sampled is None or item.asked is None or (len(item.sampled.all) == 1 and item.asked.most is None):
+        return None
+    right, asked = item.sampled.rate
+    return right, asked
 
 
 def _status(item: CaseItem, report: pytest.TestReport) -> Status | None:
@@ -68,10 +79,11 @@ def _model(item: CaseItem) -> str:
     return item.named.model.id if item.named else ""
 
 
-def _measured(reply: Reply) -> Iterator[tuple[str, object]]:
-    if reply.seconds is not None:
-        yield "fcall_seconds", f"{reply.seconds:.3f}"
-    if reply.usage and (tokens := total([reply.usage.input_tokens, reply.usage.output_tokens])) is not None:
+def _measured(asked: Asked) -> Iterator[tuple[str, object]]:
+    if asked.seconds is not None:
+        yield "fcall_seconds", f"{asked.seconds:.3f}"
+    usage = asked.usage
+    if usage and (tokens := total([usage.input_tokens, usage.output_tokens])) is not None:
         yield "fcall_tokens", tokens
 
 
@@ -82,7 +94,9 @@ def describe(item: CaseItem) -> None:
     if isinstance(item.case, Case):
         item.user_properties.append(("fcall_category", item.case.category))
     if item.asked:
-        item.user_properties += _measured(item.asked.answer.reply)
+        item.user_properties += _measured(item.asked)
+    if samples := _samples(item):
+        item.user_properties.append(("fcall_samples", "{}/{}".format(*samples)))
     if item.standing and item.standing.outcome:
         item.user_properties.append(("fcall_outcome", item.standing.outcome.value))
     if item.verdict and item.verdict.reasons:

@@ -11,6 +11,7 @@ from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.asking import asker_of
 from pytest_fcall.plugin.costs import Costs
 from pytest_fcall.plugin.item import CaseItem, planned_request
+from pytest_fcall.plugin.sampling import first_portion, request_of_sample, samples_of
 from pytest_fcall.plugin.sources import Question
 from pytest_fcall.reporting.dry_run import Planned, dry_run_line, dry_run_lines
 
@@ -51,17 +52,19 @@ class Planning:
         asking = answering(item.config)
         source = asking.source(item.named)
         request = planned_request(item, item.case, source.settings)
-        recorded = asking.is_recorded(Question.of(source, request, asker_of(item)))
-        if not recorded:
-            if not item.named.live:
-                return
-            asking.backend(source)
         usage = likely_usage(request)
-        yield Planned(
-            model=item.named.model.id,
-            file=item.location[0],
-            case=item.case.id,
-            usage=usage,
-            cost=self._costs.of(item.named.model.id, usage),
-            recorded=recorded,
-        )
+        for sample in range(first_portion(samples_of(item.case, item.config))):
+            question = Question.of(source, request_of_sample(request, sample), asker_of(item))
+            recorded = asking.is_recorded(question)
+            if not recorded:
+                if not item.named.live:
+                    return
+                asking.backend(source)
+            yield Planned(
+                model=item.named.model.id,
+                file=item.location[0],
+                case=item.case.id,
+                usage=usage,
+                cost=self._costs.of(item.named.model.id, usage),
+                recorded=recorded,
+            )

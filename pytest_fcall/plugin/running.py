@@ -69,7 +69,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
             "unanswered": item.lacks_reply,
             "judged": item.verdict is not None and report.when == "call",
             "stanza": item.standing.text() if item.standing else None,
-            "recorded": item.asked.answer.recorded if item.asked else None,
+            "recorded": item.asked.recorded if item.asked else None,
             "changes": item.changes if item.config.get_verbosity() > 0 else [],
         }
     elif report.failed and item.nodeid in answering(item.config).unanswered:

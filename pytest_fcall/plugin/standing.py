@@ -13,6 +13,7 @@ from pytest_fcall.tracking.baseline_file import Baseline
 from pytest_fcall.tracking.comparison import Comparison, Judge, compare, reason_pairs
 from pytest_fcall.tracking.difference import differences
 from pytest_fcall.tracking.question import changes, digests_of, told_changes
+from pytest_fcall.tracking.rates import rate_of
 from pytest_fcall.tracking.stanza import Stanza, stanza_to_json
 
 _BROKEN = frozenset({"malformed", "truncated", "refused"})
@@ -38,6 +39,14 @@ class Standing:
     def outcome(self) -> Outcome | None:
         """One word for what changed."""
         return self.comparison.outcome if self.comparison else None
+
+    @property
+    def before(self) -> tuple[int, int] | None:
+        """How many answers were right when one was accepted, and how many there were."""
+        if self.comparison is None or self.comparison.baseline is None:
+            return None
+        right, asked = rate_of(self.comparison.baseline)
+        return right, asked
 
     @property
     def told(self) -> list[str]:

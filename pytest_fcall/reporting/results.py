@@ -44,6 +44,12 @@ class Result:
     """What the verdict means against the baseline; None where there is none."""
     since: tuple[str, ...] = ()
     """What changed since the baseline was accepted, in words."""
+    samples: tuple[int, int] | None = None
+    """How many answers were right, and how many there were; None where one was asked for."""
+    before: tuple[int, int] | None = None
+    """The same when the baseline was accepted; 0 or 1 of 1 where one was asked for, None without a baseline."""
+    most: int | None = None
+    """How many answers there could have been at most, where no more were asked for than it took."""
     stanza: Mapping[str, Json] | None = None
     """What a baseline would keep of it, as `tracking.stanza` says it in JSON."""
 
@@ -51,6 +57,11 @@ class Result:
     def right(self) -> bool:
         """Whether the model answered and the answer was right."""
         return self.status in ("passed", "xpassed")
+
+    @property
+    def flaky(self) -> bool:
+        """Whether some answers to it are right, and others are not."""
+        return self.samples is not None and 0 < self.samples[0] < self.samples[1]
 
     @property
     def answered(self) -> bool:
@@ -112,6 +123,9 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         place=_field(data, "place", int, 0),
         outcome=_outcome(data),
         since=_texts(data, "since"),
+        samples=_pair(data, "samples"),
+        before=_pair(data, "before"),
+        most=_whole(data, "most"),
         stanza=None if data.get("stanza") is None else _field(data, "stanza", dict),
     )
 
@@ -167,6 +181,15 @@ def _reasons(data: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
     if any(len(pair) != 2 for pair in pairs):
         raise ValueError("reasons: expected pairs of kind and path")
     return tuple((kind, path) for kind, path in pairs)
+
+
+def _pair(data: Mapping[str, Json], name: str) -> tuple[int, int] | None:
+    if data.get(name) is None:
+        return None
+    numbers = [_checked(item, name, int) for item in _list(data, name)]
+    if len(numbers) != 2 or not 0 <= numbers[0] <= numbers[1] or numbers[1] == 0:
+        raise ValueError(f"{name}: expected how many of how many")
+    return numbers[0], numbers[1]
 
 
 def _outcome(data: Mapping[str, Json]) -> Outcome | None:

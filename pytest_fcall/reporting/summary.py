@@ -21,6 +21,7 @@ from pytest_fcall.reporting.figures import (
 from pytest_fcall.reporting.outcomes import of_outcome, outcome_lines
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.reporting.safe import safe_line
+from pytest_fcall.reporting.samples import sample_lines
 from pytest_fcall.reporting.table import table_lines
 
 _FIGURES = ("right", "accuracy", "95 %", "errors", "cost", "p50", "p95", "max", "tokens", "tok/s")
@@ -38,7 +39,8 @@ def summary_lines(results: Results, width: int = 100, *, accepted: bool = False)
     failures = sum(result.status == "failed" for result in results.results)
     shared = [_cause_line(cause, failures, width) for cause in causes(results.results)[:_CAUSES]]
     changed = outcome_lines(results.results, width, accepted=accepted)
-    return [*table, *changed, *shared, *_aside(results), last_line(results)]
+    samples = sample_lines(results.results, width)
+    return [*table, *changed, *samples, *shared, *_aside(results), last_line(results)]
 
 
 def file_lines(results: Results, width: int = 100) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from pytest_fcall.core import Case, Outcome, Verdict
 from pytest_fcall.tracking.closed import closed
 from pytest_fcall.tracking.difference import differences, same_calls
+from pytest_fcall.tracking.rates import is_worse, rate_of
 from pytest_fcall.tracking.stanza import Stanza
 
 Judge: TypeAlias = Callable[[Stanza], Verdict]
@@ -40,7 +41,8 @@ def compare(now: Stanza, verdict: Verdict, baseline: Stanza | None, case: Case, 
     """Compare a verdict with what is accepted of the case; `now` is what would be accepted of it today.
 
     The stored calls are judged by today's case first, so that an edited expectation is not mistaken for a changed
-    model. A failure is excused only if one for the same reasons was accepted, and a forbidden call never is.
+    model. A failure is excused only if one for the same reasons was accepted, and a forbidden call never is. Of several
+    answers to a case, hardly fewer may be right than before.
     """
     if baseline is None:
         return Comparison(Outcome.NEW)
@@ -51,10 +53,25 @@ def compare(now: Stanza, verdict: Verdict, baseline: Stanza | None, case: Case, 
     if before.valid:
         edited = _asks_for_more(now, baseline, case)
         return Comparison(Outcome.NEW if edited else Outcome.REGRESSED, baseline, edited=edited)
-    excused = not baseline.valid and sorted(before.reasons) == sorted(now.reasons)
-    if excused and not any(kind == "forbidden_call" for kind, _ in now.reasons):
+    if not baseline.valid and _fewer_are_right(now, baseline):
+        return Comparison(Outcome.REGRESSED, baseline)
+    if _is_known(now, baseline, before) and not any(kind == "forbidden_call" for kind, _ in now.reasons):
         return Comparison(Outcome.KNOWN_FAILURE, baseline)
     return Comparison(Outcome.NEW, baseline, edited=baseline.valid)
+
+
+def _fewer_are_right(now: Stanza, baseline: Stanza) -> bool:
+    sampled = now.samples is not None or baseline.samples is not None
+    return sampled and is_worse(rate_of(baseline), rate_of(now))
+
+
+def _is_known(now: Stanza, baseline: Stanza, before: _Before) -> bool:
+    """Whether the same is wrong. Of several answers each may be wrong in a way of its own."""
+    if baseline.valid:
+        return False
+    if now.samples is None and baseline.samples is None:
+        return sorted(before.reasons) == sorted(now.reasons)
+    return {*now.reasons} <= {*before.reasons, *baseline.reasons}
 
 
 def _asks_for_more(now: Stanza, baseline: Stanza, case: Case) -> bool:

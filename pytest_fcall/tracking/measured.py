@@ -26,5 +26,7 @@ class Measured:
     """In seconds."""
     regressions: int = 0
     fixed: int = 0
+    flaky: int = 0
+    """Cases to which some answers were right, and others were not."""
     pairs: tuple[Pair, ...] = ()
     """The cases that have an accepted answer, before and now."""

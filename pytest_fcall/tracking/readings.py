@@ -112,6 +112,7 @@ FIGURES: Mapping[str, Figure] = MappingProxyType(
         "cases": Figure("count", lambda measured: _count(measured.answered, measured)),
         "regressions": Figure("count", lambda measured: _change(measured.regressions, measured), _compared),
         "fixed": Figure("count", lambda measured: _change(measured.fixed, measured), _compared),
+        "flaky": Figure("count", lambda measured: _count(measured.flaky, measured)),
         "significant": Figure("chance", _significant),
         "malformed": Figure("count", lambda measured: _count(measured.malformed, measured)),
         "cost": Figure("dollars", _cost),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,9 +17,15 @@ from pathlib import Path
 
 
 def answer(request):
-    """Say what is written down for this prompt."""
-    said = json.loads(Path(__file__).with_name("said.json").read_text("utf-8"))
-    return said.get(request.messages[-1]["content"], "nothing")
+    """Say what is written down for this prompt, or one after the other of several things."""
+    prompt = request.messages[-1]["content"]
+    said = json.loads(Path(__file__).with_name("said.json").read_text("utf-8")).get(prompt, "nothing")
+    log = Path(__file__).with_name("asked.txt")
+    with log.open("a+", encoding="utf-8") as asked:
+        asked.seek(0)
+        before = asked.read().splitlines().count(prompt)
+        print(prompt, file=asked)
+    return said["in_turn"][before % len(said["in_turn"])] if isinstance(said, dict) else said
 
 
 other = answer
@@ -47,17 +54,25 @@ class Mind:
         """Write a case file, and have the model be right."""
         lines = [f"  - {{id: {id_}, prompt: {id_}, expect: {expect}}}\n" for id_ in ids]
         self.shop.cases("cases:\n" + "".join(lines), name)
-        self.says({**self._said(), **dict.fromkeys(ids, RIGHT)})
+        self.says(dict.fromkeys(ids, RIGHT))
 
     def says(self, said: Mapping[str, Said]) -> None:
         """Change the model's mind for these prompts."""
-        whole = {**self._said(), **said}
-        (self.path / "said.json").write_text(json.dumps(whole), "utf-8")
+        self._write(said)
 
-    def _said(self) -> dict[str, Said]:
+    def says_in_turn(self, case: str, *said: Said) -> None:
+        """Have the model say one after the other, and count anew how often it is asked."""
+        (self.path / "asked.txt").unlink(missing_ok=True)
+        self._write({case: {"in_turn": said}})
+
+    def asked(self) -> Counter[str]:
+        """How often the model was asked for each case."""
+        return Counter((self.path / "asked.txt").read_text("utf-8").splitlines())
+
+    def _write(self, said: Mapping[str, object]) -> None:
         path = self.path / "said.json"
-        found: dict[str, Said] = json.loads(path.read_text("utf-8")) if path.exists() else {}
-        return found
+        before: dict[str, object] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        path.write_text(json.dumps({**before, **said}), "utf-8")
 
     def run(self, *args: str) -> pytest.RunResult:
         return self.shop.run(f"--fc-model={self.model}", *args)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcall.core import Call, Case, Expectation, ExpectedCall, Outcome, Rules
+from pytest_fcall.core import Call, Case, Expectation, ExpectedCall, Outcome, Rules, Verdict
 from pytest_fcall.core.expectation import CallPattern
 from pytest_fcall.core.pattern import Operator
 from pytest_fcall.core.rules import MatchRule
@@ -186,3 +186,35 @@ def test_a_case_without_an_expectation_does_not_drift() -> None:
     case = replace(CASE, turns=(replace(CASE.turns[0], expect=None),))
 
     assert compared(case, stanza_of(case, RIGHT), WRONG).outcome is Outcome.OK
+
+
+def judged_again(stanza: Stanza) -> Verdict:
+    return judged(CASE, stanza.calls or ())
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "outcome"),
+    [
+        ((4, 5), (0, 5), Outcome.REGRESSED),
+        ((4, 5), (3, 5), Outcome.KNOWN_FAILURE),
+        ((0, 5), (4, 5), Outcome.KNOWN_FAILURE),
+        ((19, 20), (0, 1), Outcome.KNOWN_FAILURE),
+    ],
+)
+def test_of_several_answers_hardly_fewer_may_be_right(
+    then: tuple[int, int], now: tuple[int, int], outcome: Outcome
+) -> None:
+    baseline = replace(stanza_of(CASE, WRONG), samples=then)
+    stanza = replace(stanza_of(CASE, WRONG), samples=now)
+    assert compare(stanza, judged(CASE, WRONG), baseline, CASE, judged_again).outcome is outcome
+
+
+def test_of_several_answers_each_may_be_wrong_in_a_way_that_is_known() -> None:
+    wrong, worse = stanza_of(CASE, WRONG), stanza_of(CASE, WORSE)
+    baseline = replace(wrong, samples=(1, 5), reasons=(*wrong.reasons, *worse.reasons))
+    now = replace(worse, samples=(1, 5))
+    found = compare(now, judged(CASE, WORSE), baseline, CASE, judged_again)
+    assert found.outcome is Outcome.KNOWN_FAILURE
+    baseline = replace(baseline, reasons=wrong.reasons)
+    found = compare(now, judged(CASE, WORSE), baseline, CASE, judged_again)
+    assert found.outcome is Outcome.NEW

@@ -1,0 +1,204 @@
+"""Cases that are asked several times."""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+
+import pytest
+
+from tests.integration.exam import Exam, called
+from tests.integration.mind import RIGHT, WORSE, WRONG, Mind
+from tests.servers import chat, echo
+
+CALL = "[{get_weather: {city: Oslo}}]"
+
+
+def test_each_case_is_asked_so_often_and_is_one_test(mind: Mind) -> None:
+    mind.cases("one", "two")
+
+    result = mind.run("--fc-samples=5")
+
+    result.assert_outcomes(passed=2)
+    assert mind.asked() == {"one": 5, "two": 5}
+    result.stdout.fnmatch_lines(
+        [
+            "10 answers to 2 cases: pass@1 100.0 %, pass@5 100.0 %, pass^5 100.0 %",
+            "fcall: python:mind:answer 2/2 right *",
+        ]
+    )
+
+
+def test_all_answers_must_be_right_unless_a_rule_says_otherwise(mind: Mind) -> None:
+    mind.cases("one")
+    mind.says_in_turn("one", RIGHT, RIGHT, WRONG, RIGHT, RIGHT)
+
+    result = mind.run("--fc-samples=5")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "wrong_value: `city` is 'Rome', expected 'Oslo'",
+            "  4 of 5 answers are right (all)",
+            "5 answers to 1 case: pass@1 80.0 %, pass@5 100.0 %, pass^5 0.0 %",
+            "1 flaky:",
+            "  cases/a.fc.yaml:?? one 4/5 80.0 % [[]38, 96]",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "passes"),
+    [("5 rate>=0.8", True), ("5 rate >= 0.9", False), ("5 any", True), ("5 all", False), ("5", False)],
+)
+def test_a_rule_for_the_run_says_how_many_must_be_right(mind: Mind, option: str, passes: bool) -> None:
+    mind.cases("one")
+    mind.says_in_turn("one", WRONG, RIGHT, RIGHT, RIGHT, RIGHT)
+    assert (mind.run(f"--fc-samples={option}").ret == 0) is passes
+
+
+def test_a_case_says_for_itself_how_often_and_by_what_rule(mind: Mind) -> None:
+    mind.shop.cases(
+        f"""
+        cases:
+          - {{id: one, prompt: one, expect: {CALL}, samples: {{count: 4, rule: rate>=0.5}}}}
+          - {{id: two, prompt: two, expect: {CALL}, samples: 2}}
+          - {{id: three, prompt: three, expect: {CALL}}}
+        """,
+        "a.fc.yaml",
+    )
+    mind.says({"two": RIGHT, "three": RIGHT})
+    mind.says_in_turn("one", RIGHT, WRONG)
+
+    mind.run().assert_outcomes(passed=3)
+
+    assert mind.asked() == {"one": 4, "two": 2, "three": 1}
+
+
+def test_the_command_line_says_how_often_and_leaves_a_case_its_rule(mind: Mind) -> None:
+    mind.shop.cases(f"cases: [{{id: one, prompt: one, expect: {CALL}, samples: {{count: 9, rule: any}}}}]", "a.fc.yaml")
+    mind.says_in_turn("one", WRONG, WRONG, RIGHT)
+    mind.run("--fc-samples=3").assert_outcomes(passed=1)
+    assert mind.asked() == {"one": 3}
+
+
+def test_the_configuration_may_say_it_too(mind: Mind) -> None:
+    mind.cases("one")
+    mind.shop.file("pytest.ini", "[pytest]\nfc_samples = 3\n")
+    mind.run().assert_outcomes(passed=1)
+    assert mind.asked() == {"one": 3}
+
+
+@pytest.mark.parametrize(("said", "times"), [((RIGHT,), range(14, 20)), ((WRONG,), range(1, 2))])
+def test_auto_asks_no_more_than_it_takes_to_decide(mind: Mind, said: tuple[str], times: range) -> None:
+    mind.cases("one")
+    mind.says_in_turn("one", *said)
+
+    result = mind.run("--fc-samples=auto")
+
+    asked = mind.asked()["one"]
+    assert asked in times
+    result.stdout.fnmatch_lines([f"auto: {asked} of at most 100 answers decided"])
+
+
+def test_a_forbidden_call_is_excused_by_no_rate(mind: Mind) -> None:
+    mind.cases("one", expect="{calls: [{get_weather: {city: Oslo}}], extra: allow, never: [get_weather: {city: Rome}]}")
+    both = [*RIGHT, *WRONG]
+    mind.says_in_turn("one", RIGHT, both, RIGHT)
+
+    result = mind.run("--fc-samples=3 any")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["forbidden_call in *"])
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_samples_are_asked_ahead_kept_apart_and_replayed(exam: Exam, workers: str) -> None:
+    exam.shop.cases(
+        "cases:\n"
+        + "".join(
+            f"  - {{id: {city}, prompt: '{called(city)}', samples: {{count: 3, rule: rate>=0.3}},"
+            f" expect: [{{get_weather: {{city: {city}}}}}]}}\n"
+            for city in ("Oslo", "Rome")
+        ),
+        "exam.fc.yaml",
+    )
+    turns = count()
+    exam.server.default = lambda asked: echo(asked) if next(turns) % 2 else chat("No idea.")
+
+    first = exam.run(workers)
+
+    assert len(exam.server.asked) == 6
+    again = exam.run(workers, "--fc-replay")
+    assert len(exam.server.asked) == 6
+    assert again.parseoutcomes() == first.parseoutcomes()
+
+
+def test_answers_are_compared_as_rates_with_those_that_were_accepted(mind: Mind) -> None:
+    mind.cases("one")
+    mind.says_in_turn("one", RIGHT, RIGHT, WRONG, RIGHT, RIGHT)
+    mind.run("--fc-samples=5", "--fc-accept=all")
+    stanza = mind.baseline().read_text("utf-8")
+    assert '"samples": [4, 5]' in stanza
+
+    mind.says_in_turn("one", RIGHT, WRONG, RIGHT, RIGHT, WRONG)
+    mind.run("--fc-samples=5").assert_outcomes(xfailed=1)
+    mind.says_in_turn("one", WRONG)
+    gone = mind.run("--fc-samples=5")
+
+    gone.assert_outcomes(failed=1)
+    gone.stdout.fnmatch_lines(["1 regressed:", "*0/1 right*1 regressed*"])
+
+
+def test_an_answer_that_is_wrong_in_a_new_way_is_no_known_failure(mind: Mind) -> None:
+    mind.cases("one")
+    mind.says_in_turn("one", RIGHT, RIGHT, WRONG)
+    mind.run("--fc-samples=3", "--fc-accept=all")
+    mind.says_in_turn("one", RIGHT, RIGHT, WORSE)
+    mind.run("--fc-samples=3").assert_outcomes(failed=1)
+
+
+def test_gates_count_flaky_cases_and_compare_rates(mind: Mind) -> None:
+    mind.cases("one", "two")
+    mind.says_in_turn("one", RIGHT, WRONG)
+
+    result = mind.run("--fc-samples=4 any", "--fc-gate=flaky<=0", "--fc-gate=accuracy>=1")
+
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["gate flaky<=0 * 1  does not hold", "gate accuracy>=1 *holds"])
+
+
+def test_tokens_of_all_answers_are_counted(exam: Exam) -> None:
+    exam.cities("Oslo")
+    result = exam.run("--fc-samples=3")
+    result.stdout.fnmatch_lines(["fcall: openai:exam 1/1 right *, 90 tokens"])
+
+
+def test_a_dry_run_counts_all_answers(exam: Exam) -> None:
+    exam.cities("Oslo", "Rome")
+    exam.run("--fc-samples=3", "--fc-dry-run").stdout.fnmatch_lines(["fcall: 6 requests would be asked*"])
+    assert not exam.server.asked
+
+
+def test_junit_tells_how_many_were_right(mind: Mind) -> None:
+    mind.cases("one")
+    mind.says_in_turn("one", RIGHT, WRONG)
+    mind.run("--fc-samples=4", "--junit-xml=junit.xml")
+    assert '<property name="fcall_samples" value="2/4"' in (mind.path / "junit.xml").read_text("utf-8")
+
+
+@pytest.mark.parametrize("said", ["0", "many", "5 most", "-3", "5.5", "5 rate>=2"])
+def test_what_says_no_number_is_told(mind: Mind, said: str) -> None:
+    mind.cases("one")
+    result = mind.run(f"--fc-samples={said}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*--fc-samples: '{said}' says no number; write 5 or auto, and a rule if you like*"])
+
+
+def test_a_run_file_keeps_how_many_were_right(mind: Mind) -> None:
+    mind.cases("one")
+    mind.says_in_turn("one", RIGHT, WRONG)
+    mind.run("--fc-samples=4")
+    (path,) = (mind.path / ".fcall" / "runs").glob("*.json")
+    (result,) = json.loads(path.read_text("utf-8"))["results"]["results"]
+    assert result["samples"] == [2, 4]

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcall.tracking.pairs import Rate
+from pytest_fcall.tracking.rates import is_confirmed, is_worse, rate_of
+from pytest_fcall.tracking.stanza import Stanza
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "worse"),
+    [
+        ((4, 5), (0, 5), True),
+        ((5, 5), (4, 5), False),
+        ((5, 5), (1, 5), True),
+        ((1, 1), (0, 1), False),
+        ((0, 5), (5, 5), False),
+        ((18, 20), (10, 20), True),
+        ((18, 20), (16, 20), False),
+    ],
+)
+def test_fewer_right_answers_than_chance_allows_are_worse(
+    before: tuple[int, int], now: tuple[int, int], worse: bool
+) -> None:
+    assert is_worse(Rate(*before), Rate(*now)) is worse
+
+
+def test_a_case_that_was_asked_once_has_a_rate_of_all_or_nothing() -> None:
+    assert rate_of(Stanza("a", valid=True)) == (1, 1)
+    assert rate_of(Stanza("a", valid=False)) == (0, 1)
+    assert rate_of(Stanza("a", valid=False, samples=(2, 5))) == (2, 5)
+
+
+@pytest.mark.parametrize(("now", "confirmed"), [((0, 6), True), ((3, 6), True), ((4, 6), False), ((5, 6), False)])
+def test_where_one_answer_was_accepted_most_of_those_asked_for_again_decide(
+    now: tuple[int, int], confirmed: bool
+) -> None:
+    assert is_confirmed(Stanza("a", valid=True), Rate(*now)) is confirmed
+
+
+@pytest.mark.parametrize(("now", "confirmed"), [((0, 6), True), ((4, 6), False)])
+def test_where_a_rate_was_accepted_rates_decide(now: tuple[int, int], confirmed: bool) -> None:
+    assert is_confirmed(Stanza("a", valid=True, samples=(9, 10)), Rate(*now)) is confirmed
