@@ -7,8 +7,9 @@ import math
 from collections.abc import Mapping
 from typing import NoReturn
 
+from pytest_fcall.core.arithmetic import MOST_BITS, TOO_LONG
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.limits import DEEPEST, MOST_BITS, TOO_DEEP, TOO_LONG
+from pytest_fcall.decoding.limits import DEEPEST, TOO_DEEP
 from pytest_fcall.decoding.unreadable import Unreadable
 from pytest_fcall.decoding.wording import repeated, shortened, stand_twice
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import warnings
 
+from pytest_fcall.core.arithmetic import TOO_LONG
+
 LONGEST = 10_000
 """Characters. What a model writes has a few hundred; of longer text, Python takes quadratic time for some."""
 DEEPEST = 50
@@ -66,7 +68,7 @@ def _parsed(source: str) -> ast.Module:
     except (RecursionError, MemoryError):
         raise Malformed("it is nested too deep") from None
     except SyntaxError as error:
-        reason = error.msg.partition(" (<")[0]
+        reason = TOO_LONG if "limit" in error.msg else error.msg.partition(" (<")[0]  # on the digits of a whole number
         raise Malformed(f"{reason} (line {error.lineno})" if error.lineno else reason) from None
     except UnicodeError:
         raise Malformed("it holds half of a surrogate pair") from None

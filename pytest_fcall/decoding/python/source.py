@@ -6,7 +6,8 @@ import ast
 import re
 import warnings
 
-from pytest_fcall.decoding.limits import DEEPEST, TOO_LONG
+from pytest_fcall.core.arithmetic import TOO_LONG
+from pytest_fcall.decoding.limits import DEEPEST
 from pytest_fcall.decoding.unreadable import Unreadable
 
 LONGEST = 1_000_000
