@@ -22,7 +22,7 @@ import pytest
 def pytest_runtest_makereport(item):
     \"\"\"Have every reply take as long as every other.\"\"\"
     if asked := getattr(item, "asked", None):
-        item.asked = replace(asked, answer=replace(asked.answer, reply=replace(asked.answer.reply, seconds=0.5)))
+        asked.answers[:] = [replace(each, reply=replace(each.reply, seconds=0.5)) for each in asked.answers]
     return (yield)
 """
 
