@@ -70,7 +70,7 @@ class Gathering:
             self._unanswered.add(report.nodeid)
         if "result" not in sent:  # of a plain test
             return
-        result = result_from_json(sent["result"])
+        result = _result(sent)
         stanza = json.loads(sent["stanza"]) if sent["stanza"] else None
         self._results[report.nodeid] = replace(result, cost=self._costs.of(result.model, result.usage), stanza=stanza)
         self._reused += [sent["recorded"]] if sent["recorded"] else []
@@ -95,7 +95,7 @@ class Gathering:
             self._ending.unanswered = True
         elif sent and sent["judged"]:
             self._ending.verdicts = True
-            self._ending.forbidden |= any(kind == "forbidden_call" for kind, _ in sent["result"]["reasons"])
+            self._ending.forbidden |= any(kind == "forbidden_call" for kind, _ in _result(sent).reasons)
         else:
             self._ending.otherwise = True
 
@@ -186,3 +186,9 @@ class Gathering:
             unanswered=len(self._unanswered),
             oldest_reply=time.time() - min(self._reused) if self._reused and may_ask else None,
         )
+
+
+def _result(sent: Mapping[str, Any]) -> Result:
+    """The result in a report, of this process or of another one."""
+    result = sent["result"]
+    return result if isinstance(result, Result) else result_from_json(result)

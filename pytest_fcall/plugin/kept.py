@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from pytest_fcall.plugin.sources import Question
 
 
+_SOON = 0.2
+"""Seconds within which replies of an app that answers at once are kept together."""
+
+
 class Kept:
     """Two places: the files beside the cases, for version control, and the local store that every reply goes to."""
 
@@ -28,6 +32,9 @@ class Kept:
         self._files: dict[tuple[str, Path], Recordings] = {}
         self._names: dict[Path, str] = {}
         self._absent: set[str] = set()
+        self._soon: list[tuple[Question, Reply]] = []
+        """What is not kept yet."""
+        self._kept_last = 0.0
         self.started = time.time()
         """Replies recorded since then are of this run."""
 
@@ -69,10 +76,17 @@ class Kept:
 
     def notes(self) -> list[str]:
         """What was found damaged in the store, or could not be read; it may be the last writing that finds it."""
-        if "store" not in self.__dict__:
-            return []
-        self.store.flush()
-        return [fault.message for fault in self.store.faults]
+        from pytest_fcall.backends.store import StoreError
+
+        told = []
+        try:
+            self._keep_now()
+        except StoreError as error:
+            told = [str(error)]
+        if "store" in self.__dict__:
+            self.store.flush()
+            told += [fault.message for fault in self.store.faults]
+        return told
 
     def keep(self, replies: Iterable[tuple[Question, Reply]]) -> None:
         """Keep replies at once: they were paid for. StoreError where that cannot be done, for all of them."""
@@ -86,6 +100,21 @@ class Kept:
             Row(of.model.id, self._name(of), Recorded(of.asker.case, of.digest, of.request, reply, now))
             for of, reply in replies
         )
+
+    def keep_soon(self, question: Question, reply: Reply) -> None:
+        """Keep what an app has answered; at once if it took any time, since to write each by itself would take longer.
+
+        StoreError where that cannot be done.
+        """
+        self._soon.append((question, reply))
+        if time.monotonic() - self._kept_last > _SOON:
+            self._keep_now()
+
+    def _keep_now(self) -> None:
+        soon, self._soon = self._soon, []
+        if soon:
+            self.keep(soon)
+            self._kept_last = time.monotonic()
 
     def close(self) -> None:
         """Let go of the store's file."""

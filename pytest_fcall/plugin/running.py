@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from pytest_fcall.plugin.noted import noted
 from pytest_fcall.plugin.outcome import describe, result_of
 from pytest_fcall.plugin.stale import stale_of
 from pytest_fcall.reporting import fault_text
-from pytest_fcall.reporting.results import result_to_json
+from pytest_fcall.reporting.results import Result, result_to_json
 
 NAME = "fcall-running"
 
@@ -64,7 +65,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         if report.skipped and isinstance(report.longrepr, tuple):
             report.longrepr = str(item.path), item.case.location.line, report.longrepr[2]
         report.fcall = {  # type: ignore[attr-defined]
-            "result": result_to_json(result),
+            "result": result,
             "missing": item.lacks_recording,
             "unanswered": item.lacks_reply,
             "judged": item.verdict is not None and report.when == "call",
@@ -75,6 +76,17 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     elif report.failed and item.nodeid in answering(item.config).unanswered:
         report.fcall = {"unanswered": True, "judged": False}  # type: ignore[attr-defined]
     return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable(
+    report: pytest.CollectReport | pytest.TestReport,
+) -> Generator[None, dict[str, Any] | None, dict[str, Any] | None]:
+    """Say the result in JSON where a report leaves this process."""
+    data = yield
+    if data is not None and isinstance(result := getattr(report, "fcall", {}).get("result"), Result):
+        data["fcall"] = {**data["fcall"], "result": result_to_json(result)}
+    return data
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

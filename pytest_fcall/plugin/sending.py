@@ -49,7 +49,7 @@ class Sending:
         """Ask, and wait for the reply. Raises what the back end raises, and StoreError."""
         if question.source.is_app:
             reply = self._run(backend, question.request)
-            self._kept.keep([(question, reply)])
+            self._kept.keep_soon(question, reply)
             return reply
         future = self._submitted(backend, question)
         reply = self._line.wait(future) if self._line else future.result()
@@ -60,7 +60,7 @@ class Sending:
         """Do what `ask` does, in the event loop of an async test."""
         if question.source.is_app:
             reply = await backend.complete(question.request)
-            self._kept.keep([(question, reply)])
+            self._kept.keep_soon(question, reply)
             return reply
         from asyncio import wrap_future
 
