@@ -14,8 +14,10 @@ from pytest_fcall.backends.local.figures import Tally
 from pytest_fcall.backends.local.generation import Engine, Generated, Prompt
 from pytest_fcall.core import ModelUnavailable
 
-_LULL = 0.02
+_LULL, _LONGEST = 0.02, 0.5
 """Seconds without a new prompt after which a batch that is not full is begun all the same."""
+_WORTH = 0.03
+"""The part of a batch's time that may be waited for more to go with it: half a batch takes as long as a whole one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +48,7 @@ class Batcher:
         self._thread = thread
         self._waiting: list[Job] = []
         self._work: asyncio.Task[None] | None = None
+        self._lull = _LULL
 
     async def generate(self, prompt: Prompt) -> Generated:
         """Generate, along with what else is to be. Raises what the engine raises for this prompt alone."""
@@ -58,19 +61,19 @@ class Batcher:
 
     async def _work_off(self) -> None:
         while self._waiting:
-            await self._lull()
+            await self._fill_up()
             self._waiting = [job for job in self._waiting if not job.future.done()]
             batch = next_batch(self._waiting, self._size)
             self._waiting = [job for job in self._waiting if job not in batch]
             if batch:
                 await self._generate(batch)
 
-    async def _lull(self) -> None:
+    async def _fill_up(self) -> None:
         """Wait while prompts keep coming and there is room for them."""
         seen = 0
         while seen < len(self._waiting) < self._size:
             seen = len(self._waiting)
-            await asyncio.sleep(_LULL)
+            await asyncio.sleep(self._lull)
 
     async def _generate(self, batch: Sequence[Job]) -> None:
         """Settle every job of a batch. Where one spoils it for all, each is tried alone."""
@@ -87,7 +90,9 @@ class Batcher:
             for job in batch:
                 await self._generate([job])
         else:
-            self.tally.add(generated, time.perf_counter() - start)
+            seconds = time.perf_counter() - start
+            self._lull = min(max(_LULL, _WORTH * seconds), _LONGEST)
+            self.tally.add(generated, seconds)
             for job, each in pairs:
                 if not job.future.done():
                     job.future.set_result(each)
