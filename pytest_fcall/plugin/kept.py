@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from math import inf
@@ -117,7 +118,12 @@ class Kept:
             self._kept_last = time.monotonic()
 
     def close(self) -> None:
-        """Let go of the store's file."""
+        """Keep what is not kept yet, and let go of the store's file. What cannot be kept, `notes` has told."""
+        if self._soon:
+            from pytest_fcall.backends.store import StoreError
+
+            with suppress(StoreError):
+                self._keep_now()
         if "store" in self.__dict__:
             self.store.close()
 

@@ -130,3 +130,18 @@ def test_damaged_recordings_keep_what_is_whole(recorded: Shop) -> None:
     result = recorded.run("-rs")
     result.assert_outcomes(failed=1, skipped=1)
     result.stdout.fnmatch_lines(["*1 damaged line*"])
+
+
+@pytest.mark.parametrize("arguments", [("-q",), ("-v",), ("-n2",), ("-p", "no:terminal")])
+def test_all_that_an_app_answers_at_once_is_kept_whatever_is_printed(shop: Shop, arguments: tuple[str, ...]) -> None:
+    shop.cases("cases:\n" + "".join(f"  - {{id: c{n}, prompt: hello {n}, expect: no_call}}\n" for n in range(5)))
+    shop.ask(*arguments)
+    shop.ask("--fc-replay").assert_outcomes(passed=5)
+
+
+def test_what_an_app_answers_to_plain_tests_is_kept(shop: Shop) -> None:
+    shop.file(
+        "test_plain.py", "def test_it(fc_model):\n    assert fc_model('one').text\n    assert fc_model('two').text\n"
+    )
+    shop.ask("test_plain.py").assert_outcomes(passed=1)
+    shop.ask("test_plain.py", "--fc-replay").assert_outcomes(passed=1)
