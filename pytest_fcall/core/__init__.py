@@ -4,6 +4,7 @@ from pytest_fcall.core.backend import Backend, changes_of, prompt_of
 from pytest_fcall.core.call import Call, Calls
 from pytest_fcall.core.case import Case, Condition, Samples, Turn, World
 from pytest_fcall.core.digest import canonical, catalogue_digest, digest, request_digest
+from pytest_fcall.core.environment import Environment, Executed
 from pytest_fcall.core.expectation import CallPattern, Canned, Expectation, ExpectedCall
 from pytest_fcall.core.failures import CaseRefused, ModelUnavailable, Unanswered
 from pytest_fcall.core.fault import Fault, FaultyCase, Location
@@ -15,6 +16,7 @@ from pytest_fcall.core.reply import Finish, RawCall, Reply, Usage
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.rules import Language, MatchRule, Profile, Rules, Strings
 from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.transcript import Held, Step, Transcript
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 
@@ -28,11 +30,14 @@ __all__ = [
     "Case",
     "CaseRefused",
     "Condition",
+    "Environment",
+    "Executed",
     "Expectation",
     "ExpectedCall",
     "Fault",
     "FaultyCase",
     "Finish",
+    "Held",
     "Json",
     "Language",
     "Location",
@@ -53,8 +58,10 @@ __all__ = [
     "Request",
     "Rules",
     "Samples",
+    "Step",
     "Strings",
     "Tool",
+    "Transcript",
     "Turn",
     "Unanswered",
     "Usage",

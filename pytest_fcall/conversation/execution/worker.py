@@ -11,7 +11,6 @@ import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -19,6 +18,7 @@ from pytest_fcall.conversation.execution.folder import make_folder, remove_folde
 from pytest_fcall.conversation.execution.limits import USUAL, Behind, Limits
 from pytest_fcall.conversation.execution.variables import harmless
 from pytest_fcall.conversation.execution.walls.orders import Walls
+from pytest_fcall.core.environment import Executed
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -44,14 +44,6 @@ _SYSTEM_FILES = (
 
 class WorldFailed(Exception):
     """What stands behind the tools could not be made. The text says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Executed:
-    """What came of a call: a value, or an error in words, which a model may be told."""
-
-    value: Json = None
-    error: str | None = None
 
 
 class Worker:

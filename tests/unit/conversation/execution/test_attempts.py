@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.conversation.execution.limits import Behind, Limits
-from pytest_fcall.conversation.execution.worker import Executed, Worker
+from pytest_fcall.conversation.execution.worker import Worker
+from pytest_fcall.core import Executed
 from tests.unit.conversation.execution.attempts import conduct, excess, files, others
 
 HAS_LANDLOCK = sys.platform == "linux" and ctypes.CDLL(None).syscall(444, None, 0, 1) > 0

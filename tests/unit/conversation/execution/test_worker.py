@@ -15,8 +15,8 @@ from threading import Thread
 import pytest
 
 from pytest_fcall.conversation.execution.limits import USUAL, Behind, Limits
-from pytest_fcall.conversation.execution.worker import Executed, Worker, WorldFailed
-from pytest_fcall.core import Json
+from pytest_fcall.conversation.execution.worker import Worker, WorldFailed
+from pytest_fcall.core import Executed, Json
 
 ROOT = Path(__file__).parents[4]
 WORLD = "tests.unit.conversation.execution.world"
