@@ -1,6 +1,8 @@
 """Calls against an expectation: pure functions, the same answer for the same question."""
 
 from pytest_fcall.matching.judge import judge
+from pytest_fcall.matching.results import judge_result, judge_results
+from pytest_fcall.matching.state import judge_state
 from pytest_fcall.matching.turn import judge_turn
 
-__all__ = ["judge", "judge_turn"]
+__all__ = ["judge", "judge_result", "judge_results", "judge_state", "judge_turn"]
