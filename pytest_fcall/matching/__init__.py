@@ -2,7 +2,7 @@
 
 from pytest_fcall.matching.judge import judge
 from pytest_fcall.matching.results import judge_result, judge_results
-from pytest_fcall.matching.state import judge_state
+from pytest_fcall.matching.state import judge_state, state_difference
 from pytest_fcall.matching.turn import judge_turn
 
-__all__ = ["judge", "judge_result", "judge_results", "judge_state", "judge_turn"]
+__all__ = ["judge", "judge_result", "judge_results", "judge_state", "judge_turn", "state_difference"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from pytest_fcall.core.environment import Executed
 from pytest_fcall.core.pattern import Pattern
@@ -15,6 +15,7 @@ from pytest_fcall.matching.objects import compare_named
 from pytest_fcall.matching.outside_calls import mismatches
 from pytest_fcall.matching.place import Place
 from pytest_fcall.matching.values import compare
+from pytest_fcall.schema.changes import changes, json_text
 from pytest_fcall.schema.words import nearest, path_text
 
 if TYPE_CHECKING:
@@ -39,10 +40,26 @@ def judge_state(
     )
 
 
+def state_difference(expected: Mapping[str, Pattern], state: Json) -> list[str]:
+    """Say what became of the attributes that are expected outright, a line each: `state.balance: 12 → 7`.
+
+    Attributes with an operator anywhere inside are left out, since nobody can say what they should have become.
+    """
+    if not isinstance(state, Mapping):
+        return []
+    plain = {name: value for name, value in expected.items() if _is_plain(value)}
+    there = {name: state[name] for name in plain if name in state}
+    return changes(plain, there, (_ROOT,))
+
+
 def _attributes(expected: Pattern, got: Json, at: Place) -> list[Mismatch]:
     if isinstance(expected, Mapping) and isinstance(got, Mapping):
         return compare_named(expected, got, at, compare)
     return at.mismatch(expected, got)
+
+
+def _is_plain(pattern: Pattern) -> TypeGuard[Json]:
+    return json_text(pattern) is not None
 
 
 def _hint(mismatch: Mismatch, state: Json) -> str:

@@ -6,13 +6,11 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from pytest_fcall.core import Call, Json
-from pytest_fcall.core.readable import readable
-from pytest_fcall.schema.words import path_text, shown
+from pytest_fcall.core import Call
+from pytest_fcall.schema.changes import changes, cut, json_text
+from pytest_fcall.schema.words import path_text
 from pytest_fcall.tracking.stanza import call_to_json
 
-_LONGEST_COMPARED: Final = 20_000
-"""Arguments whose text is longer are not compared part by part, which may take long."""
 _LONGEST_SHOWN: Final = 60
 
 
@@ -21,7 +19,7 @@ def call_text(call: Call) -> str:
 
     What JSON cannot say has a text that tells nothing more than that.
     """
-    return _json(call_to_json(call)) or f"{call.name}(…)"
+    return json_text(call_to_json(call)) or f"{call.name}(…)"
 
 
 def same_calls(old: Sequence[Call], new: Sequence[Call]) -> bool:
@@ -94,62 +92,16 @@ def _tools(old: Call, new: Call, index: int) -> Iterator[str]:
     yield f"calls[{index}]: {_brief(old)} → {_brief(new)}"
 
 
-def _arguments(old: Call, new: Call, index: int) -> Iterator[str]:
-    path = f"calls[{index}].args"
-    texts = _json(old.arguments), _json(new.arguments)
-    if not all(text and len(text) <= _LONGEST_COMPARED for text in texts):
-        yield f"{path}: differ, and are too long to be compared"
-        return
-    try:
-        lines = sorted(_parts(old.arguments, new.arguments, index))
-    except RecursionError:
-        lines = [f"{path}: differ, and nest too deeply to be compared"]
-    yield from lines or [f"{path}: differ in how they are written"]
-
-
-def _parts(old: Any, new: Any, index: int) -> Iterator[str]:
-    from deepdiff import DeepDiff
-
-    found = DeepDiff(old, new, view="tree", threshold_to_diff_deeper=0, ignore_nan_inequality=True)
-    for kind, levels in found.items():
-        for level in levels:
-            path = path_text(("calls", index, "args", *level.path(output_format="list")))
-            yield f"{path}: {_change(kind, level.t1, level.t2)}"
-
-
-def _change(kind: str, old: Json, new: Json) -> str:
-    if kind.endswith("_added"):
-        return f"{_value(new)} is new"
-    if kind.endswith("_removed"):
-        return f"{_value(old)} is gone"
-    change = f"{_value(old)} → {_value(new)}"
-    return f"{change} (type {_type(old)} → {_type(new)})" if kind == "type_changes" else change
-
-
-def _type(value: Json) -> str:
-    return "null" if value is None else type(value).__name__
-
-
-def _value(value: Json) -> str:
-    return _cut(readable(value)) if isinstance(value, dict | list) else shown(value)
+def _arguments(old: Call, new: Call, index: int) -> list[str]:
+    keys = ("calls", index, "args")
+    lines = changes(old.arguments, new.arguments, keys)
+    return lines or [f"{path_text(keys)}: differ in how they are written"]
 
 
 def _brief(call: Call) -> str:
-    arguments = _json(call.arguments)
-    return f"{_name(call)}({'…' if arguments is None else _cut(arguments[1:-1])})"
+    arguments = json_text(call.arguments)
+    return f"{_name(call)}({'…' if arguments is None else cut(arguments[1:-1])})"
 
 
 def _name(call: Call) -> str:
     return repr(call.name[:_LONGEST_SHOWN])[1:-1]
-
-
-def _json(value: Json) -> str | None:
-    """The text of a value; None where JSON cannot say it."""
-    try:
-        return readable(value)
-    except (ValueError, TypeError, RecursionError):
-        return None
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Executed, Json, MatchRule, Operator, Reason, Rules
-from pytest_fcall.matching import judge_state
+from pytest_fcall.matching import judge_state, state_difference
 from tests.unit.matching.language import pattern
 
 STATE: Json = {
@@ -106,3 +106,36 @@ def test_a_state_with_one_attribute_changed_or_gone_is_wrong_there(state: dict[s
         reasons = judge_state(state, Executed(changed), Rules(), {})
         assert reasons
         assert {reason.kind for reason in reasons} == {"wrong_state"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "lines"),
+    [
+        ({"balance": 12.5, "open": True}, []),
+        (
+            {"balance": 7, "owner": "Ana"},
+            ["state.balance: 7 → 12.5 (type int → float)", "state.owner: 'Ana' → null (type str → null)"],
+        ),
+        (
+            {"orders": [{"id": 7, "status": "sent", "lines": []}]},
+            [
+                'state.orders[0].lines[0]: {"count": 2, "sku": "A"} is new',
+                "state.orders[0].status: 'sent' → 'open'",
+            ],
+        ),
+        ({"credit": 3}, ["state.credit: 3 is gone"]),
+        ({"balance": {"$gt": 100}, "orders": [{"$subset": {"id": 8}}]}, []),
+    ],
+)
+def test_the_difference_says_what_became_of_the_attributes_expected_outright(expected: Any, lines: list[str]) -> None:
+    assert state_difference({key: pattern(value) for key, value in expected.items()}, STATE) == lines
+
+
+@pytest.mark.parametrize("state", [None, [1], "text"])
+def test_what_is_no_state_differs_in_nothing_that_could_be_named(state: Json) -> None:
+    assert state_difference({"x": 1}, state) == []
+
+
+@given(st.dictionaries(st.text(), JSON, max_size=4))
+def test_a_state_does_not_differ_from_itself(state: dict[str, Any]) -> None:
+    assert state_difference(state, state) == []
