@@ -14,7 +14,7 @@ def plan_request(case: Case, settings: Mapping[str, Json] = _NONE, sample: int =
     """The first request of a case. Its own settings come before those of the model."""
     return Request(
         messages=case.turns[0].messages,
-        tools=case.tools,
+        tools=() if case.tools_told else case.tools,
         settings={**settings, **case.settings},
         sample=sample,
         now=case.rules.now,

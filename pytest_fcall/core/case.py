@@ -8,6 +8,7 @@ from typing import Literal
 
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.fault import Location
+from pytest_fcall.core.judge import Judge
 from pytest_fcall.core.pattern import Pattern
 from pytest_fcall.core.rules import Rules
 from pytest_fcall.core.tool import Tool
@@ -74,3 +75,9 @@ class Case:
     world: World | None = None
     mode: Literal["request", "conversation"] = "request"
     """A `conversation` needs more than one request: turns, canned results, an environment."""
+    suite: str = ""
+    """The suite that it was read from, if any."""
+    tools_told: bool = False
+    """Whether the messages tell of the tools, so that they are not sent beside them."""
+    judge: Judge | None = field(default=None, repr=False, compare=False)
+    """Who judges replies, where the expectation does not say all."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -55,8 +56,64 @@ class Decoder(Protocol):
 
 
 class Suite(Protocol):
-    """A public benchmark in its native format."""
+    """A public benchmark in its native format.
+
+    A suite may have two more methods, which are looked for by name: `about` and `figures`, below.
+    """
 
     def cases(self, part: str, path: Path | None) -> Iterable[Case]:
-        """Read the cases of one part; `path` is where the data is, None for the installed package."""
+        """Read the cases of one part, or of all parts where `part` is empty.
+
+        `path` is where the data is, None for an installed package. A ValueError's text is shown to the user: that
+        there is no such part, or no data, and what to do about it.
+        """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a suite, as `fcall suites` lists it."""
+
+    name: str
+    cases: int | None = None
+    """How many there are; None where the data is not at hand."""
+    size: int | None = None
+    """Of its files, in bytes."""
+    note: str = ""
+    """What is judged otherwise than in the original, or not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What there is to know of a suite before it is run."""
+
+    title: str
+    licence: str = ""
+    origin: str = ""
+    """How to get the data, in words."""
+    place: str | None = None
+    """Where the data was found."""
+    parts: tuple[Part, ...] = ()
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Names for several parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A score that a suite works out of its categories."""
+
+    name: str
+    share: float | None
+    """From 0 to 1; None where cases are missing that it is made of."""
+
+
+def about_of(name: str, suite: Suite, path: Path | None) -> About:
+    """What a suite says of itself, if it has a method `about(path)` to say so."""
+    about: Callable[[Path | None], About] | None = getattr(suite, "about", None)
+    return about(path) if about else About(name)
+
+
+def figures_of(suite: Suite, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
+    """The suite's own scores, if it has a method `figures(tallies)`: by category, how many of how many are right."""
+    figures: Callable[[Mapping[str, tuple[int, int]]], Sequence[Figure]] | None = getattr(suite, "figures", None)
+    return figures(tallies) if figures else ()

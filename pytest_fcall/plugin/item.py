@@ -178,8 +178,10 @@ class CaseItem(pytest.Function):
         )
 
     def _verdict(self, case: Case, turn: Turn, reply: Reply, calls: Calls) -> Verdict:
-        comparators = registry(self.config).comparators
-        verdict = judge_turn(reply, calls, turn, case.tools, case.rules, comparators)
+        if case.judge is not None:
+            verdict = case.judge(case, reply, calls)
+        else:
+            verdict = judge_turn(reply, calls, turn, case.tools, case.rules, registry(self.config).comparators)
         judged: Verdict = self.ihook.pytest_fcall_verdict(item=self, case=case, reply=reply, verdict=verdict)
         return judged
 

@@ -1,0 +1,24 @@
+"""Judges that a suite brings along, where its verdicts follow rules of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_fcall.core.call import Calls
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.case import Case
+
+
+class Judge(Protocol):
+    """Judges a reply to a case. Total: whatever a model says gives a verdict."""
+
+    def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:
+        """Judge by the profile of the case's rules.
+
+        `calls` are those that were decoded from the reply. Calls of a baseline are judged again with a reply that
+        holds none of them.
+        """
+        ...
