@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,19 +11,20 @@ from typing import TypeVar, cast
 from yaml import Node
 
 from pytest_fcall.cases import fields
+from pytest_fcall.cases.environments import environment as read_environment
 from pytest_fcall.cases.faults import Faults, Source, did_you_mean, one_of, shown
 from pytest_fcall.cases.fields import Entries
 from pytest_fcall.cases.scope import Scope
+from pytest_fcall.cases.user import user as read_user
 from pytest_fcall.cases.yaml.tags import STR
 from pytest_fcall.core import Fault, Json, World
 
 _T = TypeVar("_T")
-_TARGET = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 OPTION_KEYS = (
     *("system", "now", "tags", "category", "strings", "profile"),
     *("skip", "xfail", "samples", "settings", "decoder"),
-    *("environment", "setup", "stubs", "unmatched", "max_steps"),
+    *("environment", "setup", "stubs", "unmatched", "max_steps", "user"),
 )
 DEFAULT_KEYS = (*OPTION_KEYS, "never")
 
@@ -112,14 +112,15 @@ class Options:
 
     def world(self) -> World | None:
         """What stands behind the tools; None where nothing is said of it."""
-        environment = self.one("environment", _environment)
+        environment = self.one("environment", read_environment)
         setup = self.merged("setup", _setup)
         stubs = self.merged("stubs", _stubs)
         unmatched = self.one("unmatched", _unmatched)
         max_steps = self.one("max_steps", _max_steps)
-        if not (environment or setup or stubs or unmatched or max_steps):
+        user = self.one("user", read_user)
+        if not (environment or setup or stubs or unmatched or max_steps or user):
             return None
-        return World(environment, setup, stubs, unmatched[0] if unmatched else "fail", max_steps or 10)
+        return World(environment, setup, stubs, unmatched[0] if unmatched else "fail", max_steps or 10, user)
 
 
 def decoder(node: Node, scope: Scope) -> str:
@@ -133,13 +134,6 @@ def category(node: Node, scope: Scope) -> str:
     if node.tag == STR and (not name or not name.isprintable() or name != name.strip()):
         scope.faults.add("wrong-value", node, f"{shown(name)} cannot be a category", "not empty, no space around it")
     return name
-
-
-def _environment(node: Node, scope: Scope) -> str:
-    target = fields.word(node, scope.faults, "`environment`")
-    if target and not _TARGET.fullmatch(target):
-        scope.faults.add("wrong-value", node, f"{shown(target)} is no `module:callable`", "such as shop.fake:make")
-    return target
 
 
 def _setup(node: Node, scope: Scope) -> Mapping[str, Json]:
@@ -166,10 +160,11 @@ def _max_steps(node: Node, scope: Scope) -> int:
 
 WORLD_READERS: Mapping[str, Callable[[Node, Scope], object]] = MappingProxyType(
     {
-        "environment": _environment,
+        "environment": read_environment,
         "setup": _setup,
         "stubs": _stubs,
         "unmatched": _unmatched,
         "max_steps": _max_steps,
+        "user": read_user,
     }
 )

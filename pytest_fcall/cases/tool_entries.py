@@ -189,7 +189,11 @@ def _picked(tools: Sequence[Tool], found: Entries, faults: Faults) -> list[Tool]
     if prefix and not _PREFIX.fullmatch(prefix):
         hint = "letters, digits, underscores and dashes only"
         faults.add("wrong-value", found["as"][1], f"{shown(prefix)} cannot begin a tool's name", hint)
-    return [replace(tool, name=f"{prefix}__{tool.name}") for tool in picked]
+    return [_prefixed(tool, prefix) for tool in picked]
+
+
+def _prefixed(tool: Tool, prefix: str) -> Tool:
+    return replace(tool, name=f"{prefix}__{tool.name}", origin={"name": tool.name, **(tool.origin or {})})
 
 
 def pick(tools: Sequence[Tool], found: Entries, faults: Faults) -> list[Tool]:

@@ -22,3 +22,8 @@ class Tool:
     """Where the tool was read from, for messages; no part of its identity."""
     declared: Mapping[str, Json] | None = field(default=None, compare=False)
     """The parameters as they were written, whatever the dialect: what the `bfcl` profile types by."""
+    origin: Mapping[str, Json] | None = field(default=None, compare=False, repr=False)
+    """What answers its calls, where its source says so: `{"python": "shop.tools:search"}`, `{"mcp": …}` and the like.
+
+    `name` in it is what the source calls the tool, where a case file calls it otherwise.
+    """

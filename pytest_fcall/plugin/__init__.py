@@ -27,9 +27,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options, which `pytest --help` lists."""
     from pytest_fcall.plugin.baseline_options import add_baseline_options
     from pytest_fcall.plugin.options import add_options
+    from pytest_fcall.plugin.worlds import add_world_options
 
     add_options(parser)
     add_baseline_options(parser)
+    add_world_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:

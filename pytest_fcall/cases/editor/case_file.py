@@ -63,11 +63,23 @@ _SHARED: Mapping[str, Schema] = MappingProxyType(
         "decoder": string(
             "How calls are read out of text: `json`, `python`, `auto` …, or a decoder of another package."
         ),
-        "environment": string("What stands behind the tools: `module:callable`."),
+        "environment": string(
+            "What stands behind the tools: `module:callable`, which makes an object with these methods; a module with "
+            "these functions; or `python`, `mcp` or `http`: whatever the tools were read from."
+        ),
         "setup": mapping("What the environment is started with."),
         "stubs": mapping("Results by tool name, for calls that bring none of their own."),
         "unmatched": anything("What a call that nothing answers gives back; `fail` (the default) ends the case."),
-        "max_steps": integer("The most requests that the case may take.", 1),
+        "max_steps": integer("The most requests that each thing the user says may take.", 1),
+        "user": record(
+            "Who goes on talking when the model has answered.",
+            {
+                "script": items("What the user says, one after the other.", string("What the user says.")),
+                "goal": string("What the user wants, for a model that plays the user."),
+                "model": string("The model that plays the user; without it, the model under test."),
+                "most": integer("How often the user may speak.", 1),
+            },
+        ),
     }
 )
 _CHECKS: Mapping[str, Schema] = MappingProxyType(

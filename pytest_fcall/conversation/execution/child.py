@@ -50,6 +50,7 @@ def _answer(world: World, asked: dict[str, Any], most: int) -> str:
         said = f"the result cannot be told: {error}"
     except BaseException as error:  # whatever a called function raises, SystemExit too, is its result
         said = _in_words(error)
+        _note(said + _place(error))
     return f'"error": {json.dumps(said)}'
 
 
@@ -67,6 +68,12 @@ def _place(error: BaseException) -> str:
     """Where in the project's own code an exception rose, in words."""
     frames = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(_OURS)]
     return f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+
+
+def _note(sentence: str) -> None:
+    """Tell whoever looks for a mistake, not the model."""
+    with suppress(Exception):  # the called function may have closed it, or put anything in its place
+        sys.stderr.write(f"{sentence}\n")
 
 
 def _say(answers: BufferedWriter, number: int, said: str) -> None:

@@ -15,8 +15,9 @@ class Behind:
     """What stands behind the tools of one conversation.
 
     `environment` is `module:factory`; what the factory makes of `setup` has the tools as methods, or as keys, and
-    its public attributes are the state. `functions` are tools that are plain functions: `module:function` by tool
-    name; they go first. `root` is importable.
+    its public attributes are the state. Or it is a module, whose functions are the tools, whose other public
+    attributes are the state, and `setup` gives some of these other values. `functions` are tools that are plain
+    functions: `module:function` by tool name; they go first. `root` is importable.
     """
 
     root: Path

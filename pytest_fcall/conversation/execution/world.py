@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Awaitable, Mapping, Sequence
-from inspect import isawaitable, ismodule
+from inspect import getattr_static, isawaitable, isclass, isfunction, ismodule
 from typing import TYPE_CHECKING, Any
+
+from pytest_fcall.conversation.execution.contents import Contents
 
 if TYPE_CHECKING:
     from asyncio import Runner
@@ -18,16 +20,16 @@ class NoSuchThing(LookupError):
 
 
 class World:
-    """The object that a factory made, and functions beside it."""
+    """The object that a factory made, or what is in a module, and functions beside it."""
 
     def __init__(self, environment: str | None, setup: Mapping[str, Json], functions: Mapping[str, str]) -> None:
         self._runner: Runner | None = None
-        self._functions = {tool: _imported(target) for tool, target in functions.items()}
-        self._object = None if environment is None else self._finished(_imported(environment)(**setup))
+        self._functions = {tool: _function(target) for tool, target in functions.items()}
+        self._object = None if environment is None else self._made(environment, setup)
 
     def call(self, tool: str, arguments: Mapping[str, Json]) -> object:
         """Call the function or method of this name, and wait for what it promises; what it raises is left to rise."""
-        function = self._functions[tool] if tool in self._functions else _found(self._object, tool)
+        function = self._functions[tool] if tool in self._functions else self._member(tool)
         if not callable(function):
             raise NoSuchThing(f"`{tool}` is no function")
         return self._finished(function(**arguments))
@@ -39,6 +41,22 @@ class World:
         else:
             known = [name for name in dir(self._object) if _is_state(name, getattr(self._object, name, None))]
         return {name: _found(self._object, name) for name in (known if names is None else names)}
+
+    def _made(self, environment: str, setup: Mapping[str, Json]) -> object:
+        if ":" in environment:
+            return self._finished(_imported(environment)(**setup))
+        contents = Contents(importlib.import_module(environment))
+        for name, value in setup.items():
+            if name not in contents or callable(contents[name]):
+                raise NoSuchThing(f"`{environment}` has no public attribute `{name}` to be set up")
+            contents.put(name, value)
+        return contents
+
+    def _member(self, tool: str) -> object:
+        """A method, or a key: that may be any name but one that begins with an underscore."""
+        if isinstance(self._object, Mapping) and tool in self._object and not tool.startswith("_"):
+            return self._object[tool]
+        return _found(self._object, tool)
 
     def _finished(self, value: object) -> object:
         """Wait in one loop for all calls: what an object opens in one, it uses in another."""
@@ -59,6 +77,18 @@ def _imported(target: str) -> Any:
     module, _, path = target.partition(":")
     found: object = importlib.import_module(module)
     return _found(found, path)
+
+
+def _function(target: str) -> object:
+    """What stands at `module:function`, or as `module:LIST.2` in a list."""
+    start, _, last = target.rpartition(".")
+    if last.isdecimal():
+        listed: object = _imported(start)[int(last)]
+        return listed
+    owner = _imported(start) if ":" in start else None
+    if isclass(owner) and isfunction(getattr_static(owner, last)):
+        raise NoSuchThing(f"`{target}` is a method, and there is no object to call it on; name `environment: {start}`")
+    return _imported(target)
 
 
 def _found(start: object, path: str) -> object:

@@ -29,25 +29,30 @@ def tools_from_python(spec: str) -> list[Tool]:
     if not all(part.isidentifier() for part in (*name.split("."), *(attributes.split(".") if colon else ()))):
         raise SchemaError(f"`{spec}` is no place in Python code", hint="write package.module:function")
     module = _imported(name)
-    found = _attribute(module, attributes) if colon else _public_functions(module)
-    objects = found if isinstance(found, Sequence) and not isinstance(found, str) else [found]
-    return [_tool(obj, spec) for obj in objects]
+    if not colon:
+        return [_tool(function, spec, f"{spec}:{each}") for each, function in _public_functions(module).items()]
+    found = _attribute(module, attributes)
+    if not isinstance(found, Sequence) or isinstance(found, str):
+        return [_tool(found, spec, spec)]
+    return [_tool(obj, spec, f"{spec}.{index}") for index, obj in enumerate(found)]
 
 
-def _tool(obj: object, spec: str) -> Tool:
+def _tool(obj: object, spec: str, target: str) -> Tool:
+    """One tool; `target` is where it stands, down to its number in a list."""
     tool = tool_from_object(obj)
-    return Tool(tool.name, tool.description, tool.parameters, f"python: {spec}")
+    origin = {"python": target} if callable(obj) else None
+    return Tool(tool.name, tool.description, tool.parameters, f"python: {spec}", origin=origin)
 
 
-def _public_functions(module: ModuleType) -> list[object]:
-    functions = [
-        value
+def _public_functions(module: ModuleType) -> dict[str, object]:
+    functions: dict[str, object] = {
+        name: value
         for name, value in vars(module).items()
         if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
-    ]
+    }
     if not functions:
         raise SchemaError(f"{module.__name__} defines no public function", hint=f"name one: {module.__name__}:NAME")
-    return list(functions)
+    return functions
 
 
 def _attribute(module: ModuleType, attributes: str) -> object:

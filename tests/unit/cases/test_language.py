@@ -476,6 +476,20 @@ def test_what_stands_behind_the_tools(tmp_path: Path) -> None:
     assert found.mode == "conversation"
 
 
+@pytest.mark.parametrize("name", ["shop.fake", "shop", "python", "http"])
+def test_an_environment_may_be_a_module_or_what_the_tools_came_from(name: str, tmp_path: Path) -> None:
+    head = "tools: [{python: json:dumps}]\n"
+    found = case(f"prompt: x\nexpect: no_call\nenvironment: {name}", tmp_path, head=head)
+    assert found.world == World(name)
+
+
+def test_tools_know_what_they_were_read_from_also_behind_a_prefix(tmp_path: Path) -> None:
+    head = "tools: [{python: 'json:dumps'}, {python: 'json:loads', as: text}]\n"
+    dumps, loads = case("prompt: x\nexpect: no_call", tmp_path, head=head).tools
+    assert dumps.origin == {"python": "json:dumps"}
+    assert (loads.name, loads.origin) == ("text__loads", {"name": "loads", "python": "json:loads"})
+
+
 def test_a_tool_may_be_chosen_by_name(tmp_path: Path) -> None:
     found = case("prompt: x\nexpect: any_call\nsettings: {tool_choice: ping}", tmp_path)
     assert found.settings == {"tool_choice": {"type": "function", "function": {"name": "ping"}}}

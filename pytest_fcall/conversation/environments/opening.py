@@ -1,0 +1,41 @@
+"""The choice of an environment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_fcall.conversation.environments.ground import EnvironmentGround
+from pytest_fcall.conversation.environments.offered import Offered, source_name
+from pytest_fcall.conversation.execution.limits import Behind
+from pytest_fcall.conversation.execution.worker import Worker, WorldFailed
+from pytest_fcall.core import Environment, Tool, World
+
+
+async def open_environment(world: World, tools: Sequence[Tool], ground: EnvironmentGround) -> Environment:
+    """Make what stands behind the tools of one conversation: fresh, and closed by whoever opened it.
+
+    Raises WorldFailed, with a text for people, where that cannot be done. Tools that `world` answers by a stub need
+    nothing behind them.
+    """
+    called = [tool for tool in tools if tool.name not in world.stubs]
+    match world.environment:
+        case None:
+            raise WorldFailed("the case names no `environment`")
+        case "python":
+            names = {tool.name: tool.name for tool in called}
+            behind = Behind(ground.root, functions={tool.name: _function(tool) for tool in called})
+        case environment:
+            names = {tool.name: source_name(tool) for tool in called}
+            behind = Behind(ground.root, environment, world.setup)
+    return Offered(names, await Worker.start(behind, ground.limits))
+
+
+def _function(tool: Tool) -> str:
+    """Where the function stands that is the tool."""
+    target = (tool.origin or {}).get("python")
+    if isinstance(target, str):
+        return target
+    raise WorldFailed(
+        f"`environment: python` calls functions, and the tool `{tool.name}` is none: take it from a `python:` source, "
+        "or give it a stub"
+    )

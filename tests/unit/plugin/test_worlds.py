@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.conversation.environments import EnvironmentGround
+from pytest_fcall.conversation.execution.limits import USUAL
+from pytest_fcall.plugin.worlds import environment_ground
+
+
+def ground(pytester: pytest.Pytester, *settings: str) -> EnvironmentGround:
+    words = [word for setting in settings for word in ("-o", setting)]
+    return environment_ground(pytester.parseconfig(*words), pytester.path / "cases" / "shop.fc.yaml")
+
+
+def test_called_functions_have_the_usual_limits(pytester: pytest.Pytester) -> None:
+    made = ground(pytester)
+    assert (made.root, made.folder, made.limits) == (pytester.path, pytester.path / "cases", USUAL)
+
+
+def test_the_configuration_sets_limits(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_KEY", "told")
+    limits = ground(
+        pytester,
+        "fc_tool_timeout=2.5",
+        "fc_tool_memory=512",
+        "fc_tool_allow=network",
+        "fc_tool_folders=data\n/usr/share/prices",
+        "fc_tool_variables=SHOP_KEY\nNOT_SET_AT_ALL",
+    ).limits
+    assert (limits.seconds, limits.memory) == (2.5, 512 << 20)
+    assert (limits.network, limits.processes) == (True, False)
+    assert limits.folders == (pytester.path / "data", Path("/usr/share/prices"))
+    assert limits.variables == {"SHOP_KEY": "told"}
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("fc_tool_timeout=soon", "fc_tool_timeout: 'soon' is no number above 0"),
+        ("fc_tool_timeout=inf", "fc_tool_timeout: 'inf' is no number above 0"),
+        ("fc_tool_memory=0.5", "fc_tool_memory: '0.5' is no whole number above 0"),
+        ("fc_tool_allow=internet", "fc_tool_allow: 'internet' is none of network, programs"),
+    ],
+)
+def test_settings_that_cannot_be_read_are_told_of(pytester: pytest.Pytester, setting: str, said: str) -> None:
+    with pytest.raises(pytest.UsageError) as refused:
+        ground(pytester, setting)
+    assert str(refused.value) == said
