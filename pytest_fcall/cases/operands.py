@@ -15,6 +15,7 @@ from pytest_fcall.cases.faults import did_you_mean, one_of, shown
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.yaml.tags import BOOL
 from pytest_fcall.core import Json, OperandKind, Strings
+from pytest_fcall.core.operators import MOST_VOTES
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 DAYS = ("today", "tomorrow", "yesterday")
@@ -129,6 +130,13 @@ def _clock_time(node: Node, scope: Scope) -> str:
     return written
 
 
+def _count(node: Node, scope: Scope) -> Json:
+    count = fields.integer(node, scope.faults, "the number of `votes`", least=1)
+    if count > MOST_VOTES:
+        scope.faults.add("bad-operand", node, f"there may be {MOST_VOTES} votes at most")
+    return count
+
+
 def _types(node: Node, scope: Scope) -> Json:
     if not isinstance(node, SequenceNode):
         return _type(node, scope)
@@ -179,6 +187,7 @@ PLAIN_OPERANDS: Mapping[OperandKind, Callable[[Node, Scope], Json]] = MappingPro
         "range": _range,
         "day": _day,
         "moment": _moment,
+        "count": _count,
         "types": _types,
         "reference": _reference,
     }

@@ -9,6 +9,7 @@ from yaml import Node
 from pytest_fcall.cases.faults import Faults
 from pytest_fcall.core import Rules, Turn
 from pytest_fcall.core.beyond_bfcl import KNOWN, beyond_bfcl
+from pytest_fcall.core.within import operators_in
 
 
 def check_profile(place: Node, turns: Sequence[Turn], rules: Rules, faults: Faults) -> None:
@@ -19,3 +20,6 @@ def check_profile(place: Node, turns: Sequence[Turn], rules: Rules, faults: Faul
         for name in beyond_bfcl(turn.expect, rules) if turn.expect is not None else ():
             message = f"{name} means nothing under `profile: bfcl`"
             faults.add("beyond-bfcl", place, message, f"it knows {KNOWN}; the profile `strict` knows more")
+        if any(each.name == "judge" for each in operators_in([turn.answer, turn.state, turn.result])):
+            message = "`$judge` may not stand beside `profile: bfcl`"
+            faults.add("beyond-bfcl", place, message, "its verdicts are those of a program; no model has a say in them")

@@ -35,8 +35,15 @@ class ToolSource(Protocol):
         ...
 
 
+class Undecided(Exception):
+    """Nobody can say whether a value matches. The text says why, without a full stop."""
+
+
 class Comparator(Protocol):
-    """Decides an operator. Returns None where `got` matches, else a sentence that says what is wrong."""
+    """Decides an operator. Returns None where `got` matches, else a sentence that says what is wrong.
+
+    May raise Undecided. The one under the name `judge` decides `$judge`.
+    """
 
     def __call__(self, operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str | None:
         """Compare."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 OperandKind: TypeAlias = Literal[
     "pattern",  # any expected value, operators included
@@ -22,9 +22,13 @@ OperandKind: TypeAlias = Literal[
     "range",  # [low, high], two numbers
     "day",  # today, tomorrow, yesterday, a weekday (the next such day), +3d, -2w, or an ISO date
     "moment",  # an ISO date and time, or {day, from, to} with times as HH:MM
+    "count",  # a whole number from 1 to MOST_VOTES
     "types",  # a JSON Schema type name, or a list of them
     "reference",  # a path into what an earlier call gave, such as found.result[0].id
 ]
+
+MOST_VOTES: Final = 25
+"""As often as a judge may be asked the same. More of one opinion would only cost more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ OPERATORS: Mapping[str, OperatorSpec] = MappingProxyType(
         "each": OperatorSpec("pattern", "a list every item of which matches this"),
         "json": OperatorSpec("pattern", "a string of JSON that says this"),
         "from": OperatorSpec("reference", "equal to what an earlier call was given or returned"),
-        "judge": OperatorSpec("string", "a model decides whether this is true of the value"),
+        "judge": OperatorSpec("string", "a model decides whether this is true of the value", {"votes": "count"}),
         "literal": OperatorSpec("value", "exactly this value, dollar signs and all"),
     }
 )

@@ -189,6 +189,7 @@ _WORDS: Mapping[str, Callable[[Operator, int], str]] = MappingProxyType(
         "unordered": _phrase("{} in any order"),
         "each": _phrase("a list in which each item is {}"),
         "json": _phrase("JSON text that says {}"),
+        "judge": _phrase("something of which this is true: {}"),
         "literal": _phrase("{}"),
     }
 )

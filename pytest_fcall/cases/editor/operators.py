@@ -18,6 +18,7 @@ from pytest_fcall.cases.editor.words import (
     string,
 )
 from pytest_fcall.core import OPERATORS, OperandKind, OperatorSpec, Strings
+from pytest_fcall.core.operators import MOST_VOTES
 
 _TIME = r"^\d{2}:\d{2}(:\d{2})?$"
 _DAY = (
@@ -56,6 +57,7 @@ _OPERANDS: Mapping[OperandKind, Schema] = MappingProxyType(
         "range": or_filled({"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2}),
         "day": _DAY_NAME,
         "moment": by_type("", {"type": "string", "pattern": f"^{_MOMENT}$|{FILLED}"}, _SPAN),
+        "count": or_filled({"type": "integer", "minimum": 1, "maximum": MOST_VOTES}),
         "types": {"anyOf": [_TYPE, {"type": "array", "items": _TYPE, "minItems": 1}]},
         "reference": {"type": "string", "pattern": r"^[^\s.\[]+\.(result|args)([.\[].*)?$"},
     }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
+from pytest_fcall.core.extension import Undecided
 from pytest_fcall.core.pattern import Operator
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.mismatch import Mismatch
@@ -45,8 +46,10 @@ def _from_earlier(operator: Operator, got: Json, at: Place, _compare: Compare) -
     return at.undecided(operator, got, why)
 
 
-def _judged(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
-    return at.undecided(operator, got, "`$judge` needs a model that judges, and none is set.")
+def _judged(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
+    if operator.name not in at.ways.comparators:
+        return at.undecided(operator, got, "`$judge` needs a model that judges, and none is set.")
+    return _registered(operator, got, at, compare)
 
 
 def _registered(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
@@ -55,6 +58,8 @@ def _registered(operator: Operator, got: Json, at: Place, _compare: Compare) -> 
         return at.undecided(operator, got, f"no plugin in this run provides `${operator.name}`.")
     try:
         answer: object = comparator(operator.operand, operator.options, got)
+    except Undecided as why_not:
+        return at.undecided(operator, got, f"{str(why_not)[:500]}.")
     except Exception as error:  # other people's code: its failure is a finding, not ours to pass on
         return at.undecided(operator, got, f"`${operator.name}` raised {type(error).__name__}: {str(error)[:200]}")
     if answer is None:
