@@ -18,7 +18,8 @@ Language: TypeAlias = Literal["python", "java", "javascript"]
 class MatchRule:
     """A rule for the parameters that `path` names, a glob such as `*.city` or `book.seat`.
 
-    Either `operator` stands in for whatever the case expects there, or `strings` says how strings compare.
+    Either `operator` stands in for a plain value that the case expects there, or `strings` says how strings compare.
+    An operator that the case writes itself goes first.
     """
 
     path: str

@@ -37,7 +37,7 @@ def compare_named(
         if not by_rule and (_plainly_fits(pattern, got[key]) if given else _asks_for_nothing(pattern)):
             continue
         below = at.child(key)
-        wanted = below.standing or pattern
+        wanted = below.wanted(pattern)
         if given:
             mismatches = compare(wanted, got[key], below)
         else:
@@ -75,8 +75,8 @@ def _unexpected(below: Place, value: Json) -> str:
 
 
 def compare_below(expected: Pattern, got: Json, below: Place, compare: Compare) -> list[Mismatch]:
-    """Compare a key's value or an item, unless a `match:` rule speaks for it."""
-    return compare(below.standing or expected, got, below)
+    """Compare a key's value or an item, by the operator of a `match:` rule where one stands in for it."""
+    return compare(below.wanted(expected), got, below)
 
 
 def _is_silent(key: str, got: Mapping[str, Json], at: Place) -> bool:

@@ -31,7 +31,7 @@ class Ways(NamedTuple):
 class Place(NamedTuple):
     """A value's way from the call's arguments, and the rules that hold there.
 
-    `standing` is the operator of a `match:` rule: it stands in for whatever the case expects here.
+    `standing` is the operator of a `match:` rule: it stands in for a plain value that the case expects here.
     """
 
     ways: Ways
@@ -57,6 +57,10 @@ class Place(NamedTuple):
         strings = next((rule.strings for rule in rules if rule.strings is not None), self.strings)
         standing = next((rule.operator for rule in rules if rule.operator is not None), None)
         return Place(self.ways, keys, strings, standing)
+
+    def wanted(self, expected: Pattern) -> Pattern:
+        """What is expected here by case and rules: an operator that the case writes itself, or that of a rule."""
+        return expected if self.standing is None or isinstance(expected, Operator) else self.standing
 
     def outside_schema(self) -> Place:
         """The same place where the schema has nothing to say: inside JSON that travels as text."""

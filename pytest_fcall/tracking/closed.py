@@ -57,8 +57,8 @@ class _Place:
 
     def is_open(self, pattern: Pattern) -> bool:
         """Whether the pattern, or a rule for this place, leaves open what stands here."""
-        if isinstance(pattern, Operator) and pattern.name != "literal":
-            return True
+        if isinstance(pattern, Operator):
+            return pattern.name != "literal"
         operators = [rule.path for rule in self._rules.match if rule.operator is not None]
         return bool(operators) and any(glob_matches(path, f"{self._tool}{path_text(self._keys)}") for path in operators)
 

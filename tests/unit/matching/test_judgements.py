@@ -823,6 +823,27 @@ RULES = [
         given={"rules": Rules(match=(MatchRule("*.city", operator=Operator("ignore", True)),))},
     ),
     Row(
+        "an operator that the case writes itself goes first",
+        [{"get_weather": {"city": "Rome"}}],
+        [{"get_weather": {"city": {"$not": "Rome"}}}],
+        ["wrong_value calls[0].args.city"],
+        {"rules": Rules(match=(MatchRule("*.city", operator=Operator("ignore", True)),))},
+    ),
+    Row(
+        "also where nothing is given",
+        [{"get_weather": {"city": "Paris"}}],
+        [{"get_weather": {"city": "Paris", "note": {"$literal": "x"}}}],
+        ["missing_argument calls[0].args.note"],
+        {"rules": Rules(match=(MatchRule("*.note", operator=Operator("ignore", True)),))},
+    ),
+    Row(
+        "and in a list, whose plain items are the rule's",
+        [{"book": {"flight": "F7", "seats": ["9Z", "2C"]}}],
+        [{"book": {"flight": "F7", "seats": ["1A", {"$any": ["1B", "2B"]}]}}],
+        ["wrong_value calls[0].args.seats[1]"],
+        {"rules": Rules(match=(MatchRule("book.seats[*]", operator=Operator("ignore", True)),))},
+    ),
+    Row(
         "an operator speaks for what the case does not name",
         [{"get_weather": {"city": "Paris", "days": 9}}],
         [PARIS],

@@ -153,6 +153,15 @@ def of(operator: Operator, path: str) -> Rules:
         ),
         (case_of(expected(city="x"), rules=of(ANY, "*.city")), RIGHT, WRONG, []),
         (
+            case_of(
+                expected(city=Operator("literal", "Oslo")),
+                rules=Rules(strings="relaxed", match=of(ANY, "*.city").match),
+            ),
+            RIGHT,
+            [call(city="OSLO")],
+            ["calls[0].args.city: 'Oslo' → 'OSLO'"],
+        ),
+        (
             case_of(expected(of={"a": "x"}), rules=of(ANY, "weather.of.a")),
             [call(of={"a": "1"})],
             [call(of={"a": "2"})],
