@@ -10,6 +10,7 @@ from typing import Protocol
 from pytest_fcall.core.backend import Backend
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.case import Case
+from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.model import Model
 from pytest_fcall.core.pattern import Pattern
 from pytest_fcall.core.tool import Tool
@@ -68,7 +69,7 @@ class Suite(Protocol):
     A suite may have two more methods, which are looked for by name: `about` and `figures`, below.
     """
 
-    def cases(self, part: str, path: Path | None) -> Iterable[Case]:
+    def cases(self, part: str, path: Path | None) -> Iterable[Case | FaultyCase]:
         """Read the cases of one part, or of all parts where `part` is empty.
 
         `path` is where the data is, None for an installed package. A ValueError's text is shown to the user: that

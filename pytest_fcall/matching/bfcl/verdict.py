@@ -20,6 +20,8 @@ _WHOLE: Mapping[str, ReasonKind] = MappingProxyType(
     {
         "wrong_count": "wrong_count",
         "decoder_success": "unexpected_call",
+        "decoder_failed": "no_call",
+        "decoder_wrong_output_format": "malformed",
     }
 )
 """What is wrong with the answer as a whole, in our words."""
@@ -48,12 +50,32 @@ def judge_bfcl(calls: Calls, expectation: Expectation, tools: Sequence[Tool], ru
     if calls.malformed is not None or not calls.calls:
         return _without_calls(undecodable(exam, "it holds no call"), calls)
     ruling = rule(exam, [{call.name: dict(call.arguments)} for call in calls.calls])
+    return verdict_of(ruling, calls, expectation)
+
+
+def verdict_of(ruling: Ruling, calls: Calls, expectation: Expectation) -> Verdict:
+    """Say a ruling in our words. `calls` are those that it was about, as far as they have our normal form."""
     if ruling.valid:
         return Verdict(True, pairs=ruling.pairs)
-    if (error := _error(ruling, _WHOLE)) or (ruling.error_type or "").startswith("case_error"):
+    error = _error(ruling, _WHOLE)
+    if error == "decoder_failed":
+        return _without_calls(ruling, calls)
+    if error or not _is_about_a_call(ruling, calls, expectation):
         kind = _WHOLE.get(error, "wrong_value")
         return Verdict(False, _told(kind, "calls", ruling), error_type=ruling.error_type)
     return _of_a_call(ruling, calls, expectation)
+
+
+def _is_about_a_call(ruling: Ruling, calls: Calls, expectation: Expectation) -> bool:
+    """Whether a call, and what is expected of it, can be shown: broken cases and odd answers have none."""
+    indices = [index for index, _ in ruling.tried] or [0]
+    expected = sum(map(len, expectation.stages))
+    named = [wrong for _, wrong in ruling.tried] or [ruling]
+    return (
+        len(ruling.pairs) < expected
+        and max(indices) < len(calls.calls)
+        and all(_error(wrong, _NEAREST_FIRST) for wrong in named)
+    )
 
 
 def _without_calls(ruling: Ruling, calls: Calls) -> Verdict:
@@ -62,6 +84,8 @@ def _without_calls(ruling: Ruling, calls: Calls) -> Verdict:
     reason = Reason("no_call", "calls", "No call was made, and one was expected.")
     if calls.malformed is not None:
         reason = Reason("malformed", "reply", calls.malformed)
+    elif calls.calls:
+        reason = Reason("malformed", "reply", " ".join(ruling.errors))
     return Verdict(False, (reason,), error_type=ruling.error_type)
 
 

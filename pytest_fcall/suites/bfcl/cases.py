@@ -37,7 +37,7 @@ def case_of(row: Mapping[str, Json], location: Location) -> BfclCase:
     case = Case(
         id=text(row, "id"),
         location=location,
-        turns=(Turn(_messages(row.get("question")), expect),),
+        turns=(Turn(messages_of(row.get("question")), expect),),
         tools=tools_of(functions, calls),
         rules=Rules(strings=_STRINGS[language], language=language),
         category=category,
@@ -56,8 +56,8 @@ def language_of(category: str) -> Language:
     return "javascript" if "javascript" in category else "java" if "java" in category else "python"
 
 
-def _messages(question: Json) -> tuple[Message, ...]:
-    """The messages of the one turn that these cases have; in 2024 a question was plain text."""
+def messages_of(question: Json) -> tuple[Message, ...]:
+    """Give the messages of the one turn that these cases have; in 2024 a question was plain text."""
     if isinstance(question, str):
         return ({"role": "user", "content": question},)
     turns: Json = [] if question is None else question

@@ -24,20 +24,31 @@ def strict_reading(answer: Answer, case: Case) -> tuple[Reply, Calls]:
     calls = calls_of(answer.said) if answer.form == "decoded" else _read(reply, case)
     if answer.underscored:
         calls = replace(calls, calls=tuple(_as_offered(calls.calls, case.tools)))
-    if case.rules.language == "python":
-        return reply, calls
-    from pytest_fcall.decoding.source import typed
-
-    return reply, typed(calls, case.tools, case.rules.language)
+    return reply, _typed(calls, case)
 
 
-def _read(reply: Reply, case: Case) -> Calls:
-    """Read the calls of a reply.
+def typed_calls(reply: Reply, calls: Calls, case: Case) -> Calls:
+    """Give the calls of a reply with plain typed arguments, where their values are source text.
 
     All are asked for calls in Python's form, with values in that of the case's language. Models that put the values
     in quotes write Python; where they do not, the official decoder knows the language.
     """
-    calls = decode(reply, case.tools)
+    return _typed(_in_its_language(reply, calls, case), case)
+
+
+def _typed(calls: Calls, case: Case) -> Calls:
+    if case.rules.language == "python":
+        return calls
+    from pytest_fcall.decoding.source import typed
+
+    return typed(calls, case.tools, case.rules.language)
+
+
+def _read(reply: Reply, case: Case) -> Calls:
+    return _in_its_language(reply, decode(reply, case.tools), case)
+
+
+def _in_its_language(reply: Reply, calls: Calls, case: Case) -> Calls:
     if reply.decoder is not None and case.rules.language != "python" and not calls.calls:
         try:
             return calls_of(decode_prompt(reply.text, case.rules.language))

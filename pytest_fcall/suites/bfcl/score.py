@@ -54,10 +54,11 @@ class Score:
 
 def score(case: BfclCase, answer: Answer) -> Score:
     """Judge an answer. Total: whatever it holds, both profiles have a verdict."""
-    return Score(_official(replace(case.exam, underscored=answer.underscored), answer), _strict(case, answer))
+    return Score(official(replace(case.exam, underscored=answer.underscored), answer), _strict(case, answer))
 
 
-def _official(exam: Exam, answer: Answer) -> Official:
+def official(exam: Exam, answer: Answer) -> Official:
+    """Judge an answer by the official rules alone."""
     try:
         decoded = _officially_decoded(exam, answer)
     except Undecodable as error:

@@ -1,0 +1,78 @@
+"""Parsers of Python that read on where a text is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pytest_fcall.suites.apibench.trees import Parse
+
+ORIGINAL: Mapping[str, str] = MappingProxyType({"tree-sitter": "0.20.1", "tree-sitter-languages": "1.9.1"})
+"""The packages that read broken text as the original does. Others of their kind differ in one answer of 200."""
+
+
+class NoParser(ValueError):
+    """The text says what is missing, and how to get it."""
+
+
+@cache
+def installed_parser() -> Parse:
+    """The parser that comes with this package."""
+    import tree_sitter_python
+    from tree_sitter import Language, Parser
+
+    parser = Parser(Language(tree_sitter_python.language()))
+    return lambda text: parser.parse(text).root_node
+
+
+def command_for(folder: Path) -> str:
+    """The command that puts the original's parser into a folder."""
+    packages = " ".join(f"{name}=={version}" for name, version in ORIGINAL.items())
+    return f"pip install --no-deps --target {folder} {packages}"
+
+
+@cache
+def original_parser(folder: Path) -> Parse:
+    """The original's parser, from a folder that `command_for` filled. Raises NoParser.
+
+    It is loaded beside the one that is installed, under a name of its own, so that both work in one process.
+    """
+    from ctypes import CDLL, c_void_p
+
+    libraries = sorted(folder.glob("tree_sitter_languages/languages.*"))
+    bindings = sorted(folder.glob("tree_sitter/binding.*"))
+    if not libraries or not bindings:
+        raise NoParser(f"{folder} holds no parser. Get it with: {command_for(folder)}")
+    try:
+        binding = _loaded(bindings[0])
+        grammar = CDLL(str(libraries[0])).tree_sitter_python
+        grammar.restype = c_void_p
+        parser = binding.Parser()
+        parser.set_language(_Grammar(grammar()))
+    except (OSError, ImportError, AttributeError, ValueError) as error:
+        raise NoParser(f"the parser in {folder} does not work here: {error}") from None
+    return lambda text: parser.parse(text).root_node
+
+
+class _Grammar:
+    """What the old binding wants to be given: an address with a name."""
+
+    def __init__(self, address: int) -> None:
+        self.language_id = address
+
+
+def _loaded(path: Path) -> Any:
+    from importlib.machinery import ExtensionFileLoader
+    from importlib.util import module_from_spec, spec_from_loader
+
+    name = "pytest_fcall_original_parser.binding"
+    loader = ExtensionFileLoader(name, str(path))
+    spec = spec_from_loader(name, loader)
+    if spec is None:
+        raise ImportError(f"{path} is no extension module")
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module

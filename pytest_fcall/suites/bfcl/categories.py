@@ -1,0 +1,107 @@
+"""What the leaderboard asks: its categories, where their files lie, and the names for several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
+
+Truth: TypeAlias = Literal["calls", "source", "answer", "none"]
+"""What a ground truth is: calls with alternatives, calls as Python source, what a server answered, or nothing."""
+
+_RETIRED = "unused_datasets"
+_CALLS_ONLY = "its calls are compared, not what they give when they are carried out"
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One category; `note` says what is judged otherwise than in its own time, or not at all."""
+
+    name: str
+    truth: Truth = "calls"
+    retired: bool = False
+    note: str = ""
+
+    @property
+    def questions(self) -> str:
+        """The file of questions, from the folder of data."""
+        return f"{_RETIRED}/question/{self._file}" if self.retired else self._file
+
+    @property
+    def answers(self) -> str | None:
+        """The file of ground truths; None where there are none."""
+        if self.truth == "none":
+            return None
+        return f"{_RETIRED}/possible_answer/{self._file}" if self.retired else f"possible_answer/{self._file}"
+
+    @property
+    def _file(self) -> str:
+        return f"BFCL_v4_{self.name}.json"
+
+
+_NON_LIVE = (
+    Category("simple_python"),
+    Category("simple_java"),
+    Category("simple_javascript"),
+    Category("multiple"),
+    Category("parallel"),
+    Category("parallel_multiple"),
+    Category("irrelevance", "none"),
+)
+_LIVE = (
+    Category("live_simple"),
+    Category("live_multiple"),
+    Category("live_parallel"),
+    Category("live_parallel_multiple"),
+    Category("live_irrelevance", "none"),
+    Category("live_relevance", "none"),
+)
+_RETIRED_ONES = (
+    Category("exec_simple", "source", retired=True, note=_CALLS_ONLY),
+    Category("exec_multiple", "source", retired=True, note=_CALLS_ONLY),
+    Category("exec_parallel", "source", retired=True, note=_CALLS_ONLY),
+    Category("exec_parallel_multiple", "source", retired=True, note=_CALLS_ONLY),
+    Category("rest", "answer", retired=True, note="only whether a call is made: right is what servers answered once"),
+    Category("sql", retired=True, note="its calls are compared; the leaderboard never scored it"),
+    Category("chatable", "none", retired=True, note="skipped: nothing says what is right"),
+)
+
+CATEGORIES: Final[Mapping[str, Category]] = MappingProxyType(
+    {category.name: category for category in (*_NON_LIVE, *_LIVE, *_RETIRED_ONES)}
+)
+
+
+def _names(*groups: tuple[Category, ...]) -> tuple[str, ...]:
+    return tuple(category.name for group in groups for category in group)
+
+
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "single_turn": _names(_NON_LIVE, _LIVE),
+        "non_live": _names(_NON_LIVE),
+        "live": _names(_LIVE),
+        "python": tuple(name for name in _names(_NON_LIVE, _LIVE) if "java" not in name),
+        "non_python": ("simple_java", "simple_javascript"),
+        "retired": _names(_RETIRED_ONES),
+        "v1": _names(_NON_LIVE, _RETIRED_ONES),
+        "v2": _names(_NON_LIVE, _LIVE),
+    }
+)
+"""Those of the leaderboard, and what its first two versions asked; `python` is all that is not Java or JavaScript."""
+
+ALL: Final = "single_turn"
+"""What is meant where no part is named."""
+
+
+def categories_of(part: str) -> list[Category]:
+    """The categories that a name stands for. Raises ValueError, in words, for one that is not known."""
+    names = GROUPS.get(part or ALL, (part,))
+    if names[0] not in CATEGORIES:
+        from difflib import get_close_matches
+
+        near = get_close_matches(part, [*GROUPS, *CATEGORIES], n=1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        known = f"there is {', '.join(CATEGORIES)}; and for several of them {', '.join(GROUPS)}"
+        raise ValueError(f"the suite bfcl has no part {part!r:.60}: {meant}{known}")
+    return [CATEGORIES[name] for name in names]

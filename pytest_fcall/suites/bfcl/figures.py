@@ -1,0 +1,65 @@
+"""The leaderboard's scores, weighted as it weights them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import fmean
+from typing import TypeAlias
+
+from pytest_fcall.core.extension import Figure
+
+Tallies: TypeAlias = Mapping[str, tuple[int, int]]
+"""By category, how many of how many answers are right."""
+
+_SIMPLE = ("simple_python", "simple_java", "simple_javascript")
+_SEVERAL = ("multiple", "parallel", "parallel_multiple")
+_LIVE = {"live_simple": 258, "live_multiple": 1053, "live_parallel": 16, "live_parallel_multiple": 24}
+"""With their sizes, by which they are weighted where they were not asked, too."""
+_IRRELEVANCE = ("irrelevance", "live_irrelevance")
+_MULTI_TURN = ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
+_WEB_SEARCH = ("web_search_base", "web_search_no_snippet")
+_MEMORY = ("memory_kv", "memory_vector", "memory_rec_sum")
+
+_MADE_OF: Mapping[str, tuple[str, ...]] = {
+    "non-live AST": (*_SIMPLE, *_SEVERAL),
+    "live": tuple(_LIVE),
+    "irrelevance": _IRRELEVANCE,
+    "multi-turn": _MULTI_TURN,
+    "agentic": (*_WEB_SEARCH, *_MEMORY),
+}
+_WEIGHTS = {"non-live AST": 0.1, "live": 0.1, "irrelevance": 0.1, "multi-turn": 0.3, "agentic": 0.4}
+
+
+def figures(tallies: Tallies) -> list[Figure]:
+    """Work out the scores that these categories have a part in.
+
+    One that lacks a category is None. The overall accuracy counts what was not asked as wrong, as the leaderboard
+    does: 10 % each for non-live calls, live calls and irrelevance, 30 % for several turns, 40 % for agents.
+    """
+    shares = _shares(tallies)
+    asked = {name for name, (_, number) in tallies.items() if number}
+    told = [
+        Figure(name, shares[name] if asked.issuperset(names) else None)
+        for name, names in _MADE_OF.items()
+        if asked.intersection(names)
+    ]
+    overall = sum(weight * shares[name] for name, weight in _WEIGHTS.items())
+    return [*told, Figure("overall, what was not asked counted as wrong", overall)] if told else []
+
+
+def _shares(tallies: Tallies) -> Mapping[str, float]:
+    """All scores; a category that was not asked is all wrong. Only live calls are weighted by their number."""
+
+    def mean(*names: str) -> float:
+        return fmean(
+            right / number if number else 0.0 for right, number in (tallies.get(name, (0, 0)) for name in names)
+        )
+
+    live = [tallies.get(name) or (0, size) for name, size in _LIVE.items()]
+    return {
+        "non-live AST": fmean([mean(*_SIMPLE), *map(mean, _SEVERAL)]),
+        "live": sum(right for right, _ in live) / max(sum(number for _, number in live), 1),
+        "irrelevance": mean(*_IRRELEVANCE),
+        "multi-turn": mean(*_MULTI_TURN),
+        "agentic": fmean([mean(*_WEB_SEARCH), mean(*_MEMORY)]),
+    }

@@ -1,0 +1,69 @@
+"""Replies to the cases of the leaderboard, judged by its own rules or by ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from pytest_fcall.core.call import Calls
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.fault import Location
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Verdict
+from pytest_fcall.decoding import decode
+from pytest_fcall.matching import judge
+from pytest_fcall.matching.bfcl.verdict import verdict_of
+from pytest_fcall.suites.bfcl.answers import Answer
+from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
+from pytest_fcall.suites.bfcl.reading import typed_calls
+from pytest_fcall.suites.bfcl.score import official
+
+OFFICIAL_DECODERS: Final = frozenset({"bfcl", "bfcl_java", "bfcl_javascript"})
+"""Those that read what the official prompt asks for."""
+
+
+class BfclJudge:
+    """Judges one case. The row is understood when there is something to judge: most of a suite may not be run."""
+
+    def __init__(self, row: Mapping[str, Json], place: Location) -> None:
+        self._row = row
+        self._place = place
+        self._case: BfclCase | None = None
+
+    def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:
+        """Judge by the profile of the case."""
+        if self._case is None:
+            self._case = case_of(self._row, self._place)
+        if case.rules.profile == "strict":
+            return _strict(self._case, case, reply, calls)
+        ruling = official(self._case.exam, answer_of(reply, calls)).ruling
+        return replace(verdict_of(ruling, calls, self._case.expect), notes=calls.notes)
+
+
+def answer_of(reply: Reply, calls: Calls) -> Answer:
+    """The answer that a reply is, in the form in which the official harness stores it.
+
+    Where another decoder read the text, or a baseline kept the calls, the calls are the answer.
+    """
+    if reply.decoder in OFFICIAL_DECODERS:
+        return Answer("prompt", reply.text)
+    if reply.decoder is None and reply.tool_calls:
+        return Answer("fc", [{str(raw.name): _json_text(raw.arguments)} for raw in reply.tool_calls])
+    if calls.calls and calls.malformed is None:
+        return Answer("decoded", [{call.name: dict(call.arguments)} for call in calls.calls])
+    return Answer("undecodable", reply.text)
+
+
+def _json_text(arguments: Json) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
+def _strict(ours: BfclCase, case: Case, reply: Reply, calls: Calls) -> Verdict:
+    """Judge by our rules, as carefully read as `fcall score` reads."""
+    if reply.decoder in OFFICIAL_DECODERS:
+        calls = decode(replace(reply, decoder="python"), ours.case.tools)
+    calls = typed_calls(reply, calls, ours.case)
+    return judge(reply, calls, ours.expect, ours.case.tools, replace(case.rules, strings=ours.case.rules.strings))
