@@ -9,9 +9,12 @@ from pytest_fcall.core import Expectation, Tool, Turn, World
 
 
 def mode_of(turns: Sequence[Turn], world: World | None) -> Literal["request", "conversation"]:
-    """A conversation needs more than one request: turns, stages, canned results, something behind the tools."""
+    """A conversation needs more than one request: turns, stages, canned results, something behind the tools.
+
+    So does an answer that comes after calls, and calls that may come one after the other.
+    """
     longer = len(turns) > 1 or world is not None or any(turn.state or turn.result is not None for turn in turns)
-    if longer or any(turn.expect and _needs_results(turn.expect) for turn in turns):
+    if longer or any(turn.expect and _goes_on(turn.expect, answers=turn.answer is not None) for turn in turns):
         return "conversation"
     return "request"
 
@@ -35,7 +38,13 @@ def category_of(turns: Sequence[Turn], tools: Sequence[Tool], mode: str) -> str:
     return "multiple" if len(tools) > 1 else "simple"
 
 
-def _needs_results(expect: Expectation) -> bool:
-    if len(expect.stages) > 1 or any(_needs_results(one) for one in expect.alternatives):
+def _goes_on(expect: Expectation, *, answers: bool) -> bool:
+    """Whether the model is to have results of its calls, or may want them."""
+    if any(_goes_on(one, answers=answers) for one in expect.alternatives):
         return True
-    return any(call.canned for stage in expect.stages for call in stage)
+    calls = [call for stage in expect.stages for call in stage]
+    if len(expect.stages) > 1 or any(call.canned for call in calls):
+        return True
+    if expect.parallel == "free" and (len(calls) > 1 or any(call.times[1] != 1 for call in calls)):
+        return True
+    return answers and (bool(calls) or bool(expect.allow) or expect.extra == "allow" or expect.kind == "any_call")

@@ -2,12 +2,13 @@
 
 from pytest_fcall.core.backend import Backend, changes_of, prompt_of
 from pytest_fcall.core.call import Call, Calls
-from pytest_fcall.core.case import Case, Condition, Samples, Turn, World
+from pytest_fcall.core.case import Case, Condition, Samples, Turn, User, World
 from pytest_fcall.core.digest import canonical, catalogue_digest, digest, request_digest
 from pytest_fcall.core.environment import Environment, Executed
 from pytest_fcall.core.expectation import CallPattern, Canned, Expectation, ExpectedCall
 from pytest_fcall.core.failures import CaseRefused, ModelUnavailable, Unanswered
 from pytest_fcall.core.fault import Fault, FaultyCase, Location
+from pytest_fcall.core.following import Follower, Known, Named, Seen
 from pytest_fcall.core.model import Model
 from pytest_fcall.core.operators import OPERATORS, OperandKind, OperatorSpec
 from pytest_fcall.core.outcome import Outcome
@@ -37,14 +38,17 @@ __all__ = [
     "Fault",
     "FaultyCase",
     "Finish",
+    "Follower",
     "Held",
     "Json",
+    "Known",
     "Language",
     "Location",
     "MatchRule",
     "Message",
     "Model",
     "ModelUnavailable",
+    "Named",
     "OperandKind",
     "Operator",
     "OperatorSpec",
@@ -58,6 +62,7 @@ __all__ = [
     "Request",
     "Rules",
     "Samples",
+    "Seen",
     "Step",
     "Strings",
     "Tool",
@@ -65,6 +70,7 @@ __all__ = [
     "Turn",
     "Unanswered",
     "Usage",
+    "User",
     "Verdict",
     "World",
     "canonical",

@@ -46,14 +46,28 @@ class Samples:
 
 
 @dataclass(frozen=True, slots=True)
+class User:
+    """Who goes on talking when the model has answered: a script, or a model with a goal."""
+
+    script: tuple[str, ...] = ()
+    model: str | None = None
+    """`KIND:NAME`; None for the model under test itself."""
+    goal: str = ""
+    most: int = 10
+    """How often it may speak."""
+
+
+@dataclass(frozen=True, slots=True)
 class World:
-    """What stands behind the tools when they are really called."""
+    """What stands behind the tools when they are really called, and before the model."""
 
     environment: str | None = None
     setup: Mapping[str, Json] = field(default_factory=dict)
     stubs: Mapping[str, Json] = field(default_factory=dict)
     unmatched: Json = "fail"
     max_steps: int = 10
+    """How many requests each thing that the user says may take."""
+    user: User | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,13 @@ class Expectation:
     never: tuple[CallPattern, ...] = ()
     alternatives: tuple[Expectation, ...] = ()
     parallel: Literal["as_given", "free"] = "as_given"
+    """With `as_given` the calls of a stage come in one reply, and those of the next in a later one."""
+
+    @property
+    def all_calls(self) -> tuple[ExpectedCall, ...]:
+        """The calls of all stages, and of all alternatives."""
+        own = tuple(call for stage in self.stages for call in stage)
+        return own + tuple(call for each in self.alternatives for call in each.all_calls)
 
 
 def chosen(expectation: Expectation, alternative: int | None) -> Expectation:

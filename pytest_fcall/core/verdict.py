@@ -59,3 +59,5 @@ class Verdict:
     """Whether a model had a say in it (`$judge`)."""
     error_type: str | None = None
     """Under the `bfcl` profile, what the official checker calls the failure."""
+    turns: tuple[Verdict, ...] = ()
+    """Of a conversation: the verdict on each turn, in whose own words of calls `pairs` and `alternative` are."""

@@ -52,7 +52,7 @@ def judge(
 
 def _judge(reply: Reply, calls: Calls, expectation: Expectation, comparison: Comparison) -> Verdict:
     if expectation.kind == "any_of":
-        inside = (_inherits(alternative, expectation) for alternative in expectation.alternatives)
+        inside = (inherits(alternative, expectation) for alternative in expectation.alternatives)
         return _nearest([_judge(reply, calls, alternative, comparison) for alternative in inside])
     called = judge_calls(expectation, comparison)
     broken = broken_reply(reply, calls)
@@ -68,7 +68,7 @@ def _missing(called: Called, empty: Sequence[Reason]) -> Sequence[Reason]:
     return called.missing or empty
 
 
-def _inherits(alternative: Expectation, whole: Expectation) -> Expectation:
+def inherits(alternative: Expectation, whole: Expectation) -> Expectation:
     """Give an alternative what stands beside `any_of`: it holds whichever is taken."""
     return replace(
         alternative,

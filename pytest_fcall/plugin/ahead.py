@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
 from pytest_fcall.core import Case
 from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.asking import asker_of
+from pytest_fcall.plugin.conversing import Conversation
 from pytest_fcall.plugin.item import CaseItem, planned_request
 from pytest_fcall.plugin.limits import share_of_concurrency
 from pytest_fcall.plugin.sampling import first_portion, request_of_sample, samples_of
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from contextlib import AbstractContextManager
 
-    from pytest_fcall.core import Reply
 
 _WHERE_A_FAILURE_ENDS_IT = 16
 """Under -x and --maxfail few replies should be asked for in vain."""
@@ -49,7 +49,7 @@ class LookAhead:
         self._pause = 0
         """How many items may run before it is worth to look again, since all within reach are seen."""
         self._seen: set[int] = set()
-        self._waiting: set[Future[Reply]] = set()
+        self._waiting: set[Future[Any]] = set()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
@@ -64,11 +64,17 @@ class LookAhead:
             if not portion:
                 self._pause = max(0, min(self._portion, len(upcoming) // 2) - 1)
                 return
-            for future in answering(self._session.config).ask_ahead(portion):
+            for future in self._begun(portion):
                 self._waiting.add(future)
                 future.add_done_callback(self._waiting.discard)
 
-    def _questions(self, places: Iterable[int]) -> Iterator[Question]:
+    def _begun(self, portion: Sequence[Question | Conversation]) -> Sequence[Future[Any]]:
+        asking = answering(self._session.config)
+        questions = [each for each in portion if isinstance(each, Question)]
+        conversations = [each for each in portion if isinstance(each, Conversation)]
+        return [*asking.ask_ahead(questions), *asking.converse_ahead(conversations)]
+
+    def _questions(self, places: Iterable[int]) -> Iterator[Question | Conversation]:
         for place in places:
             if place not in self._seen:
                 self._seen.add(place)
@@ -95,22 +101,25 @@ def _expected(item: pytest.Item) -> int:
     return first_portion(samples_of(item.case, item.config))
 
 
-def _questions(item: CaseItem) -> list[Question]:
+def _questions(item: CaseItem) -> Sequence[Question | Conversation]:
     """What an item will ask in any case, if that is known before its fixtures are."""
     if item.named is None or not isinstance(item.case, Case):
         return []
     # What cannot be asked is for the item itself to say.
     with suppress(pytest.fail.Exception, pytest.skip.Exception):
         source = answering(item.config).source(item.named)
-        if not source.is_app and _is_plain(item, item.case):
+        if not source.is_app and _is_plain(item):
             request, asker = planned_request(item, item.case, source.settings), asker_of(item)
             samples = range(first_portion(samples_of(item.case, item.config)))
-            return [Question.of(source, request_of_sample(request, sample), asker) for sample in samples]
+            requests = [request_of_sample(request, sample) for sample in samples]
+            if item.case.mode == "conversation":
+                return [Conversation(item.case, source, each, asker) for each in requests]
+            return [Question.of(source, each, asker) for each in requests]
     return []
 
 
-def _is_plain(item: CaseItem, case: Case) -> bool:
-    if case.mode == "conversation" or item.is_skipped:
+def _is_plain(item: CaseItem) -> bool:
+    if item.is_skipped:
         return False
     definitions = getattr(item, "_fixtureinfo").name2fixturedefs.get("fc_model", ())  # noqa: B009  pytest's own
     changed = [each for each in item.ihook.pytest_fcall_request.get_hookimpls() if not _is_ours(each.plugin)]

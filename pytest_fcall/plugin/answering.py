@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from pytest_fcall.core import Backend, CaseRefused, ModelUnavailable, Reply, Unanswered
+from pytest_fcall.core import Backend, CaseRefused, ModelUnavailable, Reply, Transcript, Unanswered
 from pytest_fcall.core.extension import Decoder
+from pytest_fcall.plugin.conversing import Conversation, Conversing
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.kept import Kept
 from pytest_fcall.plugin.models import NamedModel
@@ -29,7 +30,14 @@ class Answer:
     """A reply, and when it was recorded if that was not now, in seconds since 1970."""
 
     reply: Reply
+    """Of a conversation, the last one."""
     recorded: float | None = None
+    transcript: Transcript | None = None
+
+    @property
+    def replies(self) -> Sequence[Reply]:
+        """All that the model said."""
+        return [step.reply for step in self.transcript.steps] if self.transcript else [self.reply]
 
 
 class Answering:
@@ -44,6 +52,8 @@ class Answering:
         self._unavailable: dict[str, str] = {}
         self._told: set[str] = set()
         """Why models are unavailable, where that is an error already."""
+        self._held_ahead: dict[tuple[str, int], Future[Answer]] = {}
+        """Conversations that no test has taken yet."""
         self.missing: set[str] = set()
         """Node ids of the tests that no recording could answer."""
         self.unanswered: set[str] = set()
@@ -105,6 +115,25 @@ class Answering:
             and not self._sending.is_under_way(question.digest)
             and not self._recorded(question)
         ]
+
+    def converse(self, conversation: Conversation) -> Answer:
+        """Hold a conversation, or take the one that is under way; the test ends in words as it does with `answer`."""
+        __tracebackhide__ = True
+        future = self._held_ahead.pop(conversation.key, None)
+        try:
+            if future is not None:
+                return self._sending.wait(future)
+            return self._sending.work(Conversing(self._config, self).hold(conversation))
+        except CancelledError as error:
+            self._fail(Question.of(*conversation[1:]), error)
+
+    def converse_ahead(self, conversations: Iterable[Conversation]) -> list[Future[Answer]]:
+        """Hold conversations that tests will want, where their model may be asked."""
+        live = [each for each in conversations if self._may_be_asked(each.source) and each.source.backend]
+        for each in live:
+            if each.key not in self._held_ahead:
+                self._held_ahead[each.key] = self._sending.start(Conversing(self._config, self).hold(each))
+        return [self._held_ahead[each.key] for each in live]
 
     def expect(self, requests: int) -> None:
         """Know how many requests are to come, for those who want to know how long it will take."""

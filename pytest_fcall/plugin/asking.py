@@ -15,6 +15,7 @@ from pytest_fcall.core import Backend, Case, CaseRefused, FaultyCase, Json, Mess
 from pytest_fcall.decoding import decode
 from pytest_fcall.plugin.answering import Answer, Answering, answering
 from pytest_fcall.plugin.calllist import CallList
+from pytest_fcall.plugin.conversing import Conversation
 from pytest_fcall.plugin.models import HOW_TO_NAME_ONE, NamedModel, named_models, parse_model
 from pytest_fcall.plugin.sources import Asker, Question, Source
 from pytest_fcall.plugin.words import fail
@@ -94,6 +95,23 @@ class AskModel:
         for question in questions:  # a comprehension would be a frame of its own, and shown
             answers.append(self._answering.answer(question))  # noqa: PERF401
         return answers
+
+    def conversations(self, case: Case, requests: Sequence[Request]) -> list[Answer]:
+        """Hold the conversation of a case once from each of these requests on, at the same time where the model can."""
+        __tracebackhide__ = True
+        held = [self._conversation(case, request) for request in requests]
+        if len(held) > 1:
+            self._answering.converse_ahead(held)
+        answers = []
+        for conversation in held:
+            answers.append(self._answering.converse(conversation))  # noqa: PERF401
+        return answers
+
+    def _conversation(self, case: Case, first: Request) -> Conversation:
+        __tracebackhide__ = True
+        if self._source is None:
+            fail(HOW_TO_NAME_ONE)
+        return Conversation(case, self._source, first, self._asker)
 
     def _question(self, request: Request) -> Question:
         __tracebackhide__ = True

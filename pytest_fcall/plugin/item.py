@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, cast
@@ -11,33 +10,30 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from pytest_fcall.cases import plan_request
-from pytest_fcall.core import Calls, Case, Condition, FaultyCase, Json, Model, Outcome, Reply, Request, Turn, Verdict
+from pytest_fcall.core import Case, Condition, FaultyCase, Json, Model, Outcome, Request, Verdict
 from pytest_fcall.core.glob import glob_matches
-from pytest_fcall.decoding import decode
-from pytest_fcall.matching import judge_turn
-from pytest_fcall.plugin.answering import Answer, answering
+from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.asking import AskModel
 from pytest_fcall.plugin.baseline import baselines
-from pytest_fcall.plugin.extensions import registry
+from pytest_fcall.plugin.judging import judged, judged_again
 from pytest_fcall.plugin.models import NamedModel
 from pytest_fcall.plugin.options import options
 from pytest_fcall.plugin.sampling import (
     ONCE,
     Asked,
-    Judged,
     Sampled,
     confirmed,
     first_portion,
     sampled,
     samples_of,
 )
-from pytest_fcall.plugin.standing import Standing, engine_of, standing, stanza_of
+from pytest_fcall.plugin.standing import Standing, standing, stanza_of
+from pytest_fcall.plugin.telling import told_of
 from pytest_fcall.plugin.words import fail, terminal_encoding
 from pytest_fcall.reporting import failure_text, fault_text, full_failure_text, safe_line
 from pytest_fcall.reporting.marks import escaped_for, marks_for
 from pytest_fcall.reporting.question import place_text
 from pytest_fcall.tracking.deciding import Deciding
-from pytest_fcall.tracking.stanza import Stanza
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
@@ -107,7 +103,6 @@ class CaseItem(pytest.Function):
         super().setup()
         model = cast("AskModel", self.funcargs["fc_model"])
         self._skip_or_excuse(case, model.id)
-        refuse_what_takes_more_than_a_request(case)
         self._refuse_damaged_baseline(model.id)
         request = self.ihook.pytest_fcall_request(
             item=self, case=case, request=planned_request(self, case, model.settings)
@@ -157,41 +152,19 @@ class CaseItem(pytest.Function):
 
     def _sampled(self, asked: Asked) -> Sampled:
         """All answers so far. Each is judged once."""
-        asked.judged.extend(self._judged(asked.case, answer) for answer in asked.answers[len(asked.judged) :])
+        asked.judged.extend(judged(self, asked.case, answer) for answer in asked.answers[len(asked.judged) :])
         return sampled(asked.judged, asked.samples.rule)
-
-    def _judged(self, case: Case, answer: Answer) -> Judged:
-        reply = replace(answer.reply, decoder=case.decoder) if case.decoder else answer.reply
-        calls = decode(reply, case.tools, registry(self.config).decoders)
-        (turn,) = case.turns
-        return Judged(answer, reply, calls, self._verdict(case, turn, reply, calls))
 
     def _standing(self, asked: Asked, whole: Sampled) -> Standing:
         case, shown, kept = asked.case, whole.shown, baselines(self.config)
         return standing(
-            whole.stanza(stanza_of(case, asked.request, shown.reply, shown.calls, shown.verdict)),
+            whole.stanza(stanza_of(case, asked.request, shown)),
             shown.verdict,
             case,
             kept.of(self.path, Model.by_id(asked.model.id)),
-            partial(self._judge_again, case),
+            partial(judged_again, self, case),
             kept.options,
         )
-
-    def _verdict(self, case: Case, turn: Turn, reply: Reply, calls: Calls) -> Verdict:
-        if case.judge is not None:
-            verdict = case.judge(case, reply, calls)
-        else:
-            verdict = judge_turn(reply, calls, turn, case.tools, case.rules, registry(self.config).comparators)
-        judged: Verdict = self.ihook.pytest_fcall_verdict(item=self, case=case, reply=reply, verdict=verdict)
-        return judged
-
-    def _judge_again(self, case: Case, stanza: Stanza) -> Verdict:
-        """Judge the calls of the baseline by the case as it is today."""
-        (turn,) = case.turns
-        if stanza.answer is None:
-            turn = replace(turn, answer=None)
-        reply = Reply(stanza.answer or "(not kept)", engine=engine_of(stanza))
-        return self._verdict(case, turn, reply, Calls(stanza.calls or ()))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
         """A judged failure is its own text; what a fixture or an app raised is pytest's to show."""
@@ -203,10 +176,11 @@ class CaseItem(pytest.Function):
         case, shown, encoding = asked.case, whole.shown, terminal_encoding()
         told = [*whole.told, *(self.standing.told if self.standing else ())]
         width = self.config.get_terminal_writer().fullwidth
-        write = full_failure_text if self.config.get_verbosity() > 1 else partial(failure_text, width=width)
-        text = write(
-            case, shown.calls, shown.verdict, shown.reply, asked.model.id, since=told, marks=marks_for(encoding)
-        )
+        fully = self.config.get_verbosity() > 1
+        write = full_failure_text if fully else partial(failure_text, width=width)
+        marks = marks_for(encoding)
+        part = told_of(shown, case, marks, fully=fully)
+        text = write(*part.judged, asked.model.id, story=part.story, since=told, marks=marks)
         return escaped_for(encoding, text)
 
     def _complaint(self, case: Case, complaint: str) -> str:
@@ -245,10 +219,3 @@ def planned_request(item: CaseItem, case: Case, settings: Mapping[str, Json]) ->
 
 def _first_for(conditions: tuple[Condition, ...], model: str) -> Condition | None:
     return next((c for c in conditions if not c.models or any(glob_matches(glob, model) for glob in c.models)), None)
-
-
-def refuse_what_takes_more_than_a_request(case: Case) -> None:
-    """End the test in words where a case asks for something that this version reads but cannot carry out."""
-    __tracebackhide__ = True
-    if case.mode == "conversation":
-        fail("this case needs a conversation, which this version can read but not hold")

@@ -51,20 +51,25 @@ class Asked:
         """Ask so many times more. The test ends in words where there is no reply to be had."""
         __tracebackhide__ = True
         samples = range(len(self.answers), len(self.answers) + count)
-        self.answers.extend(self.model.answers([request_of_sample(self.request, sample) for sample in samples]))
+        requests = [request_of_sample(self.request, sample) for sample in samples]
+        if self.case.mode == "conversation":
+            self.answers.extend(self.model.conversations(self.case, requests))
+        else:
+            self.answers.extend(self.model.answers(requests))
 
     @property
     def usage(self) -> Usage | None:
         """The tokens of all of them."""
-        known = [each.reply.usage for each in self.answers if each.reply.usage]
+        known = [reply.usage for each in self.answers for reply in each.replies if reply.usage]
         if not known:
             return None
         return Usage(**{name: _sum([getattr(usage, name) for usage in known]) for name in _TOKENS})
 
     @property
     def seconds(self) -> float | None:
-        """How long one of them took: the one in the middle."""
-        known = sorted(each.reply.seconds for each in self.answers if each.reply.seconds is not None)
+        """How long one of them took, all its requests together: the one in the middle."""
+        times = [[reply.seconds for reply in each.replies if reply.seconds is not None] for each in self.answers]
+        known = sorted(sum(each) for each in times if each)
         return known[(len(known) - 1) // 2] if known else None
 
     @property

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
-from pytest_fcall.core import Backend, Reply, Request
+from pytest_fcall.core import Backend, Reply
 from pytest_fcall.plugin.kept import Kept
 from pytest_fcall.plugin.sources import Question
 from pytest_fcall.plugin.words import fail
 
 if TYPE_CHECKING:
-    from asyncio import Runner
-    from collections.abc import Iterable, Sequence
+    from asyncio import AbstractEventLoop, Runner
+    from collections.abc import Coroutine, Iterable, Sequence
     from concurrent.futures import Future
 
     from pytest_fcall.backends.dispatch import Arrival, Dispatcher
     from pytest_fcall.plugin.live import LiveLine
+
+
+_T = TypeVar("_T")
 
 
 class Sending:
@@ -48,11 +51,10 @@ class Sending:
     def ask(self, backend: Backend, question: Question) -> Reply:
         """Ask, and wait for the reply. Raises what the back end raises, and StoreError."""
         if question.source.is_app:
-            reply = self._run(backend, question.request)
+            reply = self.work(backend.complete(question.request))
             self._kept.keep_soon(question, reply)
             return reply
-        future = self._submitted(backend, question)
-        reply = self._line.wait(future) if self._line else future.result()
+        reply = self.wait(self._submitted(backend, question))
         self._note_use(question)
         return reply
 
@@ -67,6 +69,23 @@ class Sending:
         reply = await wrap_future(self._submitted(backend, question))
         self._note_use(question)
         return reply
+
+    def start(self, work: Coroutine[object, None, _T]) -> Future[_T]:
+        """Begin something in the dispatcher's thread that asks as it goes."""
+        return self._dispatching().run(work)
+
+    def wait(self, future: Future[_T]) -> _T:
+        """Wait for what was begun there."""
+        return self._line.wait(future) if self._line else future.result()
+
+    def work(self, work: Coroutine[object, None, _T]) -> _T:
+        """Do it here, and wait."""
+        try:
+            here = self._here()
+        except BaseException:
+            work.close()
+            raise
+        return here.run_until_complete(work)
 
     def notes(self) -> list[str]:
         """What the dispatcher has to say."""
@@ -117,7 +136,8 @@ class Sending:
             for job, reply in arrivals:
                 self._line.paid(job.model_id, reply.usage)
 
-    def _run(self, backend: Backend, request: Request) -> Reply:
+    def _here(self) -> AbstractEventLoop:
+        """The event loop of this thread, which waits as long as something is done in it."""
         import asyncio
 
         if self._runner is None:
@@ -125,4 +145,4 @@ class Sending:
         with suppress(RuntimeError):
             asyncio.get_running_loop()
             fail("fc_model(…) cannot wait inside an async test: write `await fc_model.ask(…)`")
-        return self._runner.get_loop().run_until_complete(backend.complete(request))
+        return self._runner.get_loop()

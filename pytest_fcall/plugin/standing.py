@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from itertools import islice
 
 from pytest_fcall.backends.secrets import public
-from pytest_fcall.core import Calls, Case, Json, Outcome, Reply, Request, Verdict, canonical
+from pytest_fcall.core import Case, Json, Outcome, Request, Verdict, canonical
 from pytest_fcall.plugin.baseline_options import BaselineOptions
+from pytest_fcall.plugin.sampling import Judged
 from pytest_fcall.tracking.baseline_file import Baseline
 from pytest_fcall.tracking.comparison import Comparison, Judge, compare, reason_pairs
 from pytest_fcall.tracking.difference import differences
+from pytest_fcall.tracking.held import results_of, steps_of
 from pytest_fcall.tracking.question import changes, digests_of, told_changes
 from pytest_fcall.tracking.rates import rate_of
 from pytest_fcall.tracking.stanza import Stanza, stanza_to_json
@@ -80,8 +82,9 @@ class Standing:
             return None
 
 
-def stanza_of(case: Case, request: Request, reply: Reply, calls: Calls, verdict: Verdict) -> Stanza:
+def stanza_of(case: Case, request: Request, judged: Judged) -> Stanza:
     """What a baseline would keep of a verdict."""
+    reply, calls, verdict, transcript = judged.reply, judged.calls, judged.verdict, judged.answer.transcript
     whole = calls.malformed is None and not any(reason.kind in _BROKEN for reason in verdict.reasons)
     engine = dict(reply.engine)
     return Stanza(
@@ -90,9 +93,17 @@ def stanza_of(case: Case, request: Request, reply: Reply, calls: Calls, verdict:
         reasons=reason_pairs(verdict),
         calls=calls.calls if whole else None,
         answer=reply.text if case.turns[-1].answer is not None else None,
+        steps=steps_of(transcript) if transcript and whole else None,
+        results=results_of(transcript) if transcript and whole and _needs_results(case) else None,
         digests=digests_of(Request(request.messages, request.tools, public(request.settings))),
         provenance={"engine": engine} if engine else {},
     )
+
+
+def _needs_results(case: Case) -> bool:
+    """Whether the verdict speaks of what calls gave."""
+    names = (call.name for turn in case.turns if turn.expect for call in turn.expect.all_calls)
+    return any(names) or any(turn.result is not None for turn in case.turns)
 
 
 def standing(

@@ -7,6 +7,7 @@ from pytest_fcall.reporting.full import full_failure_text
 from pytest_fcall.reporting.header import header_lines
 from pytest_fcall.reporting.safe import safe, safe_line
 from pytest_fcall.reporting.summary import file_lines, last_line, summary_lines
+from pytest_fcall.reporting.transcript import latest, transcript_lines, turn_at_fault
 
 __all__ = [
     "equality_lines",
@@ -16,7 +17,10 @@ __all__ = [
     "full_failure_text",
     "header_lines",
     "last_line",
+    "latest",
     "safe",
     "safe_line",
     "summary_lines",
+    "transcript_lines",
+    "turn_at_fault",
 ]

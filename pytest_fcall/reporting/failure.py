@@ -30,12 +30,14 @@ def failure_text(
     reply: Reply,
     model: str | None = None,
     *,
+    story: Sequence[str] = (),
     since: Sequence[str] = (),
     width: int = 100,
     marks: Marks = UNICODE,
 ) -> str:
     """Say what is wrong, where the case stands, what was asked, what was expected and called, and what changed `since`.
 
+    `story` is what went before in a conversation.
     At most twelve lines of `width` columns; `full_failure_text` leaves nothing out. The first line, which pytest's
     short summary repeats, is never cut for want of width.
     """
@@ -44,6 +46,7 @@ def failure_text(
     if verdict.error_type:
         headline = f"{headline} (bfcl: {safe_line(verdict.error_type)})"
     top = [f"  {place_text(case.location)}asked{f' {safe_line(model)}' if model else ''}: {asked(case)}"]
+    top += story
     bottom = [*_instead(calls, reply), *reasons[1:], *(f"  {safe_line(line)}" for line in since)]
     pairs = paired(chosen(expectation_of(case), verdict.alternative), calls.calls, verdict)
     middle = _comparison(pairs, _LINES - 1 - len(top) - len(bottom), width, marks)

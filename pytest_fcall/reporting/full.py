@@ -23,6 +23,7 @@ def full_failure_text(
     reply: Reply,
     model: str | None = None,
     *,
+    story: Sequence[str] = (),
     since: Sequence[str] = (),
     marks: Marks = UNICODE,
 ) -> str:
@@ -30,6 +31,7 @@ def full_failure_text(
     pairs = paired(chosen(expectation_of(case), verdict.alternative), calls.calls, verdict)
     blocks = (
         ("asked", [line for message in judged_turn(case).messages for line in _message(message)]),
+        ("so far", [line.removeprefix("  ") for line in story]),
         ("expected and called", [line for pair in pairs for line in _pair(pair, marks)]),
         ("reasons", [line for reason in verdict.reasons for line in _reason(reason)]),
         ("baseline", [safe_line(line) for line in since]),

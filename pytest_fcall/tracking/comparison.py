@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeAlias
 
-from pytest_fcall.core import Case, Outcome, Verdict
+from pytest_fcall.core import Call, Case, Outcome, Verdict
 from pytest_fcall.tracking.closed import closed
 from pytest_fcall.tracking.difference import differences, same_calls
 from pytest_fcall.tracking.rates import is_worse, rate_of
@@ -109,10 +110,25 @@ def _of_right_answer(now: Stanza, verdict: Verdict, baseline: Stanza, before: _B
 
 def _drift(now: Stanza, verdict: Verdict, baseline: Stanza, before: Verdict | None, case: Case) -> tuple[str, ...]:
     """What changed beside all that the expectation leaves open, alternatives included."""
-    if before is None or before is verdict or before.alternative != verdict.alternative:
+    if before is None or before is verdict:
         return ()
-    expectation, rules = case.turns[-1].expect, case.rules
-    new = closed(expectation, verdict, now.calls or (), rules)
-    old = closed(expectation, before, baseline.calls or (), rules)
-    places = dict.fromkeys((*new, *old))
-    return tuple(differences(*([call for place in places for call in side.get(place, ())] for side in (old, new))))
+    old, new = ([*_turns(side, stanza)] for side, stanza in ((before, baseline), (verdict, now)))
+    if [each.alternative for each, _ in old] != [each.alternative for each, _ in new]:
+        return ()
+    sides: tuple[list[Call], list[Call]] = ([], [])
+    for turn, *both in zip(case.turns, old, new, strict=False):
+        found = [closed(turn.expect, each, calls, case.rules) for each, calls in both]
+        for place in dict.fromkeys((*found[1], *found[0])):
+            for side, calls in zip(sides, found, strict=True):
+                side.extend(calls.get(place, ()))
+    return tuple(differences(*sides))
+
+
+def _turns(verdict: Verdict, stanza: Stanza) -> Iterator[tuple[Verdict, Sequence[Call]]]:
+    """The verdict on each turn, and the calls that it speaks of."""
+    if not verdict.turns:
+        yield verdict, stanza.calls or ()
+        return
+    calls = iter(stanza.calls or ())
+    for turn, counts in zip(verdict.turns, stanza.steps or (), strict=False):
+        yield turn, tuple(islice(calls, sum(counts)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from pytest_fcall.core import Call, Json
 from pytest_fcall.tracking.fields import Fields
@@ -19,6 +20,10 @@ class Stanza:
     """(kind, path) of each Reason."""
     calls: tuple[Call, ...] | None = None
     """What was called, without the wire's ids; None where the reply could not be read to its end."""
+    steps: tuple[tuple[int, ...], ...] | None = None
+    """Of a conversation: how many of the calls were in each reply, turn by turn."""
+    results: tuple[Json, ...] | None = None
+    """What the calls gave, kept only where the case speaks of it; an error as `{"error": text}`."""
     answer: str | None = None
     """The text of the reply, kept only where the case expects something of it."""
     samples: tuple[int, int] | None = None
@@ -41,6 +46,8 @@ def stanza_to_json(stanza: Stanza) -> dict[str, Json]:
         "valid": stanza.valid,
         "reasons": [list(reason) for reason in stanza.reasons] or None,
         "calls": calls,
+        "steps": [list(turn) for turn in stanza.steps] if stanza.steps else None,
+        "results": list(stanza.results) if stanza.results is not None else None,
         "answer": stanza.answer,
         "samples": list(stanza.samples) if stanza.samples else None,
         "because": stanza.because,
@@ -62,6 +69,8 @@ def stanza_from_json(data: Json) -> Stanza:
         valid=fields.required("valid", bool),
         reasons=_reasons(fields),
         calls=_calls(fields),
+        steps=_steps(fields),
+        results=_results(fields),
         answer=fields.optional("answer", str),
         samples=_samples(fields),
         because=fields.optional("because", str),
@@ -94,6 +103,20 @@ def _calls(fields: Fields) -> tuple[Call, ...] | None:
 
 def _call(fields: Fields) -> Call:
     return Call(fields.required("name", str), fields.required("arguments", dict))
+
+
+def _steps(fields: Fields) -> tuple[tuple[int, ...], ...] | None:
+    found: Sequence[Json] | None = fields.optional("steps", list)
+    if found is None:
+        return None
+    if not all(isinstance(turn, list) and all(type(count) is int and count >= 0 for count in turn) for turn in found):
+        raise ValueError("`steps` is not a list of lists of numbers")
+    return tuple(tuple(cast("list[int]", turn)) for turn in found)
+
+
+def _results(fields: Fields) -> tuple[Json, ...] | None:
+    found: Sequence[Json] | None = fields.optional("results", list)
+    return None if found is None else tuple(found)
 
 
 def _samples(fields: Fields) -> tuple[int, int] | None:

@@ -53,21 +53,6 @@ def test_only_an_unreadable_file_is_a_collection_error(shop: Shop) -> None:
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
-def test_what_needs_a_conversation_says_that_it_cannot_be_held_yet(shop: Shop) -> None:
-    shop.cases(
-        """
-        cases:
-          - id: two_turns
-            turns:
-              - {user: Weather in Oslo?, expect: [{get_weather: {city: Oslo}}]}
-              - {user: And in Rome?, expect: [{get_weather: {city: Rome}}]}
-        """
-    )
-    result = shop.ask()
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*needs a conversation*"])
-
-
 def test_a_terminal_without_unicode_gets_the_same_lines_in_ascii(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     monkeypatch.setenv("PYTHONUTF8", "0")

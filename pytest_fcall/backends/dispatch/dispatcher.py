@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import random
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from typing import TypeVar
 
 from pytest_fcall.backends.dispatch.arrivals import Arrival, Arrivals
 from pytest_fcall.backends.dispatch.asking import Asking
@@ -16,6 +17,8 @@ from pytest_fcall.backends.dispatch.clock import Clock, SystemClock
 from pytest_fcall.backends.dispatch.job import Figures, Job
 from pytest_fcall.backends.dispatch.limits import Limits
 from pytest_fcall.core import Backend, Reply
+
+_T = TypeVar("_T")
 
 FAREWELL = 0.4
 """Seconds that each of the two last things may take: requests to be cancelled, and back ends to be closed."""
@@ -69,6 +72,16 @@ class Dispatcher:
             self._figures.submitted += 1
             self._loop.call_soon_threadsafe(self._begin, job, future)
             return future
+
+    def run(self, work: Coroutine[object, None, _T]) -> Future[_T]:
+        """Have something done in the event loop, such as a conversation that submits jobs as it goes."""
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise RuntimeError("the dispatcher is closed")
+            if self._thread is None:
+                self._start()
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def figures(self) -> Figures:
         """Tell how far the work is."""

@@ -71,10 +71,10 @@ _SHARED: Mapping[str, Schema] = MappingProxyType(
         "stubs": mapping("Results by tool name, for calls that bring none of their own."),
         "unmatched": anything("What a call that nothing answers gives back; `fail` (the default) ends the case."),
         "max_steps": integer("The most requests that each thing the user says may take.", 1),
-        "user": record(
+        "user": obj(
             "Who goes on talking when the model has answered.",
             {
-                "script": items("What the user says, one after the other.", string("What the user says.")),
+                "script": array("What the user says, one after the other.", string("What is said.")),
                 "goal": string("What the user wants, for a model that plays the user."),
                 "model": string("The model that plays the user; without it, the model under test."),
                 "most": integer("How often the user may speak.", 1),

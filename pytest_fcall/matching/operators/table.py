@@ -42,8 +42,8 @@ def _literal(operator: Operator, got: Json, at: Place, compare: Compare) -> list
 
 
 def _from_earlier(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
-    why = f"`$from` refers to {operator.operand!r}, a call earlier in a conversation, and this is a single reply."
-    return at.undecided(operator, got, why)
+    why = operator.options.get("lacks", "there is no earlier call in a single reply")
+    return at.undecided(operator, got, f"`$from: {operator.operand}` has no value: {why}.")
 
 
 def _judged(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:

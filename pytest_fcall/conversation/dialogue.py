@@ -1,0 +1,122 @@
+"""Model and tools in turns, until the model stops calling."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pytest_fcall.conversation.messages import named_calls, spoken, told
+from pytest_fcall.conversation.results import Open, Results, Unanswered
+from pytest_fcall.conversation.trail import after_trail, steps_of_trail
+from pytest_fcall.conversation.user import Talk
+from pytest_fcall.core.call import Calls
+from pytest_fcall.core.case import Case, Turn, World
+from pytest_fcall.core.expectation import Expectation
+from pytest_fcall.core.following import Follower, Known
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.transcript import Held, Step, Transcript
+from pytest_fcall.core.values import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a conversation is handed."""
+
+    ask: Callable[[Request], Awaitable[Reply]]
+    """The model; what it raises ends the conversation."""
+    decode: Callable[[Reply], Calls]
+    follow: Callable[[Expectation | None, Known], Follower]
+    """Follows one turn, with the named calls of the turns before."""
+    open_environment: Open | None = None
+    talk: Talk | None = None
+    """Who goes on talking when the model has answered."""
+
+
+async def hold(case: Case, first: Request, ground: Ground) -> Transcript:
+    """Hold the conversation that begins with the request `first`, as far as it goes.
+
+    It ends after a turn in which something was called that may not be, or not called that must be: what the user
+    says next would make no sense. Whether the turns were right is for others to say.
+    """
+    results = Results(case.world or World(), ground.open_environment)
+    dialogue = _Dialogue(case, first, ground, results)
+    known: Known = {}
+    turns: list[Held] = []
+    try:
+        for turn in case.turns:
+            if turns:
+                dialogue.messages += turn.messages
+            follower = ground.follow(turn.expect, known)
+            turns.append(await dialogue.turn(turn, follower))
+            known = follower.known
+            if turns[-1].end != "answered" or not follower.is_complete:
+                break
+    finally:
+        await results.close()
+    return Transcript(tuple(turns))
+
+
+class _Dialogue:
+    """The messages so far, and what they are made with."""
+
+    def __init__(self, case: Case, first: Request, ground: Ground, results: Results) -> None:
+        self.messages: list[Message] = [*first.messages]
+        self._first = first
+        self._ground = ground
+        self._results = results
+        self._max_steps = (case.world or World()).max_steps
+        self._made = 0
+        """Calls so far."""
+
+    async def turn(self, turn: Turn, follower: Follower) -> Held:
+        """Hold one turn; with somebody who goes on talking, until that one has nothing more to say."""
+        steps: list[Step] = []
+        end = await self._until_answered(steps, follower)
+        while end == "answered" and self._ground.talk and (said := await self._ground.talk(self.messages)):
+            self.messages.append({"role": "user", "content": said})
+            end = await self._until_answered(steps, follower)
+        state = await self._results.state([*turn.state]) if turn.state is not None and end == "answered" else None
+        return Held(tuple(steps), end, state)
+
+    async def _until_answered(
+        self, steps: list[Step], follower: Follower
+    ) -> Literal["answered", "step_limit", "stopped"]:
+        for _ in range(self._max_steps):
+            request = replace(self._first, messages=tuple(self.messages))
+            reply = await self._ground.ask(request)
+            calls = self._ground.decode(reply)
+            step = Step(request, reply, replace(calls, calls=tuple(named_calls(calls.calls, self._made))))
+            self._made += len(calls.calls)
+            if reply.trail:
+                return self._of_app(step, steps, follower)
+            steps.append(step)
+            if not _is_whole(step):
+                return "stopped"
+            self.messages.append(spoken(reply, step.calls))
+            if not step.calls.calls:
+                return "answered"
+            try:
+                results = await self._results.of(follower.take(reply, step.calls.calls))
+            except Unanswered:
+                return "stopped"
+            follower.answered(results)
+            steps[-1] = replace(step, results=tuple(results))
+            self.messages += told(step.calls.calls, results)
+        return "step_limit"
+
+    def _of_app(self, step: Step, steps: list[Step], follower: Follower) -> Literal["answered", "stopped"]:
+        """An app that carried out its calls itself has come to an end with them."""
+        for taken in steps_of_trail(step):
+            follower.take(taken.reply, taken.calls.calls)
+            follower.answered(taken.results)
+            steps.append(taken)
+        self.messages = after_trail(step)
+        return "answered" if _is_whole(step) else "stopped"
+
+
+def _is_whole(step: Step) -> bool:
+    """Whether it can be gone on from."""
+    broken = step.calls.malformed is not None or step.reply.refusal is not None
+    return not broken and step.reply.finish not in ("length", "refusal", "content_filter")

@@ -1,0 +1,48 @@
+"""A reply, and what came of its calls, as messages in OpenAI's form; back ends write them as their wire wants them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from pytest_fcall.core.call import Call, Calls
+from pytest_fcall.core.environment import Executed
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.values import Json, Message
+
+
+def named_calls(calls: Sequence[Call], made: int) -> list[Call]:
+    """Give every call a name that its result can repeat: the wire's, else one by the number of calls made before."""
+    return [
+        call if call.id else Call(call.name, call.arguments, f"call_{number}")
+        for number, call in enumerate(calls, made + 1)
+    ]
+
+
+def spoken(reply: Reply, calls: Calls) -> Message:
+    """What the model said. Text that calls were read out of is written anew by whoever tells it to a model."""
+    if not calls.calls:
+        return {"role": "assistant", "content": reply.text}
+    text = reply.text if reply.decoder is None else ""
+    return {"role": "assistant", "content": text or None, "tool_calls": [_called(call) for call in calls.calls]}
+
+
+def told(calls: Iterable[Call], results: Iterable[Executed]) -> list[Message]:
+    """What came of each call, in the order of the calls."""
+    return [
+        {"role": "tool", "tool_call_id": call.id, "content": _content(result)}
+        for call, result in zip(calls, results, strict=True)
+    ]
+
+
+def _called(call: Call) -> Json:
+    return {
+        "id": call.id,
+        "type": "function",
+        "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)},
+    }
+
+
+def _content(result: Executed) -> str:
+    value: Json = result.value if result.error is None else {"error": result.error}
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

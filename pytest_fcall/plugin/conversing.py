@@ -1,0 +1,122 @@
+"""Conversations on their way: each is held in an event loop, and its steps are asked for like requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from pytest_fcall.core import Case, Expectation, Follower, Known, Reply, Request
+from pytest_fcall.decoding import decode
+from pytest_fcall.matching import Exam, Following
+from pytest_fcall.plugin.extensions import registry
+from pytest_fcall.plugin.models import NamedModel, parse_model
+from pytest_fcall.plugin.sources import Asker, Question, Source
+from pytest_fcall.plugin.words import fail
+from pytest_fcall.plugin.worlds import environment_ground
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from pytest_fcall.conversation.dialogue import Ground
+    from pytest_fcall.conversation.user import Talk
+    from pytest_fcall.core import Environment, User, World
+    from pytest_fcall.plugin.answering import Answer, Answering
+
+
+class Conversation(NamedTuple):
+    """A case to be held from its first request on, with whom, and the test that wants it."""
+
+    case: Case
+    source: Source
+    first: Request
+    asker: Asker
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Names it among those of a session."""
+        return self.asker.nodeid, self.first.sample
+
+
+@dataclass(frozen=True, slots=True)
+class Conversing:
+    """Holds conversations with what a session has."""
+
+    config: pytest.Config
+    answering: Answering
+
+    async def hold(self, conversation: Conversation) -> Answer:
+        """Hold it. What ends the test is raised, as asking for a single reply would."""
+        from pytest_fcall.conversation.dialogue import hold
+        from pytest_fcall.conversation.environments import WorldFailed
+        from pytest_fcall.plugin.answering import Answer
+
+        __tracebackhide__ = True
+        moments: list[float | None] = []
+        ground = self._ground(conversation, moments)
+        try:
+            transcript = await hold(conversation.case, conversation.first, ground)
+        except WorldFailed as error:
+            fail(f"{conversation.case.id}: {error}")
+        return Answer(transcript.steps[-1].reply, _recorded(moments), transcript)
+
+    def _ground(self, conversation: Conversation, moments: list[float | None]) -> Ground:
+        from pytest_fcall.conversation.dialogue import Ground
+
+        case, known = conversation.case, registry(self.config)
+        exam = Exam(case.tools, case.rules, known.comparators)
+
+        def follow(expectation: Expectation | None, names: Known) -> Follower:
+            return Following(expectation, exam, names)
+
+        return Ground(
+            ask=self._asks(conversation.source, conversation.asker, moments),
+            decode=lambda reply: decode(as_case_says(case, reply), case.tools, known.decoders),
+            follow=follow,
+            open_environment=self._opens(case.world, conversation) if case.world and case.world.environment else None,
+            talk=self._talk(case.world.user, conversation, moments) if case.world and case.world.user else None,
+        )
+
+    def _asks(self, source: Source, asker: Asker, moments: list[float | None]) -> Callable[[Request], Awaitable[Reply]]:
+        async def ask(request: Request) -> Reply:
+            __tracebackhide__ = True
+            answer = await self.answering.answer_async(Question.of(source, request, asker))
+            moments.append(answer.recorded)
+            return answer.reply
+
+        return ask
+
+    def _opens(self, world: World, conversation: Conversation) -> Callable[[], Awaitable[Environment]]:
+        async def opened() -> Environment:
+            from pytest_fcall.conversation.environments import open_environment
+
+            ground = environment_ground(self.config, conversation.asker.file)
+            return await open_environment(world, conversation.case.tools, ground)
+
+        return opened
+
+    def _talk(self, user: User, conversation: Conversation, moments: list[float | None]) -> Talk:
+        from pytest_fcall.conversation.user import talk_of
+
+        source = self._player(user.model, conversation.source) if user.model else conversation.source
+        return talk_of(user, self._asks(source, conversation.asker, moments), source.settings)
+
+    def _player(self, name: str, under_test: Source) -> Source:
+        """The model that plays a user; it is asked only where the model under test may be."""
+        try:
+            model = parse_model(name, "`user`", self.config.rootpath)
+        except pytest.UsageError as error:
+            fail(str(error))
+        return self.answering.source(NamedModel(model, "fixture", live=under_test.named.live))
+
+
+def as_case_says(case: Case, reply: Reply) -> Reply:
+    """The reply, to be read by the case's own decoder if it names one."""
+    return replace(reply, decoder=case.decoder) if case.decoder else reply
+
+
+def _recorded(moments: list[float | None]) -> float | None:
+    """When the oldest reply was recorded, where none was given now."""
+    known = [moment for moment in moments if moment is not None]
+    return min(known) if known and len(known) == len(moments) else None

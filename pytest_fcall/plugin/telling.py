@@ -1,0 +1,39 @@
+"""What of an answer is told where it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from pytest_fcall.core import Calls, Case, Reply, Verdict
+from pytest_fcall.plugin.conversing import as_case_says
+from pytest_fcall.plugin.sampling import Judged
+from pytest_fcall.reporting import latest, transcript_lines, turn_at_fault
+from pytest_fcall.reporting.marks import Marks
+
+_LONGEST = 20_000
+_LINES = 4
+"""So many lines of what went before are shown of a conversation."""
+
+
+class Part(NamedTuple):
+    """The case, calls, verdict and reply to speak of: of a conversation those of one turn, and what went before."""
+
+    judged: tuple[Case, Calls, Verdict, Reply]
+    story: Sequence[str] = ()
+
+
+def told_of(shown: Judged, case: Case, marks: Marks, *, fully: bool) -> Part:
+    """The whole answer; of a conversation the turn at fault, and what went before it."""
+    transcript, verdict = shown.answer.transcript, shown.verdict
+    if transcript is None or not verdict.turns:
+        return Part((case, shown.calls, verdict, shown.reply))
+    number = turn_at_fault(verdict)
+    held = transcript.turns[min(number, len(transcript.turns) - 1)]
+    calls = Calls(held.calls, held.steps[-1].calls.malformed)
+    reply = as_case_says(case, held.steps[-1].reply)
+    story = transcript_lines(transcript, verdict, marks, *([_LONGEST] if fully else []))
+    one = replace(case, turns=(case.turns[number],))
+    told = replace(verdict.turns[number], notes=verdict.notes)
+    return Part((one, calls, told, reply), story if fully else latest(story, _LINES, marks))
