@@ -1,5 +1,7 @@
 """An MCP server for tests: offers the tools of a JSON file, as that file is when they are asked for.
 
+Those that stand in CALLED can be called, too.
+
 python mcp_server.py TOOLS.json [--page N] [--token TOKEN] [--http]
 
 Pages hold N tools. With a token, it is wanted in the variable SHOP_TOKEN, or over HTTP in the header Authorization.
@@ -14,6 +16,7 @@ import json
 import os
 import socket
 import sys
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import Any
@@ -39,7 +42,39 @@ def make_server(tools: Path, page: int) -> Server[Any]:
         shown = [types.Tool.model_validate(tool) for tool in offered[start : start + page]]
         return types.ListToolsResult(tools=shown, next_cursor=more)
 
-    return Server("shop", on_list_tools=list_tools)
+    counted: list[str] = []
+
+    async def call_tool(_: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
+        counted.append(params.name)
+        return CALLED[params.name](params.arguments or {}, counted)
+
+    return Server("shop", on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def text(said: str, **more: Any) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=said)], **more)
+
+
+def late(seconds: float) -> types.CallToolResult:
+    time.sleep(seconds)
+    return text("at last")
+
+
+def picture() -> types.CallToolResult:
+    image = types.ImageContent(type="image", data="AAAA", mime_type="image/png")
+    return types.CallToolResult(content=[types.TextContent(type="text", text="here"), image])
+
+
+CALLED: dict[str, Callable[[dict[str, Any], list[str]], types.CallToolResult]] = {
+    "add": lambda given, _: text("3", structured_content={"sum": given["a"] + given["b"]}),
+    "count": lambda _, counted: text(str(counted.count("count"))),
+    "fail": lambda _, __: text("out of pears", is_error=True),
+    "huge": lambda given, _: text("x" * int(given["size"])),
+    "leave": lambda _, __: os._exit(3),
+    "picture": lambda _, __: picture(),
+    "slow": lambda given, _: late(given["seconds"]),
+    "variable": lambda given, _: text(os.environ.get(given["name"], "unset")),
+}
 
 
 async def over_stdio(server: Server[Any]) -> None:

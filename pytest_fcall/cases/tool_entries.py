@@ -147,7 +147,7 @@ class _Source:
             message = f"the tools of this source are not in {shown(path.name)}"
             self.faults.add("not-locked", node, message, f"run: fcall tools lock {self._case_file()}")
             return []
-        return tools
+        return [replace(tool, origin={"mcp": key["mcp"]}) for tool in tools] if kind == "mcp" else tools
 
     def _case_file(self) -> str:
         path, root = self.place.case_file, self.place.root

@@ -5,7 +5,8 @@ is its result.
 """
 
 from pytest_fcall.conversation.environments.ground import EnvironmentGround
+from pytest_fcall.conversation.environments.kept import Kept, NotRecorded
 from pytest_fcall.conversation.environments.opening import open_environment
 from pytest_fcall.conversation.execution.worker import WorldFailed
 
-__all__ = ["EnvironmentGround", "WorldFailed", "open_environment"]
+__all__ = ["EnvironmentGround", "Kept", "NotRecorded", "WorldFailed", "open_environment"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_fcall.conversation.environments.kept import Kept
 from pytest_fcall.conversation.execution.limits import USUAL, Limits
 
 
@@ -17,3 +18,5 @@ class EnvironmentGround:
     folder: Path
     """Where the case file lies."""
     limits: Limits = USUAL
+    kept: Kept | None = None
+    """Where results of servers are kept; None keeps nothing."""

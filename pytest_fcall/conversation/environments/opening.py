@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_fcall.conversation.environments.ground import EnvironmentGround
+from pytest_fcall.conversation.environments.mcp import open_mcp
 from pytest_fcall.conversation.environments.offered import Offered, source_name
 from pytest_fcall.conversation.execution.limits import Behind
 from pytest_fcall.conversation.execution.worker import Worker, WorldFailed
@@ -18,12 +19,14 @@ async def open_environment(world: World, tools: Sequence[Tool], ground: Environm
     nothing behind them.
     """
     called = [tool for tool in tools if tool.name not in world.stubs]
+    names = {tool.name: tool.name for tool in called}
     match world.environment:
         case None:
             raise WorldFailed("the case names no `environment`")
         case "python":
-            names = {tool.name: tool.name for tool in called}
             behind = Behind(ground.root, functions={tool.name: _function(tool) for tool in called})
+        case "mcp":
+            return Offered(names, await open_mcp(called, ground))
         case environment:
             names = {tool.name: source_name(tool) for tool in called}
             behind = Behind(ground.root, environment, world.setup)

@@ -1,0 +1,48 @@
+"""Results that are kept like replies, so that a conversation can be replayed without its servers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from pytest_fcall.core import Executed, Json, digest
+
+
+class Kept(Protocol):
+    """What calls of one conversation came to before, and now."""
+
+    offline: bool
+    """Whether nothing counts but what is kept: no server may be asked."""
+    conversation: str
+    """Names the conversation by what it begins with: the model, what it is asked, and which sample it is."""
+
+    def find(self, key: str) -> Executed | None:
+        """What the call of this key came to; None where nothing is kept that may stand for it."""
+        ...
+
+    def keep(self, key: str, call: Mapping[str, Json], result: Executed) -> None:
+        """Keep what the call of this key came to; `call` is the call as people see it, without secrets."""
+        ...
+
+
+class NotRecorded(Exception):
+    """A result is not kept, and no server may be asked. The text says what to do."""
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(
+            f"no result of the call of `{tool}` is recorded; record it with --fc-live, without --fc-replay"
+        )
+
+
+class Story:
+    """Names calls by what they say and by all calls before them that may have changed something."""
+
+    def __init__(self, begin: str) -> None:
+        self._so_far = begin
+
+    def key(self, call: Mapping[str, Json], *, changes: bool) -> str:
+        """Name the next call. ValueError or RecursionError where JSON cannot say it."""
+        key = digest({"after": self._so_far, "call": call})
+        if changes:
+            self._so_far = key
+        return key

@@ -1,0 +1,187 @@
+"""An MCP server, over stdio or streamable HTTP: how to reach it, and its failures in words."""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, TextIO
+
+import httpx2
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+from pydantic import ValidationError
+
+from pytest_fcall.core import Json
+from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.sources.locks import public_source
+from pytest_fcall.schema.sources.variables import expand
+
+
+def mcp_server(
+    server: Mapping[str, Json], *, folder: Path, environment: Mapping[str, str], stderr: TextIO
+) -> McpServer:
+    """The server that is named by what stands behind `mcp:` in a case file; SchemaError where nothing is.
+
+    `{command, env, cwd}` is started in `folder`, sees of our variables only those that say how a system is set up, and
+    writes what is no message to `stderr`; `{url, headers}` is called. `${NAME}` in values of env and headers and in
+    the url comes from `environment`.
+    """
+    match dict(server):
+        case {"url": str(url), **rest} if rest.keys() <= {"headers"}:
+            written = str(public_source({"url": url})["url"])
+            return _Endpoint(written, expand(url, environment), _values(rest, "headers", environment))
+        case {"command": [str(), *_] as command, **rest} if rest.keys() <= {"env", "cwd"}:
+            cwd = folder / str(rest.get("cwd", "."))
+            return _Process([str(word) for word in command], _values(rest, "env", environment), cwd, stderr)
+    raise SchemaError(
+        "an MCP server is named by its command or by its url",
+        path=("mcp",),
+        hint="write {command: [python, server.py], env: {…}, cwd: …} or {url: https://…, headers: {…}}",
+    )
+
+
+class McpServer(ABC):
+    """A server: how to reach it, and what its failures mean."""
+
+    def __init__(self) -> None:
+        self.noise: list[str] = []
+        self.awaited = "it listed its tools"
+        """What is wanted of it now."""
+
+    @abstractmethod
+    def transport(self) -> AbstractAsyncContextManager[Any]:
+        """Connect."""
+
+    @abstractmethod
+    def _in_words(self, error: Exception, timeout: float) -> SchemaError:
+        """Put the failure itself into words."""
+
+    def explained(self, error: Exception, timeout: float) -> SchemaError:
+        """Put a failure into words."""
+        while isinstance(error, ExceptionGroup):  # as task groups make them
+            error = error.exceptions[0]
+        return error if isinstance(error, SchemaError) else self._in_words(error, timeout)
+
+    @asynccontextmanager
+    async def connected(self, timeout: float) -> AsyncGenerator[Client]:
+        """Talk to the server; any request may take `timeout` seconds."""
+        async with Client(
+            self.transport(), cache=None, read_timeout_seconds=timeout, message_handler=self.listen
+        ) as client:
+            yield client
+
+    async def listen(self, message: object) -> None:
+        """Keep what is no message of the protocol."""
+        if isinstance(message, ValidationError):
+            self.noise += [str(fault["input"]) for fault in message.errors()[:1]]
+
+
+class _Process(McpServer):
+    """A server that talks over standard input and output."""
+
+    def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: Path, stderr: TextIO) -> None:
+        super().__init__()
+        self._parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=dict(env), cwd=cwd)
+        self._text = " ".join(command)
+        self._stderr = stderr
+
+    def transport(self) -> AbstractAsyncContextManager[Any]:
+        return stdio_client(self._parameters, errlog=self._stderr)
+
+    def _in_words(self, error: Exception, timeout: float) -> SchemaError:
+        command, cwd = self._parameters.command, self._parameters.cwd
+        if not Path(str(cwd)).is_dir():
+            return SchemaError(f"the folder {cwd} does not exist", path=("mcp", "cwd"))
+        match error:
+            case FileNotFoundError():
+                what, hint = f"command not found: {command}", "install it, or give its full path"
+            case PermissionError():
+                what, hint = f"{command} may not be run", "is it a program? A script needs its interpreter before it"
+            case MCPError(code=code) if code == CONNECTION_CLOSED:
+                what, hint = f"{self._text!r} ended before {self.awaited}", "run the command by hand to see why"
+            case _:
+                what = f"{self._text!r} {_behaviour(error, timeout)}"
+                hint = "does the command need an argument such as `stdio` to be an MCP server?"
+        return SchemaError(what + self._last_words(), hint=hint)
+
+    def _last_words(self) -> str:
+        self._stderr.seek(0)
+        said = self.noise[:1] + self._stderr.read().strip().splitlines()[-8:]
+        return "; it said:" + "".join(f"\n    {line[:300]}" for line in said) if said else ""
+
+
+class _Endpoint(McpServer):
+    """A server that is called over HTTP."""
+
+    def __init__(self, written: str, url: str, headers: Mapping[str, str]) -> None:
+        super().__init__()
+        if refused := [name for name, value in headers.items() if not (value.isascii() and value.isprintable())]:
+            raise SchemaError(f"the header {refused[0]} holds a character that no header may hold", path=("mcp",))
+        self._written = written
+        self._url = url
+        self._headers = dict(headers)
+        self._status = HTTPStatus.OK
+
+    @asynccontextmanager
+    async def transport(self) -> AsyncGenerator[Any]:
+        hooks = {"response": [self._note_status]}
+        async with (
+            httpx2.AsyncClient(headers=self._headers, event_hooks=hooks, timeout=None) as http,
+            streamable_http_client(self._url, http_client=http) as streams,
+        ):
+            yield streams
+
+    def _in_words(self, error: Exception, timeout: float) -> SchemaError:
+        match error:
+            case httpx2.UnsupportedProtocol() | httpx2.InvalidURL():
+                what, hint = "is no address of a server", "it must begin with http:// or https://"
+            case httpx2.ConnectError():
+                what, hint = "cannot be reached: the connection was refused or there is no such host", "is it running?"
+            case _ if self._status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+                what = f"answered {self._status.value} {self._status.phrase}"
+                hint = "does it need `headers: {Authorization: Bearer ${TOKEN}}`?"
+            case _ if self._status >= HTTPStatus.BAD_REQUEST:
+                what = f"answered {self._status.value} {self._status.phrase}: not an MCP server"
+                hint = "the path of many servers is /mcp"
+            case _:
+                what, hint = _behaviour(error, timeout), "is this the address of its streamable HTTP endpoint?"
+        return SchemaError(f"{self._written} {what}", hint=hint)
+
+    async def _note_status(self, response: httpx2.Response) -> None:
+        self._status = HTTPStatus(response.status_code)
+
+
+def _values(server: Mapping[str, Json], key: str, environment: Mapping[str, str]) -> dict[str, str]:
+    values = server.get(key, {})
+    if not isinstance(values, Mapping) or any(isinstance(value, bool | list | Mapping) for value in values.values()):
+        raise SchemaError(f"{key} must be names with texts", path=("mcp", key), hint='put values in quotes: "true"')
+    return {name: expand(str(value), environment) for name, value in values.items()}
+
+
+def _behaviour(error: Exception, timeout: float) -> str:
+    match error:
+        case TimeoutError() | httpx2.TimeoutException():
+            return f"did not answer as an MCP server within {timeout:g} seconds"
+        case MCPError(code=code) if code == REQUEST_TIMEOUT:
+            return f"did not answer as an MCP server within {timeout:g} seconds"
+        case MCPError():
+            return f"is not an MCP server, or refuses to list its tools: {error.message}"
+        case ValidationError():
+            return "did not answer with a list of tools"
+    return f"failed: {error}"
+
+
+@contextmanager
+def unlogged(name: str) -> Iterator[None]:
+    """Keep a library's log off the screen of a program that set up no logging."""
+    handler = logging.NullHandler()
+    logging.getLogger(name).addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger(name).removeHandler(handler)

@@ -1,0 +1,25 @@
+"""What is kept of results, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pytest_fcall.core import Executed, Json
+
+
+@dataclass
+class Shelf:
+    """A `Kept` of tests."""
+
+    conversation: str = "first request"
+    offline: bool = False
+    results: dict[str, Executed] = field(default_factory=dict)
+    calls: list[Mapping[str, Json]] = field(default_factory=list)
+
+    def find(self, key: str) -> Executed | None:
+        return self.results.get(key)
+
+    def keep(self, key: str, call: Mapping[str, Json], result: Executed) -> None:
+        self.results[key] = result
+        self.calls.append(call)
