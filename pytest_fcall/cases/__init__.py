@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pytest_fcall.cases.extensions import Extensions
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.python_values import ExpectationError, read_expectation
-from pytest_fcall.cases.reader import CaseFile, read_case_file
+from pytest_fcall.cases.reader import CaseFile, read_case_file, read_case_text
 from pytest_fcall.cases.request import plan_request
 from pytest_fcall.cases.sources import tool_sources
 from pytest_fcall.core import Json
@@ -20,6 +20,7 @@ __all__ = [
     "editor_schema",
     "plan_request",
     "read_case_file",
+    "read_case_text",
     "read_expectation",
     "tool_sources",
 ]

@@ -17,10 +17,11 @@ from pytest_fcall.cases.extensions import Extensions
 from pytest_fcall.cases.faults import Faults, Source, UnreadableFile, did_you_mean
 from pytest_fcall.cases.fields import Entries
 from pytest_fcall.cases.shared import SHARED_KEYS, Part, Shared, share, shown_path
+from pytest_fcall.cases.suite import SUITE_KEYS, suite_cases
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.core import Case, Fault, FaultyCase
 
-_FILE_KEYS = (*SHARED_KEYS, "cases", "suite")
+_FILE_KEYS = (*SHARED_KEYS, *SUITE_KEYS, "cases")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,16 @@ def read_case_file(
 
     Raises UnreadableFile where nothing can be read: broken YAML, not text, no cases.
     """
+    return _read(read_text(path, shown_path(path, root)), path, root, extensions, now)
+
+
+def read_case_text(text: str, path: Path, *, root: Path, extensions: Extensions | None = None) -> CaseFile:
+    """Read what a file of this path would say, on the terms of `read_case_file`; there need not be one."""
+    return _read(Source(shown_path(path, root), text), path, root, extensions, None)
+
+
+def _read(source: Source, path: Path, root: Path, extensions: Extensions | None, now: datetime | None) -> CaseFile:
     with _without_garbage_collection():
-        source = read_text(path, shown_path(path, root))
         reader = _Reader(source, path, root, extensions or Extensions(), now or datetime.now().astimezone())
         return reader.finish(read_yaml(source, reader.take))
 
@@ -82,9 +91,9 @@ class _Reader:
         faults = Faults(self._source)
         found = self._top_level(root, faults)
         shared, cases = self._begun or self._begin(found, faults)
-        self._suite(found)
         if "cases" in found:
             self._cases(found["cases"][1], shared, cases)
+        self._suite(found, shared, cases)
         told = {fault for entry in self._entries if isinstance(entry, FaultyCase) for fault in entry.faults}
         for name, part in shared.untold(told).items():
             place = part[0].location
@@ -109,11 +118,19 @@ class _Reader:
             raise UnreadableFile(self._source.fault("no-cases", root, "the file has no `cases:`", hint))
         return found
 
-    def _suite(self, found: Entries) -> None:
-        if "suite" in found:
-            key = found["suite"][0]
-            fault = self._source.fault("not-available", key, "this version reads no suites", "leave `suite:` out")
-            self._entries.append(FaultyCase("suite", fault.location, (fault,)))
+    def _suite(self, found: Entries, shared: Shared, cases: CaseEntries) -> None:
+        """The cases of a suite, or one that says why there are none."""
+        faults = Faults(self._source)
+        faults.found += [*shared.faults, *shared.default_faults]
+        if "suite" not in found:
+            for name in (name for name in SUITE_KEYS if name in found):
+                faults.add("missing-key", found[name][0], f"`{name}` belongs to `suite:`, and there is none")
+        elif not faults.found:
+            taken = {entry.id for entry in self._entries}
+            self._entries += suite_cases(found, shared.ground, faults, taken)
+        if faults.found:
+            place = faults.found[0].location
+            self._entries.append(FaultyCase(cases.free("suite", place.line), place, tuple(faults.found)))
 
     def _cases(self, node: Node, shared: Shared, cases: CaseEntries) -> None:
         """The cases that were not taken: all of them, or the last one."""

@@ -27,11 +27,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options, which `pytest --help` lists."""
     from pytest_fcall.plugin.baseline_options import add_baseline_options
     from pytest_fcall.plugin.options import add_options
+    from pytest_fcall.plugin.suite_options import add_suite_options
     from pytest_fcall.plugin.worlds import add_world_options
 
     add_options(parser)
     add_baseline_options(parser)
     add_world_options(parser)
+    add_suite_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,6 +60,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_fcall.plugin.run_files import runs_to_keep
 
         runs_to_keep(config)
+    if any(config.getoption(f"fc_{name}") for name in ("suite", "suite_path", "pick", "suite_profile", "suite_mode")):
+        from pytest_fcall.plugin.suites import run_suites
+
+        run_suites(config)
     if config.getoption("fc_shard"):
         take_share(config)
     if config.getoption("fc_dry_run"):

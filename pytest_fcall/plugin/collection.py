@@ -42,7 +42,7 @@ class CaseFile(pytest.Module):
 
     def collect(self) -> Iterator[CaseItem]:
         """Yield an item for each case and model; a faulty case is an item that errors."""
-        found = self._read()
+        found = self.read()
         if found is None:
             noted(self.config).files_without_cases += 1
             return
@@ -66,16 +66,21 @@ class CaseFile(pytest.Module):
                 fixtures = getattr(item, "_fixtureinfo", None)
                 yield item
 
-    def _read(self) -> ReadFile | None:
+    @property
+    def extensions(self) -> Extensions:
+        """What a case file may name."""
         added = registry(self.config)
-        extensions = Extensions(
+        return Extensions(
             tool_sources=added.tool_sources,
             comparators=frozenset(added.comparators),
             decoders=frozenset((*DECODERS, *added.decoders)),
-            suites=frozenset(added.suites),
+            suites=added.suites,
         )
+
+    def read(self) -> ReadFile | None:
+        """What stands in the file; None where it is no case file."""
         try:
-            return read_case_file(self.path, root=self.config.rootpath, extensions=extensions)
+            return read_case_file(self.path, root=self.config.rootpath, extensions=self.extensions)
         except UnreadableFile as unreadable:
             if self._is_no_case_file(unreadable.fault):
                 return None

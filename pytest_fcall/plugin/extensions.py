@@ -15,6 +15,7 @@ from pytest_fcall.backends.python import python_backend
 from pytest_fcall.core import OPERATORS
 from pytest_fcall.core.extension import BackendFactory, Comparator, Decoder, Suite, ToolSource
 from pytest_fcall.decoding import DECODERS
+from pytest_fcall.suites.table import SUITES
 
 SOURCES = frozenset({"python", "file", "openapi", "mcp"})
 
@@ -50,7 +51,7 @@ def registry(config: pytest.Config) -> Registry:
             tool_sources=_merged("tool source", SOURCES, hook.pytest_fcall_tool_sources(config=config)),
             comparators=_merged("operator", OPERATORS, hook.pytest_fcall_comparators(config=config)),
             decoders=_merged("decoder", DECODERS, hook.pytest_fcall_decoders(config=config)),
-            suites=_merged("suite", (), hook.pytest_fcall_suites(config=config)),
+            suites=SUITES.beside(_merged("suite", SUITES, hook.pytest_fcall_suites(config=config))),
         )
     return config.stash[REGISTRY]
 

@@ -39,13 +39,13 @@ def case_of(row: Mapping[str, Json], location: Location) -> BfclCase:
         location=location,
         turns=(Turn(messages_of(row.get("question")), expect),),
         tools=tools_of(functions, calls),
-        rules=Rules(strings=_STRINGS[language], language=language),
+        rules=Rules(strings=STRINGS[language], language=language),
         category=category,
     )
     return BfclCase(case, expect, Exam(category, functions, truth, language))
 
 
-_STRINGS: Mapping[Language, Strings] = {"python": "relaxed", "java": "exact", "javascript": "exact"}
+STRINGS: Mapping[Language, Strings] = {"python": "relaxed", "java": "exact", "javascript": "exact"}
 """Ground truths leave case to the reader, of which source text has none: there other case is another name."""
 
 

@@ -66,4 +66,4 @@ def _strict(ours: BfclCase, case: Case, reply: Reply, calls: Calls) -> Verdict:
     if reply.decoder in OFFICIAL_DECODERS:
         calls = decode(replace(reply, decoder="python"), ours.case.tools)
     calls = typed_calls(reply, calls, ours.case)
-    return judge(reply, calls, ours.expect, ours.case.tools, replace(case.rules, strings=ours.case.rules.strings))
+    return judge(reply, calls, ours.expect, ours.case.tools, case.rules)

@@ -13,7 +13,7 @@ from pytest_fcall.core.fault import Fault, FaultyCase
 from pytest_fcall.core.rules import Rules
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.bfcl.cases import language_of, messages_of
+from pytest_fcall.suites.bfcl.cases import STRINGS, language_of, messages_of
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, GROUPS, Category, categories_of
 from pytest_fcall.suites.bfcl.data import HOW_TO_GET_IT, Row, existing_folder, folder_of, rows_of
 from pytest_fcall.suites.bfcl.fields import objects, text
@@ -94,7 +94,7 @@ class _Reader:
             location=row.place,
             turns=(Turn(messages, expect),),
             tools=tuple(map(self._tool, told)),
-            rules=Rules(profile="bfcl", language=self._language),
+            rules=Rules("bfcl", STRINGS[self._language], language=self._language),
             category=self._category.name,
             skip=(Condition("nothing says what is right"),) if self._category.name == "chatable" else (),
             judge=BfclJudge(data, row.place),

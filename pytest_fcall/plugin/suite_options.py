@@ -1,0 +1,29 @@
+"""What the command line can say about suites."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def add_suite_options(parser: pytest.Parser) -> None:
+    """Declare the options, which `pytest --help` lists."""
+    group = parser.getgroup("fcall")
+    group.addoption(
+        "--fc-suite",
+        action="append",
+        default=[],
+        metavar="NAME[:PART,…]",
+        help="run a public benchmark, or parts of it, such as bfcl:simple_python,parallel; `fcall suites` lists them",
+    )
+    group.addoption(
+        "--fc-suite-path", metavar="DIR", help="where the data of the suite is, if it is not in an installed package"
+    )
+    group.addoption(
+        "--fc-pick", metavar="N[@SEED]|IDS", help="the first N cases of the suite, a sample of N, or ids and globs"
+    )
+    group.addoption("--fc-suite-profile", choices=("strict", "bfcl"), help="the rules that judge, if not the suite's")
+    group.addoption(
+        "--fc-suite-mode",
+        choices=("native", "prompt"),
+        help="prompt: tell the tools in the suite's own system prompt; native: send them beside it (default)",
+    )
