@@ -98,31 +98,36 @@ class _Side:
     def take(self, calls: Sequence[Call], effects: Collection[str]) -> list[Seen]:
         comparison = Comparison(calls, self._exam.tools, self._exam.rules, self._exam.comparators, effects)
         alarms = Alarms(self.expectation, comparison)
-        self._last = []
-        return [self._seen(index, comparison, alarms) for index in range(len(calls))]
+        start = self._made
+        for index in range(len(calls)):
+            self._find_place(index, comparison)
+        # Calls that were made at once may still change places among themselves.
+        self._last = [self._owner.get(number) for number in range(start, self._made)]
+        return [self._seen(index, place, comparison, alarms) for index, place in enumerate(self._last)]
 
     def answered(self, results: Sequence[Executed]) -> None:
         for place, result in zip(self._last, results, strict=False):
             if place is not None and (name := self.expected[place].name):
                 self.known[name] = self.known[name]._replace(result=result)
 
-    def _seen(self, index: int, comparison: Comparison, alarms: Alarms) -> Seen:
+    def _seen(self, index: int, place: int | None, comparison: Comparison, alarms: Alarms) -> Seen:
         call = comparison.calls[index]
         forbidden = any(reason.kind == "forbidden_call" for reason in alarms.of(index))
-        place = self._place(index, comparison)
-        self._last.append(place)
         if place is None:
             let_in = self._lets_in(index, comparison)
             self.strays += not let_in
             return Seen(call, expected=let_in, forbidden=forbidden)
         expected = self.expected[place]
-        if expected.name:
-            self.known[expected.name] = Named(call.arguments)
+        self._remember(expected, call)
         nth, self._answered[place] = self._answered[place], self._answered[place] + 1
         return Seen(call, expected.canned, nth, expected=True, forbidden=forbidden)
 
-    def _place(self, index: int, comparison: Comparison) -> int | None:
-        """The expected call that this one is."""
+    def _remember(self, expected: ExpectedCall, call: Call) -> None:
+        if expected.name:
+            self.known[expected.name] = Named(call.arguments)
+
+    def _find_place(self, index: int, comparison: Comparison) -> None:
+        """Find out which expected call this one is, if it is one."""
         number = self._made
         self._made += 1
         wanted = [_unjudged(with_known(expected, self.known)) for expected in self.expected]
@@ -135,9 +140,9 @@ class _Side:
             for fitting in self._fits:
                 if number in fitting:
                     fitting.remove(number)
-            return None
+            return
         self._owner = owner
-        return owner[number]
+        self._remember(self.expected[owner[number]], comparison.calls[index])
 
     def _lets_in(self, index: int, comparison: Comparison) -> bool:
         if comparison.is_unknown(index):
