@@ -10,6 +10,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # What judges BFCL officially; its pins fit nobody else's, so it has an environment to itself.
 OFFICIAL := .venv-official
 
+# What the original scripts of APIBench parse with. It is found there, and works beside the parser of today. It needs a
+# compiler and Python 3.11; without them the tests that need it are skipped.
+APIBENCH := $(VENV)/share/pytest-fcall/apibench-parser
+
 # A server that is not ours, with a real model. It needs torch, which nothing else here does.
 SERVERS := .venv-servers
 
@@ -24,7 +28,7 @@ demo: $(READY) ## run the example cases on recorded replies of the embedded mode
 demo-live: $(LOCAL)/.ready ## ask the embedded model all of them, on this machine
 	$(LOCAL)/bin/python -m pytest cases --fc-live --fc-record=off
 
-test: $(READY) ## run the whole test suite
+test: $(READY) $(APIBENCH)/.ready ## run the whole test suite
 	$(BIN)/python -m pytest tests -n 2 --ignore=tests/independent --ignore=tests/local
 
 conformance: $(READY) $(OFFICIAL)/.ready ## compare 20,000 generated answers with the official BFCL checker
@@ -69,6 +73,11 @@ $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+$(APIBENCH)/.ready: pytest_fcall/suites/apibench/parsers.py
+	mkdir -p $(APIBENCH)
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(APIBENCH) tree-sitter==0.20.1 tree-sitter-languages==1.9.1
 	touch $@
 
 $(OFFICIAL)/.ready: tests/conformance/official/requirements.txt

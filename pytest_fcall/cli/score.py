@@ -19,6 +19,7 @@ from pytest_fcall.cli.scoring.workers import WorkerDied, ordered
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
+        "apibench": "answers to the questions of APIBench",
         "bfcl": "answers to the Berkeley Function Calling Leaderboard",
         "mannheim": "logged runs of the Mannheim function calling benchmark",
         "toolbench": "answers to ToolBench's home_search, booking and virtual_home",
@@ -62,7 +63,7 @@ def _format(arguments: Sequence[str]) -> str:
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="fcall score",
-        description="Judge stored answers by the original rules of their suite, those to bfcl by `strict`, too.",
+        description="Judge stored answers by the original rules of their suite; some by ours, too.",
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -105,6 +106,8 @@ def _score(options: Namespace, judging: Judging, differences: TextIO | None) -> 
         print(*summary.lines(), sep="\n", file=sys.stderr)
     elif summary.broken:
         print(f"fcall score: {summary.broken:,} of {summary.rows:,} rows could not be judged", file=sys.stderr)
+    for line in summary.totals():
+        print(line, file=sys.stderr)
     return 1 if summary.broken or (options.compare and summary.disagreeing) else 0
 
 

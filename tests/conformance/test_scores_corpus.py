@@ -1,19 +1,27 @@
-"""Logged runs and small cases, with what the original evaluators of Mannheim and ToolBench say of them.
+"""Logged runs and small cases, with what the original evaluators of Mannheim, ToolBench and APIBench say.
 
 The rows are not ours to pass on: FCALL_CORPUS names a folder that holds them.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
+from pytest_fcall.suites.apibench.data_base import plain_or_packed, read_apis
+from pytest_fcall.suites.apibench.hubs import HUBS
+from pytest_fcall.suites.apibench.original import OriginalRule
+from pytest_fcall.suites.apibench.parsers import found_parser, installed_parser
+from pytest_fcall.suites.json_lines import opened
 from tests.integration.command import fcall
 
 CORPUS = Path(os.environ.get("FCALL_CORPUS") or "no-corpus").absolute()
+NATIVE = CORPUS / "native" / "apibench"
 
 pytestmark = pytest.mark.skipif(
     not (CORPUS / "mannheim_cases.jsonl").is_file(), reason="FCALL_CORPUS names no folder with the corpus of answers"
@@ -33,3 +41,32 @@ def test_every_score_is_that_of_the_original_evaluator(name: str, files: list[st
     counts = re.findall(r"^\w+: ([\d,]+) of ([\d,]+) as the rows have it$", done.stderr, re.MULTILINE)
     assert len(counts) == fields
     assert all(same == compared != "0" for same, compared in counts)
+
+
+@pytest.mark.skipif(found_parser() is None, reason="the original's parser is not in this environment")
+def test_every_answer_to_apibench_is_judged_as_by_the_original_script() -> None:
+    done = apibench("--compare")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^verdict: (\S+) of \1 as the rows have it$", done.stderr, re.MULTILINE)
+
+
+def test_the_parser_of_today_differs_in_less_than_one_answer_of_a_hundred() -> None:
+    apis = {hub: read_apis(plain_or_packed(NATIVE / "api", f"{HUBS[hub].apis}.jsonl")) for hub in HUBS}
+    rules = {hub: OriginalRule(HUBS[hub], apis[hub], installed_parser()) for hub in HUBS}
+    with opened(CORPUS / "apibench_verdicts.jsonl.gz") as stream:
+        rows = [json.loads(line) for line in stream]
+    same = sum(rules[row["hub"]](row["response"], row["gold_domain"]) == row["verdict"] for row in rows)
+    assert len(rows) * 0.99 < same <= len(rows)
+
+
+def test_totals_of_apibench_are_close_to_those_of_all_rows() -> None:
+    """The rows are half of all, so the shares are not quite the same."""
+    found = dict(re.findall(r"^(\w+ \w+): \S+ rows, ([\d.]+)% correct", apibench("--totals").stderr, re.MULTILINE))
+    for name, total in json.loads((CORPUS / "apibench_totals.json").read_text()).items():
+        share = 100 * total["correct"] / total["n"]
+        assert float(found[name.replace("T ", "T_")]) == pytest.approx(share, abs=6), name
+
+
+def apibench(*options: str) -> CompletedProcess[str]:
+    rows = "apibench_verdicts.jsonl.gz"
+    return fcall(CORPUS, "score", "--format", "apibench", "--api-db", "native/apibench/api", *options, rows)

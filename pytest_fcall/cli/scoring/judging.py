@@ -5,19 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from pytest_fcall.cli.scoring.rows import Portion
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_lines import BrokenRow, record
 
+Counted: TypeAlias = tuple[str, Mapping[str, bool]]
+"""The name of a group of rows, and what is true of this one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict on a row, and where the profiles judge it differently, how: in a word, with what tells of it."""
+    """The verdict on a row, and where the profiles judge it differently, how: in a word, with what tells of it.
+
+    With `counted` it is told at the end of how many rows of its group each word is true.
+    """
 
     verdict: Mapping[str, Json]
     difference: tuple[str, Mapping[str, Json]] | None = None
+    counted: Counted | None = None
 
 
 class Judge(Protocol):
@@ -51,6 +58,7 @@ class Judged:
     compared: Mapping[str, str | None] = field(default_factory=dict)
     difference: str | None = None
     difference_line: str = ""
+    counted: Counted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +89,10 @@ class Judging:
         earlier = self.judge.earlier(row)
         compared = {key: _disagreement(key, verdict[key], earlier[key]) for key in verdict if key in earlier}
         if judgement.difference is None:
-            return Judged(place, json.dumps(verdict), compared=compared)
+            return Judged(place, json.dumps(verdict), compared=compared, counted=judgement.counted)
         name, told = judgement.difference
-        return Judged(place, json.dumps(verdict), False, compared, name, json.dumps({"place": place, **told}))
+        told_line = json.dumps({"place": place, **told})
+        return Judged(place, json.dumps(verdict), False, compared, name, told_line, judgement.counted)
 
 
 def nested(row: Mapping[str, Json], name: str) -> Mapping[str, Json]:

@@ -25,6 +25,8 @@ class Summary:
     _same: Counter[str] = field(default_factory=Counter)
     _differences: Counter[str] = field(default_factory=Counter)
     _shown: list[str] = field(default_factory=list)
+    _totals: dict[str, Counter[str]] = field(default_factory=dict)
+    _sizes: Counter[str] = field(default_factory=Counter)
 
     def add(self, judged: Judged) -> None:
         """Count one row."""
@@ -34,6 +36,10 @@ class Summary:
         self._same.update(key for key, wrong in judged.compared.items() if wrong is None)
         if judged.difference is not None:
             self._differences[judged.difference] += 1
+        if judged.counted is not None:
+            group, words = judged.counted
+            self._sizes[group] += 1
+            self._totals.setdefault(group, Counter()).update(words)
         if wrong := [each for each in judged.compared.values() if each is not None]:
             self.disagreeing += 1
             if len(self._shown) < _MOST_SHOWN:
@@ -51,3 +57,10 @@ class Summary:
         if self.profiles:
             yield f"the profiles differ in {count(self._differences.total(), 'row')}"
         yield from (f"{number:8,}  {name}" for name, number in self._differences.most_common())
+
+    def totals(self) -> Iterator[str]:
+        """Tell for each group of how many rows each word is true, in percent."""
+        for group, words in self._totals.items():
+            size = self._sizes[group]
+            shares = ", ".join(f"{100 * number / size:.2f}% {word}" for word, number in words.items())
+            yield f"{group}: {count(size, 'row')}, {shares}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -26,6 +27,12 @@ def installed_parser() -> Parse:
 
     parser = Parser(Language(tree_sitter_python.language()))
     return lambda text: parser.parse(text).root_node
+
+
+def found_parser() -> Path | None:
+    """The folder in this environment where the original's parser is looked for, if there is one."""
+    folder = Path(sys.prefix) / "share" / "pytest-fcall" / "apibench-parser"
+    return folder if (folder / "tree_sitter_languages").is_dir() else None
 
 
 def command_for(folder: Path) -> str:

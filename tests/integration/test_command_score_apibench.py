@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.core import Json
+from tests.integration.command import fcall
+
+APIS: list[dict[str, Json]] = [
+    {"domain": "Vision", "api_call": "torch.hub.load(repo_or_dir='zoo/vision', model='tinynet', pretrained=True)"},
+    {"domain": "Vision", "api_call": "torch.hub.load(repo_or_dir='zoo/vision', model='bignet', pretrained=True)"},
+    {"domain": "Speech", "api_call": "torch.hub.load(repo_or_dir='zoo/speech', model='listener', pretrained=True)"},
+]
+ROW: dict[str, Json] = {
+    "hub": "torchhub",
+    "setting": "mine_0_shot",
+    "question_id": 1,
+    "response": "'api_call': \"torch.hub.load('zoo/vision', 'bignet')\", 'api_provider': 'PyTorch'",
+    "gold_api_call": APIS[0]["api_call"],
+    "gold_domain": "Vision",
+}
+NAMED = {"hub": "torchhub", "setting": "mine_0_shot", "question_id": 1}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "torchhub_api.jsonl").write_text("".join(f"{json.dumps(api)}\n" for api in APIS))
+    write(tmp_path, ROW)
+    return tmp_path
+
+
+def write(folder: Path, *rows: dict[str, Json]) -> None:
+    (folder / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+def score(folder: Path, *options: str) -> list[dict[str, Json]]:
+    done = fcall(folder, "score", "--format", "apibench", "--api-db", ".", *options, "rows.jsonl")
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_an_answer_is_judged_by_both_rules(folder: Path) -> None:
+    write(folder, ROW, {**ROW, "response": str(ROW["response"]).replace("bignet", "tinynet")})
+    assert score(folder) == [
+        {**NAMED, "verdict": "correct", "strict_verdict": "correct", "strict_exact": False},
+        {**NAMED, "verdict": "correct", "strict_verdict": "correct", "strict_exact": True},
+    ]
+
+
+def test_a_data_base_may_be_compressed(folder: Path) -> None:
+    plain = folder / "torchhub_api.jsonl"
+    (folder / "torchhub_api.jsonl.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    assert score(folder)[0]["verdict"] == "correct"
+
+
+def test_an_earlier_verdict_is_compared_and_never_looked_at(folder: Path) -> None:
+    write(folder, {**ROW, "verdict": "wrong"})
+    done = fcall(folder, "score", "--format", "apibench", "--api-db", ".", "--compare", "rows.jsonl")
+    assert done.returncode == 1
+    assert 'rows.jsonl:1: verdict is "correct", the row has "wrong"' in done.stderr
+
+
+def test_the_arguments_by_which_apis_are_told_apart_can_be_chosen(folder: Path) -> None:
+    assert score(folder, "--checked", "torch.hub.load=repo_or_dir")[0]["strict_exact"] is True
+
+
+def test_totals_are_told_for_each_hub_and_setting(folder: Path) -> None:
+    write(folder, ROW, ROW, ROW, {**ROW, "response": "Sorry."}, {**ROW, "setting": "other"})
+    done = fcall(folder, "score", "--format", "apibench", "--api-db", ".", "--totals", "rows.jsonl")
+    assert (
+        "torchhub mine_0_shot: 4 rows, 75.00% correct, 0.00% hallucination, 25.00% wrong, 0.00% exact by strict, "
+        "75.00% correct by strict, 0.00% wrong by strict, 0.00% hallucination by strict, 25.00% unparsable by strict"
+    ) in done.stderr
+    assert "torchhub other: 1 row, 100.00% correct" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ({"hub": "torchhub"}, "a row needs `hub`, `response`, `gold_domain` and `gold_api_call`, all of them text"),
+        ({**ROW, "response": 1}, "a row needs `hub`, `response`, `gold_domain` and `gold_api_call`, all of them text"),
+        ({**ROW, "hub": "huggingface"}, "holds no data base of the hub 'huggingface'"),
+        ({**ROW, "hub": "../torchhub"}, "holds no data base of the hub '../torchhub'"),
+    ],
+)
+def test_a_row_that_cannot_be_judged_says_why(folder: Path, row: dict[str, Json], why: str) -> None:
+    write(folder, row)
+    done = fcall(folder, "score", "--format", "apibench", "--api-db", ".", "rows.jsonl")
+    assert done.returncode == 1
+    assert why in json.loads(done.stdout)["error"]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--api-db", "nowhere"], "cannot read nowhere: it is no folder"),
+        (["--api-db", "empty"], "empty holds none of torchhub_api.jsonl, tensorflowhub_api.jsonl, huggingface_api"),
+        (["--api-db", "broken"], "torchhub_api.jsonl:2: an API needs `domain` and `api_call`, both text"),
+        (["--api-db", ".", "--parser", "empty"], "empty holds no parser. Get it with: pip install --no-deps --target"),
+        (["--api-db", ".", "--checked", "model"], "'model' names no API with arguments"),
+    ],
+)
+def test_what_is_missing_is_said_before_anything_is_judged(folder: Path, options: list[str], why: str) -> None:
+    (folder / "empty").mkdir()
+    (folder / "broken").mkdir()
+    (folder / "broken" / "torchhub_api.jsonl").write_text(f'{json.dumps(APIS[0])}\n{{"domain": "Vision"}}\n')
+    done = fcall(folder, "score", "--format", "apibench", *options, "rows.jsonl")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert why in done.stderr

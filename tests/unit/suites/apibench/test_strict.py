@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_fcall.suites.apibench.data_base import Api
+from pytest_fcall.suites.apibench.score import Judged, shares
+from pytest_fcall.suites.apibench.strict import StrictRule
+from tests.unit.suites.apibench.hubs import FACES, TENSORFLOW, TORCH, api
+
+RIGHT = TORCH[0].call
+
+
+def judged(answer: str, apis: Sequence[Api] = TORCH, domain: str = "Vision", right: str = RIGHT) -> Judged:
+    return StrictRule(apis)(answer, domain, right)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "torch.hub.load('zoo/vision', 'tinynet')",
+        "torch.hub.load(model='tinynet', repo_or_dir='zoo/vision', pretrained=False)",
+        "model = torch.hub.load('zoo/vision:v0.10', 'tinynet', pretrained=True)",
+        r"\"torch.hub.load(\"zoo/vision\", \"tinynet\")\"",
+        "'torch.hub.load('zoo/vision', 'tinynet')",
+        "import torch\\nmodel = torch.hub.load('zoo/vision', 'tinynet').eval()",
+    ],
+)
+def test_the_right_api_is_exact_however_it_is_written(code: str) -> None:
+    for answer in (
+        f"<<<api_call>>>: {code}\n<<<api_provider>>>: PyTorch",
+        f"{{'api_call': {code}, 'api_provider': 'P'}}",
+    ):
+        assert (judged(answer).word, judged(answer).exact) == ("correct", True)
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [
+        ("torch.hub.load('zoo/vision', 'tinynetx')", "hallucination"),
+        ("torch.hub.load('zoo/vision')", "hallucination"),
+        ("other.load('zoo/vision', 'tinynet')", "hallucination"),
+        ("load('zoo/vision', 'tinynet')", "hallucination"),
+        ("torch.hub.load('zoo/speech', 'listener')", "wrong"),
+        ("torch.hub.load('zoo/vision', 'tinynet'", "unparsable"),
+        ("use zoo/vision and tinynet", "unparsable"),
+        ("", "unparsable"),
+    ],
+)
+def test_what_is_not_called_is_no_match(code: str, word: str) -> None:
+    assert judged(f"api_call: {code}") == judged(f"api_call: {code}, api_provider: P")
+    assert (judged(f"api_call: {code}").word, judged(f"api_call: {code}").exact) == (word, False)
+
+
+def test_another_api_of_the_domain_is_right_and_not_exact() -> None:
+    apis = (*TORCH, api("Vision", "torch.hub.load(repo_or_dir='zoo/vision', model='bignet')"))
+    found = judged("api_call: torch.hub.load('zoo/vision', 'bignet')", apis)
+    assert (found.word, found.exact) == ("correct", False)
+
+
+def test_an_api_that_stands_twice_is_right_in_both_domains() -> None:
+    apis = (api("A", "f('x')"), api("B", "f('x')"))
+    assert [judged("f('x')", apis, domain, "g()").word for domain in "ABC"] == ["correct", "correct", "wrong"]
+
+
+def test_a_value_may_be_given_by_any_name() -> None:
+    found = judged("hub.load(handle='https://hub.test/words/1')", TENSORFLOW, "Embedding", TENSORFLOW[0].call)
+    assert found.exact
+
+
+def test_values_in_the_data_base_may_lack_quotes() -> None:
+    assert judged("DepthModel.from_pretrained('zoo/deep')", FACES, "Depth", FACES[2].call).exact
+
+
+def test_a_module_may_stand_before_the_name() -> None:
+    assert judged("transformers.AutoModel.from_pretrained('zoo/same')", FACES, "Similarity", FACES[1].call).exact
+
+
+def test_the_arguments_that_matter_are_a_matter_of_choice() -> None:
+    answer = "pipeline('translation', model='zoo/other')"
+    assert StrictRule(FACES)(answer, "Translation", FACES[0].call).word == "hallucination"
+    assert StrictRule(FACES, {"pipeline": ()})(answer, "Translation", FACES[0].call).exact
+
+
+@settings(max_examples=200)
+@given(st.text(st.characters(), max_size=200))
+def test_any_answer_gets_a_word(answer: str) -> None:
+    assert judged(answer).word in {"correct", "wrong", "hallucination", "unparsable"}
+
+
+HOSTILE = ["f(" * 20_000, "f(" * 500 + ")" * 500, "api_call:" * 5_000, "\\" * 50_000, "a." * 50_000]
+
+
+@pytest.mark.parametrize("answer", HOSTILE)
+def test_hostile_answers_get_a_word(answer: str) -> None:
+    assert judged(answer).word in {"hallucination", "unparsable"}
+
+
+def test_shares_are_of_all_answers() -> None:
+    found = shares([Judged("correct", exact=True), Judged("correct"), Judged("hallucination"), Judged("unparsable")])
+    assert (found.count, found.domain_accuracy, found.exact_accuracy) == (4, 0.5, 0.25)
+    assert (found.hallucination, found.wrong, found.unparsable) == (0.25, 0.0, 0.25)
+    assert shares([]).domain_accuracy == 0
