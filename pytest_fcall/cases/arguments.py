@@ -19,9 +19,9 @@ from pytest_fcall.schema.words import types_in_words
 
 _FITTING: Mapping[str, Sequence[Json]] = MappingProxyType(
     {
-        **dict.fromkeys(("regex", "text", "date", "datetime", "json"), ("",)),
+        **dict.fromkeys(("regex", "text", "number", "normalised", "rouge", "date", "datetime", "json"), ("",)),
         **dict.fromkeys(("approx", "gt", "ge", "lt", "le", "between"), (0,)),
-        **dict.fromkeys(("each", "unordered"), ([],)),
+        **dict.fromkeys(("each", "unordered", "ordered"), ([],)),
     }
 )
 _OF_TYPE: Mapping[str, Json] = MappingProxyType(
@@ -98,7 +98,7 @@ class _Checker:
             self.check(path, operand, trail)
         elif name == "each" or (name == "contains" and not self._is_text(path, operand)):
             self.check((*path, 0), operand, trail)
-        elif name in {"unordered", "subset"} and isinstance(operand, list):
+        elif name in {"unordered", "ordered", "subset"} and isinstance(operand, list):
             for index, item in enumerate(operand):
                 self.check((*path, 0), item, (*trail, index))
         elif name == "subset" and isinstance(operand, Mapping):
@@ -147,9 +147,20 @@ def _examples(operator: Operator) -> Sequence[Json]:
         return [_OF_TYPE[kind] for kind in wanted if isinstance(kind, str) and kind in _OF_TYPE]
     if name == "subset":
         return [{}] if isinstance(operand, Mapping) else [[]]
+    if name == "structure":
+        return [] if isinstance(operand, Operator) else [_like(operand)]
     if name == "contains":
         return ["", []] if isinstance(operand, str) else [[]]
     return _FITTING.get(name, ())
+
+
+def _like(operand: Pattern) -> Json:
+    """A value that may have the structure of the operand; every integer may stand for a number."""
+    if isinstance(operand, Mapping):
+        return {}
+    if isinstance(operand, list):
+        return []
+    return 0 if isinstance(operand, float) or not _is_plain(operand) else operand
 
 
 def _hint(finding: Finding, place: Node) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
+from importlib.util import find_spec
 from types import MappingProxyType
 from typing import get_args
 
@@ -15,7 +16,7 @@ from pytest_fcall.cases.faults import did_you_mean, one_of, shown
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.yaml.tags import BOOL
 from pytest_fcall.core import Json, OperandKind, Strings
-from pytest_fcall.core.operators import MOST_VOTES
+from pytest_fcall.core.operators import MOST_DIGITS, MOST_VOTES
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 DAYS = ("today", "tomorrow", "yesterday")
@@ -75,6 +76,35 @@ def _tolerance(node: Node, scope: Scope) -> Json:
     if result < 0:
         scope.faults.add("bad-operand", node, "a tolerance may not be below zero")
     return result
+
+
+def _share(node: Node, scope: Scope) -> Json:
+    result = fields.number(node, scope.faults, "the share")
+    if not 0 <= result <= 1:
+        scope.faults.add("bad-operand", node, "a share is a number from 0 to 1", "such as 0.5")
+    return result
+
+
+def _digits(node: Node, scope: Scope) -> Json:
+    digits = fields.integer(node, scope.faults, "the number of digits", least=0)
+    if digits > MOST_DIGITS:
+        scope.faults.add("bad-operand", node, f"there may be {MOST_DIGITS} digits at most")
+    return digits
+
+
+def _within_text(node: Node, scope: Scope) -> Json:
+    return fields.choice(node, scope.faults, "`in`", ("text",))
+
+
+def _any_order(node: Node, scope: Scope) -> Json:
+    return fields.choice(node, scope.faults, "`lists`", ("any_order",))
+
+
+def _like(node: Node, scope: Scope) -> Json:
+    if find_spec("rouge_score") is None:
+        message = "`$rouge` needs the library rouge-score, which is not installed"
+        scope.faults.add("not-installed", node, message, "pip install 'pytest-fcall[text]'")
+    return _string(node, scope)
 
 
 def _range(node: Node, scope: Scope) -> Json:
@@ -189,6 +219,11 @@ PLAIN_OPERANDS: Mapping[OperandKind, Callable[[Node, Scope], Json]] = MappingPro
         "moment": _moment,
         "count": _count,
         "types": _types,
+        "share": _share,
+        "digits": _digits,
+        "within_text": _within_text,
+        "any_order": _any_order,
+        "like": _like,
         "reference": _reference,
     }
 )

@@ -24,11 +24,19 @@ OperandKind: TypeAlias = Literal[
     "moment",  # an ISO date and time, or {day, from, to} with times as HH:MM
     "count",  # a whole number from 1 to MOST_VOTES
     "types",  # a JSON Schema type name, or a list of them
+    "share",  # a number from 0 to 1
+    "digits",  # how many stand behind the point after rounding
+    "within_text",  # `text`: somewhere in a text that says more
+    "any_order",  # `any_order`
+    "like",  # a text, for what needs the libraries of the extra `text`
     "reference",  # a path into what an earlier call gave, such as found.result[0].id
 ]
 
 MOST_VOTES: Final = 25
 """As often as a judge may be asked the same. More of one opinion would only cost more."""
+
+MOST_DIGITS: Final = 15
+"""Behind the point: as many as a floating-point number tells apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +58,10 @@ OPERATORS: Mapping[str, OperatorSpec] = MappingProxyType(
         "regex": OperatorSpec("regex", "a string that the regular expression matches from end to end"),
         "contains": OperatorSpec("pattern", "a string with this text in it, or a list with an item that matches this"),
         "text": OperatorSpec("string", "the same to a reader, or as `strings` says", {"strings": "strings"}),
-        "approx": OperatorSpec("number", "a number close to this one", {"within": "tolerance"}),
+        "number": OperatorSpec("number", "a text in which this number is said", {"within": "tolerance"}),
+        "normalised": OperatorSpec("string", "the same text but for case, punctuation, articles and spaces"),
+        "rouge": OperatorSpec("like", "a text like this one, by ROUGE-L", {"least": "share"}),
+        "approx": OperatorSpec("number", "a number close to this one", {"within": "tolerance", "round": "digits"}),
         "gt": OperatorSpec("number", "a greater number"),
         "ge": OperatorSpec("number", "this number or a greater one"),
         "lt": OperatorSpec("number", "a smaller number"),
@@ -59,10 +70,16 @@ OPERATORS: Mapping[str, OperatorSpec] = MappingProxyType(
         "date": OperatorSpec("day", "a string that names this day, in any unambiguous spelling"),
         "datetime": OperatorSpec("moment", "a string that names this moment, or one within the span"),
         "type": OperatorSpec("types", "a value of this JSON Schema type"),
+        "structure": OperatorSpec("pattern", "the same types, keys and lengths of lists, whatever the values"),
         "subset": OperatorSpec("container", "holds at least these keys or items; more are free"),
         "unordered": OperatorSpec("list", "a list of just these items, in any order"),
+        "ordered": OperatorSpec("list", "a list of just these items, in this order"),
         "each": OperatorSpec("pattern", "a list every item of which matches this"),
-        "json": OperatorSpec("pattern", "a string of JSON that says this"),
+        "json": OperatorSpec(
+            "pattern",
+            "a string of JSON that says this",
+            {"in": "within_text", "lists": "any_order", "round": "digits"},
+        ),
         "from": OperatorSpec("reference", "equal to what an earlier call was given or returned"),
         "judge": OperatorSpec("string", "a model decides whether this is true of the value", {"votes": "count"}),
         "literal": OperatorSpec("value", "exactly this value, dollar signs and all"),

@@ -149,9 +149,26 @@ def _phrase(text: str) -> Callable[[Operator, int], str]:
 
 
 def _approx(operator: Operator, depth: int) -> str:
+    digits = operator.options.get("round")
+    if digits is not None:
+        return f"{show(operator.operand, depth)} after rounding to {show(digits, depth)} digits"
+    return f"about {show(operator.operand, depth)}{_margin(operator, depth)}"
+
+
+def _number(operator: Operator, depth: int) -> str:
+    return f"text that says the number {show(operator.operand, depth)}{_margin(operator, depth)}"
+
+
+def _margin(operator: Operator, depth: int) -> str:
     within = operator.options.get("within")
-    margin = "" if within is None else f" (within {within if isinstance(within, str) else show(within, depth)})"
-    return f"about {show(operator.operand, depth)}{margin}"
+    return "" if within is None else f" (within {within if isinstance(within, str) else show(within, depth)})"
+
+
+def _rouge(operator: Operator, depth: int) -> str:
+    least = operator.options.get("least")
+    return f"text like {show(operator.operand, depth)}" + (
+        "" if least is None else f" (ROUGE-L of {show(least, depth)})"
+    )
 
 
 def _text(operator: Operator, depth: int) -> str:
@@ -184,9 +201,14 @@ _WORDS: Mapping[str, Callable[[Operator, int], str]] = MappingProxyType(
         "between": _between,
         "date": _phrase("the day {}"),
         "datetime": _phrase("the moment {}"),
+        "number": _number,
+        "normalised": _phrase("{}, but for case, punctuation and articles"),
+        "rouge": _rouge,
         "type": _phrase("a value of type {}"),
+        "structure": _phrase("something of the structure of {}"),
         "subset": _phrase("at least {}"),
         "unordered": _phrase("{} in any order"),
+        "ordered": _phrase("{} in this order"),
         "each": _phrase("a list in which each item is {}"),
         "json": _phrase("JSON text that says {}"),
         "judge": _phrase("something of which this is true: {}"),

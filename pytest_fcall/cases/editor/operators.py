@@ -18,7 +18,7 @@ from pytest_fcall.cases.editor.words import (
     string,
 )
 from pytest_fcall.core import OPERATORS, OperandKind, OperatorSpec, Strings
-from pytest_fcall.core.operators import MOST_VOTES
+from pytest_fcall.core.operators import MOST_DIGITS, MOST_VOTES
 
 _TIME = r"^\d{2}:\d{2}(:\d{2})?$"
 _DAY = (
@@ -59,6 +59,11 @@ _OPERANDS: Mapping[OperandKind, Schema] = MappingProxyType(
         "moment": by_type("", {"type": "string", "pattern": f"^{_MOMENT}$|{FILLED}"}, _SPAN),
         "count": or_filled({"type": "integer", "minimum": 1, "maximum": MOST_VOTES}),
         "types": {"anyOf": [_TYPE, {"type": "array", "items": _TYPE, "minItems": 1}]},
+        "share": or_filled({"type": "number", "minimum": 0, "maximum": 1}),
+        "digits": or_filled({"type": "integer", "minimum": 0, "maximum": MOST_DIGITS}),
+        "within_text": {"const": "text"},
+        "any_order": {"const": "any_order"},
+        "like": {"type": "string"},
         "reference": {"type": "string", "pattern": r"^[^\s.\[]+\.(result|args)([.\[].*)?$"},
     }
 )

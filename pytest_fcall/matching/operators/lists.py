@@ -1,4 +1,4 @@
-"""Lists, and the operators on them: `$subset`, `$unordered`, `$each`."""
+"""Lists, and the operators on them: `$subset`, `$unordered`, `$ordered`, `$each`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_COMPARED = 10_000
 def compare_list(expected: Sequence[Pattern], got: Json, at: Place, compare: Compare) -> list[Mismatch]:
     """Compare a list whose items and order are known."""
     if not isinstance(got, list | tuple) or len(got) != len(expected):
-        return at.mismatch(expected, got, _lengths(expected, got))
+        return at.mismatch(expected, got, lengths(expected, got))
     found = [
         each
         for index, (pattern, item) in enumerate(zip(expected, got, strict=True))
@@ -35,8 +35,13 @@ def unordered(operator: Operator, got: Json, at: Place, compare: Compare) -> lis
     """Just these items, in any order."""
     expected = patterns(operator)
     if not isinstance(got, list | tuple) or len(got) != len(expected):
-        return at.mismatch(operator, got, _lengths(expected, got))
+        return at.mismatch(operator, got, lengths(expected, got))
     return _assign(operator, expected, got, at, compare)
+
+
+def ordered(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
+    """Just these items, in this order."""
+    return compare_list(patterns(operator), got, at, compare)
 
 
 def subset(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
@@ -90,7 +95,8 @@ def _assign(
     return undecided or at.mismatch(whole, got, f"no item of it is {' or '.join(lacking[:3])}" if lacking else "")
 
 
-def _lengths(expected: Sequence[Pattern], got: Json) -> str:
+def lengths(expected: Sequence[Pattern], got: Json) -> str:
+    """Say that a list is too long or too short; empty where it is not, or is none."""
     if is_list(got) and len(got) != len(expected):
         return f"its length is {len(got)}, not {len(expected)}"
     return ""

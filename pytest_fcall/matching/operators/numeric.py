@@ -7,6 +7,7 @@ import operator as arithmetic
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation, Overflow
 
+from pytest_fcall.core.operators import MOST_DIGITS
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.mismatch import Mismatch
@@ -21,13 +22,26 @@ _LONGEST = 4096
 
 
 def approx(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
-    """A number within a tolerance, its limits included."""
-    expected = _exact(number(operator))
+    """A number within a tolerance, its limits included, or one that is the same after rounding."""
+    if "round" in operator.options:
+        return _rounded(operator, got, at)
+    expected = exactly(number(operator))
     if expected is None:
         raise BadOperandError("`$approx` takes a finite number")
-    tolerance = _tolerance(operator.options.get("within"), expected)
-    given = _exact(got)
-    return [] if given is not None and abs(given - expected) <= tolerance else at.mismatch(operator, got)
+    within = operator.options.get("within")
+    margin = abs(expected) * _CLOSE if within is None else tolerance(within, expected)
+    given = exactly(got)
+    return [] if given is not None and abs(given - expected) <= margin else at.mismatch(operator, got)
+
+
+def _rounded(operator: Operator, got: Json, at: Place) -> list[Mismatch]:
+    expected, digits = number(operator), operator.options["round"]
+    if "within" in operator.options:
+        raise BadOperandError("`$approx` takes `within` or `round`, not both")
+    if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= MOST_DIGITS:
+        raise BadOperandError(f"`round` takes a number of digits from 0 to {MOST_DIGITS}")
+    same = is_number(got) and round(got, digits) == round(expected, digits)
+    return [] if same else at.mismatch(operator, got)
 
 
 def comparison(holds: Callable[[int | float, int | float], bool]) -> Callable[..., list[Mismatch]]:
@@ -62,7 +76,7 @@ def rounding(expected: Pattern, got: Json) -> str:
     return "`$approx` would accept it" if near else ""
 
 
-def _exact(value: Pattern) -> Decimal | None:
+def exactly(value: Pattern) -> Decimal | None:
     """Give the number as people write it, so that 42.095 is within 0.005 of 42.10."""
     if isinstance(value, bool):
         return None
@@ -73,9 +87,8 @@ def _exact(value: Pattern) -> Decimal | None:
     return None
 
 
-def _tolerance(within: Pattern, expected: Decimal) -> Decimal:
-    if within is None:
-        return abs(expected) * _CLOSE
+def tolerance(within: Pattern, expected: Decimal) -> Decimal:
+    """How far away from a number another may be: a share of it, or as much as is said."""
     if isinstance(within, str) and within.endswith("%"):
         try:
             share = abs(expected * Decimal(within[:-1].strip()) / 100)
@@ -83,6 +96,6 @@ def _tolerance(within: Pattern, expected: Decimal) -> Decimal:
             share = Decimal("NaN")
         if share.is_finite():
             return share
-    elif (margin := _exact(within)) is not None:
+    elif (margin := exactly(within)) is not None:
         return abs(margin)
     raise BadOperandError("`within` takes a number or a percentage such as `10%`")

@@ -11,10 +11,9 @@ from pytest_fcall.core.pattern import Operator
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import Compare
-from pytest_fcall.matching.operators import choices, dates, lists, numeric, texts
-from pytest_fcall.matching.operators.operand import BadOperandError, is_list
+from pytest_fcall.matching.operators import choices, dates, json_said, likeness, lists, numeric, shape, texts
+from pytest_fcall.matching.operators.operand import BadOperandError
 from pytest_fcall.matching.place import Place
-from pytest_fcall.matching.wording import json_type
 
 Operation: TypeAlias = Callable[[Operator, Json, Place, Compare], list[Mismatch]]
 """Decides one operator; BadOperandError says that it cannot be decided as it stands."""
@@ -27,14 +26,6 @@ def apply(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mi
         return operation(operator, got, at, compare)
     except BadOperandError as error:
         return at.undecided(operator, got, f"{error}.")
-
-
-def _of_type(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
-    wanted = operator.operand if is_list(operator.operand) else [operator.operand]
-    type_ = json_type(got)
-    if type_ in wanted or (type_ == "integer" and "number" in wanted):
-        return []
-    return at.mismatch(operator, got)
 
 
 def _literal(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
@@ -81,6 +72,9 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
         "regex": texts.regex,
         "contains": texts.contains,
         "text": texts.same_to_a_reader,
+        "number": likeness.says_number,
+        "normalised": likeness.normalised,
+        "rouge": likeness.like,
         "approx": numeric.approx,
         "gt": numeric.greater,
         "ge": numeric.at_least,
@@ -89,11 +83,13 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
         "between": numeric.between,
         "date": dates.same_day,
         "datetime": dates.same_moment,
-        "type": _of_type,
+        "type": shape.of_type,
+        "structure": shape.same_structure,
         "subset": lists.subset,
         "unordered": lists.unordered,
+        "ordered": lists.ordered,
         "each": lists.each,
-        "json": texts.json_text,
+        "json": json_said.json_text,
         "from": _from_earlier,
         "judge": _judged,
         "literal": _literal,

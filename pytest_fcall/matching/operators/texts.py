@@ -1,11 +1,9 @@
-"""Operators on strings: `$regex`, `$text`, `$json`, and `$contains`, which also looks into lists."""
+"""Operators on strings: `$regex`, `$text`, and `$contains`, which also looks into lists."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
-from typing import NoReturn
 
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.values import Json
@@ -68,24 +66,9 @@ def contains(operator: Operator, got: Json, at: Place, compare: Compare) -> list
     return undecided or at.mismatch(operator, got)
 
 
-def json_text(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
-    """A string of JSON; what it says is compared, however it is laid out."""
-    if not isinstance(got, str):
-        return at.mismatch(operator, got)
-    try:
-        said: Json = json.loads(got, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        return at.mismatch(operator, got, f"it is not JSON: {error or 'nested too deeply'}")
-    return compare(operator.operand, said, at.outside_schema())
-
-
 def _normal_form(rule: Pattern) -> Callable[[str], str]:
     if rule is None:
         return as_read
     if isinstance(rule, str) and rule in NORMAL_FORMS:
         return NORMAL_FORMS[rule]
     raise BadOperandError(f"`strings` takes {', '.join(NORMAL_FORMS)}")
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")

@@ -1,0 +1,118 @@
+"""What the page of operators does not show of those on answers."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.core import Executed, Json, Operator, Reason, Rules
+from pytest_fcall.matching import judge_result
+from tests.unit.matching.language import pattern
+from tests.unit.matching.test_state import JSON
+
+MANNHEIM = {"in": "text", "lists": "any_order", "round": 2}
+
+
+def judged(expected: Any, got: Json) -> tuple[Reason, ...]:
+    return judge_result(pattern(expected), Executed(got), 0, Rules(), {})
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "words"),
+    [
+        ({"$number": 5}, "It is 7 or 8.", "expected text that says the number 5; it says the numbers 7, 8"),
+        ({"$number": 5, "within": "10%"}, "No idea.", "the number 5 (within 10%); it says no number"),
+        ({"$number": 5}, "1 2 3 4 6 7", "it says the numbers 1, 2, 3, 4, 6, …"),
+        ({"$number": 5}, 5, "it is a number: `$approx` accepts one"),
+        ({"$number": 5}, None, "expected text that says the number 5"),
+        ({"$number": float("nan")}, "5", "cannot be judged: `$number` takes a finite number."),
+        ({"$normalised": "a dog"}, 5, "expected 'a dog', but for case, punctuation and articles"),
+        ({"$rouge": "a dog"}, "some cats", "expected text like 'a dog'; its ROUGE-L is 0.000"),
+        ({"$rouge": "a dog"}, 5, "expected text like 'a dog'"),
+        ({"$rouge": "a dog", "least": "much"}, "a dog", "`least` takes a number from 0 to 1."),
+        ({"$approx": 3.14, "round": 2}, 3.2, "expected 3.14 after rounding to 2 digits"),
+        ({"$approx": 1, "round": -(10**9)}, 3.2, "`round` takes a number of digits from 0 to 15."),
+        ({"$approx": 1, "round": 1, "within": 1}, 3.2, "`$approx` takes `within` or `round`, not both."),
+        ({"$structure": {"a": [1]}}, {"a": [1, 2]}, "its length is 2, not 1"),
+        ({"$structure": {"a": 1}}, {"a": 1.5}, "`calls[0].result.a` is 1.5, expected a value of type 'integer'"),
+        ({"$structure": [1, "a"]}, [1, 2], "`calls[0].result[1]` is 2, expected a value of type 'string'"),
+        ({"$json": [1], "in": "text"}, "nothing", "there is no JSON object or list in it"),
+        ({"$json": [1]}, "It is [1].", "there is some in it, which `in: text` would find"),
+        (
+            {"$json": [1, 2], "in": "text", "lists": "any_order"},
+            "[2, 3]",
+            "expected [1, 2] in any order; no item of it is 1",
+        ),
+        ({"$json": {"a": 1}, "in": "text"}, 'See [1]: {"a": 2}', "`calls[0].result.a` is 2, expected 1"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(expected: Any, got: Json, words: str) -> None:
+    (reason,) = judged(expected, got)
+    assert reason.message.endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("expected", "said", "right"),
+    [
+        ({"l": ["a", "b"]}, "{'l': ['b', 'a']}", True),
+        ({"r": {"$literal": [1, 2]}}, '{"r": [2, 1]}', False),
+        ({"v": 3.14}, "{'v': 3.14159}", True),
+        ({"n": 5}, '{"n": 5.001}', True),
+        ({"n": 5}, '{"n": 5.01}', False),
+        ({"a": "x"}, "Sure!\n```json\n{'a': 'x'}\n```", True),
+        ({"a": "x"}, '{"a": "x", "b": 1}', False),
+        ({"n": 5}, '{"n": "5"}', False),
+        ({"n": 1}, '{"n": true}', False),
+        ({"a": "x"}, '{"a": "X"}', False),
+        ({"a": "x"}, "x", False),
+        ({"a": {"b": [1, 2]}}, '{"a": {"b": [2, 1]}}', True),
+        ({"l": [1, 1, 2]}, '{"l": [1, 2, 2]}', False),
+        ({"l": {"$subset": [1.001]}}, '{"l": [2, 1]}', True),
+        ({"l": {"$any": [[1, 2], "none"]}}, '{"l": [2, 1]}', True),
+        ({"l": {"$ordered": [[1, 2], [3.001]]}}, '{"l": [[2, 1], [3]]}', True),
+        ({"l": {"$json": [1, 2]}}, '{"l": "[2, 1]"}', False),
+    ],
+)
+def test_the_rule_of_the_mannheim_benchmark_can_be_said(expected: Any, said: str, right: bool) -> None:
+    assert (judged({"$json": expected, **MANNHEIM}, f"The answer is {said}") == ()) is right
+
+
+def test_an_expected_value_with_options_is_the_same_without_them_where_nothing_is_loosened() -> None:
+    assert judged({"$json": [2, 1]}, "[1, 2]") != ()
+    assert judged({"$json": [2, 1], "lists": "any_order"}, "[1, 2]") == ()
+    assert judged({"$json": [1.001], "lists": "any_order"}, "[1.002]") != ()
+
+
+def test_long_texts_are_not_compared_word_by_word() -> None:
+    (reason,) = judged({"$rouge": "word " * 3_000}, "other " * 3_000)
+    assert "too long to be compared" in reason.message
+
+
+def test_texts_of_any_script_are_compared_by_their_words() -> None:
+    assert judged({"$rouge": "Заказ отменён, деньги вернутся"}, "заказ отменён; деньги скоро вернутся") == ()
+    assert judged({"$rouge": "Заказ отменён"}, "деньги вернутся") != ()
+
+
+def test_without_its_library_an_operator_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rouge_score.rouge_scorer", None)
+    (reason,) = judged({"$rouge": "a"}, "a")
+    assert reason.message.endswith("`$rouge` needs rouge-score: pip install 'pytest-fcall[text]'.")
+
+
+@given(JSON)
+def test_every_value_has_its_own_structure(value: Json) -> None:
+    assert judge_result(Operator("structure", value), Executed(value), 0, Rules(), {}) == ()
+
+
+@given(st.lists(JSON, min_size=1, max_size=4))
+def test_a_list_that_is_longer_has_another_structure(items: list[Json]) -> None:
+    assert judge_result(Operator("structure", items), Executed([*items, None]), 0, Rules(), {}) != ()
+
+
+@given(st.integers(-(10**9), 10**9) | st.decimals(-(10**6), 10**6, places=2).map(float), st.text(max_size=20))
+def test_a_number_is_found_in_any_text_that_ends_with_it(number: float, before: str) -> None:
+    assert judged({"$number": number}, f"{before} = {number}") == ()

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.core import Json
+from pytest_fcall.matching.json_in_text import json_in
+
+FOUND: dict[str, list[Json]] = {
+    '{"a": 1}': [{"a": 1}],
+    'Here:\n```json\n{"a": [1, 2]}\n```\nDone.': [{"a": [1, 2]}],
+    'first [1], then {"b": null}': [[1], {"b": None}],
+    "{'l': ['b', 'a'], 'ok': True, 'no': None}": [{"l": ["b", "a"], "ok": True, "no": None}],
+    "{'say': 'he said \"no\"', \"it's\": 1}": [{"say": 'he said "no"', "it's": 1}],
+    r"{'a': 'it\'s', 'b': 'x\\'}": [{"a": "it's", "b": "x\\"}],
+    "{'None': 'True story'}": [{"None": "True story"}],
+    'in {braces} and {"a": 1}': [{"a": 1}],
+    '{"a": {"b": {}}}': [{"a": {"b": {}}}],
+    '{{"a": 1}}': [{"a": 1}],
+    '{"a": NaN} {"b": 1}': [{"b": 1}],
+    "{'a': 1": [],
+    '{"a": "}"}': [{"a": "}"}],
+    "{'a': Joe's}": [],
+    "{1: 2}": [],
+    "7": [],
+    "": [],
+    "{'a': __import__('os')}": [],
+}
+
+
+@pytest.mark.parametrize(("text", "values"), FOUND.items(), ids=ascii)
+def test_the_values_of_a_text_are_its_objects_and_lists(text: str, values: list[Json]) -> None:
+    assert json_in(text) == values
+
+
+PLAIN = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**9), 10**9)
+    | st.text(st.characters(codec="utf-8", categories=["L", "P", "Zs"])),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=3), inside, max_size=3),
+    max_leaves=10,
+)
+PROSE = st.text(st.sampled_from("abc .,:`\n"), max_size=20)
+
+
+@given(st.dictionaries(st.text(max_size=3), PLAIN, max_size=3) | st.lists(PLAIN, max_size=3), PROSE, PROSE)
+def test_a_value_is_found_in_any_prose(value: Any, before: str, after: str) -> None:
+    assert json_in(f"{before}{json.dumps(value)}{after}") == [value]
+    assert json_in(f"{before}{json.dumps(value, ensure_ascii=False, indent=1)}{after}") == [value]
+
+
+@given(st.dictionaries(st.text(st.sampled_from("ab'\"\\ {}[]"), max_size=4), PLAIN, max_size=3))
+def test_what_python_writes_is_read_as_well(value: dict[str, Any]) -> None:
+    text = repr(value)
+    if "\\x" not in text and "\\U" not in text:
+        assert json_in(text) == [value]
+
+
+@given(st.text(st.sampled_from("{}[]'\",:\\ab1 \nNone")))
+def test_any_text_holds_values_or_none(text: str) -> None:
+    for value in json_in(text):
+        assert isinstance(value, dict | list)
+
+
+@pytest.mark.parametrize("piece", ["{", "[", "{'", '{"a":', "['", "'", "[1,", "{'a':{", "[]", "\\'{"])
+def test_a_long_text_takes_no_longer_for_what_it_is_made_of(piece: str) -> None:
+    start = time.perf_counter()
+    json_in(piece * (1_000_000 // len(piece)))
+    assert time.perf_counter() - start < 5
