@@ -121,13 +121,14 @@ class _Reader:
     def _suite(self, found: Entries, shared: Shared, cases: CaseEntries) -> None:
         """The cases of a suite, or one that says why there are none."""
         faults = Faults(self._source)
-        faults.found += [*shared.faults, *shared.default_faults]
-        if "suite" not in found:
-            for name in (name for name in SUITE_KEYS if name in found):
+        if "suite" in found:
+            faults.found += [*shared.faults, *shared.default_faults]
+            if not faults.found:
+                taken = {entry.id for entry in self._entries}
+                self._entries += suite_cases(found, shared.ground, faults, taken)
+        for name in SUITE_KEYS if "suite" not in found else ():
+            if name in found:
                 faults.add("missing-key", found[name][0], f"`{name}` belongs to `suite:`, and there is none")
-        elif not faults.found:
-            taken = {entry.id for entry in self._entries}
-            self._entries += suite_cases(found, shared.ground, faults, taken)
         if faults.found:
             place = faults.found[0].location
             self._entries.append(FaultyCase(cases.free("suite", place.line), place, tuple(faults.found)))

@@ -30,7 +30,7 @@ class Prompt:
             whole = _filled(words["_PLAINTEXT_SYSTEM_PROMPT_TEMPLATE"], parts)
         except (KeyError, TypeError) as error:
             raise ValueError(
-                f"the prompts of the suite bfcl are not those of bfcl_eval 2026: {error} is missing"
+                f"the prompts of the suite bfcl are not those of bfcl-eval 2026: no {error}"
             ) from None
         self._template = _filled(whole, {"format": "json"})
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.cases import Extensions, UnreadableFile, read_case_file
-from pytest_fcall.core import FaultyCase
 from tests.unit.cases.reading import TOOLS, all_faults, ids, marked, read, with_cases
 
 _FINE = "id: fine\nprompt: Hello?\nexpect: no_call"
@@ -271,14 +270,6 @@ def test_of_two_cases_with_one_id_the_first_runs_and_the_second_tells_where_it_i
     assert ids(found.entries) == {"fine": True, f"fine@{second.location.line}": False}
     assert fault.code == "duplicate-id"
     assert f"first in line {first.location.line}" in fault.message
-
-
-def test_a_suite_is_an_item_that_says_what_this_version_cannot_do(tmp_path: Path) -> None:
-    found = read("suite: bfcl:simple\n", tmp_path)
-    (entry,) = found.entries
-    assert isinstance(entry, FaultyCase)
-    assert entry.id == "suite"
-    assert [fault.code for fault in found.faults] == ["not-available"]
 
 
 def test_all_mistakes_of_a_file_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
