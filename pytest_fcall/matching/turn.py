@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.case import Turn
-from pytest_fcall.core.pattern import Pattern
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.rules import Rules
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.verdict import Reason, Verdict
 from pytest_fcall.matching.judge import judge
-from pytest_fcall.matching.place import Place, Ways
+from pytest_fcall.matching.outside_calls import mismatches
 from pytest_fcall.matching.relevance import broken_reply
-from pytest_fcall.matching.values import compare
+from pytest_fcall.schema.words import path_text
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Comparator
@@ -38,14 +37,6 @@ def judge_turn(
         verdict = Verdict(not broken, broken, notes=calls.notes)
     if turn.answer is None:
         return verdict
-    wrong = _wrong_answer(reply.text, turn.answer, rules, comparators)
+    found = mismatches(turn.answer, reply.text, ("answer",), rules, comparators)
+    wrong = tuple(Reason("wrong_answer", path_text(each.keys), each.tell(), each.expected, each.got) for each in found)
     return replace(verdict, valid=verdict.valid and not wrong, reasons=verdict.reasons + wrong)
-
-
-def _wrong_answer(
-    text: str, answer: Pattern, rules: Rules, comparators: Mapping[str, Comparator]
-) -> tuple[Reason, ...]:
-    # The rules of `match:` are about arguments.
-    place = Place(Ways("", None, replace(rules, match=()), comparators), ("answer",), rules.strings)
-    found = compare(answer, text, place)
-    return tuple(Reason("wrong_answer", "answer", each.tell(), each.expected, each.got) for each in found)

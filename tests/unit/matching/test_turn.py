@@ -37,6 +37,20 @@ def test_a_wrong_answer_beside_right_calls_is_the_one_reason() -> None:
     assert not verdict.valid
 
 
+def test_what_is_wrong_in_the_json_of_an_answer_is_named_by_its_path() -> None:
+    expected = Operator("json", {"orders": [{"id": 7}]}, {"in": "text"})
+    (reason,) = judged('Here: {"orders": [{"id": 8}]}', Turn((), None, expected)).reasons
+    assert (reason.kind, reason.path) == ("wrong_answer", "answer.orders[0].id")
+
+
+def test_an_answer_expected_too_deeply_is_no_crash() -> None:
+    deep: Pattern = "x"
+    for _ in range(100_000):
+        deep = Operator("not", deep)
+    (reason,) = judged("x", Turn((), None, deep)).reasons
+    assert "nests too deeply" in reason.message
+
+
 def test_wrong_calls_and_a_wrong_answer_are_both_told() -> None:
     verdict = judged("Done.", Turn((), CANCEL, "Cancelled."), Calls((Call("refund", {}),)))
     assert [reason.kind for reason in verdict.reasons] == ["wrong_tool", "wrong_answer"]
