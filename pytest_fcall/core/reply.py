@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias
 
 from pytest_fcall.core.values import Json, Message
@@ -19,6 +19,20 @@ class Usage:
     output_tokens: int | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
+
+
+def usage_of(usages: Iterable[Usage | None]) -> Usage | None:
+    """All of these together; None where nothing is known of any."""
+    known = [usage for usage in usages if usage is not None]
+    return Usage(*(_sum(getattr(usage, name) for usage in known) for name in _TOKENS)) if known else None
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
+
+
+_TOKENS = tuple(field.name for field in fields(Usage))
 
 
 @dataclass(frozen=True, slots=True)

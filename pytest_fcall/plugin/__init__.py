@@ -38,10 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse a model that cannot be read before anything runs, and listen for results."""
-    if models_are_named(config):
-        from pytest_fcall.plugin.models import named_models
-
-        named_models(config)
+    read_models(config)
     if any(config.getoption(name) for name in ("fc_gate", "fc_fail")) or any(
         map(config.getini, ("fc_gates", "fc_fail"))
     ):
@@ -70,6 +67,18 @@ def pytest_configure(config: pytest.Config) -> None:
         plan_only(config)
     if not hasattr(config, "workerinput"):
         listen(config)
+
+
+def read_models(config: pytest.Config) -> None:
+    """Read the names of models. Raises UsageError for what names none."""
+    if models_are_named(config):
+        from pytest_fcall.plugin.models import named_models
+
+        named_models(config)
+    if config.getoption("fc_judge") or config.getini("fc_judge"):
+        from pytest_fcall.plugin.judge import named_judge
+
+        named_judge(config)
 
 
 def take_share(config: pytest.Config) -> None:

@@ -188,7 +188,7 @@ class Answering:
         self.missing.add(asker.nodeid)
         named = f'"{model.id}?…"' if model.options else model.id  # what stands there may hold a key
         lines = [
-            f'no recorded reply of {model.id}; ask it: pytest --fc-model={named} "{asker.again}"',
+            f'no recorded reply of {model.id}; ask it: pytest {question.source.named.option}={named} "{asker.again}"',
             explain_missing(question.request, self._kept.nearest(question)),
         ]
         if damage := self._kept.damage(question):

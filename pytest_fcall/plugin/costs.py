@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fcall.core import Backend, Model, ModelUnavailable, Usage
+from pytest_fcall.plugin.judge import named_judge
 from pytest_fcall.plugin.limits import shared_file
 from pytest_fcall.plugin.models import NamedModel, named_models
 from pytest_fcall.plugin.options import options
@@ -21,7 +22,8 @@ class Costs:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._models = {named.model.id: named.model for named in named_models(config)}
+        judge = named_judge(config)
+        self._models = {named.model.id: named.model for named in (*([judge] if judge else []), *named_models(config))}
         self._prices: dict[str, Price | None] = {}
         self.fault = ""
         """Why prices are not known: what is wrong in the project's own."""

@@ -72,11 +72,17 @@ class Gathering:
             return
         result = _result(sent)
         stanza = json.loads(sent["stanza"]) if sent["stanza"] else None
-        self._results[report.nodeid] = replace(result, cost=self._costs.of(result.model, result.usage), stanza=stanza)
+        self._results[report.nodeid] = replace(self._priced(result), stanza=stanza)
         self._reused += [sent["recorded"]] if sent["recorded"] else []
         self._changes.update(sent["changes"])
         if sent["missing"]:
             self._missing.add(report.nodeid)
+
+    def _priced(self, result: Result) -> Result:
+        judging = result.judging
+        if judging:
+            judging = replace(judging, cost=self._costs.of(judging.model, judging.usage))
+        return replace(result, cost=self._costs.of(result.model, result.usage), judging=judging)
 
     def _price(self, report: pytest.TestReport) -> None:
         """Put the cost, which only this process knows, into the properties: JUnit takes them from the last report."""

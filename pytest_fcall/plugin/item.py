@@ -15,8 +15,10 @@ from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.asking import AskModel
 from pytest_fcall.plugin.baseline import baselines
+from pytest_fcall.plugin.judge import lacks_judge
 from pytest_fcall.plugin.judging import judged, judged_again
 from pytest_fcall.plugin.models import NamedModel
+from pytest_fcall.plugin.opinions import Opinions, opinions_of
 from pytest_fcall.plugin.options import options
 from pytest_fcall.plugin.sampling import (
     ONCE,
@@ -61,6 +63,7 @@ class CaseItem(pytest.Function):
         self.verdict: Verdict | None = None
         self.sampled: Sampled | None = None
         self.standing: Standing | None = None
+        self.opinions: Opinions | None = None
         self.planned: Request | None = None
         super().__init__(callobj=case, **kwargs)  # type: ignore[arg-type]  # what from_parent passes on
         if isinstance(entry, Case):
@@ -87,7 +90,8 @@ class CaseItem(pytest.Function):
         """Whether a mark or the case itself may keep it from running, as far as can be told before it starts."""
         marked = any(self.iter_markers("skip")) or any(self.iter_markers("skipif"))
         named = self.named.model.id if self.named else ""
-        return marked or (isinstance(self.case, Case) and _first_for(self.case.skip, named) is not None)
+        skipped = isinstance(self.case, Case) and _first_for(self.case.skip, named) is not None
+        return marked or skipped or lacks_judge(self.case, self.config)
 
     def reportinfo(self) -> tuple[PathLike[str] | str, int | None, str]:
         """The line of the YAML file, so that editors and reports lead to it."""
@@ -104,6 +108,7 @@ class CaseItem(pytest.Function):
         model = cast("AskModel", self.funcargs["fc_model"])
         self._skip_or_excuse(case, model.id)
         self._refuse_damaged_baseline(model.id)
+        self.opinions = opinions_of(self, case)
         request = self.ihook.pytest_fcall_request(
             item=self, case=case, request=planned_request(self, case, model.settings)
         )
@@ -121,6 +126,8 @@ class CaseItem(pytest.Function):
                 asked.more(deciding.portion(rate))
         elif samples == ONCE and (again := options(self.config).confirm):
             self.sampled = self._confirmed(asked, again)
+        if self.opinions:  # a model that judges is a model, too
+            self._standing(asked, self.sampled or self._sampled(asked))
         return asked
 
     def _confirmed(self, asked: Asked, again: int) -> Sampled | None:
@@ -152,7 +159,8 @@ class CaseItem(pytest.Function):
 
     def _sampled(self, asked: Asked) -> Sampled:
         """All answers so far. Each is judged once."""
-        asked.judged.extend(judged(self, asked.case, answer) for answer in asked.answers[len(asked.judged) :])
+        __tracebackhide__ = True
+        asked.judged.extend(judged(self, asked.case, asked.answers[len(asked.judged) :]))
         return sampled(asked.judged, asked.samples.rule)
 
     def _standing(self, asked: Asked, whole: Sampled) -> Standing:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import Calls, Case, Reply, Transcript, Verdict
 from pytest_fcall.decoding import decode
@@ -11,6 +13,7 @@ from pytest_fcall.matching import judge_transcript, judge_turn
 from pytest_fcall.plugin.answering import Answer
 from pytest_fcall.plugin.conversing import as_case_says
 from pytest_fcall.plugin.extensions import registry
+from pytest_fcall.plugin.opinions import Judging
 from pytest_fcall.plugin.sampling import Judged
 from pytest_fcall.plugin.standing import engine_of
 from pytest_fcall.tracking.held import transcript_of
@@ -20,17 +23,23 @@ if TYPE_CHECKING:
     from pytest_fcall.plugin.item import CaseItem
 
 
-def judged(item: CaseItem, case: Case, answer: Answer) -> Judged:
-    """Read and judge an answer."""
-    reply = as_case_says(case, answer.reply)
-    if answer.transcript is not None:
-        last = answer.transcript.steps[-1].calls
-        made = tuple(call for step in answer.transcript.steps for call in step.calls.calls)
-        notes = dict.fromkeys(note for step in answer.transcript.steps for note in step.calls.notes)
-        calls = Calls(made, last.malformed, tuple(notes))
-    else:
-        calls = decode(reply, case.tools, registry(item.config).decoders)
-    return Judged(answer, reply, calls, _verdict(item, case, reply, calls, answer.transcript))
+class _Read(NamedTuple):
+    """What is judged: a reply and its calls, and the whole conversation where it was one."""
+
+    reply: Reply
+    calls: Calls
+    transcript: Transcript | None = None
+
+
+def judged(item: CaseItem, case: Case, answers: Sequence[Answer]) -> list[Judged]:
+    """Read and judge answers."""
+    __tracebackhide__ = True
+    read = [_read(item, case, answer) for answer in answers]
+    verdicts = _verdicts(item, case, read)
+    return [
+        Judged(answer, each.reply, each.calls, verdict)
+        for answer, each, verdict in zip(answers, read, verdicts, strict=True)
+    ]
 
 
 def judged_again(item: CaseItem, case: Case, stanza: Stanza) -> Verdict:
@@ -41,21 +50,43 @@ def judged_again(item: CaseItem, case: Case, stanza: Stanza) -> Verdict:
     kept = replace(case, turns=(*(replace(turn, answer=None) for turn in before), last))
     reply = Reply(stanza.answer or "(not kept)", engine=engine_of(stanza))
     calls = Calls(stanza.calls or ())
-    if case.mode == "request":
-        return _verdict(item, kept, reply, calls)
-    if stanza.results is None:
+    held = transcript_of(stanza, reply) if case.mode == "conversation" else None
+    if held is not None and stanza.results is None:
         kept = replace(kept, turns=tuple(replace(turn, result=None) for turn in kept.turns))
-    return _verdict(item, kept, reply, calls, transcript_of(stanza, reply))
+    (verdict,) = _verdicts(item, kept, [_Read(reply, calls, held)])
+    return verdict
 
 
-def _verdict(item: CaseItem, case: Case, reply: Reply, calls: Calls, transcript: Transcript | None = None) -> Verdict:
+def _read(item: CaseItem, case: Case, answer: Answer) -> _Read:
+    reply = as_case_says(case, answer.reply)
+    if answer.transcript is None:
+        return _Read(reply, decode(reply, case.tools, registry(item.config).decoders))
+    last = answer.transcript.steps[-1].calls
+    made = tuple(call for step in answer.transcript.steps for call in step.calls.calls)
+    notes = dict.fromkeys(note for step in answer.transcript.steps for note in step.calls.notes)
+    return _Read(reply, Calls(made, last.malformed, tuple(notes)), answer.transcript)
+
+
+def _verdicts(item: CaseItem, case: Case, read: Sequence[_Read]) -> list[Verdict]:
+    __tracebackhide__ = True
     comparators = registry(item.config).comparators
-    if case.judge is not None:
-        verdict = case.judge(case, reply, calls)
-    elif transcript is not None:
-        verdict = judge_transcript(transcript, case.turns, case.tools, case.rules, comparators)
+    judgings = [_judging(case, each) for each in read]
+    if item.opinions:
+        verdicts = item.opinions.settle(judgings, comparators)
     else:
-        (turn,) = case.turns
-        verdict = judge_turn(reply, calls, turn, case.tools, case.rules, comparators)
-    heard: Verdict = item.ihook.pytest_fcall_verdict(item=item, case=case, reply=reply, verdict=verdict)
-    return heard
+        verdicts = [judging(comparators) for judging in judgings]
+    hook = item.ihook.pytest_fcall_verdict
+    return [
+        hook(item=item, case=case, reply=each.reply, verdict=verdict)
+        for each, verdict in zip(read, verdicts, strict=True)
+    ]
+
+
+def _judging(case: Case, read: _Read) -> Judging:
+    if case.judge is not None:
+        verdict = case.judge(case, read.reply, read.calls)
+        return lambda _: verdict
+    if read.transcript is not None:
+        return partial(judge_transcript, read.transcript, case.turns, case.tools, case.rules)
+    (turn,) = case.turns
+    return partial(judge_turn, read.reply, read.calls, turn, case.tools, case.rules)

@@ -22,6 +22,8 @@ class NamedModel:
     model: Model
     origin: Origin
     live: bool
+    option: str = "--fc-model"
+    """What names it on the command line."""
 
 
 MODELS = pytest.StashKey[tuple[NamedModel, ...]]()

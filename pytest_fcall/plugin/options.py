@@ -48,6 +48,9 @@ def add_options(parser: pytest.Parser) -> None:
         help="the model that sits the exam, such as openai:gpt-5.2 or python:shop.agent:answer; repeat it to compare",
     )
     group.addoption(
+        "--fc-judge", metavar="KIND:NAME", help="the model that judges where a case says $judge, such as openai:gpt-5.2"
+    )
+    group.addoption(
         "--fc-live",
         action="store_true",
         help="ask the models that only the configuration names; without it they answer from recorded replies",
@@ -104,6 +107,7 @@ def add_options(parser: pytest.Parser) -> None:
         help="run only this share of the cases and tests, such as 3/8; `fcall merge` joins the runs of all shares",
     )
     parser.addini("fc_model", "models to use when the command line names none (one a line)", type="linelist")
+    parser.addini("fc_judge", "the model that judges where a case says $judge, if the command line names none")
     parser.addini(
         "fc_files",
         "globs, from the root folder, of YAML files that hold cases beside *.fc.yaml and *.fc.yml",

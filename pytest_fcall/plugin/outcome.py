@@ -10,7 +10,7 @@ import pytest
 from pytest_fcall.core import Case, Outcome
 from pytest_fcall.plugin.noted import PLACE
 from pytest_fcall.reporting.figures import total
-from pytest_fcall.reporting.results import Result, Status
+from pytest_fcall.reporting.results import Judging, Result, Status
 
 if TYPE_CHECKING:
     from pytest_fcall.plugin.item import CaseItem
@@ -44,7 +44,15 @@ def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
         samples=_samples(item),
         before=item.standing.before if item.standing else None,
         most=asked.most if asked else None,
+        judging=_judging(item),
     )
+
+
+def _judging(item: CaseItem) -> Judging | None:
+    """What was asked of a judge, whatever it came to; the cost is known only where results are gathered."""
+    if item.opinions is None or not item.opinions.answers:
+        return None
+    return Judging(item.opinions.judge.id, len(item.opinions.answers), item.opinions.usage)
 
 
 def _samples(item: CaseItem) -> tuple[int, int] | None:
@@ -97,6 +105,8 @@ def describe(item: CaseItem) -> None:
         item.user_properties += _measured(item.asked)
     if samples := _samples(item):
         item.user_properties.append(("fcall_samples", "{}/{}".format(*samples)))
+    if item.verdict and item.verdict.judged and item.opinions:
+        item.user_properties.append(("fcall_judge", item.opinions.judge.id))
     if item.standing and item.standing.outcome:
         item.user_properties.append(("fcall_outcome", item.standing.outcome.value))
     if item.verdict and item.verdict.reasons:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from pytest_fcall.backends.working import figures_of
-from pytest_fcall.core import Backend, Json, Model, ModelUnavailable, Request, request_digest
+from pytest_fcall.core import Backend, Json, Model, ModelUnavailable, Request, canonical, request_digest
 from pytest_fcall.plugin.costs import metered
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.kept import Kept
@@ -83,11 +83,11 @@ class Sources:
     def __init__(self, config: pytest.Config, kept: Kept) -> None:
         self._config = config
         self._kept = kept
-        self._made: dict[tuple[str, bool], Source] = {}
+        self._made: dict[tuple[str, str, bool], Source] = {}
 
     def of(self, named: NamedModel) -> Source:
         """The source of a model that the command line, the configuration or a fixture names."""
-        key = named.model.id, named.live
+        key = named.model.id, canonical({**named.model.options}), named.live
         if key not in self._made:
             self._made[key] = Source(named, self._backend(named))
         return self._made[key]

@@ -95,6 +95,7 @@ def stanza_of(case: Case, request: Request, judged: Judged) -> Stanza:
         answer=reply.text if case.turns[-1].answer is not None else None,
         steps=steps_of(transcript) if transcript and whole else None,
         results=results_of(transcript) if transcript and whole and _needs_results(case) else None,
+        judged=verdict.judged,
         digests=digests_of(Request(request.messages, request.tools, public(request.settings))),
         provenance={"engine": engine} if engine else {},
     )

@@ -45,6 +45,8 @@ def failure_text(
     headline = reasons[0].strip() if reasons else safe_line(case.id)
     if verdict.error_type:
         headline = f"{headline} (bfcl: {safe_line(verdict.error_type)})"
+    if verdict.judged:
+        headline = f"{headline} (judged)"
     top = [f"  {place_text(case.location)}asked{f' {safe_line(model)}' if model else ''}: {asked(case)}"]
     top += story
     bottom = [*_instead(calls, reply), *reasons[1:], *(f"  {safe_line(line)}" for line in since)]

@@ -42,7 +42,8 @@ def full_failure_text(
         ("notes", [safe_line(note) for note in dict.fromkeys((*calls.notes, *verdict.notes))]),
         ("reply", [_figures(reply)]),
     )
-    return "\n".join([where(case, model), *(line for title, lines in blocks for line in _block(title, lines))])
+    marked = f"{where(case, model)} (judged)" if verdict.judged else where(case, model)
+    return "\n".join([marked, *(line for title, lines in blocks for line in _block(title, lines))])
 
 
 def _block(title: str, lines: list[str]) -> list[str]:

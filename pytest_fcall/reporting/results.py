@@ -15,6 +15,17 @@ _TOKENS = tuple(field.name for field in fields(Usage))
 
 
 @dataclass(frozen=True, slots=True)
+class Judging:
+    """What was asked of the model that judges, for one case. It is no part of what the case itself took."""
+
+    model: str
+    questions: int
+    usage: Usage | None = None
+    cost: float | None = None
+    """In US dollars."""
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """One case, asked of one model.
 
@@ -52,6 +63,8 @@ class Result:
     """How many answers there could have been at most, where no more were asked for than it took."""
     stanza: Mapping[str, Json] | None = None
     """What a baseline would keep of it, as `tracking.stanza` says it in JSON."""
+    judging: Judging | None = None
+    """None where no model had a say in the verdict."""
 
     @property
     def right(self) -> bool:
@@ -90,8 +103,8 @@ class Results:
 def result_to_json(result: Result) -> dict[str, Json]:
     """Give the result as what JSON can say."""
     data = {name: getattr(result, name) for name in _NAMES}
-    if usage := result.usage:
-        data["usage"] = {name: getattr(usage, name) for name in _TOKENS}
+    data["usage"] = _usage_to_json(result.usage)
+    data["judging"] = _judging_to_json(result.judging)
     if result.outcome:
         data["outcome"] = result.outcome.value
     return data
@@ -127,6 +140,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         before=_pair(data, "before"),
         most=_whole(data, "most"),
         stanza=None if data.get("stanza") is None else _field(data, "stanza", dict),
+        judging=_judging(data),
     )
 
 
@@ -199,6 +213,29 @@ def _outcome(data: Mapping[str, Json]) -> Outcome | None:
     if outcome not in list(Outcome):
         raise ValueError(f"outcome: {outcome!r} is none of {', '.join(Outcome)}")
     return Outcome(outcome)
+
+
+def _usage_to_json(usage: Usage | None) -> Json:
+    return None if usage is None else {name: getattr(usage, name) for name in _TOKENS}
+
+
+def _judging_to_json(judging: Judging | None) -> Json:
+    if judging is None:
+        return None
+    usage = _usage_to_json(judging.usage)
+    return {"model": judging.model, "questions": judging.questions, "usage": usage, "cost": judging.cost}
+
+
+def _judging(data: Mapping[str, Json]) -> Judging | None:
+    if data.get("judging") is None:
+        return None
+    judging: Mapping[str, Json] = _field(data, "judging", dict)
+    return Judging(
+        model=_field(judging, "model", str),
+        questions=_field(judging, "questions", int),
+        usage=_usage(judging),
+        cost=_number(judging, "cost"),
+    )
 
 
 def _usage(data: Mapping[str, Json]) -> Usage | None:

@@ -18,6 +18,7 @@ from pytest_fcall.reporting.figures import (
     seconds_text,
     speed_text,
 )
+from pytest_fcall.reporting.judges import judge_lines
 from pytest_fcall.reporting.outcomes import of_outcome, outcome_lines
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.reporting.safe import safe_line
@@ -40,7 +41,8 @@ def summary_lines(results: Results, width: int = 100, *, accepted: bool = False)
     shared = [_cause_line(cause, failures, width) for cause in causes(results.results)[:_CAUSES]]
     changed = outcome_lines(results.results, width, accepted=accepted)
     samples = sample_lines(results.results, width)
-    return [*table, *changed, *samples, *shared, *_aside(results), last_line(results)]
+    judges = judge_lines(results.results)
+    return [*table, *changed, *samples, *shared, *judges, *_aside(results), last_line(results)]
 
 
 def file_lines(results: Results, width: int = 100) -> list[str]:

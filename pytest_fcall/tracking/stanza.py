@@ -32,6 +32,8 @@ class Stanza:
     """Why a failure was accepted."""
     since: str | None = None
     """The day on which a failure was accepted."""
+    judged: bool = False
+    """Whether a model had a say in the verdict."""
     digests: Mapping[str, str] = field(default_factory=dict)
     """Short names of what the question consists of, so that what changed since can be told."""
     provenance: Mapping[str, Json] = field(default_factory=dict)
@@ -52,6 +54,7 @@ def stanza_to_json(stanza: Stanza) -> dict[str, Json]:
         "samples": list(stanza.samples) if stanza.samples else None,
         "because": stanza.because,
         "since": stanza.since,
+        "judged": stanza.judged or None,
         "digests": dict(stanza.digests) or None,
         "provenance": dict(stanza.provenance) or None,
     }
@@ -75,6 +78,7 @@ def stanza_from_json(data: Json) -> Stanza:
         samples=_samples(fields),
         because=fields.optional("because", str),
         since=fields.optional("since", str),
+        judged=fields.optional("judged", bool) or False,
         digests=_digests(fields),
         provenance=fields.optional("provenance", dict) or {},
     )
