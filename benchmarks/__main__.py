@@ -1,5 +1,5 @@
 """Measure and print Markdown tables: `python -m benchmarks [instant] [many] [baseline] [start] [matching] [dispatch]
-[--rounds N]`."""
+[conversations] [--rounds N]`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from benchmarks.conversations import conversations
 from benchmarks.dispatch import dispatch
 from benchmarks.matching import matching
 from benchmarks.measure import pytest_command, side_by_side, table
@@ -93,6 +94,7 @@ BENCHMARKS = {
     "start": start,
     "matching": matching,
     "dispatch": dispatch,
+    "conversations": conversations,
 }
 
 

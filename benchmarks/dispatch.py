@@ -24,7 +24,7 @@ def dispatch(folder: Path, rounds: int) -> None:
     for project, count in ((few, FEW), (many, MANY)):
         project.mkdir()
         write_spelt_out(project, count)
-    with _server() as url:
+    with serving(LATENCY) as url:
         asking = [f"--fc-model=openai:exam?base_url={url}", "--fc-record=all", f"--fc-concurrency={IN_FLIGHT}"]
         runs = side_by_side({"instant": _pytest(INSTANT), "server": _pytest(*asking)}, few, rounds)
         print(f"### {FEW:,} requests to a server that takes {LATENCY * 1000:.0f} ms, {IN_FLIGHT} in flight\n")
@@ -53,8 +53,9 @@ def _against_the_ideal(instant: list[Run], server: list[Run]) -> str:
 
 
 @contextmanager
-def _server() -> Iterator[str]:
-    command = [sys.executable, "-m", "tests.servers", "--latency", str(LATENCY)]
+def serving(latency: float) -> Iterator[str]:
+    """A server in a process of its own that takes so many seconds for each request; its address."""
+    command = [sys.executable, "-m", "tests.servers", "--latency", str(latency)]
     root = Path(__file__).parent.parent
     with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -75,6 +75,35 @@ def write_spelt_out(folder: Path, count: int) -> None:
     (folder / "spelt.fc.yaml").write_text(f"tools: {json.dumps([_tool(n) for n in range(3)])}\ncases:\n{cases}")
 
 
+def write_conversations(folder: Path, count: int, steps: int) -> None:
+    """Write conversations, each result of which spells out the next call in JSON, until the last is plain text.
+
+    The app does as the tests' server does, instantly.
+    """
+    (folder / "spelt.py").write_text(
+        "import json\n\ndef answer(request):\n"
+        "    said = request.messages[-1]['content']\n"
+        "    return json.loads(said) if said.startswith('[') else f'You said: {said}'\n"
+    )
+    cases = "".join(_conversation(number, steps) for number in range(count))
+    (folder / "spelt.fc.yaml").write_text(f"tools: {json.dumps([_tool(n) for n in range(3)])}\ncases:\n{cases}")
+
+
+def _conversation(number: int, steps: int) -> str:
+    calls = [{"name": f"tool_{n % 3}", "arguments": {"city": f"City {number}", "days": n}} for n in range(steps - 1)]
+    results = [json.dumps([call]) for call in calls[1:]] + ["done"]
+    stages = "".join(
+        f"      - then: [{{{call['name']}: {json.dumps(call['arguments'])}, returns: {result}}}]\n"
+        for call, result in zip(calls, results, strict=True)
+    )
+    return (
+        f"  - id: case_{number}\n"
+        f"    prompt: '{json.dumps(calls[:1])}'\n"
+        f"    expect:\n{stages}"
+        f"    answer: {{$contains: done}}\n"
+    )
+
+
 def write_parametrised(folder: Path, count: int) -> None:
     """Write a test function with `count` parameter sets."""
     (folder / "test_many.py").write_text(PARAMETRISED.format(count=count))
