@@ -54,7 +54,7 @@ def answer_of(reply: Reply, calls: Calls) -> Answer:
         return Answer("fc", [{str(raw.name): _json_text(raw.arguments)} for raw in reply.tool_calls])
     if calls.calls and calls.malformed is None:
         return Answer("decoded", [{call.name: dict(call.arguments)} for call in calls.calls])
-    return Answer("undecodable", reply.text)
+    return Answer("fc" if reply.decoder is None else "undecodable", reply.text)
 
 
 def _json_text(arguments: Json) -> str:
