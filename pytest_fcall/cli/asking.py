@@ -14,7 +14,7 @@ from pytest_fcall.cases.faults import Faults, Source
 from pytest_fcall.cases.yaml.reader import MAX_BYTES, read_yaml
 from pytest_fcall.core import Json, Tool, canonical
 from pytest_fcall.schema import SchemaError, tools_from_data, tools_from_openapi
-from pytest_fcall.schema.sources.locks import describe_source
+from pytest_fcall.schema.sources.locks import describe_source, public_source
 from pytest_fcall.schema.sources.variables import expand
 
 
@@ -43,7 +43,8 @@ class Asker:
             case {"mcp": Mapping() as server}:
                 return tools_from_data(self._listing(server, folder), source=describe_source(source))
             case {"openapi": str(url), **rest}:
-                return tools_from_openapi(self._download(url), _names(rest.get("operations")))
+                base = str(public_source({"openapi": url})["openapi"])
+                return tools_from_openapi(self._download(url), _names(rest.get("operations")), base=base)
         raise SchemaError(
             f"{describe_source(source)} cannot be asked", hint="only {mcp: …} and {openapi: https://…} can"
         )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from pytest_fcall.conversation.environments.http.hosts import Hosts
 from pytest_fcall.conversation.environments.kept import Kept
 from pytest_fcall.conversation.execution.limits import USUAL, Limits
 
@@ -18,5 +19,7 @@ class EnvironmentGround:
     folder: Path
     """Where the case file lies."""
     limits: Limits = USUAL
+    hosts: Hosts = field(default_factory=Hosts)
+    """Who may be asked over HTTP: nobody, if they are not named."""
     kept: Kept | None = None
     """Where results of servers are kept; None keeps nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -35,14 +36,17 @@ class NotRecorded(Exception):
 
 
 class Story:
-    """Names calls by what they say and by all calls before them that may have changed something."""
+    """Names calls by what they say, how often they were made, and all calls before that may have changed something."""
 
     def __init__(self, begin: str) -> None:
         self._so_far = begin
+        self._made: Counter[str] = Counter()
 
     def key(self, call: Mapping[str, Json], *, changes: bool) -> str:
         """Name the next call. ValueError or RecursionError where JSON cannot say it."""
-        key = digest({"after": self._so_far, "call": call})
+        said = digest({"after": self._so_far, "call": call})
+        self._made[said] += 1
+        key = digest({"call": said, "time": self._made[said]})
         if changes:
             self._so_far = key
         return key

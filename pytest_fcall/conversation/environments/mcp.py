@@ -48,9 +48,9 @@ class McpEnvironment:
         self._kept.keep(key, {**call, "server": public_source({"mcp": spec})}, result)
         return result
 
-    async def state(self, names: Sequence[str] | None = None) -> Executed:  # noqa: ARG002  # the protocol's
+    async def state(self, names: Sequence[str] | None = None) -> Executed:
         """An MCP server shows no state."""
-        return Executed(error="an MCP server has no state that could be read; expect what its tools say")
+        return Executed(error=f"no {', '.join(names or ['state'])} can be read of an MCP server: expect what tools say")
 
     async def close(self) -> None:
         """End all sessions."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_fcall.conversation.environments.ground import EnvironmentGround
+from pytest_fcall.conversation.environments.http.environment import open_http
 from pytest_fcall.conversation.environments.mcp import open_mcp
 from pytest_fcall.conversation.environments.offered import Offered, source_name
 from pytest_fcall.conversation.execution.limits import Behind
@@ -27,6 +28,8 @@ async def open_environment(world: World, tools: Sequence[Tool], ground: Environm
             behind = Behind(ground.root, functions={tool.name: _function(tool) for tool in called})
         case "mcp":
             return Offered(names, await open_mcp(called, ground))
+        case "http":
+            return Offered(names, await open_http(world, called, ground))
         case environment:
             names = {tool.name: source_name(tool) for tool in called}
             behind = Behind(ground.root, environment, world.setup)

@@ -94,10 +94,7 @@ def write_lock(path: Path, entries: Iterable[LockEntry]) -> None:
     sources = {
         source_key(entry.source): {
             "source": public_source(entry.source),
-            "tools": [
-                {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-                for tool in entry.tools
-            ],
+            "tools": [_data(tool) for tool in entry.tools],
         }
         for entry in entries
     }
@@ -109,6 +106,13 @@ def write_lock(path: Path, entries: Iterable[LockEntry]) -> None:
         raise SchemaError(f"a tool cannot be written as JSON: {error}") from None
     # The escape of a lone surrogate is the same in Python as in JSON.
     _replace(path, f"{text}\n".encode("utf-8", "backslashreplace"))
+
+
+def _data(tool: Tool) -> dict[str, Json]:
+    """A tool, and how to ask for it where its document said so; the case file says of what server it is."""
+    told: dict[str, Json] = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    sending = (tool.origin or {}).get("openapi")
+    return told if sending is None else {**told, "openapi": sending}
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -144,8 +148,9 @@ def _entry(path: Path, key: str, data: object) -> LockEntry:
 
 def _tool(path: Path, data: object, source: str) -> Tool:
     match data:
-        case {"name": str(name), "description": str(description), "parameters": dict(parameters)}:
-            return Tool(name, description, parameters, source)
+        case {"name": str(name), "description": str(description), "parameters": dict(parameters), **rest}:
+            origin = {"openapi": sending} if isinstance(sending := rest.get("openapi"), dict) else None
+            return Tool(name, description, parameters, source, origin=origin)
     raise _damaged(path, "holds a tool without name, description or parameters")
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import cast
+from urllib.parse import urljoin
 
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.schema.dialect import normalise
@@ -29,8 +31,8 @@ class _Operation:
     method: str
     route: str
     node: Mapping[str, Json]
-    shared: Json
-    """The parameters of all operations of the path."""
+    item: Mapping[str, Json]
+    """What all operations of the path share."""
 
     @property
     def path(self) -> Path:
@@ -54,10 +56,12 @@ class _Argument:
     place: str
     schema: Json
     required: bool
+    style: Mapping[str, Json] = field(default_factory=dict)
+    """How it is written there."""
 
 
-def tools_from_openapi(document: Json, operations: Sequence[str] | None = None) -> list[Tool]:
-    """Read tools from an OpenAPI document.
+def tools_from_openapi(document: Json, operations: Sequence[str] | None = None, *, base: str = "") -> list[Tool]:
+    """Read tools from an OpenAPI document, which came from the address `base` if it did not lie in a file.
 
     `operations` names those that are wanted, by operationId or as `GET /pets`; None takes all. The parameters of an
     operation and the properties of its JSON body become arguments of one tool.
@@ -65,7 +69,7 @@ def tools_from_openapi(document: Json, operations: Sequence[str] | None = None) 
     document = _checked(document)
     offered = list(_operations(document))
     wanted = offered if operations is None else [_selected(name, offered) for name in operations]
-    return [_tool(document, operation) for operation in wanted]
+    return [_tool(document, operation, base) for operation in wanted]
 
 
 def _checked(document: Json) -> Mapping[str, Json]:
@@ -91,7 +95,7 @@ def _operations(document: Mapping[str, Json]) -> Iterator[_Operation]:
         node, _ = References(document).node(item, ("paths", route))
         for method in _METHODS:
             if isinstance(operation := node.get(method), Mapping):
-                yield _Operation(method, str(route), operation, node.get("parameters"))
+                yield _Operation(method, str(route), operation, node)
 
 
 def _selected(name: str, offered: Sequence[_Operation]) -> _Operation:
@@ -105,7 +109,7 @@ def _selected(name: str, offered: Sequence[_Operation]) -> _Operation:
     )
 
 
-def _tool(document: Mapping[str, Json], operation: _Operation) -> Tool:
+def _tool(document: Mapping[str, Json], operation: _Operation, base: str) -> Tool:
     references = References(document)
     arguments = [*_parameters(references, operation)]
     rest: _Schema = {}
@@ -125,7 +129,42 @@ def _tool(document: Mapping[str, Json], operation: _Operation) -> Tool:
         parameters = normalise(schema)
     except SchemaError as error:
         raise SchemaError(f"{operation.title}: {error.message}", operation.path, error.hint) from None
-    return Tool(operation.name, _description(operation.node), parameters, f"openapi: {operation.title}")
+    origin = {"openapi": _sending(document, operation, properties, references, base)}
+    source = f"openapi: {operation.title}"
+    return Tool(operation.name, _description(operation.node), parameters, source, origin=origin)
+
+
+def _sending(
+    document: Mapping[str, Json],
+    operation: _Operation,
+    properties: Mapping[str, _Argument],
+    references: References,
+    base: str,
+) -> _Schema:
+    """What a request needs to be made of the tool's arguments."""
+    places: _Schema = {
+        name: {"in": argument.place, "name": argument.name, **argument.style} for name, argument in properties.items()
+    }
+    sending: _Schema = {"method": operation.method, "path": operation.route, "parameters": places}
+    if server := _server(document, operation, base):
+        sending["server"] = server
+    if "requestBody" in operation.node:
+        node, _ = references.node(operation.node["requestBody"], (*operation.path, "requestBody"))
+        sending["media_type"] = _media_type(node)
+    return sending
+
+
+def _server(document: Mapping[str, Json], operation: _Operation, base: str) -> str:
+    """The first address that the operation, its path or the document names, with the usual values of its variables."""
+    for level in (operation.node, operation.item, document):
+        match level.get("servers"):
+            case [{"url": str(url), **rest}, *_]:
+                return urljoin(base, _filled(url, _mapping(cast("Json", rest.get("variables")))))
+    return urljoin(base, "/") if base else ""
+
+
+def _filled(url: str, variables: Mapping[str, Json]) -> str:
+    return re.sub(r"\{([^{}]*)\}", lambda found: str(_mapping(variables.get(found[1])).get("default", "")), url)
 
 
 def _description(node: Mapping[str, Json]) -> str:
@@ -137,7 +176,7 @@ def _parameters(references: References, operation: _Operation) -> Iterator[_Argu
     found: dict[tuple[str, str], _Argument] = {}
     shared = ("paths", operation.route, "parameters")
     for items, path in (
-        (operation.shared, shared),
+        (operation.item.get("parameters"), shared),
         (operation.node.get("parameters"), (*operation.path, "parameters")),
     ):
         for index, item in enumerate(items if isinstance(items, Sequence) and not isinstance(items, str) else ()):
@@ -156,18 +195,23 @@ def _parameter(references: References, item: Json, path: Path) -> _Argument:
     schema = references.schema(given, way)
     if isinstance(words := node.get("description"), str) and isinstance(schema, dict):
         schema = {**schema, "description": words}
-    return _Argument(name, place, schema, node.get("required") is True or place == "path")
+    style: _Schema = {key: node[key] for key in ("style", "explode") if key in node}
+    if "schema" not in node:
+        style = {"media_type": _media_type(node)}
+    return _Argument(name, place, schema, node.get("required") is True or place == "path", style)
 
 
 def _content(node: Mapping[str, Json], path: Path) -> tuple[Json, Path]:
     """The schema of a request's body or of a parameter: that of JSON, else of a form, else the first."""
-    content = node.get("content")
-    if not isinstance(content, Mapping) or not content:
+    kind = _media_type(node)
+    if not kind:
         return {}, path
-    kinds = sorted(content, key=_rank)
-    media = content[kinds[0]]
-    schema = media.get("schema", {}) if isinstance(media, Mapping) else {}
-    return schema, (*path, "content", kinds[0], "schema")
+    media = _mapping(_mapping(node.get("content"))[kind])
+    return media.get("schema", {}), (*path, "content", kind, "schema")
+
+
+def _media_type(node: Mapping[str, Json]) -> str:
+    return min(_mapping(node.get("content")), key=_rank, default="")
 
 
 def _rank(media_type: str) -> int:
@@ -184,7 +228,7 @@ def _body(references: References, operation: _Operation) -> tuple[list[_Argument
     schema = references.schema(*_content(node, path))
     parts = _parts(schema)
     if not parts:
-        return [_Argument("body", "body", schema, needed)], {}
+        return [_Argument("body", "body", schema, needed, {"whole": True})], {}
     properties = {name: item for part in parts for name, item in _mapping(part.get("properties")).items()}
     required = {name for part in parts if isinstance(names := part.get("required"), list) for name in names}
     arguments = [_Argument(name, "body", item, needed and name in required) for name, item in properties.items()]

@@ -228,3 +228,13 @@ def test_any_tool_comes_back_as_it_was(
 def test_any_source_has_a_key_which_its_public_form_keeps(source: dict[str, Json]) -> None:
     assert source_key(public_source(source)) == source_key(source)
     assert isinstance(describe_source(source), str)
+
+
+def test_how_an_operation_is_asked_for_is_kept(tmp_path: Path) -> None:
+    origin: dict[str, Json] = {"openapi": {"method": "get", "path": "/pets", "parameters": {}}}
+    source: dict[str, Json] = {"openapi": "https://pets.example/openapi.json"}
+    path = tmp_path / "shop.tools.lock.json"
+    write_lock(path, [LockEntry(source, (Tool("pets", origin=origin), Tool("plain")))])
+    read = read_lock(path).tools(source)
+    assert read is not None
+    assert [tool.origin for tool in read] == [origin, None]

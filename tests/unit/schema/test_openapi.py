@@ -381,3 +381,48 @@ def test_any_document_gives_tools_or_an_error_in_words(item: Json, schema: Json)
     except SchemaError:
         return
     assert all(tool.name for tool in tools)
+
+
+def test_tools_know_how_their_operation_is_asked_for() -> None:
+    document = {
+        **PETS,
+        "servers": [{"url": "https://{zone}.pets.example/v1", "variables": {"zone": {"default": "eu"}}}],
+    }
+    listed, created, *_ = tools_from_openapi(document, ["listPets", "createPet"])
+    assert listed.origin == {
+        "openapi": {
+            "method": "get",
+            "path": "/pets",
+            "parameters": {
+                "limit": {"in": "query", "name": "limit"},
+                "tags": {"in": "query", "name": "tags"},
+                "X-Trace": {"in": "header", "name": "X-Trace"},
+            },
+            "server": "https://eu.pets.example/v1",
+        }
+    }
+    assert created.origin is not None
+    sending = created.origin["openapi"]
+    assert isinstance(sending, dict)
+    assert sending["media_type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("servers", "base", "server"),
+    [
+        (None, "", None),
+        (None, "https://pets.example/spec/openapi.json", "https://pets.example/"),
+        ([{"url": "../v2"}], "https://pets.example/spec/openapi.json", "https://pets.example/v2"),
+        ([{"url": "/v2"}], "", "/v2"),
+        ([{"url": "https://other.example"}], "https://pets.example/openapi.json", "https://other.example"),
+        ("none", "", None),
+        ([{}], "", None),
+    ],
+)
+def test_an_address_is_read_from_where_the_document_lies(servers: Json, base: str, server: str | None) -> None:
+    document = {**PETS, "servers": servers}
+    (tool,) = tools_from_openapi(document, ["listPets"], base=base)
+    assert tool.origin is not None
+    sending = tool.origin["openapi"]
+    assert isinstance(sending, dict)
+    assert sending.get("server") == server

@@ -43,7 +43,7 @@ def called(
     kept: Kept | None = None,
 ) -> list[Executed]:
     async def run() -> list[Executed]:
-        environment = await open_environment(MCP, tools, EnvironmentGround(folder, folder, limits, kept))
+        environment = await open_environment(MCP, tools, EnvironmentGround(folder, folder, limits, kept=kept))
         try:
             return [await environment.call(*call) for call in calls]
         finally:

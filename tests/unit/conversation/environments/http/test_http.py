@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.conversation.environments import EnvironmentGround, Kept, NotRecorded, WorldFailed, open_environment
+from pytest_fcall.conversation.environments.http.hosts import Hosts
+from pytest_fcall.conversation.execution.limits import USUAL, Limits
+from pytest_fcall.core import Executed, Json, Tool, Unanswered, World
+from pytest_fcall.schema import tools_from_openapi
+from tests.unit.conversation.environments.http.shop import Shop, open_shop
+from tests.unit.conversation.environments.shelf import Shelf
+
+Given = tuple[str, dict[str, Json]]
+
+
+@pytest.fixture
+def shop() -> Iterator[Shop]:
+    with open_shop() as server:
+        yield server
+
+
+def called(
+    tools: Sequence[Tool],
+    *calls: Given,
+    hosts: Hosts,
+    setup: Mapping[str, Json] | None = None,
+    limits: Limits = USUAL,
+    kept: Kept | None = None,
+) -> list[Executed]:
+    async def run() -> list[Executed]:
+        ground = EnvironmentGround(Path(), Path(), limits, hosts, kept)
+        environment = await open_environment(World("http", setup or {}), tools, ground)
+        try:
+            return [await environment.call(*call) for call in calls]
+        finally:
+            await environment.close()
+
+    return asyncio.run(run())
+
+
+def asked(shop: Shop, *routes: str, **more: Limits | Kept) -> list[Executed]:
+    """Ask for these, such as `GET /count`."""
+    tools = [Tool(route) for route in routes]
+    calls: list[Given] = [(route, {}) for route in routes]
+    return called(tools, *calls, hosts=Hosts((shop.host,)), setup={"server": shop.url}, **more)  # type: ignore[arg-type]  # by name
+
+
+def said(result: Executed) -> Mapping[str, Json]:
+    assert result.error is None
+    assert isinstance(result.value, dict)
+    return result.value
+
+
+def test_an_operation_is_called_as_its_document_says(shop: Shop) -> None:
+    document: Json = {
+        "openapi": "3.1.0",
+        "servers": [{"url": f"{shop.url}/v1/"}],
+        "paths": {
+            "/pets/{id}": {
+                "put": {
+                    "operationId": "change",
+                    "parameters": [
+                        {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}},
+                        {"name": "tags", "in": "query", "schema": {"type": "array", "items": {"type": "string"}}},
+                        {"name": "X-Trace", "in": "header", "schema": {"type": "boolean"}},
+                    ],
+                    "requestBody": {
+                        "required": True,
+                        "content": {
+                            "application/json": {
+                                "schema": {"type": "object", "properties": {"age": {"type": "integer"}}}
+                            }
+                        },
+                    },
+                }
+            }
+        },
+    }
+    arguments: dict[str, Json] = {"id": "a/b ü", "tags": ["x", "y&z"], "X-Trace": True, "age": 3}
+    (result,) = called(tools_from_openapi(document), ("change", arguments), hosts=Hosts((shop.host,)))
+    assert said(result) == {
+        "method": "PUT",
+        "path": "/v1/pets/a%2Fb%20%C3%BC",
+        "query": [["tags", "x"], ["tags", "y&z"]],
+        "headers": {"content-type": "application/json", "x-trace": "true"},
+        "body": '{"age": 3}',
+    }
+
+
+def test_a_command_of_curl_that_was_read_is_carried_out(shop: Shop) -> None:
+    tools = [Tool("GET /pets/{id}"), Tool("POST /pets")]
+    calls: list[Given] = [("GET /pets/{id}", {"id": 7, "full": True}), ("POST /pets", {"name": "Rex"})]
+    got, posted = called(tools, *calls, hosts=Hosts((shop.host,)), setup={"server": shop.url})
+    assert (said(got)["path"], said(got)["query"]) == ("/pets/7", [["full", "true"]])
+    assert (said(posted)["method"], said(posted)["body"]) == ("POST", '{"name": "Rex"}')
+
+
+def test_a_function_of_requests_is_carried_out(shop: Shop) -> None:
+    given: dict[str, Json] = {
+        "url": f"{shop.url}/search?a=1",
+        "params": {"q": "rain", "nothing": None},
+        "headers": {"X-Key": "k"},
+        "timeout": 50,
+    }
+    (result,) = called([Tool("requests.get")], ("requests.get", given), hosts=Hosts((shop.host,)))
+    assert said(result)["query"] == [["a", "1"], ["q", "rain"]]
+    assert said(result)["headers"] == {"x-key": "k"}
+
+
+@pytest.mark.parametrize(
+    ("route", "result"),
+    [
+        ("GET /gone", Executed(error="HTTP 404 Not Found: no such pet")),
+        ("DELETE /nothing", Executed(None)),
+        ("GET /strange", Executed("café �")),
+        ("GET /uncountable", Executed("[NaN]")),
+        ("GET /squeezed", Executed(error="the server sent a compressed answer, which was not asked for")),
+        ("GET /huge", Executed(error="the answer has more than 1,000 bytes")),
+        ("GET /slow", Executed(error="it took longer than 0.3 s")),
+        ("GET /round", Executed(error="it was sent on more than 10 times")),
+        ("HEAD /count", Executed(None)),
+    ],
+)
+def test_whatever_a_server_says_is_a_result(shop: Shop, route: str, result: Executed) -> None:
+    assert asked(shop, route, limits=Limits(seconds=0.3 if "slow" in route else 10, result=1000)) == [result]
+
+
+def test_a_server_that_cannot_be_reached_is_no_result_that_a_model_is_judged_by() -> None:
+    with pytest.raises(Unanswered, match=r"GET http://127.0.0.1:9/pets got no answer"):
+        called(
+            [Tool("GET /pets")],
+            ("GET /pets", {"key": "s3cret"}),
+            hosts=Hosts(("127.0.0.1:9",)),
+            setup={"server": "http://127.0.0.1:9"},
+        )
+
+
+def test_no_host_may_be_asked_that_is_not_named(shop: Shop) -> None:
+    named = f"the host {shop.host} may not be asked; to allow it: --fc-allow-host={shop.host}"
+    with pytest.raises(WorldFailed) as refused:
+        called([Tool("GET /pets")], hosts=Hosts(), setup={"server": shop.url})
+    assert str(refused.value) == named
+    assert called([Tool("requests.get")], ("requests.get", {"url": shop.url}), hosts=Hosts()) == [Executed(error=named)]
+    assert shop.asked == []
+
+
+@pytest.mark.parametrize("route", ["/on", "/on_as_it_is"])
+def test_redirects_are_followed_only_to_hosts_that_are_named(shop: Shop, route: str) -> None:
+    with open_shop() as other:
+        shop.elsewhere = f"{other.url}/count"
+        (refused,) = asked(shop, f"GET {route}")
+        assert refused.error is not None
+        assert f"the host {other.host} may not be asked" in refused.error
+        assert other.asked == []
+        tools, hosts = [Tool(f"GET {route}")], Hosts((shop.host, other.host))
+        assert called(tools, (f"GET {route}", {}), hosts=hosts, setup={"server": shop.url}) == [Executed(1)]
+
+
+def test_what_is_sent_on_is_asked_for_and_not_sent_again_unless_the_server_says_so(shop: Shop) -> None:
+    shop.elsewhere = "/there"
+    results = asked(shop, "POST /on", "POST /on_as_it_is")
+    assert [said(result)["method"] for result in results] == ["GET", "POST"]
+
+
+def test_a_redirect_to_a_file_is_refused(shop: Shop) -> None:
+    shop.elsewhere = "file:///etc/passwd"
+    (refused,) = asked(shop, "GET /on")
+    assert refused == Executed(error="'file:///etc/passwd' is no address of a web server")
+
+
+def test_headers_are_sent_to_the_host_that_they_are_set_for_and_to_no_other(shop: Shop) -> None:
+    with open_shop() as other:
+        shop.elsewhere = f"{other.url}/there"
+        hosts = Hosts(
+            (shop.host, other.host), {shop.host: {"Authorization": "Bearer ${SHOP_TOKEN}"}}, {"SHOP_TOKEN": "s3cret"}
+        )
+        tools = [Tool("GET /here"), Tool("GET /on")]
+        calls: list[Given] = [("GET /here", {}), ("GET /on", {})]
+        here, there = called(tools, *calls, hosts=hosts, setup={"server": shop.url})
+    assert said(here)["headers"] == {"authorization": "[hidden]"}
+    assert said(there)["headers"] == {}
+
+
+def test_a_variable_that_is_not_set_is_told_of_before_a_request(shop: Shop) -> None:
+    hosts = Hosts((shop.host,), {shop.host: {"X-Key": "${SHOP_KEY}"}})
+    with pytest.raises(WorldFailed, match="the environment variable SHOP_KEY is not set"):
+        called([Tool("GET /x")], hosts=hosts, setup={"server": shop.url})
+
+
+def test_cookies_are_not_kept(shop: Shop) -> None:
+    _, after = asked(shop, "GET /cookie", "GET /here")
+    assert said(after)["headers"] == {}
+
+
+@pytest.mark.parametrize(
+    ("setup", "tool", "told"),
+    [
+        ({}, Tool("GET /pets"), "nothing says which server `GET /pets` is asked of"),
+        (
+            {"server": "http://a.example"},
+            Tool("search"),
+            "the tool `search` is none: take it from an `openapi:` source",
+        ),
+        ({"server": 7}, Tool("GET /pets"), "is set up with nothing but `server`"),
+        ({"sever": "x"}, Tool("GET /pets"), "is set up with nothing but `server`"),
+        ({"server": "http://user:pw@a.example"}, Tool("GET /pets"), "may hold no user"),
+        ({"server": "ftp://a.example"}, Tool("GET /pets"), "no address of a web server"),
+        ({"server": "http://[bad"}, Tool("GET /pets"), r"'http://\[bad' is no address of a web server"),
+    ],
+)
+def test_what_cannot_be_asked_is_told_of_before_a_request(setup: dict[str, Json], tool: Tool, told: str) -> None:
+    with pytest.raises(WorldFailed, match=told):
+        called([tool], hosts=Hosts(("a.example",)), setup=setup)
+
+
+def test_the_same_request_is_answered_by_what_is_kept(shop: Shop) -> None:
+    shelf = Shelf()
+    assert asked(shop, "GET /count", kept=shelf) == [Executed(1)]
+    assert asked(shop, "GET /count", kept=Shelf("another", results=shelf.results)) == [Executed(1)]
+    assert len(shop.asked) == 1
+
+
+def test_a_request_is_another_one_the_second_time_and_after_a_change(shop: Shop) -> None:
+    shelf, routes = Shelf(), ("GET /count", "GET /count", "POST /count", "GET /count")
+    lived = asked(shop, *routes, kept=shelf)
+    assert [result.value for result in lived] == [1, 2, 3, 4]
+    assert asked(shop, *routes, kept=Shelf(offline=True, results=shelf.results)) == lived
+    assert len(shop.asked) == 4
+
+
+def test_offline_a_request_that_is_not_kept_is_told_of(shop: Shop) -> None:
+    with pytest.raises(NotRecorded, match="no result of the call of `GET /count` is recorded"):
+        asked(shop, "GET /count", kept=Shelf(offline=True))
+    assert shop.asked == []
+
+
+def test_no_credential_is_kept(shop: Shop) -> None:
+    shelf, hosts = Shelf(), Hosts((shop.host,), {shop.host: {"X-Key": "s3cret"}})
+    called([Tool("GET /x")], ("GET /x", {}), hosts=hosts, setup={"server": shop.url}, kept=shelf)
+    assert shelf.calls
+    assert "s3cret" not in json.dumps([*shelf.calls, *map(str, shelf.results.values())])
+
+
+def test_a_server_shows_no_state(shop: Shop) -> None:
+    async def state() -> Executed:
+        ground = EnvironmentGround(Path(), Path(), hosts=Hosts((shop.host,)))
+        environment = await open_environment(World("http", {"server": shop.url}), [Tool("GET /x")], ground)
+        try:
+            return await environment.state(["stock"])
+        finally:
+            await environment.close()
+
+    assert asyncio.run(state()).error == "no stock can be read of a web server: expect what tools say"
