@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pytest_fcall.core.pattern import Pattern
+from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.reporting.marks import Marks
 from pytest_fcall.reporting.pairing import Pair, Spot, argument_names, spots
 from pytest_fcall.reporting.safe import safe_line
@@ -47,7 +47,9 @@ def _spots(pair: Pair) -> list[Spot]:
 
 
 def _wrong_row(spot: Spot, pair: Pair, marks: Marks) -> Row:
-    expected = shown(spot.within(_patterns(pair), spot.reason.expected))
+    wanted = spot.within(_patterns(pair), spot.reason.expected)
+    is_reference = isinstance(wanted, Operator) and wanted.name == "from"
+    expected = shown(spot.reason.expected if is_reference else wanted)
     got = shown(spot.within(_values(pair), spot.reason.got))
     if spot.reason.kind == "missing_argument":
         got = "(left out)"
