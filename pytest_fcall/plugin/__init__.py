@@ -13,6 +13,7 @@ import pytest
 
 if TYPE_CHECKING:
     from pytest_fcall.plugin.asking import AskModel
+    from pytest_fcall.plugin.asking_judge import AskJudge
     from pytest_fcall.plugin.collection import CaseFile
 
 
@@ -27,11 +28,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options, which `pytest --help` lists."""
     from pytest_fcall.plugin.baseline_options import add_baseline_options
     from pytest_fcall.plugin.options import add_options
+    from pytest_fcall.plugin.score_options import add_score_options
     from pytest_fcall.plugin.suite_options import add_suite_options
     from pytest_fcall.plugin.worlds import add_world_options
 
     add_options(parser)
     add_baseline_options(parser)
+    add_score_options(parser)
     add_world_options(parser)
     add_suite_options(parser)
 
@@ -53,6 +56,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_fcall.plugin.sampling import chosen_samples
 
         chosen_samples(config)
+    if config.getoption("fc_score") or config.getini("fc_scores"):
+        from pytest_fcall.plugin.score_options import want_scores
+
+        want_scores(config)
     if config.getini("fc_runs"):
         from pytest_fcall.plugin.run_files import runs_to_keep
 
@@ -183,6 +190,19 @@ def fc_model(request: pytest.FixtureRequest) -> AskModel:
 
     put_to_work(request.config)
     return model_of_test(request)
+
+
+@pytest.fixture
+def fc_judge(request: pytest.FixtureRequest) -> AskJudge:
+    """The model that judges, as `--fc-judge` names it: `fc_judge("greets back", reply.text).says` is yes or no.
+
+    Hand it to `assert_calls`, for `$judge`. The value is false where no judge was named.
+    """
+    from pytest_fcall.plugin.asking_judge import judge_of_test
+    from pytest_fcall.plugin.running import put_to_work
+
+    put_to_work(request.config)
+    return judge_of_test(request)
 
 
 @pytest.hookimpl(wrapper=True)

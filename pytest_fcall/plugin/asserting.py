@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_fcall.cases import read_expectation
 from pytest_fcall.core import Calls, Case, Location, Reply, Request, Rules, Strings, Turn
 from pytest_fcall.decoding import decode
-from pytest_fcall.matching import judge
+from pytest_fcall.matching import judge as judge_reply
 from pytest_fcall.plugin.asking import DecodedReply
 from pytest_fcall.plugin.calllist import CallList, call_list, same
 from pytest_fcall.reporting import equality_lines, failure_text
 
 if TYPE_CHECKING:
     from pytest_fcall.core import Verdict
+    from pytest_fcall.plugin.asking_judge import AskJudge
 
 
-def assert_calls(reply: Reply, expected: object, *, strings: Strings = "exact", now: datetime | None = None) -> Verdict:
+def assert_calls(
+    reply: Reply,
+    expected: object,
+    *,
+    strings: Strings = "exact",
+    now: datetime | None = None,
+    judge: AskJudge | None = None,
+) -> Verdict:
     """Assert that a reply made the calls that were expected, judged as in a case file.
 
     `expected` is what stands behind `expect:` there, in Python: a list of calls such as
     `[{"get_weather": {"city": {"$any": ["Oslo", "OSL"]}}}]`, `"no_call"`, `"any_call"`, or a mapping with
-    `calls`, `order`, `extra` … The reply is one that the fixture `fc_model` gave. `now` is the clock of `$date`.
+    `calls`, `order`, `extra` … The reply is one that the fixture `fc_model` gave. `now` is the clock of `$date`,
+    and `judge` what the fixture `fc_judge` gave, for `$judge`.
     """
     __tracebackhide__ = True
     request = reply.request if isinstance(reply, DecodedReply) else Request(())
     calls = Calls(tuple(reply.calls), reply.malformed) if isinstance(reply, DecodedReply) else decode(reply)
     expectation = read_expectation(expected, request.tools)
     rules = Rules(strings=strings, now=now)
-    verdict = judge(reply, calls, expectation, request.tools, rules)
+    judging = partial(judge_reply, reply, calls, expectation, request.tools, rules)
+    verdict = judging({}) if judge is None else judge.settle(judging, request.messages)
     if not verdict.valid:
         case = Case(
             id="assert_calls",

@@ -10,7 +10,7 @@ from pytest_fcall.plugin.models import NamedModel, parse_model
 
 OPTION = "--fc-judge"
 HOW_TO_NAME_A_JUDGE = (
-    "this case is judged by a model (`$judge`), and none is named. Name one with --fc-judge=KIND:NAME, or in the "
+    "`$judge` needs a model that judges, and none is named. Name one with --fc-judge=KIND:NAME, or in the "
     "configuration (fc_judge = KIND:NAME); for example --fc-judge=openai:gpt-5.2"
 )
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import pytest
 
-from pytest_fcall.core import Case, Json, Pattern, Reply, Request, Usage, Verdict
+from pytest_fcall.core import Case, Json, Message, Pattern, Reply, Request, Usage, Verdict
 from pytest_fcall.core.extension import Comparator, Undecided
 from pytest_fcall.core.reply import usage_of
 from pytest_fcall.matching.opinions import Opinion, majority, messages, opinion, question, verdict_on
@@ -64,9 +64,10 @@ class Opinions:
             unknown = [point for point in heard if point not in self.known]
             if not unknown:
                 return [*map(self._marked, verdicts, hearings)]
-            self._ask(unknown)
+            self.ask(unknown)
 
-    def _ask(self, points: Sequence[Point]) -> None:
+    def ask(self, points: Sequence[Point]) -> Mapping[Point, Opinion]:
+        """Put these questions. All that is known is given back."""
         __tracebackhide__ = True
         requests = [
             Request(messages(point.asked), settings={**self.judge.settings}, sample=vote)
@@ -78,6 +79,7 @@ class Opinions:
         votes = iter(answers)
         for point in points:
             self.known[point] = majority([_opinion(next(votes).reply) for _ in range(point.votes)])
+        return self.known
 
     def _marked(self, verdict: Verdict, hearing: Hearing) -> Verdict:
         if not hearing.heard:
@@ -99,7 +101,7 @@ class Hearing:
     def __call__(self, operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str | None:
         """Decide whether a statement is true of a value; what is not known is taken for true."""
         votes = options.get("votes", 1)
-        point = Point(question(operand, got, self._said), votes if isinstance(votes, int) else 1)
+        point = Point(question(operand, got, self._said), votes if isinstance(votes, int) and votes > 0 else 1)
         if point not in self.heard and len(self.heard) == _MOST:
             raise Undecided(f"one reply leads to more than {_MOST} questions to the judge")
         self.heard[point] = operand
@@ -115,17 +117,15 @@ def opinions_of(item: pytest.Item, case: Case) -> Opinions | None:
     if named is None:
         fail(HOW_TO_NAME_A_JUDGE)
     asking = answering(item.config)
-    return Opinions(AskModel(asking.source(named), asking, asker_of(item)), _said(case))
+    said = "\n".join(filter(None, (said_in(turn.messages) for turn in case.turns)))
+    return Opinions(AskModel(asking.source(named), asking, asker_of(item)), said)
+
+
+def said_in(messages: Sequence[Message]) -> str:
+    """The last thing that the user says."""
+    said = [content_text(message.get("content")) for message in messages if message.get("role") == "user"]
+    return said[-1] if said else ""
 
 
 def _opinion(reply: Reply) -> Opinion:
     return opinion(reply.text or reply.refusal or "")
-
-
-def _said(case: Case) -> str:
-    """The last thing that the user said in each turn."""
-    told = (
-        [content_text(message.get("content")) for message in turn.messages if message.get("role") == "user"][-1:]
-        for turn in case.turns
-    )
-    return "\n".join(text for texts in told for text in texts)

@@ -214,9 +214,7 @@ def test_without_a_judge_a_case_that_needs_one_is_an_error_and_nothing_is_asked(
     court.cases(f"{POLITE}\n  - {{id: plain, prompt: Hi, expect: no_call}}\n")
     result = court.exam.run()
     result.assert_outcomes(errors=1, passed=1)
-    result.stdout.fnmatch_lines(
-        ["*this case is judged by a model (`$judge`), and none is named. Name one with --fc-judge=*"]
-    )
+    result.stdout.fnmatch_lines(["*`$judge` needs a model that judges, and none is named. Name one with --fc-judge=*"])
     assert court.exam.asked() == ["Hi"]
 
 
