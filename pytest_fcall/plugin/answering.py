@@ -24,6 +24,8 @@ from pytest_fcall.plugin.words import fail, without_our_frames
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from pytest_fcall.plugin.results import KeptResults
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -127,6 +129,22 @@ class Answering:
         except CancelledError as error:
             self._fail(Question.of(*conversation[1:]), error)
 
+    def results(self, conversation: Conversation) -> KeptResults:
+        """Where what servers say to the calls of a conversation is kept; they may be asked where the model may."""
+        from pytest_fcall.plugin.results import KeptResults
+
+        offline = self._options.replay or not conversation.source.named.live
+        return KeptResults(self._kept, Question.of(*conversation[1:]), offline=offline)
+
+    def no_result(self, conversation: Conversation, reason: str) -> NoReturn:
+        """End the test since no server may be asked what a call comes to, as where a reply is missing."""
+        __tracebackhide__ = True
+        self.missing.add(conversation.asker.nodeid)
+        text = f"{reason}; {_how_to_ask(Question.of(*conversation[1:]))}"
+        if self._options.replay:
+            fail(text)
+        pytest.skip(text)
+
     def converse_ahead(self, conversations: Iterable[Conversation]) -> list[Future[Answer]]:
         """Hold conversations that tests will want, where their model may be asked."""
         live = [each for each in conversations if self._may_be_asked(each.source) and each.source.backend]
@@ -184,11 +202,9 @@ class Answering:
         from pytest_fcall.backends.explain import explain_missing
 
         __tracebackhide__ = True
-        model, asker = question.model, question.asker
-        self.missing.add(asker.nodeid)
-        named = f'"{model.id}?…"' if model.options else model.id  # what stands there may hold a key
+        self.missing.add(question.asker.nodeid)
         lines = [
-            f'no recorded reply of {model.id}; ask it: pytest {question.source.named.option}={named} "{asker.again}"',
+            f"no recorded reply of {question.model.id}; {_how_to_ask(question)}",
             explain_missing(question.request, self._kept.nearest(question)),
         ]
         if damage := self._kept.damage(question):
@@ -232,6 +248,12 @@ class Answering:
     def _close(self) -> None:
         self._sending.close(self._sources.apps())
         self._kept.close()
+
+
+def _how_to_ask(question: Question) -> str:
+    model, option = question.model, question.source.named.option
+    named = f'"{model.id}?…"' if model.options else model.id  # what stands there may hold a key
+    return f'ask it: pytest {option}={named} "{question.asker.again}"'
 
 
 ANSWERING = pytest.StashKey[Answering]()

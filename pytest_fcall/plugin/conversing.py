@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from pytest_fcall.core import Case, Expectation, Follower, Known, Reply, Request
+from pytest_fcall.core import Case, Expectation, Follower, Known, Reply, Request, Unanswered
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching import Exam, Following
 from pytest_fcall.plugin.extensions import registry
@@ -49,7 +49,7 @@ class Conversing:
     async def hold(self, conversation: Conversation) -> Answer:
         """Hold it. What ends the test is raised, as asking for a single reply would."""
         from pytest_fcall.conversation.dialogue import hold
-        from pytest_fcall.conversation.environments import WorldFailed
+        from pytest_fcall.conversation.environments import NotRecorded, WorldFailed
         from pytest_fcall.plugin.answering import Answer
 
         __tracebackhide__ = True
@@ -57,6 +57,11 @@ class Conversing:
         ground = self._ground(conversation, moments)
         try:
             transcript = await hold(conversation.case, conversation.first, ground)
+        except NotRecorded as missing:
+            self.answering.no_result(conversation, str(missing))
+        except Unanswered as error:
+            self.answering.unanswered.add(conversation.asker.nodeid)
+            fail(f"{conversation.case.id}: {error}")
         except WorldFailed as error:
             fail(f"{conversation.case.id}: {error}")
         return Answer(transcript.steps[-1].reply, _recorded(moments), transcript)
@@ -91,7 +96,7 @@ class Conversing:
         async def opened() -> Environment:
             from pytest_fcall.conversation.environments import open_environment
 
-            ground = environment_ground(self.config, conversation.asker.file)
+            ground = environment_ground(self.config, conversation.asker.file, self.answering.results(conversation))
             return await open_environment(world, conversation.case.tools, ground)
 
         return opened

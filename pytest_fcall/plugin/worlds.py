@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from math import inf
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_fcall.conversation.environments import EnvironmentGround
+    from pytest_fcall.conversation.environments import EnvironmentGround, Kept
+    from pytest_fcall.conversation.environments.http.hosts import Hosts
     from pytest_fcall.conversation.execution.limits import Limits
 
 _ALLOWED = ("network", "programs")
@@ -20,7 +22,20 @@ _T = TypeVar("_T", int, float)
 
 
 def add_world_options(parser: pytest.Parser) -> None:
-    """Declare what can be set for called functions."""
+    """Declare what can be set for called functions, and for what is called over HTTP."""
+    parser.getgroup("fcall").addoption(
+        "--fc-allow-host",
+        action="append",
+        default=[],
+        metavar="HOST[:PORT]",
+        help="a host that `environment: http` may ask, such as api.example.com or localhost:8000; repeat it for more",
+    )
+    parser.addini("fc_allow_hosts", "hosts beside those of --fc-allow-host (one a line)", type="linelist")
+    parser.addini(
+        "fc_http_headers",
+        "headers that are sent to a host, such as `api.example.com Authorization: Bearer ${SHOP_TOKEN}` (one a line)",
+        type="linelist",
+    )
     parser.addini("fc_tool_timeout", "seconds that a called function may take (default 10)")
     parser.addini(
         "fc_tool_memory", "MiB of memory that called functions may take, for each conversation (default 2048)"
@@ -38,18 +53,11 @@ def add_world_options(parser: pytest.Parser) -> None:
     )
 
 
-GROUNDS = pytest.StashKey[dict[Path, "EnvironmentGround"]]()
-
-
-def environment_ground(config: pytest.Config, case_file: Path) -> EnvironmentGround:
-    """What the environments of a file's cases stand on. Raises UsageError for settings that cannot be read."""
+def environment_ground(config: pytest.Config, case_file: Path, kept: Kept | None = None) -> EnvironmentGround:
+    """What the environment of a case in this file stands on. Raises UsageError for settings that cannot be read."""
     from pytest_fcall.conversation.environments import EnvironmentGround
 
-    made = config.stash.setdefault(GROUNDS, {})
-    folder = case_file.parent
-    if folder not in made:
-        made[folder] = EnvironmentGround(root=config.rootpath, folder=folder, limits=_limits(config))
-    return made[folder]
+    return EnvironmentGround(config.rootpath, case_file.parent, _limits(config), _hosts(config), kept)
 
 
 def _limits(config: pytest.Config) -> Limits:
@@ -68,9 +76,26 @@ def _limits(config: pytest.Config) -> Limits:
     )
 
 
-def _variables(config: pytest.Config) -> dict[str, str]:
-    import os
+def _hosts(config: pytest.Config) -> Hosts:
+    from pytest_fcall.conversation.environments.http.hosts import Hosts, is_host
 
+    allowed = (*config.getoption("fc_allow_host"), *_lines(config, "fc_allow_hosts"))
+    headers: dict[str, dict[str, str]] = {}
+    for line in _lines(config, "fc_http_headers"):
+        host, _, header = line.partition(" ")
+        name, colon, value = header.partition(":")
+        if not colon:
+            raise pytest.UsageError(f"fc_http_headers: {line!r} is not of the form `HOST NAME: VALUE`")
+        headers.setdefault(host, {})[name.strip()] = value.strip()
+    for host in (*allowed, *headers):
+        if not is_host(host):
+            raise pytest.UsageError(
+                f"{host!r} names no host for --fc-allow-host: write api.example.com, or localhost:8000 with a port"
+            )
+    return Hosts(allowed, headers, os.environ)
+
+
+def _variables(config: pytest.Config) -> dict[str, str]:
     return {name: os.environ[name] for name in _lines(config, "fc_tool_variables") if name in os.environ}
 
 

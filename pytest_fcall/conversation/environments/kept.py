@@ -27,12 +27,10 @@ class Kept(Protocol):
 
 
 class NotRecorded(Exception):
-    """A result is not kept, and no server may be asked. The text says what to do."""
+    """A result is not kept, and no server may be asked. The text says of which call, without a full stop."""
 
     def __init__(self, tool: str) -> None:
-        super().__init__(
-            f"no result of the call of `{tool}` is recorded; record it with --fc-live, without --fc-replay"
-        )
+        super().__init__(f"no result of the call of `{tool}` is recorded")
 
 
 class Story:
