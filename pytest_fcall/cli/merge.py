@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pytest_fcall.cli.merging import NotTogether, merge
 from pytest_fcall.cli.runs import open_run
+from pytest_fcall.plugin.scoring import score_table
 from pytest_fcall.reporting import safe_line, summary_lines
 from pytest_fcall.tracking.run_file import write_run
 
@@ -39,7 +40,8 @@ def run(arguments: Sequence[str]) -> int:
     except NotTogether as wrong:
         parser.error(safe_line(str(wrong)))
     width = shutil.get_terminal_size((80, 24)).columns
-    print(*summary_lines(merged.results, width), *merged.gate_lines(), sep="\n")
+    results = merged.results
+    print(*score_table(results.results, width), *summary_lines(results, width), *merged.gate_lines(), sep="\n")
     if options.output:
         write_run(options.output, merged.file)
     return merged.status()

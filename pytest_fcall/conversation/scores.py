@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from pytest_fcall.core.call import Call
 from pytest_fcall.core.values import Json
@@ -22,6 +22,8 @@ Path: TypeAlias = Sequence[Call]
 Sample: TypeAlias = tuple[Sequence[Call], Sequence[Call]]
 """The calls that are right, and the calls that were made."""
 Average: TypeAlias = Literal["corpus", "sample"]
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,26 @@ class Score:
     precision: float
     recall: float
     f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How many there are on both sides, of how many that were made and how many that are right."""
+
+    same: float
+    made: float
+    right: float
+
+    @property
+    def score(self) -> Score:
+        """Where neither side has anything, that is right; where only one has, nothing is."""
+        return score_of(_share(self.same, self.made, self.right), _share(self.same, self.right, self.made))
+
+
+def score_of(precision: float, recall: float) -> Score:
+    """Precision and recall, and F1 made of them."""
+    total = precision + recall
+    return Score(precision, recall, 2 * precision * recall / total if total else 0.0)
 
 
 # Mannheim
@@ -117,42 +139,52 @@ def accuracy(graded: Iterable[Graded]) -> float:
 # API-BLEND
 
 
-def api_f1(samples: Sequence[Sample], average: Average = "corpus") -> Score:
-    """Compare which functions are called, however often each, in any order.
+def api_overlap(sample: Sample) -> Overlap:
+    """Compare which functions are called, however often each, in any order."""
+    right, made = sample
+    return _common(_names(right), _names(made))
 
-    Over the corpus all samples are counted together; over samples, each has its score and the mean is taken. Where
-    neither is anything to call, nor anything called, that is right; where only one is, nothing is.
+
+def parameter_overlap(sample: Sample) -> Overlap:
+    """Compare the arguments: each is a function, a name and a value."""
+    right, made = sample
+    return _common(_parameters(right), _parameters(made))
+
+
+def order_overlap(sample: Sample) -> Overlap:
+    """Compare the order of functions: what both have is their longest common subsequence."""
+    right, made = sample
+    return Overlap(_longest_subsequence(_names(right), _names(made)), len(made), len(right))
+
+
+def api_f1(samples: Sequence[Sample], average: Average = "corpus") -> Score:
+    """Compare which functions are called.
+
+    Over the corpus all samples are counted together; over samples, each has its score and the mean is taken.
     """
-    return _f1(samples, average, _names)
+    return _averaged([api_overlap(sample) for sample in samples], average)
 
 
 def parameter_f1(samples: Sequence[Sample], average: Average = "corpus") -> Score:
-    """Compare the arguments: each is a function, a name and a value. Counted as in `api_f1`."""
-    return _f1(samples, average, _parameters)
+    """Compare the arguments. Counted as in `api_f1`."""
+    return _averaged([parameter_overlap(sample) for sample in samples], average)
 
 
 def lcs_f1(samples: Sequence[Sample]) -> Score:
-    """Compare the order of functions: the longest common subsequence, of those made and of those that are right.
-
-    Precision and recall are means over samples, and F1 is made of the means.
-    """
-    shares = [
-        (_share(common, len(made), len(right)), _share(common, len(right), len(made)))
-        for right, made in samples
-        for common in (_longest_subsequence(_names(right), _names(made)),)
-    ]
-    if not shares:
-        return _score(0.0, 0.0)
-    return _score(fmean(precision for precision, _ in shares), fmean(recall for _, recall in shares))
+    """Compare the order of functions. Precision and recall are means over samples, and F1 is made of the means."""
+    scores = [order_overlap(sample).score for sample in samples]
+    if not scores:
+        return score_of(0.0, 0.0)
+    return score_of(fmean(score.precision for score in scores), fmean(score.recall for score in scores))
 
 
 # ToolBench
 
 
-def state_f1(state: Mapping[str, object], expected: Mapping[str, object]) -> Score:
+def state_f1(state: Mapping[_Key, object], expected: Mapping[_Key, object]) -> Score:
     """Compare what an environment holds in the end with what it is to hold, key by key; values by `==`."""
     same = sum(key in expected and expected[key] == value for key, value in state.items())
-    return _score(_share(same, len(state), len(expected)), _share(same, len(expected), len(state)))
+    return Overlap(same, len(state), len(expected)).score
 
 
 def lcs_score(lines: Sequence[str], expected: Sequence[str]) -> float:
@@ -180,16 +212,17 @@ def _parameters(calls: Sequence[Call]) -> list[tuple[str, str, str]]:
     ]
 
 
-def _f1(samples: Sequence[Sample], average: Average, items: Callable[[Sequence[Call]], Sequence[Hashable]]) -> Score:
-    counts = []
-    for right, made in samples:
-        expected, found = Counter(items(right)), Counter(items(made))
-        counts.append(((expected & found).total(), found.total(), expected.total()))
+def _common(right: Sequence[Hashable], made: Sequence[Hashable]) -> Overlap:
+    return Overlap((Counter(right) & Counter(made)).total(), len(made), len(right))
+
+
+def _averaged(overlaps: Sequence[Overlap], average: Average) -> Score:
+    if not overlaps:
+        return score_of(0.0, 0.0)
     if average == "corpus":
-        return _overlap(*map(sum, zip(*counts, strict=True))) if counts else _score(0.0, 0.0)
-    scores = [_overlap(*count) for count in counts]
-    if not scores:
-        return _score(0.0, 0.0)
+        counts = ((each.same, each.made, each.right) for each in overlaps)
+        return Overlap(*map(sum, zip(*counts, strict=True))).score
+    scores = [each.score for each in overlaps]
     return Score(
         fmean(score.precision for score in scores),
         fmean(score.recall for score in scores),
@@ -197,18 +230,9 @@ def _f1(samples: Sequence[Sample], average: Average, items: Callable[[Sequence[C
     )
 
 
-def _overlap(same: int, made: int, right: int) -> Score:
-    return _score(_share(same, made, right), _share(same, right, made))
-
-
-def _share(part: int, whole: int, other: int) -> float:
+def _share(part: float, whole: float, other: float) -> float:
     """A part of a whole; of nothing, all is had where there was nothing to be had."""
     return part / whole if whole else float(not other)
-
-
-def _score(precision: float, recall: float) -> Score:
-    total = precision + recall
-    return Score(precision, recall, 2 * precision * recall / total if total else 0.0)
 
 
 def _agree(one: Sequence[str], other: Sequence[str]) -> bool:

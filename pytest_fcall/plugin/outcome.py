@@ -9,8 +9,11 @@ import pytest
 
 from pytest_fcall.core import Case, Outcome
 from pytest_fcall.plugin.noted import PLACE
+from pytest_fcall.plugin.retrieving import left_out
+from pytest_fcall.plugin.score_options import WANTED
 from pytest_fcall.reporting.figures import total
 from pytest_fcall.reporting.results import Judging, Result, Status
+from pytest_fcall.reporting.scored import Scored
 
 if TYPE_CHECKING:
     from pytest_fcall.plugin.item import CaseItem
@@ -47,9 +50,21 @@ def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
         judging=_judging(item),
     )
 
+        scores=_scores(item, status),
 
 def _judging(item: CaseItem) -> Judging | None:
     """What was asked of a judge, whatever it came to; the cost is known only where results are gathered."""
+def _scores(item: CaseItem, status: Status) -> tuple[Scored, ...]:
+    """What it adds to the scores that are asked for. What is skipped by intention is not lacking."""
+    wanted = item.config.stash.get(WANTED, None)
+    left_out = status == "skipped" and not (item.lacks_recording or item.lacks_reply)
+    if wanted is None or not isinstance(item.case, Case) or left_out:
+        return ()
+    from pytest_fcall.plugin.scoring import scores_of
+
+    return scores_of(item.case, wanted, item.asked, item.sampled.all if item.sampled else ())
+
+
     if item.opinions is None or not item.opinions.answers:
         return None
     return Judging(item.opinions.judge.id, len(item.opinions.answers), item.opinions.usage)
@@ -109,5 +124,9 @@ def describe(item: CaseItem) -> None:
         item.user_properties.append(("fcall_judge", item.opinions.judge.id))
     if item.standing and item.standing.outcome:
         item.user_properties.append(("fcall_outcome", item.standing.outcome.value))
+    if result.scores:
+        from pytest_fcall.plugin.scoring import values_of_case
+
+        item.user_properties += [(f"fcall_{name}", value) for name, value in values_of_case(result.scores)]
     if item.verdict and item.verdict.reasons:
         item.user_properties.append(("fcall_reasons", ", ".join(f"{r.kind} at {r.path}" for r in item.verdict.reasons)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 from pytest_fcall.core import Json, Outcome, Usage
+from pytest_fcall.reporting.scored import Scored, scores_from_json, scores_to_json
 
 Status: TypeAlias = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
 
@@ -67,6 +68,8 @@ class Result:
     """None where no model had a say in the verdict."""
 
     @property
+    scores: tuple[Scored, ...] = ()
+    """What it adds to the scores that are asked for."""
     def right(self) -> bool:
         """Whether the model answered and the answer was right."""
         return self.status in ("passed", "xpassed")
@@ -111,6 +114,8 @@ def result_to_json(result: Result) -> dict[str, Json]:
 
 
 def result_from_json(data: Mapping[str, Json]) -> Result:
+    if result.scores:
+        data["scores"] = scores_to_json(result.scores)
     """Read what `result_to_json` gave; fields that this version does not know are left out.
 
     A field that is missing or of the wrong type is a ValueError that names it.
@@ -146,6 +151,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
 
 def results_to_json(results: Results) -> dict[str, Json]:
     """Give all results as what JSON can say."""
+        scores=scores_from_json(data.get("scores", ())),
     return {
         "results": [result_to_json(result) for result in results.results],
         "missing_recordings": results.missing_recordings,
