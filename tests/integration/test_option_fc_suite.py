@@ -167,3 +167,15 @@ def test_a_suite_keeps_a_baseline_like_a_case_file(sea: Shop, monkeypatch: pytes
     kept: list[Path] = list(sea.pytester.path.rglob("bfcl.fc.yaml.ambr"))
     assert len(kept) == 1
     sail(sea, *suite("simple_python")).assert_outcomes(passed=4)
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_the_scores_of_the_leaderboard_stand_in_the_summary(sea: Shop, workers: str) -> None:
+    result = sail(sea, *suite("simple_python", "irrelevance"), "--fc-model=python:sailor:landlubber", workers)
+    result.stdout.fnmatch_lines(
+        [
+            "bfcl * python:sailor:native  python:sailor:landlubber",
+            "non-live AST * -   * -",
+            "overall (not asked: wrong) * 5.83 % * 0.21 %",
+        ]
+    )

@@ -44,7 +44,7 @@ def figures(tallies: Tallies) -> list[Figure]:
         if asked.intersection(names)
     ]
     overall = sum(weight * shares[name] for name, weight in _WEIGHTS.items())
-    return [*told, Figure("overall, what was not asked counted as wrong", overall)] if told else []
+    return [*told, Figure("overall (not asked: wrong)", overall)] if told else []
 
 
 def _shares(tallies: Tallies) -> Mapping[str, float]:

@@ -20,7 +20,7 @@ WHOLE = {
 
 
 def shares(tallies: dict[str, tuple[int, int]]) -> dict[str, float | None]:
-    return {figure.name.partition(",")[0]: figure.share for figure in figures(tallies)}
+    return {figure.name.partition(" (")[0]: figure.share for figure in figures(tallies)}
 
 
 def test_categories_count_alike_but_live_ones_by_their_number() -> None:

@@ -1,0 +1,21 @@
+"""The scores of a suite, as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pytest_fcall.core.extension import Figure
+from pytest_fcall.reporting.safe import safe_line
+from pytest_fcall.reporting.table import table_lines
+
+
+def suite_lines(suite: str, scores: Mapping[str, Sequence[Figure]], width: int = 100) -> list[str]:
+    """A table of a suite's scores, a column a model; none where it has no scores of its own."""
+    names = dict.fromkeys(figure.name for figures in scores.values() for figure in figures)
+    told = {model: {figure.name: figure.share for figure in figures} for model, figures in scores.items()}
+    rows = [[safe_line(name), *(_percent(told[model].get(name)) for model in told)] for name in names]
+    return table_lines([safe_line(suite), *map(safe_line, told)], rows, texts=1, width=width) if rows else []
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share * 100:.2f} %"
