@@ -25,6 +25,7 @@ from pytest_fcall.cases.messages import Messages
 from pytest_fcall.cases.options import OPTION_KEYS, WORLD_READERS, Defaults, Options, category, decoder
 from pytest_fcall.cases.patterns import pattern, patterns
 from pytest_fcall.cases.profiles import check_profile
+from pytest_fcall.cases.retrieval import retrieval
 from pytest_fcall.cases.rules import match_rules, profile, strings
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.settings import settings
@@ -93,6 +94,7 @@ def read_case(
         samples=options.one("samples", _samples),
         settings=options.merged("settings", settings),
         decoder=options.one("decoder", decoder),
+        retrieve=options.one("retrieve", retrieval),
         world=world,
         mode=mode,
     )
@@ -237,6 +239,7 @@ _DEFAULT_READERS: Mapping[str, Callable[[Node, Scope], object]] = MappingProxyTy
         "samples": _samples,
         "settings": settings,
         "decoder": decoder,
+        "retrieve": retrieval,
         "never": _never,
         **WORLD_READERS,
     }

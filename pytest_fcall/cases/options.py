@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 
 OPTION_KEYS = (
     *("system", "now", "tags", "category", "strings", "profile"),
-    *("skip", "xfail", "samples", "settings", "decoder"),
+    *("skip", "xfail", "samples", "settings", "decoder", "retrieve"),
     *("environment", "setup", "stubs", "unmatched", "max_steps", "user"),
 )
 DEFAULT_KEYS = (*OPTION_KEYS, "never")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.fault import Location
@@ -70,6 +70,20 @@ class World:
     user: User | None = None
 
 
+RetrieverName: TypeAlias = Literal["bm25", "embeddings", "oracle"]
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """How the tools that are offered are chosen from those of the case."""
+
+    by: RetrieverName
+    k: int = 5
+    """How many are offered."""
+    model: str | None = None
+    """What makes embeddings."""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """An exam question, complete: nothing it needs stands elsewhere."""
@@ -89,6 +103,8 @@ class Case:
     world: World | None = None
     mode: Literal["request", "conversation"] = "request"
     """A `conversation` needs more than one request: turns, canned results, an environment."""
+    retrieve: Retrieval | None = None
+    """Who chooses among `tools`; None where all are offered."""
     suite: str = ""
     """The suite that it was read from, if any."""
     tools_told: bool = False

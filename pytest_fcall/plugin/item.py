@@ -20,6 +20,7 @@ from pytest_fcall.plugin.judging import judged, judged_again
 from pytest_fcall.plugin.models import NamedModel
 from pytest_fcall.plugin.opinions import Opinions, opinions_of
 from pytest_fcall.plugin.options import options
+from pytest_fcall.plugin.retrieving import as_offered, missed_told
 from pytest_fcall.plugin.sampling import (
     ONCE,
     Asked,
@@ -182,7 +183,7 @@ class CaseItem(pytest.Function):
 
     def _failure(self, asked: Asked, whole: Sampled) -> str:
         case, shown, encoding = asked.case, whole.shown, terminal_encoding()
-        told = [*whole.told, *(self.standing.told if self.standing else ())]
+        told = [*missed_told(case, asked.request), *whole.told, *(self.standing.told if self.standing else ())]
         width = self.config.get_terminal_writer().fullwidth
         fully = self.config.get_verbosity() > 1
         write = full_failure_text if fully else partial(failure_text, width=width)
@@ -221,7 +222,7 @@ class CaseItem(pytest.Function):
 def planned_request(item: CaseItem, case: Case, settings: Mapping[str, Json]) -> Request:
     """The request of a case as its file says it; fixtures have no part in it. Made once."""
     if item.planned is None:
-        item.planned = plan_request(case, settings)
+        item.planned = plan_request(as_offered(case), settings)
     return item.planned
 
 

@@ -47,6 +47,7 @@ def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
         samples=_samples(item),
         before=item.standing.before if item.standing else None,
         most=asked.most if asked else None,
+        left_out=left_out(asked.case, asked.request) if asked else (),
         judging=_judging(item),
     )
 

@@ -42,7 +42,8 @@ def summary_lines(results: Results, width: int = 100, *, accepted: bool = False)
     changed = outcome_lines(results.results, width, accepted=accepted)
     samples = sample_lines(results.results, width)
     judges = judge_lines(results.results)
-    return [*table, *changed, *samples, *shared, *judges, *_aside(results), last_line(results)]
+    missed = _left_out(results.results)
+    return [*table, *changed, *samples, *shared, *missed, *judges, *_aside(results), last_line(results)]
 
 
 def file_lines(results: Results, width: int = 100) -> list[str]:
@@ -156,6 +157,13 @@ def _cause_line(cause: Cause, failures: int, width: int) -> str:
     place = f" at `{safe_line(cause.place)}`" if cause.place else ""
     cases = ", ".join(dict.fromkeys(safe_line(result.case) for result in cause.failures[:20]))
     return head(f"{len(cause.failures):,} of {failures:,} failures: `{safe_line(cause.kind)}`{place} ({cases})", width)
+
+
+def _left_out(results: Sequence[Result]) -> Iterator[str]:
+    """How often the model was not offered what it was to call."""
+    wrong = [result for result in results if result.answered and not result.right]
+    if missed := sum(bool(result.left_out) for result in wrong):
+        yield f"{missed:,} of {len(wrong):,} wrong: retrieval missed a tool that was to be called"
 
 
 def _aside(results: Results) -> list[str]:

@@ -63,6 +63,15 @@ _SHARED: Mapping[str, Schema] = MappingProxyType(
         "decoder": string(
             "How calls are read out of text: `json`, `python`, `auto` …, or a decoder of another package."
         ),
+        "retrieve": obj(
+            "Who chooses which of the tools are offered.",
+            {
+                "with": choice("`bm25`: shared words; `oracle`: the expected tools.", "bm25", "embeddings", "oracle"),
+                "k": integer("How many are offered; 5 without it.", 1),
+                "model": string("For embeddings: a model that sentence-transformers loads."),
+            },
+            required=["with"],
+        ),
         "environment": string(
             "What stands behind the tools: `module:callable`, which makes an object with these methods; a module with "
             "these functions; or `python`, `mcp` or `http`: whatever the tools were read from."

@@ -1,0 +1,40 @@
+"""Documents by what they mean: as vectors, which a model makes of texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from operator import mul
+from typing import TypeAlias
+
+Vector: TypeAlias = Sequence[float]
+Embed: TypeAlias = Callable[[Sequence[str]], Sequence[Vector]]
+"""Makes a vector of each text, all of one length."""
+
+
+class Embeddings:
+    """Ranks documents by the angle between their vectors and that of a question."""
+
+    def __init__(self, documents: Sequence[str], embed: Embed) -> None:
+        self._embed = embed
+        self._vectors = [_unit(vector) for vector in embed(documents)] if documents else []
+
+    def top(self, query: str, k: int) -> list[int]:
+        """The closest documents; those that are as close stand in their order."""
+        if not self._vectors:
+            return []
+        (asked,) = map(_unit, self._embed([query]))
+        near = [sum(map(mul, asked, vector)) for vector in self._vectors]
+        return sorted(range(len(near)), key=lambda place: -near[place])[:k]
+
+
+def sentence_transformer(name: str) -> Embed:
+    """Embed with a model that the library sentence-transformers loads. OSError where it cannot be loaded."""
+    model = import_module("sentence_transformers").SentenceTransformer(name)
+    return lambda texts: model.encode(list(texts), show_progress_bar=False).tolist()
+
+
+def _unit(vector: Vector) -> Vector:
+    length = math.hypot(*vector) or 1.0
+    return [each / length for each in vector]
