@@ -12,13 +12,13 @@ from pytest_fcall.cases.arguments import check_arguments, check_values
 from pytest_fcall.cases.faults import did_you_mean, shown
 from pytest_fcall.cases.fields import Entries
 from pytest_fcall.cases.globs import glob
-from pytest_fcall.cases.patterns import patterns
+from pytest_fcall.cases.patterns import pattern, patterns
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.yaml.tags import NULL, STR
 from pytest_fcall.core import CallPattern, Canned, ExpectedCall, Pattern
 from pytest_fcall.core.glob import is_glob
 
-BESIDE = ("args", "returns", "returns_each", "raises", "times", "as")
+BESIDE = ("args", "returns", "returns_each", "raises", "result", "times", "as")
 """What may stand beside a call."""
 
 
@@ -44,6 +44,7 @@ def expected_call(node: Node, scope: Scope) -> ExpectedCall | None:
         times=_times(found["times"][1], scope) if "times" in found else (1, 1),
         canned=_canned(found, scope),
         name=_call_name(found["as"][1], scope) if "as" in found else None,
+        result=pattern(found["result"][1], scope) if "result" in found else None,
     )
 
 

@@ -8,7 +8,7 @@ from yaml import Node
 
 from pytest_fcall.cases.faults import Faults
 from pytest_fcall.core import Rules, Turn
-from pytest_fcall.core.beyond_bfcl import KNOWN, beyond_bfcl
+from pytest_fcall.core.beyond_bfcl import KNOWN, KNOWN_OF_RESULTS, beyond_bfcl, beyond_bfcl_result
 from pytest_fcall.core.within import operators_in
 
 
@@ -20,6 +20,9 @@ def check_profile(place: Node, turns: Sequence[Turn], rules: Rules, faults: Faul
         for name in beyond_bfcl(turn.expect, rules) if turn.expect is not None else ():
             message = f"{name} means nothing under `profile: bfcl`"
             faults.add("beyond-bfcl", place, message, f"it knows {KNOWN}; the profile `strict` knows more")
+        for name in beyond_bfcl_result(turn.result):
+            message = f"{name} means nothing under `profile: bfcl`"
+            faults.add("beyond-bfcl", place, message, f"it knows {KNOWN_OF_RESULTS}; the profile `strict` knows more")
         if any(each.name == "judge" for each in operators_in([turn.answer, turn.state, turn.result])):
             message = "`$judge` may not stand beside `profile: bfcl`"
             faults.add("beyond-bfcl", place, message, "its verdicts are those of a program; no model has a say in them")

@@ -43,6 +43,10 @@ def read_expectation(data: object, tools: Sequence[Tool] = (), *, comparators: I
         result = expectation(nodes_of(data), scope)
     except ValueError as error:
         faults.add("wrong-type", None, str(error))
+    else:
+        if any(call.result is not None for call in result.all_calls):
+            hint = "leave it out, or write a case with an `environment`"
+            faults.add("contradiction", None, "`result` is about a call that is carried out, and this is a reply", hint)
     if faults.found:
         raise ExpectationError(faults.found)
     return result

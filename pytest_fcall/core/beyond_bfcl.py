@@ -7,9 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.rules import Rules
+from pytest_fcall.core.within import operators_in
 
 KNOWN = "plain values, `$any` and `$optional`"
 """What it has rules for, in words."""
+KNOWN_OF_RESULTS = "plain values, `$structure`, and `$approx` within 20 %"
+"""The same of what calls give."""
+REAL_TIME = "20%"
+"""How far away figures may be that change with time. No other tolerance is known."""
 
 
 def beyond_bfcl(expectation: Expectation, rules: Rules) -> Iterator[str]:
@@ -33,6 +38,20 @@ def beyond_bfcl(expectation: Expectation, rules: Rules) -> Iterator[str]:
             yield from _beyond_call(call)
 
 
+def beyond_bfcl_result(result: Pattern) -> Iterator[str]:
+    """Name all that means nothing to the official checker in what calls give."""
+    match result:
+        case Operator("approx", _, {"within": str(within)}) if within.replace(" ", "") == REAL_TIME:
+            return
+        case Operator("structure"):
+            inner = result.operand
+        case _:
+            inner = result
+    for operator in operators_in(inner):
+        if operator.name != "literal":
+            yield f"`${operator.name}` in `result`"
+
+
 def _beyond_call(call: ExpectedCall) -> Iterator[str]:
     if call.times != (1, 1):
         yield f"`times` of `{call.tool}`"
@@ -40,6 +59,8 @@ def _beyond_call(call: ExpectedCall) -> Iterator[str]:
         yield f"`args: open` of `{call.tool}`"
     if call.arguments is None:
         yield f"`$ignore` of `{call.tool}`"
+    for name in beyond_bfcl_result(call.result):
+        yield f"{name} of `{call.tool}`"
     for name, pattern in (call.arguments or {}).items():
         for operator in dict.fromkeys(_operators(pattern, choice=True)):
             yield f"`${operator}` in `{name}` of `{call.tool}`"

@@ -43,6 +43,8 @@ class ExpectedCall:
     canned: Canned | None = None
     name: str | None = None
     """What `$from` calls it (`as:` in a case file)."""
+    result: Pattern = None
+    """What the call must give when it is carried out; None where that is free."""
 
 
 @dataclass(frozen=True, slots=True)

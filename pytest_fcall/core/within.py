@@ -45,3 +45,5 @@ def _of_expectation(expectation: Expectation) -> Iterator[Operator]:
 def _of_calls(calls: tuple[ExpectedCall | CallPattern, ...]) -> Iterator[Operator]:
     for call in calls:
         yield from operators_in(call.arguments)
+        if isinstance(call, ExpectedCall):
+            yield from operators_in(call.result)

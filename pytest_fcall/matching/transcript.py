@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.case import Turn
+from pytest_fcall.core.expectation import Expectation, ExpectedCall, chosen
 from pytest_fcall.core.following import Known
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.rules import Rules
@@ -16,7 +17,7 @@ from pytest_fcall.core.transcript import Held, Step, Transcript
 from pytest_fcall.core.verdict import Reason, Verdict
 from pytest_fcall.matching.following import Exam, Following
 from pytest_fcall.matching.references import expectation_with_known, filled
-from pytest_fcall.matching.results import judge_results
+from pytest_fcall.matching.results import judge_call_results, judge_results
 from pytest_fcall.matching.state import judge_state
 from pytest_fcall.matching.steps import out_of_step
 from pytest_fcall.matching.turn import judge_turn
@@ -66,6 +67,8 @@ def _besides(held: Held, turn: Turn, verdict: Verdict, exam: Exam, known: Known)
     if turn.expect is not None:
         steps = [number for number, step in enumerate(held.steps) for _ in step.calls.calls]
         yield from out_of_step(turn.expect, verdict, held.calls, steps)
+        asked = _calls_asked(turn.expect, verdict, known)
+        yield from judge_call_results(asked, verdict.pairs, held.results, exam.rules, exam.comparators)
     if held.end != "answered":
         return
     if turn.result is not None:
@@ -73,6 +76,12 @@ def _besides(held: Held, turn: Turn, verdict: Verdict, exam: Exam, known: Known)
     if turn.state is not None and held.state is not None:
         state = {name: filled(value, known) for name, value in turn.state.items()}
         yield from judge_state(state, held.state, exam.rules, exam.comparators)
+
+
+def _calls_asked(expectation: Expectation, verdict: Verdict, known: Known) -> list[ExpectedCall]:
+    """The expected calls that the verdict speaks of, with references in their results resolved."""
+    calls = [call for stage in chosen(expectation, verdict.alternative).stages for call in stage]
+    return [call if call.result is None else replace(call, result=filled(call.result, known)) for call in calls]
 
 
 def _followed(steps: Sequence[Step], turn: Turn, exam: Exam, known: Known) -> Following:

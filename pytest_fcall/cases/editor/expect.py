@@ -74,6 +74,7 @@ def _call() -> Schema:
         "returns": anything("What the call gives back to the model."),
         "returns_each": array("What the calls give back, one result a call, in order.", {}),
         "raises": string("The error that the call gives back to the model."),
+        "result": {"description": "What the call must give when it is carried out.", **ref("value")},
         "times": by_type(
             "How often: a number, or the fewest and the most (`null`: no upper bound). Else once.",
             {"type": "integer", "minimum": 1},

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pytest_fcall.core.environment import Executed
+from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.matching.bfcl.ruling import VALID, Objection, Ruling, objection, written
 
 ResultRule: TypeAlias = Literal["exact_match", "real_time_match", "structural_match"]
@@ -22,35 +23,56 @@ class Wanted(NamedTuple):
     rule: ResultRule
 
 
-def check_results(wanted: Sequence[Wanted], results: Sequence[Executed], *, several: bool) -> Ruling:
+def wanted(result: Pattern) -> Wanted:
+    """What a case expects of a call, in which nothing is beyond the official checker."""
+    match result:
+        case Operator("structure", value):
+            return Wanted(_plain(value), "structural_match")
+        case Operator("approx", value):
+            return Wanted(value, "real_time_match")
+    return Wanted(_plain(result), "exact_match")
+
+
+def check_results(wants: Sequence[Wanted], results: Sequence[Executed], *, several: bool) -> Ruling:
     """Judge what all calls of an answer gave; `several` is whether more than one may be wanted. Never raises."""
     try:
-        return _in_any_order(wanted, results) if several else _only_one(wanted, results)
+        return _in_any_order(wants, results) if several else _only_one(wants, results)
     except Exception as crash:  # whatever the case and the calls hold between them
         return objection(f"case_error:{type(crash).__name__}", "the official checker breaks on this")
 
 
-def check_result(wanted: Wanted, result: Executed) -> Ruling:
+def check_result(want: Wanted, result: Executed) -> Ruling:
     """Judge what one call gave. Never raises."""
     try:
-        return _wrong(wanted, result) or VALID
+        return _wrong(want, result) or VALID
     except Exception as crash:  # numbers too large for one another, values that nest too deeply
         return objection(f"case_error:{type(crash).__name__}", "the official checker breaks on this")
 
 
-def _only_one(wanted: Sequence[Wanted], results: Sequence[Executed]) -> Ruling:
+def _plain(pattern: Pattern) -> Any:
+    match pattern:
+        case Operator():
+            return pattern.operand
+        case Mapping():
+            return {key: _plain(value) for key, value in pattern.items()}
+        case list() | tuple():
+            return [_plain(item) for item in pattern]
+    return pattern
+
+
+def _only_one(wants: Sequence[Wanted], results: Sequence[Executed]) -> Ruling:
     if len(results) != 1:
         return objection("simple_exec_checker:wrong_count", f"{len(results)} calls were made, not one")
-    return _wrong(wanted[0], results[0]) or VALID
+    return _wrong(wants[0], results[0]) or VALID
 
 
-def _in_any_order(wanted: Sequence[Wanted], results: Sequence[Executed]) -> Ruling:
+def _in_any_order(wants: Sequence[Wanted], results: Sequence[Executed]) -> Ruling:
     """Give each expected result the first one left that it accepts, even where another one needs that."""
-    if len(wanted) != len(results):
-        message = f"{len(results)} calls were made, not {len(wanted)}"
+    if len(wants) != len(results):
+        message = f"{len(results)} calls were made, not {len(wants)}"
         return objection("value_error:exec_result_count", message)
     pairs: tuple[tuple[int, int], ...] = ()
-    for number, want in enumerate(wanted):
+    for number, want in enumerate(wants):
         left = [index for index in range(len(results)) if index not in dict(pairs).values()]
         tried: list[tuple[int, Ruling]] = []
         for index in left:
@@ -65,13 +87,13 @@ def _in_any_order(wanted: Sequence[Wanted], results: Sequence[Executed]) -> Ruli
     return Ruling(True, pairs=pairs)
 
 
-def _wrong(wanted: Wanted, result: Executed) -> Objection:
+def _wrong(want: Wanted, result: Executed) -> Objection:
     if result.error is not None:
         return objection("executable_checker:execution_error", f"the call failed: {result.error}")
     got: Any = list(result.value) if isinstance(result.value, tuple) else result.value
-    if wanted.rule == "exact_match":
-        return _another(wanted.value, got)
-    return _too_far(wanted.value, got) if wanted.rule == "real_time_match" else _of_another_form(wanted.value, got)
+    if want.rule == "exact_match":
+        return _another(want.value, got)
+    return _too_far(want.value, got) if want.rule == "real_time_match" else _of_another_form(want.value, got)
 
 
 def _another(wanted: Any, got: Any) -> Objection:

@@ -56,7 +56,8 @@ def judge_bfcl(calls: Calls, expectation: Expectation, tools: Sequence[Tool], ru
 def verdict_of(ruling: Ruling, calls: Calls, expectation: Expectation) -> Verdict:
     """Say a ruling in our words. `calls` are those that it was about, as far as they have our normal form."""
     if ruling.valid:
-        return Verdict(True, pairs=ruling.pairs)
+        alone = sum(map(len, expectation.stages)) == len(calls.calls) == 1
+        return Verdict(True, pairs=((0, 0),) if alone else ruling.pairs)
     error = _error(ruling, _WHOLE)
     if error == "decoder_failed":
         return _without_calls(ruling, calls)

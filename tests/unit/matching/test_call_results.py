@@ -1,0 +1,127 @@
+"""What each call gave, by what is expected of the call it is paired with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_fcall.core import (
+    Call,
+    Calls,
+    Executed,
+    Expectation,
+    ExpectedCall,
+    Held,
+    Reply,
+    Request,
+    Rules,
+    Step,
+    Tool,
+    Transcript,
+    Turn,
+    Verdict,
+)
+from pytest_fcall.matching.transcript import judge_transcript
+from tests.unit.matching.language import findings, pattern
+
+WEATHER = Tool("weather", parameters={"type": "object", "properties": {"city": {}}})
+
+
+def expected(city: str, result: Any = None, name: str | None = None) -> ExpectedCall:
+    return ExpectedCall("weather", {"city": city}, result=pattern(result), name=name)
+
+
+def judged(
+    expectation: Expectation,
+    gave: dict[str, Executed],
+    rules: Rules | None = None,
+    result: Any = None,
+    *,
+    together: bool = True,
+) -> Verdict:
+    groups = [[*gave]] if together else [[city] for city in gave]
+    steps = [
+        Step(
+            Request(()),
+            Reply(),
+            Calls(tuple(Call("weather", {"city": city}) for city in cities)),
+            tuple(gave[city] for city in cities),
+        )
+        for cities in groups
+    ]
+    held = Held((*steps, Step(Request(()), Reply("Done."), Calls())), "answered")
+    turn = Turn((), expectation, result=pattern(result))
+    return judge_transcript(Transcript((held,)), [turn], [WEATHER], rules or Rules(), {})
+
+
+PARALLEL = Expectation(stages=((expected("Oslo", {"$lt": 10}), expected("Rome", {"$gt": 10})),))
+BFCL = Rules(profile="bfcl")
+
+
+@pytest.mark.parametrize("cities", [("Oslo", "Rome"), ("Rome", "Oslo")])
+def test_parallel_calls_are_judged_by_their_own_results(cities: tuple[str, ...]) -> None:
+    right = {"Oslo": Executed(3), "Rome": Executed(20)}
+    assert judged(PARALLEL, {city: right[city] for city in cities}).valid
+
+
+def test_a_wrong_result_is_told_of_the_call_that_gave_it() -> None:
+    verdict = judged(PARALLEL, {"Rome": Executed(20), "Oslo": Executed(20)})
+    assert findings(verdict) == ["wrong_result calls[1].result"]
+
+
+def test_a_call_that_fails_is_wrong_only_where_something_is_expected_of_it() -> None:
+    failed = Executed(error="503")
+    assert findings(judged(PARALLEL, {"Oslo": failed, "Rome": Executed(20)})) == ["wrong_result calls[0].result"]
+    assert judged(Expectation(stages=((expected("Oslo"),),)), {"Oslo": failed}).valid
+
+
+def test_results_of_the_alternative_that_holds_count() -> None:
+    either = Expectation("any_of", alternatives=(Expectation("no_call"), Expectation(stages=((expected("Oslo", 3),),))))
+    assert judged(either, {"Oslo": Executed(3)}).valid
+    assert findings(judged(either, {"Oslo": Executed(4)})) == ["wrong_result calls[0].result"]
+
+
+def test_a_result_may_be_that_of_an_earlier_call() -> None:
+    stages = ((expected("Oslo", name="first"),), (expected("Bergen", {"$from": "first.result"}),))
+    for bergen, found in ((3, []), (4, ["wrong_result calls[1].result"])):
+        gave = {"Oslo": Executed(3), "Bergen": Executed(bergen)}
+        assert findings(judged(Expectation(stages=stages), gave, together=False)) == found
+
+
+@pytest.mark.parametrize(
+    ("result", "gave", "error"),
+    [
+        (3, 3.0, None),
+        (3, 4, "executable_checker:wrong_result"),
+        ({"$approx": 100, "within": "20%"}, 119, None),
+        ({"$approx": 100, "within": "20 %"}, 121, "executable_checker:wrong_result_real_time"),
+        ({"$structure": {"a": 1}}, {"a": "x"}, None),
+        ({"$structure": {"a": 1}}, {"b": 1}, "executable_checker:wrong_result_type:dict_key_not_found"),
+        ({"$literal": {"$a": 1}}, {"$a": 1}, None),
+        ([{"$literal": 1}], [1], None),
+    ],
+)
+def test_the_profile_bfcl_judges_results_by_its_three_rules(result: Any, gave: Any, error: str | None) -> None:
+    for verdict in (
+        judged(Expectation(stages=((expected("Oslo", result),),)), {"Oslo": Executed(gave)}, BFCL),
+        judged(Expectation(stages=((expected("Oslo"),),)), {"Oslo": Executed(gave)}, BFCL, result),
+    ):
+        assert verdict.valid is (error is None)
+        assert all(f"(bfcl: {error})" in reason.message for reason in verdict.reasons)
+
+
+@pytest.mark.parametrize(
+    ("result", "name"),
+    [
+        ({"$gt": 3}, "`$gt`"),
+        ({"$approx": 3}, "`$approx`"),
+        ({"$approx": 3, "within": "10%"}, "`$approx`"),
+        ({"a": [{"$any": [1, 2]}]}, "`$any`"),
+        ({"$structure": {"a": {"$type": "integer"}}}, "`$type`"),
+    ],
+)
+def test_what_the_official_checker_has_no_rule_for_is_never_passed_over(result: Any, name: str) -> None:
+    verdict = judged(Expectation(stages=((expected("Oslo"),),)), {"Oslo": Executed(3)}, BFCL, result)
+    (reason,) = verdict.reasons
+    assert f"but not {name} in `result`" in reason.message
