@@ -137,6 +137,10 @@ class Gathering:
         yield from (safe_line(f"{model}: {text}") for model, (_, text) in self._figures.items())
         here = [*answering(self._config).notes(), self._costs.fault, self._kept]
         yield from (safe_line(note) for note in (*self._notes, *here) if note)
+        if any(result.scores for result in results.results):
+            from pytest_fcall.plugin.scoring import score_table
+
+            yield from score_table(results.results, width)
         yield from summary_lines(results, width, accepted=baselines(self._config).options.accept is not None)
 
     def _gate_lines(self, quiet: bool) -> list[str]:

@@ -9,7 +9,6 @@ import pytest
 
 from pytest_fcall.core import Case, Outcome
 from pytest_fcall.plugin.noted import PLACE
-from pytest_fcall.plugin.retrieving import left_out
 from pytest_fcall.plugin.score_options import WANTED
 from pytest_fcall.reporting.figures import total
 from pytest_fcall.reporting.results import Judging, Result, Status
@@ -47,14 +46,11 @@ def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
         samples=_samples(item),
         before=item.standing.before if item.standing else None,
         most=asked.most if asked else None,
-        left_out=left_out(asked.case, asked.request) if asked else (),
         judging=_judging(item),
+        scores=_scores(item, status),
     )
 
-        scores=_scores(item, status),
 
-def _judging(item: CaseItem) -> Judging | None:
-    """What was asked of a judge, whatever it came to; the cost is known only where results are gathered."""
 def _scores(item: CaseItem, status: Status) -> tuple[Scored, ...]:
     """What it adds to the scores that are asked for. What is skipped by intention is not lacking."""
     wanted = item.config.stash.get(WANTED, None)
@@ -66,6 +62,8 @@ def _scores(item: CaseItem, status: Status) -> tuple[Scored, ...]:
     return scores_of(item.case, wanted, item.asked, item.sampled.all if item.sampled else ())
 
 
+def _judging(item: CaseItem) -> Judging | None:
+    """What was asked of a judge, whatever it came to; the cost is known only where results are gathered."""
     if item.opinions is None or not item.opinions.answers:
         return None
     return Judging(item.opinions.judge.id, len(item.opinions.answers), item.opinions.usage)
@@ -111,7 +109,7 @@ def _measured(asked: Asked) -> Iterator[tuple[str, object]]:
         yield "fcall_tokens", tokens
 
 
-def describe(item: CaseItem) -> None:
+def describe(item: CaseItem, result: Result) -> None:
     """Put what JUnit cannot say elsewhere into its properties."""
     file, line, _ = item.location
     item.user_properties += [("fcall_file", file), ("fcall_line", (line or 0) + 1), ("fcall_model", _model(item))]
@@ -123,11 +121,11 @@ def describe(item: CaseItem) -> None:
         item.user_properties.append(("fcall_samples", "{}/{}".format(*samples)))
     if item.verdict and item.verdict.judged and item.opinions:
         item.user_properties.append(("fcall_judge", item.opinions.judge.id))
-    if item.standing and item.standing.outcome:
-        item.user_properties.append(("fcall_outcome", item.standing.outcome.value))
     if result.scores:
         from pytest_fcall.plugin.scoring import values_of_case
 
         item.user_properties += [(f"fcall_{name}", value) for name, value in values_of_case(result.scores)]
+    if item.standing and item.standing.outcome:
+        item.user_properties.append(("fcall_outcome", item.standing.outcome.value))
     if item.verdict and item.verdict.reasons:
         item.user_properties.append(("fcall_reasons", ", ".join(f"{r.kind} at {r.path}" for r in item.verdict.reasons)))

@@ -61,7 +61,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     """Send the result along with the report, which travels to where results are gathered."""
     report = yield
     if isinstance(item, CaseItem) and (result := result_of(item, report)):
-        describe(item)
+        describe(item, result)
         if report.skipped and isinstance(report.longrepr, tuple):
             report.longrepr = str(item.path), item.case.location.line, report.longrepr[2]
         report.fcall = {  # type: ignore[attr-defined]
