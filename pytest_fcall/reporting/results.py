@@ -66,12 +66,12 @@ class Result:
     """Expected tools that were not offered, since retrieval did not find them."""
     stanza: Mapping[str, Json] | None = None
     """What a baseline would keep of it, as `tracking.stanza` says it in JSON."""
+    scores: tuple[Scored, ...] = ()
+    """What it adds to the scores that are asked for."""
     judging: Judging | None = None
     """None where no model had a say in the verdict."""
 
     @property
-    scores: tuple[Scored, ...] = ()
-    """What it adds to the scores that are asked for."""
     def right(self) -> bool:
         """Whether the model answered and the answer was right."""
         return self.status in ("passed", "xpassed")
@@ -112,12 +112,12 @@ def result_to_json(result: Result) -> dict[str, Json]:
     data["judging"] = _judging_to_json(result.judging)
     if result.outcome:
         data["outcome"] = result.outcome.value
+    if result.scores:
+        data["scores"] = scores_to_json(result.scores)
     return data
 
 
 def result_from_json(data: Mapping[str, Json]) -> Result:
-    if result.scores:
-        data["scores"] = scores_to_json(result.scores)
     """Read what `result_to_json` gave; fields that this version does not know are left out.
 
     A field that is missing or of the wrong type is a ValueError that names it.
@@ -148,13 +148,13 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         most=_whole(data, "most"),
         left_out=_texts(data, "left_out"),
         stanza=None if data.get("stanza") is None else _field(data, "stanza", dict),
+        scores=scores_from_json(data.get("scores", ())),
         judging=_judging(data),
     )
 
 
 def results_to_json(results: Results) -> dict[str, Json]:
     """Give all results as what JSON can say."""
-        scores=scores_from_json(data.get("scores", ())),
     return {
         "results": [result_to_json(result) for result in results.results],
         "missing_recordings": results.missing_recordings,
