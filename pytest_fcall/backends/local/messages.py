@@ -34,6 +34,24 @@ def fit(message: Message) -> Message:
     return _with_calls({**message, "role": role, "content": text_of(message)}, _parsed)
 
 
+def with_names(messages: Sequence[Message]) -> list[Message]:
+    """Results with the names of the functions that gave them: some templates ask for these, and not for ids."""
+    names: dict[str, Json] = {}
+    for message in messages:
+        calls = message.get("tool_calls")
+        for call in calls if isinstance(calls, list | tuple) else ():
+            if isinstance(call, Mapping) and isinstance(function := call.get("function"), Mapping):
+                names[str(call.get("id"))] = function.get("name")
+    return [_with_name(message, names) for message in messages]
+
+
+def _with_name(message: Message, names: Mapping[str, Json]) -> Message:
+    if message.get("role") != "tool" or "name" in message:
+        return message
+    name = names.get(str(message.get("tool_call_id")))
+    return {**message, "name": name} if name is not None else message
+
+
 def with_short_ids(messages: Sequence[Message]) -> Sequence[Message]:
     """Calls named by nine digits each: the templates of Mistral take no other names than those of nine characters."""
     ids: dict[str, str] = {}

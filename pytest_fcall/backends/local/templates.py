@@ -18,6 +18,7 @@ from pytest_fcall.backends.local.messages import (
     in_parts,
     merged,
     with_arguments_as_text,
+    with_names,
     with_short_ids,
     with_tools,
 )
@@ -73,7 +74,7 @@ class ChatTemplate:
 
     def text(self, request: Request) -> str:
         """Write `request`, with its tools where the template tells them. Raises CaseRefused where it cannot."""
-        messages = [fit(message) for message in request.messages]
+        messages = with_names([fit(message) for message in request.messages])
         try:
             return self._written(messages, self.tools, request)
         except CaseRefused:
