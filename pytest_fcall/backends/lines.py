@@ -9,6 +9,7 @@ from pytest_fcall.backends.fields import Damaged, as_mapping, optional, required
 from pytest_fcall.backends.recorded import Recorded
 from pytest_fcall.backends.replies import reply_from_data, reply_to_data
 from pytest_fcall.backends.secrets import public
+from pytest_fcall.backends.wire import wire_from_data
 from pytest_fcall.core import Json, Request, Tool
 from pytest_fcall.core.readable import readable
 
@@ -29,6 +30,7 @@ def entry_line(entry: Recorded, catalogue: str) -> str:
                 "settings": public(entry.request.settings),
                 "reply": reply_to_data(entry.reply),
                 "recorded": entry.recorded,
+                **({"wire": entry.wire.to_data()} if entry.wire else {}),
             }
         )
     except (TypeError, ValueError, RecursionError) as error:
@@ -48,6 +50,7 @@ def entry_of(row: Mapping[str, Json], tools: tuple[Tool, ...]) -> Recorded:
         ),
         reply=reply_from_data(row.get("reply")),
         recorded=optional(row, "recorded", str) or "",
+        wire=wire_from_data(row["wire"]) if row.get("wire") is not None else None,
     )
 
 

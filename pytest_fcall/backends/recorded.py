@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from pytest_fcall.backends.wire import Wire
 from pytest_fcall.core import Fault, Reply, Request
 
 
@@ -19,6 +20,8 @@ class Recorded:
     reply: Reply
     recorded: str
     """ISO date and time."""
+    wire: Wire | None = None
+    """Of what an app asked by itself: the reply as its library will want it again."""
 
     @property
     def moment(self) -> float:

@@ -9,6 +9,7 @@ from pytest_fcall.core.expectation import CallPattern, Canned, Expectation, Expe
 from pytest_fcall.core.failures import CaseRefused, ModelUnavailable, Unanswered
 from pytest_fcall.core.fault import Fault, FaultyCase, Location
 from pytest_fcall.core.following import Follower, Known, Named, Seen
+from pytest_fcall.core.inner import Inner, WireExpectation
 from pytest_fcall.core.model import Model
 from pytest_fcall.core.operators import OPERATORS, OperandKind, OperatorSpec
 from pytest_fcall.core.outcome import Outcome
@@ -40,6 +41,7 @@ __all__ = [
     "Finish",
     "Follower",
     "Held",
+    "Inner",
     "Json",
     "Known",
     "Language",
@@ -73,6 +75,7 @@ __all__ = [
     "Usage",
     "User",
     "Verdict",
+    "WireExpectation",
     "World",
     "canonical",
     "catalogue_digest",

@@ -140,7 +140,7 @@ class Dispatcher:
         try:
             reply = await self._asking.answer(job)
             self._count(reply)
-            await self._arrivals.hand_on(job, reply)
+            await self._arrivals.hand_on((job, reply))
         except asyncio.CancelledError:
             if self._take(job, future):
                 _give_up([future])

@@ -15,10 +15,10 @@ def texts(arrivals: Sequence[Arrival]) -> list[str | None]:
     return [reply.text for _, reply in arrivals]
 
 
-async def handed_on(arrivals: Arrivals, *names: str) -> list[BaseException | None]:
+async def handed_on(arrivals: Arrivals[Arrival], *names: str) -> list[BaseException | None]:
     backend = Scripted()
     return await asyncio.gather(
-        *(arrivals.hand_on(job(name, backend), Reply(text=name)) for name in names), return_exceptions=True
+        *(arrivals.hand_on((job(name, backend), Reply(text=name))) for name in names), return_exceptions=True
     )
 
 
@@ -32,7 +32,7 @@ def test_what_arrives_later_is_handed_on_later() -> None:
     seen: list[list[str | None]] = []
 
     async def story() -> None:
-        arrivals = Arrivals(lambda each: seen.append(texts(each)))
+        arrivals: Arrivals[Arrival] = Arrivals(lambda each: seen.append(texts(each)))
         await handed_on(arrivals, "a", "b")
         await handed_on(arrivals, "c")
 
@@ -70,8 +70,8 @@ def test_a_reply_that_is_there_is_handed_on_even_if_nobody_waits_any_more() -> N
     seen: list[list[str | None]] = []
 
     async def story() -> None:
-        arrivals = Arrivals(lambda each: seen.append(texts(each)))
-        waiting = [asyncio.ensure_future(arrivals.hand_on(job(each, Scripted()), Reply(text=each))) for each in "ab"]
+        arrivals: Arrivals[Arrival] = Arrivals(lambda each: seen.append(texts(each)))
+        waiting = [asyncio.ensure_future(arrivals.hand_on((job(each, Scripted()), Reply(text=each)))) for each in "ab"]
         await asyncio.sleep(0)
         waiting[0].cancel()
         with pytest.raises(asyncio.CancelledError):

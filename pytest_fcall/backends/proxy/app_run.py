@@ -1,0 +1,112 @@
+"""An app at work on one case, and what it asks of models meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from threading import Lock
+from typing import Protocol
+
+from pytest_fcall.backends.proxy.asked import Asked
+from pytest_fcall.backends.proxy.nearest import explain_new
+from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.wire import Wire
+from pytest_fcall.core import Inner, digest
+
+
+class Tape(Protocol):
+    """What was recorded for one case. Called by the thread of the proxy."""
+
+    def find(self, digest: str) -> Recorded | None:
+        """The reply that is to be given again for a request; None where a provider is to be asked."""
+        ...
+
+    def all(self) -> Iterable[Recorded]:
+        """All that there is for the case."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Whose requests they are. Equal requests from two places are two requests."""
+
+    model: str
+    """Under whose name replies are kept."""
+    file: str
+    case: str
+    sample: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A request with its number among its equals, and the name that its reply is kept by."""
+
+    asked: Asked
+    number: int
+    name: str
+    """Its own and that of its equals."""
+    digest: str
+
+
+@dataclass(slots=True)
+class AppRun:
+    """What one app asks for one case. Safe with the threads of the app and of the proxy."""
+
+    place: Place
+    tape: Tape
+    live: bool
+    """Whether providers may be asked for what is not recorded."""
+    upstreams: Mapping[str, str]
+    """The addresses of the providers, by the variables that lead to them."""
+    inner: list[Inner] = field(default_factory=list)
+    """What was asked and answered, in the order in which answers were there."""
+    missing: list[str] = field(default_factory=list)
+    """Why requests could not be answered, in words."""
+    unkept: list[str] = field(default_factory=list)
+    """Why replies could not be kept, in words."""
+    _busy: dict[str, set[int]] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def take(self, asked: Asked) -> Taken:
+        """Number a request among its equals, in the order in which they come."""
+        place = self.place
+        name = digest([asked.digest, place.model, place.file, place.case, place.sample])
+        with self._lock:
+            busy = self._busy.setdefault(name, set())
+            number = next(number for number in range(len(busy) + 1) if number not in busy)
+            busy.add(number)
+        return Taken(asked, number, name, digest([name, number]))
+
+    def give_up(self, taken: Taken) -> None:
+        """Free the number of a request that failed: when it is sent again, it is still the same one."""
+        with self._lock:
+            self._busy[taken.name].discard(taken.number)
+
+    def replayed(self, taken: Taken) -> Wire | None:
+        """The recorded reply to a request, which counts as one that the app has asked."""
+        found = self.tape.find(taken.digest)
+        if found is None or found.wire is None:
+            return None
+        self.inner.append(Inner(taken.asked.model, found.request, found.reply, found.moment))
+        return found.wire
+
+    def entry(self, taken: Taken, wire: Wire, seconds: float) -> Recorded:
+        """A reply that has just come, as it is kept."""
+        request = replace(taken.asked.request, sample=taken.number)
+        reply = replace(taken.asked.reply(wire), seconds=seconds)
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        return Recorded(self.place.case, taken.digest, request, reply, now, wire)
+
+    def answered(self, taken: Taken, entry: Recorded) -> None:
+        """Note what the app was given."""
+        self.inner.append(Inner(taken.asked.model, entry.request, entry.reply))
+
+    def lacks(self, taken: Taken) -> str:
+        """Note that there is no reply, and say what is new about the request."""
+        request = replace(taken.asked.request, sample=taken.number)
+        asked = taken.asked.model or f"{taken.asked.method} {taken.asked.path}"
+        number = len(self.inner) + 1
+        text = f"request {number} to {asked} is not recorded\n{explain_new(request, self.tape.all())}"
+        self.missing.append(text)
+        return text

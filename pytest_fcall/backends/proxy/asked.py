@@ -1,0 +1,91 @@
+"""A request that an app sent, and what its answer says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from types import MappingProxyType
+
+from pytest_fcall.backends.openai.fields import mapping, text
+from pytest_fcall.backends.proxy.chat import CHAT
+from pytest_fcall.backends.proxy.events import events
+from pytest_fcall.backends.proxy.form import Form, cut
+from pytest_fcall.backends.proxy.messages import MESSAGES
+from pytest_fcall.backends.proxy.responses import RESPONSES
+from pytest_fcall.backends.secrets import public
+from pytest_fcall.backends.wire import Wire
+from pytest_fcall.core import Json, Reply, Request, digest
+
+STREAM = "text/event-stream"
+
+_FORMS: Mapping[str, Form] = MappingProxyType(
+    {"/chat/completions": CHAT, "/responses": RESPONSES, "/messages": MESSAGES}
+)
+_IDLE = ("metadata", "user", "safety_identifier", "prompt_cache_key")
+"""What is sent for the provider's books, often another value each time. No answer depends on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request, whatever interface it is for."""
+
+    method: str
+    path: str
+    """Below the address of the provider, with what stands behind a question mark."""
+    digest: str
+    """Tells it from others; address, headers and keys are no part of it."""
+    request: Request
+    """What is asked, as it is shown and judged."""
+    model: str = ""
+    """The name of the model, where one is asked for an answer."""
+    form: Form | None = None
+    """The interface, where a model is asked for an answer."""
+
+    def reply(self, wire: Wire) -> Reply:
+        """What the answer says; an answer that cannot be read is malformed."""
+        if self.form is None:
+            return Reply()
+        if wire.content_type.startswith(STREAM):
+            answer = self.form.whole(events(wire.body))
+        else:
+            answer = mapping(_json(wire.body))
+        read = self.form.reply(answer) if wire.status < 400 else None
+        return read or Reply(malformed=f"The provider's answer (HTTP {wire.status}) holds no reply.", finish="unknown")
+
+
+def read_asked(method: str, path: str, content: bytes) -> Asked:
+    """Read a request, whatever it is. What is no JSON is known again by its bytes."""
+    try:
+        body: Json = json.loads(content, parse_constant=_refuse) if content else None
+        told = {key: value for key, value in body.items() if key not in _IDLE} if isinstance(body, Mapping) else body
+        name = digest([method, path, told])
+        return _read(method, path, body, name)
+    except (ValueError, RecursionError):
+        name = digest([method, path, sha256(content).hexdigest()])
+        return Asked(method, path, name, _plain(method, path, f"{len(content)} bytes"))
+
+
+def _read(method: str, path: str, body: Json, name: str) -> Asked:
+    ending = path.partition("?")[0]
+    form = next((form for known, form in _FORMS.items() if ending.endswith(known)), None)
+    if form is None or not isinstance(body, Mapping):
+        return Asked(method, path, name, _plain(method, path, cut(body)))
+    return Asked(method, path, name, form.request(body), text(body.get("model")) or "", form)
+
+
+def _plain(method: str, path: str, body: Json) -> Request:
+    return Request(({"role": "user", "content": f"{method} {path}"},), (), public({"body": body}))
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"it holds {constant}")
+
+
+def _json(body: bytes) -> Json:
+    try:
+        value: Json = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return value

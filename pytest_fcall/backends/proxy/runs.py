@@ -1,0 +1,83 @@
+"""Which case a request belongs to."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping
+from threading import Lock
+
+from pytest_fcall.backends.proxy.app_run import AppRun
+
+HEADER = "x-fcall-case"
+BASE = "x-fcall-base-url"
+_MEMBER = "fcall.case"
+_SAMPLED = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
+
+
+class Untied(LookupError):
+    """Nobody can tell which case a request belongs to. Says why, and what to do."""
+
+
+class Runs:
+    """The apps that are at work, each by a token that nobody guesses, which is a trace id, too."""
+
+    def __init__(self) -> None:
+        self.session = secrets.token_hex(16)
+        """Stands in addresses for whichever case it is."""
+        self._runs: dict[str, AppRun] = {}
+        self._lock = Lock()
+
+    def begin(self, run: AppRun) -> str:
+        """Know a run from now on, by the token that is given back."""
+        token = secrets.token_hex(16)
+        with self._lock:
+            self._runs[token] = run
+        return token
+
+    def end(self, token: str) -> None:
+        """Know it no more."""
+        with self._lock:
+            self._runs.pop(token, None)
+
+    def of(self, token: str, headers: Mapping[str, str]) -> AppRun:
+        """The run that a request belongs to, by its address, by what the app passed on, or as the only one.
+
+        Raises Untied. KeyError where the address is none of ours.
+        """
+        with self._lock:
+            runs = dict(self._runs)
+        if token != self.session:
+            return runs[token]
+        for named in tokens_in(headers):
+            if named in runs:
+                return runs[named]
+        if len(runs) == 1:
+            return next(iter(runs.values()))
+        if not runs:
+            raise Untied("no case is running, so that nobody knows where this request belongs")
+        raise Untied(
+            f"{len(runs)} cases are running, and this request does not say to which it belongs: have the app pass on "
+            f"the header {HEADER}, baggage or traceparent of the request that it answers"
+        )
+
+
+def headers_for(token: str) -> dict[str, str]:
+    """What an app is sent, so that it may pass one of them on."""
+    return {
+        HEADER: token,
+        "baggage": f"{_MEMBER}={token}",
+        "traceparent": f"00-{token}-{secrets.token_hex(8)}-01",
+    }
+
+
+def tokens_in(headers: Mapping[str, str]) -> list[str]:
+    """What an app has passed on, in the order in which it counts. `headers` are found by any case of their names."""
+    found = [headers.get(HEADER, "").strip()]
+    for member in headers.get("baggage", "").split(","):
+        name, _, value = member.partition(";")[0].partition("=")
+        if name.strip() == _MEMBER:
+            found.append(value.strip())
+    if traced := _SAMPLED.fullmatch(headers.get("traceparent", "").strip().lower()):
+        found.append(traced[1])
+    return [token for token in found if token]

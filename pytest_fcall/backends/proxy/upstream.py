@@ -1,0 +1,67 @@
+"""The providers behind the proxy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from aiohttp import ClientSession
+
+KNOWN: Mapping[str, str] = MappingProxyType(
+    {"OPENAI_BASE_URL": "https://api.openai.com/v1", "ANTHROPIC_BASE_URL": "https://api.anthropic.com"}
+)
+"""Where a library asks if a variable says nothing else."""
+
+_BETWEEN_TWO = frozenset(
+    [
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "host",
+        "content-length",
+        "content-encoding",
+        "accept-encoding",
+    ]
+)
+"""Headers that are about one connection, not about what is said."""
+_CONNECTING = 15.0
+
+
+def is_address(url: str) -> bool:
+    """Whether requests can be sent on to it."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def passed_on(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The headers that go on to the other side; ours do not."""
+    return [
+        (name, value)
+        for name, value in headers
+        if name.lower() not in _BETWEEN_TWO and not name.lower().startswith("x-fcall-")
+    ]
+
+
+def new_session() -> ClientSession:
+    """What asks providers. It takes as long as they take, and keeps no cookies."""
+    import aiohttp
+
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECTING),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=True,
+        max_line_size=65_536,
+        max_field_size=65_536,
+    )

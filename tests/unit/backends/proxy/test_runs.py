@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping
+
+import aiohttp
+import pytest
+
+from pytest_fcall.backends.proxy.runs import BASE, HEADER, Runs, headers_for, tokens_in
+from tests.servers import Asked, Server, chat
+from tests.servers.answer import Answer
+from tests.unit.backends.proxy.support import Between
+
+CASES = [f"case{number}" for number in range(50)]
+BODY = json.dumps({"model": "exam-1", "messages": [{"role": "user", "content": "the same"}]}).encode()
+
+Way = Callable[[Between, str], tuple[str, Mapping[str, str]]]
+WAYS: Mapping[str, Way] = {
+    "header": lambda between, token: (between.url(), {HEADER: token}),
+    "baggage": lambda between, token: (between.url(), {"baggage": f"team=shop, fcall.case={token};ttl=1"}),
+    "traceparent": lambda between, token: (between.url(), {"traceparent": f"00-{token}-00000000000000aa-01"}),
+    "address": lambda between, token: (between.url(token), {}),
+}
+
+
+@pytest.fixture
+def between(server: Server) -> Iterator[Between]:
+    numbers = itertools.count()
+
+    def counting(asked: Asked) -> Answer:
+        return chat(str(next(numbers)))
+
+    server.default = counting
+    with Between(server) as proxy:
+        yield proxy
+
+
+async def twice(between: Between, session: aiohttp.ClientSession, way: Way, case: str, *, live: bool) -> list[str]:
+    """Ask the same twice for a case, each time while others do."""
+    run = between.run(case, live=live)
+    token = between.runs.begin(run)
+    said = []
+    for _ in range(2):
+        url, headers = way(between, token)
+        async with session.post(f"{url}/chat/completions", data=BODY, headers=headers) as came:
+            said.append((await came.json())["choices"][0]["message"]["content"])
+    between.runs.end(token)
+    assert [inner.reply.text for inner in run.inner] == said
+    return said
+
+
+async def all_at_once(between: Between, way: Way, *, live: bool) -> list[list[str]]:
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+        return await asyncio.gather(*(twice(between, session, way, case, live=live) for case in CASES))
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_fifty_cases_that_ask_the_same_at_once_get_each_its_own_replies(between: Between, way: Way) -> None:
+    first = asyncio.run(all_at_once(between, way, live=True))
+    assert len({text for said in first for text in said}) == 100
+    for _ in range(20):
+        assert asyncio.run(all_at_once(between, way, live=False)) == first
+    assert len(between.server.asked) == 100
+
+
+def test_of_several_cases_none_is_guessed(between: Between) -> None:
+    async def untied() -> str:
+        url = f"{between.url()}/chat/completions"
+        async with aiohttp.ClientSession() as session, session.post(url, data=BODY) as came:
+            assert came.status == 400
+            return str((await came.json())["error"]["message"])
+
+    with between.running("oslo") as oslo, between.running("rome") as rome:
+        told = asyncio.run(untied())
+    assert "2 cases are running" in told
+    assert HEADER in told
+    assert (oslo.inner, rome.inner, between.server.asked) == ([], [], [])
+
+
+def test_what_is_passed_on_of_a_case_that_has_ended_counts_for_nothing(between: Between) -> None:
+    runs = Runs()
+    ended = runs.begin(between.run("ended"))
+    runs.end(ended)
+    going = between.run("going")
+    runs.begin(going)
+    assert runs.of(runs.session, headers_for(ended)) is going
+    with pytest.raises(KeyError):
+        runs.of(ended, {})
+
+
+def test_providers_do_not_see_which_case_it_is(between: Between) -> None:
+    async def tied(token: str) -> None:
+        async with aiohttp.ClientSession() as session:
+            headers = {HEADER: token, BASE: "http://x", "x-team": "shop"}
+            await session.post(f"{between.url()}/chat/completions", data=BODY, headers=headers)
+
+    asyncio.run(tied(between.runs.begin(between.run())))
+    sent = between.server.asked[0].headers
+    assert (HEADER in sent, BASE in sent, sent["x-team"]) == (False, False, "shop")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {HEADER: " "}, {"baggage": ",,;=,fcall.case"}, {"traceparent": "00-xyz"}, {"traceparent": "00-" + "a" * 32}],
+)
+def test_headers_that_name_no_case_are_passed_over(headers: dict[str, str]) -> None:
+    assert tokens_in(headers) == []

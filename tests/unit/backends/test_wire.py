@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.backends.fields import Damaged
+from pytest_fcall.backends.lines import entry_line, entry_of, row_of
+from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.wire import Wire, wire_from_data
+from pytest_fcall.core import Json, Reply, Request
+
+ENTRY = Recorded("oslo", "d1", Request(()), Reply("hi"), "2026-11-21T16:30:00+00:00")
+
+
+@given(body=st.binary() | st.text().filter(str.isprintable).map(str.encode), status=st.integers(200, 599))
+def test_every_byte_comes_back(body: bytes, status: int) -> None:
+    entry = replace(ENTRY, wire=Wire(status, "application/json", body))
+    assert entry_of(row_of(entry_line(entry, "").encode()), ()) == entry
+
+
+def test_text_stays_readable_in_a_file() -> None:
+    wire = Wire(200, "application/json", '{"text": "Tromsø"}'.encode())
+    assert '"body": "{\\"text\\": \\"Tromsø\\"}"' in entry_line(replace(ENTRY, wire=wire), "")
+
+
+def test_a_reply_that_did_not_come_that_way_says_nothing_of_it() -> None:
+    assert "wire" not in json.loads(entry_line(ENTRY, ""))
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (7, "`wire` is not a mapping"),
+        ({"status": 99, "type": "", "body": ""}, "which no answer has"),
+        ({"status": "200", "type": "", "body": ""}, "`status` is not an integer"),
+        ({"status": 200, "type": "text/plain"}, "`body` is missing"),
+        ({"status": 200, "type": "text/plain", "body": "\ud800"}, "`body` is no text"),
+        ({"status": 200, "type": "text/plain", "base64": "ø"}, "`base64` is not what its name says"),
+        ({"status": 200, "type": "text/plain", "base64": "abc"}, "`base64` is not what its name says"),
+    ],
+)
+def test_anything_else_is_damaged(data: Json, words: str) -> None:
+    with pytest.raises(Damaged, match=words):
+        wire_from_data(data)
