@@ -86,7 +86,8 @@ class Opinions:
             return verdict
         said = ((statement, self.known[point]) for point, statement in hearing.heard.items())
         notes = [f"{self.judge.id} says {each.says} to {statement!r}: {each.why}" for statement, each in said]
-        return replace(verdict, judged=True, notes=(*verdict.notes, *notes))
+        turns = tuple(replace(turn, judged=True) for turn in verdict.turns)
+        return replace(verdict, judged=True, notes=(*verdict.notes, *notes), turns=turns)
 
 
 class Hearing:

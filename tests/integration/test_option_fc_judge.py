@@ -351,6 +351,32 @@ def test_calls_without_end_do_not_cost_without_end(court: Court) -> None:
     assert len(court.questions()) == 100
 
 
+def test_a_conversation_is_judged_when_it_is_over(court: Court) -> None:
+    on = called("Rome").replace('"', '\\"')
+    court.cases(
+        f"""
+        cases:
+          - id: twice
+            prompt: '{called("Oslo")}'
+            expect:
+              - get_weather: {{city: {{$judge: is in Norway}}}}
+                returns: "{on}"
+              - then: [{{get_weather: {{city: {{$judge: is in Italy}}}}, returns: sunny}}]
+            answer: {{$judge: tells the weather}}
+        """
+    )
+    court.run().assert_outcomes(passed=1)
+    assert [(each["statement"], each["value"]) for each in court.questions()] == [
+        ("is in Norway", "Oslo"),
+        ("is in Italy", "Rome"),
+        ("tells the weather", "You said: sunny"),
+    ]
+    court.says = {"is in Italy": no("it is in Georgia")}
+    result = court.run("--fc-record=all")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*'is in Italy' is not true of it, says the judge: it is in Georgia (judged)"])
+
+
 def test_recorded_judgements_are_exported_beside_the_case(court: Court) -> None:
     from tests.integration.command import fcall
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Usage
 from pytest_fcall.reporting.results import (
+    Judging,
     Result,
     Results,
     result_from_json,
@@ -25,6 +26,7 @@ RESULTS = st.builds(
     seconds=st.none() | st.floats(0, 100),
     usage=st.none() | st.builds(Usage),
     cost=st.none() | st.floats(0, 100),
+    judging=st.none() | st.builds(Judging, usage=st.none() | st.builds(Usage), cost=st.none() | st.floats(0, 100)),
 )
 
 
@@ -58,6 +60,8 @@ def test_fields_of_an_earlier_version_may_be_missing() -> None:
         ({"reasons": [["only one"]]}, "reasons: expected pairs"),
         ({"reasons": ["ab"]}, "reasons: expected list, got str"),
         ({"usage": 5}, "usage: expected dict, got int"),
+        ({"judging": 5}, "judging: expected dict, got int"),
+        ({"judging": {"model": "m"}}, "questions: expected int, got NoneType"),
     ],
 )
 def test_a_wrong_field_is_named(change: dict[str, Any], named: str) -> None:

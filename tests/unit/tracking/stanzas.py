@@ -20,6 +20,7 @@ STANZAS = st.builds(
     reasons=st.lists(st.tuples(st.text(), st.text()), max_size=2).map(tuple),
     calls=st.none() | CALLS,
     samples=st.none() | st.integers(0, 9).map(lambda right: (right, 9)),
+    judged=st.booleans(),
     digests=st.dictionaries(st.text(), st.text(), max_size=2),
     provenance=OBJECTS,
 )
