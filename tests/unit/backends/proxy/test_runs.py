@@ -92,9 +92,10 @@ def test_what_is_passed_on_of_a_case_that_has_ended_counts_for_nothing(between: 
 
 def test_providers_do_not_see_which_case_it_is(between: Between) -> None:
     async def tied(token: str) -> None:
-        async with aiohttp.ClientSession() as session:
-            headers = {HEADER: token, BASE: "http://x", "x-team": "shop"}
-            await session.post(f"{between.url()}/chat/completions", data=BODY, headers=headers)
+        headers = {HEADER: token, BASE: "http://x", "x-team": "shop"}
+        url = f"{between.url()}/chat/completions"
+        async with aiohttp.ClientSession() as session, session.post(url, data=BODY, headers=headers) as came:
+            await came.read()
 
     asyncio.run(tied(between.runs.begin(between.run())))
     sent = between.server.asked[0].headers
