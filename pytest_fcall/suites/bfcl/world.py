@@ -1,0 +1,52 @@
+"""The classes behind the multi-turn categories, as an environment: `pytest_fcall.suites.bfcl.world:make`.
+
+They come with the official package, `bfcl-eval`, of which nothing but the modules of these classes is imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+
+def make(
+    classes: Sequence[str], config: Mapping[str, Mapping[str, Any]] | None = None, long_context: bool = False
+) -> dict[str, object]:
+    """Make fresh instances of these classes, each set up as its entry in `config` says.
+
+    Their public methods are the tools; where two share a name, that of the later class is called, as the official
+    checker has it. The state is the instances, by the names of their classes.
+    """
+    constants = _constants()
+    world: dict[str, object] = {}
+    for name in classes:
+        instance = _class(name, constants)()
+        if name not in constants.STATELESS_CLASSES:
+            scenario = deepcopy((config or {}).get(name, {}))
+            instance._load_scenario(scenario, long_context=long_context)  # noqa: SLF001  # how its own checker does it
+        methods = inspect.getmembers(instance, predicate=inspect.ismethod)
+        world |= {method: bound for method, bound in methods if not method.startswith("_")}
+        world[name] = instance
+    return world
+
+
+def _constants() -> Any:
+    try:
+        return importlib.import_module("bfcl_eval.constants.executable_backend_config")
+    except ImportError as error:
+        raise ImportError(
+            f"the classes of BFCL are in its official package, which is not installed here ({error}): "
+            "pip install --no-deps bfcl-eval mpmath"
+        ) from error
+
+
+def _class(name: str, constants: Any) -> Any:
+    known = constants.CLASS_FILE_PATH_MAPPING
+    elsewhere = constants.OMIT_STATE_INFO_CLASSES  # they need models, the network or files of other runs
+    if name not in known or name in elsewhere:
+        offered = ", ".join(each for each in known if each not in elsewhere)
+        raise ValueError(f"{name!r} is none of the classes of BFCL that can be called here: {offered}")
+    return getattr(importlib.import_module(known[name]), name)

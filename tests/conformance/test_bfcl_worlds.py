@@ -1,0 +1,117 @@
+"""The classes of the multi-turn categories do in our environment what they do in the official one."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fcall.conversation.environments import EnvironmentGround, open_environment
+from pytest_fcall.conversation.execution.limits import Limits
+from pytest_fcall.core import Executed, Json, Tool, World
+from tests.conformance.official.client import PYTHON, ROOT
+
+PACKAGES = next((ROOT / ".venv-official").glob("lib/python3*/site-packages"), Path())
+DATA = PACKAGES / "bfcl_eval" / "data"
+DOCUMENTS = {
+    "GorillaFileSystem": "gorilla_file_system",
+    "MathAPI": "math_api",
+    "MessageAPI": "message_api",
+    "TwitterAPI": "posting_api",
+    "TicketAPI": "ticket_api",
+    "TradingBot": "trading_bot",
+    "TravelAPI": "travel_booking",
+    "VehicleControlAPI": "vehicle_control",
+}
+GROUND = EnvironmentGround(ROOT, ROOT, Limits(result=1 << 24))
+
+
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as opened:
+        yield from map(json.loads, opened)
+
+
+def entries(category: str) -> list[tuple[dict[str, Any], list[str]]]:
+    """Every twentieth entry of a category, with all its right calls."""
+    asked = lines(DATA / f"BFCL_v4_{category}.json")
+    right = lines(DATA / "possible_answer" / f"BFCL_v4_{category}.json")
+    both = [*zip(asked, right, strict=True)][::20]
+    return [(entry, [call for turn in truth["ground_truth"] for call in turn]) for entry, truth in both]
+
+
+def arguments_of(call: str, order: dict[str, list[str]]) -> tuple[str, dict[str, Json]]:
+    """The name and the arguments by name: the right calls give some by place."""
+    node = ast.parse(call, mode="eval").body
+    assert isinstance(node, ast.Call)
+    assert isinstance(node.func, ast.Name)
+    given = dict(zip(order[node.func.id], map(ast.literal_eval, node.args), strict=False))
+    return node.func.id, {**given, **{each.arg or "": ast.literal_eval(each.value) for each in node.keywords}}
+
+
+def orders(classes: list[str]) -> dict[str, list[str]]:
+    documents = [DATA / "multi_turn_func_doc" / f"{DOCUMENTS[name]}.json" for name in classes]
+    return {tool["name"]: list(tool["parameters"]["properties"]) for document in documents for tool in lines(document)}
+
+
+async def ours(world: World, calls: list[tuple[str, dict[str, Json]]]) -> tuple[list[Executed], Executed]:
+    environment = await open_environment(world, [Tool(name) for name in {name for name, _ in calls}], GROUND)
+    try:
+        return [await environment.call(*call) for call in calls], await environment.state()
+    finally:
+        await environment.close()
+
+
+def same(official: str, result: Executed) -> bool:
+    """Whether a result is what the official checker writes of it."""
+    if result.error is not None:
+        return official == f"Error during execution: {result.error.partition(': ')[2]}"
+    if isinstance(result.value, dict):
+        try:
+            return bool(json.loads(official) == result.value)
+        except ValueError:  # it writes Python where an object is in it
+            return official.startswith("{")
+    return official == str(result.value)
+
+
+@pytest.mark.parametrize(
+    "category",
+    ["multi_turn_base", "multi_turn_long_context", "multi_turn_miss_func", "multi_turn_miss_param"],
+)
+def test_calls_come_to_the_same_and_leave_the_same_state(category: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path, str(PACKAGES)])
+    found = entries(category)
+    assert len(found) >= 10
+    long_context = "long_context" in category
+    questions = [
+        {
+            "classes": entry["involved_classes"],
+            "config": entry["initial_config"],
+            "long_context": long_context,
+            "calls": calls,
+        }
+        for entry, calls in found
+    ]
+    told = subprocess.run(
+        [PYTHON, "-m", "tests.conformance.official.worlds"],
+        cwd=ROOT,
+        input="".join(f"{json.dumps(each)}\n" for each in questions),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for question, line in zip(questions, told.stdout.splitlines(), strict=True):
+        official = json.loads(line)
+        setup = {name: question[name] for name in ("classes", "config", "long_context")}
+        order = orders(question["classes"])
+        calls = [arguments_of(call, order) for call in question["calls"]]
+        results, state = asyncio.run(ours(World("pytest_fcall.suites.bfcl.world:make", setup), calls))
+        for call, wanted, result in zip(question["calls"], official["results"], results, strict=True):
+            assert same(wanted, result), (call, wanted, result)
+        assert state == Executed(official["state"])
