@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from pytest_fcall.core import Calls, Case, Reply, Verdict
+from pytest_fcall.core import Calls, Case, Held, Reply, Turn, Verdict
+from pytest_fcall.matching import state_difference
 from pytest_fcall.plugin.conversing import as_case_says
 from pytest_fcall.plugin.sampling import Judged
-from pytest_fcall.reporting import latest, transcript_lines, turn_at_fault
+from pytest_fcall.reporting import latest, safe_line, transcript_lines, turn_at_fault
 from pytest_fcall.reporting.marks import Marks
 
 _LONGEST = 20_000
@@ -34,6 +35,15 @@ def told_of(shown: Judged, case: Case, marks: Marks, *, fully: bool) -> Part:
     calls = Calls(held.calls, held.steps[-1].calls.malformed)
     reply = as_case_says(case, held.steps[-1].reply)
     story = transcript_lines(transcript, verdict, marks, *([_LONGEST] if fully else []))
+    story += _state(case.turns[number], held, verdict.turns[number])
     one = replace(case, turns=(case.turns[number],))
     told = replace(verdict.turns[number], notes=verdict.notes)
     return Part((one, calls, told, reply), story if fully else latest(story, _LINES, marks))
+
+
+def _state(turn: Turn, held: Held, verdict: Verdict) -> list[str]:
+    """What became of the state, where it is wrong in more than one place: one is told by its reason."""
+    wrong = [reason for reason in verdict.reasons if reason.kind == "wrong_state"]
+    if turn.state is None or held.state is None or len(wrong) < 2:
+        return []
+    return [f"  {safe_line(line)}" for line in state_difference(turn.state, held.state.value)]

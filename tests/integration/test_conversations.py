@@ -193,6 +193,9 @@ def test_an_environment_answers_and_its_state_is_judged(shop: Shop) -> None:
     result = shop.ask()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["wrong_state: *`state.asked[[]0]` is 'Oslo', expected 'Rome'"])
+    shop.cases(case.replace("asked: [Oslo]", "asked: [Rome], unit: celsius"))
+    result = shop.ask()
+    result.stdout.fnmatch_lines(["  state.asked?0?: 'Rome' → 'Oslo'", "  state.unit: 'celsius' → 'kelvin'"])
 
 
 def test_an_environment_that_cannot_be_made_is_an_error_in_words(shop: Shop) -> None:
