@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_fcall.cli.runs import Run
+from pytest_fcall.plugin.scoring import score_rows
 from pytest_fcall.reporting.comparison import Comparison, Group
 from pytest_fcall.reporting.results import Result
+from pytest_fcall.reporting.scores import ScoreChange
 from pytest_fcall.tracking.change import differs, interval
 from pytest_fcall.tracking.holm import holm
 from pytest_fcall.tracking.pairs import Pair, Rate
@@ -35,6 +38,7 @@ def compare(before: Run, now: Run) -> Comparison:
         won=tuple(new for old, new in both if new.right and not old.right),
         only_before=len(olds) - len(both),
         only_now=len(news) - len(both),
+        scores=tuple(_scores(both)),
     )
 
 
@@ -54,6 +58,25 @@ def _groups(both: Sequence[Both]) -> Iterable[Group]:
         chances = holm({name: differs(map(_pair, own)) for name, own in categories.items()})
         if len(categories) > 1:
             yield from (_group(model, name, own, chances[name]) for name, own in categories.items())
+
+
+def _scores(both: Iterable[Both]) -> Iterable[ScoreChange]:
+    """The scores that both runs have, over the cases that have them in both."""
+    for model, own in _split(both, lambda pair: _model(*pair)).items():
+        before, now = (score_rows(results) for results in zip(*(_alike(*pair) for pair in own), strict=True))
+        for old, new in zip(before, now, strict=True):
+            if old.value is not None and new.value is not None:
+                yield ScoreChange(model, new.tag, new.score, new.cases, old.value, new.value)
+
+
+def _alike(old: Result, new: Result) -> Both:
+    """Both, with those scores that both have."""
+    both = set.intersection(*({(each.tag, each.score) for each in of.scores if each.numbers} for of in (old, new)))
+    return _only(old, both), _only(new, both)
+
+
+def _only(result: Result, names: set[tuple[str, str]]) -> Result:
+    return replace(result, scores=tuple(each for each in result.scores if (each.tag, each.score) in names))
 
 
 def _group(model: str, name: str, both: Sequence[Both], chance: float) -> Group:

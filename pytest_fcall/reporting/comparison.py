@@ -9,6 +9,7 @@ from pytest_fcall.reporting.columns import head
 from pytest_fcall.reporting.figures import accuracy_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe import safe_line
+from pytest_fcall.reporting.scores import ScoreChange, change_lines
 from pytest_fcall.reporting.table import table_lines
 
 _TITLES = ("model", "category", "cases", "before", "now", "points", "95 %", "lost", "won", "p")
@@ -48,16 +49,18 @@ class Comparison:
     won: tuple[Result, ...]
     only_before: int = 0
     only_now: int = 0
+    scores: tuple[ScoreChange, ...] = ()
 
 
 def comparison_lines(comparison: Comparison, width: int = 100, most: int | None = 20) -> list[str]:
-    """The runs, a table where there are groups, the cases that changed (at most so many), and all of it in one line."""
+    """The runs, tables of groups and of scores, the cases that changed (at most so many), and all of it in one line."""
     shown = ["", *(group.model for group in comparison.groups)]
     rows = [_row(group, shown[place]) for place, group in enumerate(comparison.groups)]
     return [
         f"before: {safe_line(comparison.before)}",
         f"now:    {safe_line(comparison.now)}",
         *(table_lines(_TITLES, rows, texts=2, width=width) if rows else []),
+        *change_lines(comparison.scores, width),
         *_changed("lost", comparison.lost, width, most),
         *_changed("won", comparison.won, width, most),
         *_apart(comparison),
