@@ -14,6 +14,7 @@ from pytest_fcall.cli.project import Project, open_project
 from pytest_fcall.core import Fault
 from pytest_fcall.decoding import DECODERS
 from pytest_fcall.reporting.fault import fault_text, path_text
+from pytest_fcall.suites.operators import SUITE_OPERATORS
 
 _EXAMPLES = """\
 examples:
@@ -38,7 +39,10 @@ def run(arguments: Sequence[str]) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     project = open_project(parser, options.paths)
-    names = Extensions(comparators=frozenset(options.operator), decoders=frozenset((*DECODERS, *options.decoder)))
+    names = Extensions(
+        comparators=frozenset((*SUITE_OPERATORS, *options.operator)),
+        decoders=frozenset((*DECODERS, *options.decoder)),
+    )
     found = _check(project, names)
     match options.format:
         case "json":

@@ -15,6 +15,7 @@ from pytest_fcall.backends.python import python_backend
 from pytest_fcall.core import OPERATORS
 from pytest_fcall.core.extension import BackendFactory, Comparator, Decoder, Suite, ToolSource
 from pytest_fcall.decoding import DECODERS
+from pytest_fcall.suites.operators import SUITE_OPERATORS
 from pytest_fcall.suites.table import SUITES
 
 SOURCES = frozenset({"python", "file", "openapi", "mcp"})
@@ -46,10 +47,14 @@ def registry(config: pytest.Config) -> Registry:
             "any": any_backend,
             "local": local_backend,
         }
+        operators = {*OPERATORS, *SUITE_OPERATORS}
         config.stash[REGISTRY] = Registry(
             backends={**ours, **_merged("model kind", ours, hook.pytest_fcall_backends(config=config))},
             tool_sources=_merged("tool source", SOURCES, hook.pytest_fcall_tool_sources(config=config)),
-            comparators=_merged("operator", OPERATORS, hook.pytest_fcall_comparators(config=config)),
+            comparators={
+                **SUITE_OPERATORS,
+                **_merged("operator", operators, hook.pytest_fcall_comparators(config=config)),
+            },
             decoders=_merged("decoder", DECODERS, hook.pytest_fcall_decoders(config=config)),
             suites=SUITES.beside(_merged("suite", SUITES, hook.pytest_fcall_suites(config=config))),
         )

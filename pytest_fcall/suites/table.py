@@ -44,4 +44,7 @@ class LateSuites(Mapping[str, "Suite"]):
         return name in self._places or name in self._added
 
 
-SUITES = LateSuites(MappingProxyType({"bfcl": "bfcl.suite:BfclSuite"}), MappingProxyType({}))
+SUITES = LateSuites(
+    MappingProxyType({"apibench": "apibench.suite:ApiBenchSuite", "bfcl": "bfcl.suite:BfclSuite"}),
+    MappingProxyType({}),
+)

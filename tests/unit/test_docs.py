@@ -25,6 +25,7 @@ from pytest_fcall.cases.fields import value
 from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import Json
 from pytest_fcall.decoding import DECODERS
+from pytest_fcall.suites.operators import SUITE_OPERATORS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -103,7 +104,7 @@ def clean_imports(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[N
 def extensions_in(folder: Path) -> Extensions:
     """What the page's conftest.py adds to the language."""
     if not (folder / "conftest.py").exists():
-        return Extensions(decoders=frozenset(DECODERS))
+        return Extensions(comparators=frozenset(SUITE_OPERATORS), decoders=frozenset(DECODERS))
     sys.path.insert(0, str(folder))
     hooks = runpy.run_path(str(folder / "conftest.py"))
     sources, comparators, decoders = (
@@ -111,7 +112,9 @@ def extensions_in(folder: Path) -> Extensions:
         for what in ("tool_sources", "comparators", "decoders")
     )
     return Extensions(
-        tool_sources=sources, comparators=frozenset(comparators), decoders=frozenset((*DECODERS, *decoders))
+        tool_sources=sources,
+        comparators=frozenset((*SUITE_OPERATORS, *comparators)),
+        decoders=frozenset((*DECODERS, *decoders)),
     )
 
 

@@ -1,0 +1,48 @@
+"""What models are told: a question, the form of the answer, and a document that a retriever found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_fcall.core.values import Message
+from pytest_fcall.retrieval.bm25 import Bm25
+from pytest_fcall.retrieval.oracle import Oracle
+from pytest_fcall.retrieval.retriever import Retriever
+from pytest_fcall.suites.apibench.data_base import Api
+from pytest_fcall.suites.apibench.hubs import Hub
+
+_REFERENCE = "Use this API documentation for reference:"
+_FORM = """
+Call an API of {program} in one or two lines of Python. Answer in this form, and say it once:
+<<<domain>>>: what the API is for, <<<api_call>>>: the call, in one line, <<<api_provider>>>: the framework, \
+<<<explanation>>>: the steps, <<<code>>>: the program
+The domain is one of: {domains}."""
+
+
+def told(hub: Hub, question: str, apis: Sequence[Api]) -> tuple[Message, ...]:
+    """The messages of a question, in whose text a document may stand already."""
+    domains = ", ".join(dict.fromkeys(api.domain for api in apis))
+    return (
+        {"role": "system", "content": "You write calls of APIs that do what is asked for."},
+        {"role": "user", "content": question + _FORM.format(program=hub.program, domains=domains)},
+    )
+
+
+def with_document(question: str, document: Api | None) -> str:
+    """The question with what is known of an API, as the retrievers of the paper append it."""
+    return question if document is None else f"{question} \n {_REFERENCE} {dict(document.document)}"
+
+
+def asked_in(text: str) -> str:
+    """The question alone, of a text that may hold a document, too."""
+    return text.partition(_REFERENCE)[0]
+
+
+def bm25_of(apis: Sequence[Api]) -> Retriever:
+    """The paper's: documents are dicts of Python as text, and words are what single spaces part."""
+    return Bm25([str(dict(api.document)) for api in apis], lambda text: text.split(" "))
+
+
+def oracle_of(apis: Sequence[Api], right: Api) -> Retriever:
+    """Finds the entry of the API that is right, if the data base has it."""
+    return Oracle([place for place, api in enumerate(apis) if api.call == right.call][:1], len(apis))

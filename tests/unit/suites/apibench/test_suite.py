@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.core import Calls, Case, FaultyCase, Json, Reply
+from pytest_fcall.core.operators import OPERATORS
+from pytest_fcall.suites.apibench.constraints import tags_of
+from pytest_fcall.suites.apibench.operator import api_call
+from pytest_fcall.suites.apibench.suite import ApiBenchSuite
+from pytest_fcall.suites.operators import SUITE_OPERATORS
+from tests.unit.suites.apibench.hubs import TORCH
+
+WANTED = ("Find me people in pictures.", "Understand speech with fewer than 5M parameters.")
+
+
+def write(path: Path, *rows: Json) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A hub of two APIs and as many questions, in the folders of the original."""
+    documents: list[dict[str, Json]] = [
+        {**api.document, "description": words}
+        for api, words in zip(TORCH, ("people", "speech understanding"), strict=True)
+    ]
+    write(tmp_path / "data" / "api" / "torchhub_api.jsonl", *documents)
+    answers: list[Json] = [{"api_call": api.call, "api_data": each} for api, each in zip(TORCH, documents, strict=True)]
+    write(tmp_path / "data" / "apibench" / "torchhub_eval.json", *answers)
+    questions = [{"question_id": str(number), "text": f" {text}\\n"} for number, text in enumerate(WANTED, 1)]
+    write(folder(tmp_path) / "questions_torchhub_0_shot.jsonl", *reversed(questions))
+    return tmp_path
+
+
+def folder(root: Path) -> Path:
+    return root / "gorilla" / "eval" / "eval-data" / "questions" / "torchhub"
+
+
+def cases(data: Path, part: str = "torchhub") -> dict[str, Case]:
+    found = list(ApiBenchSuite().cases(part, data))
+    return {case.id: case for case in found if isinstance(case, Case)}
+
+
+def said(case: Case) -> str:
+    return str(case.turns[0].messages[-1]["content"])
+
+
+def test_a_question_goes_with_the_answer_whose_number_is_its_id(data: Path) -> None:
+    found = cases(data)
+    assert list(found) == ["torchhub_2", "torchhub_1"]
+    assert [case.category for case in found.values()] == ["torchhub/Speech", "torchhub/Vision"]
+    assert said(found["torchhub_1"]).startswith(f" {WANTED[0]}\\n")
+    assert "one of: Vision, Speech." in said(found["torchhub_1"])
+
+
+def test_documents_are_appended_that_bm25_finds(data: Path) -> None:
+    found = cases(data, "torchhub_bm25")
+    assert "reference: {'domain': 'Vision'" in said(found["torchhub_bm25_1"])
+
+
+def test_an_oracle_appends_the_document_of_the_right_api(data: Path) -> None:
+    found = cases(data, "torchhub_oracle")
+    assert "reference: {'domain': 'Speech'" in said(found["torchhub_oracle_2"])
+
+
+def test_published_questions_with_documents_go_before_our_own(data: Path) -> None:
+    write(folder(data) / "questions_torchhub_bm25.jsonl", {"question_id": "1", "text": "Published."})
+    (case,) = cases(data, "torchhub_bm25").values()
+    assert said(case).startswith("Published.")
+
+
+def test_a_hub_of_ones_own_needs_no_file_of_questions(tmp_path: Path) -> None:
+    document: dict[str, Json] = {**TORCH[0].document, "domain": "Own"}
+    write(tmp_path / "mine_api.jsonl", document)
+    row: Json = {"code": "###Instruction: Do it.\n###Output: it", "api_call": TORCH[0].call, "api_data": document}
+    write(tmp_path / "mine_eval.json", row)
+    (case,) = cases(tmp_path, "mine").values()
+    assert (case.id, case.category) == ("mine_1", "mine/Own")
+    assert said(case).startswith("Do it.\n")
+
+
+def test_compressed_files_in_one_folder_are_found(tmp_path: Path) -> None:
+    for name, row in (
+        ("torchhub_api.jsonl", TORCH[0].document),
+        ("torchhub_eval.json", {"code": "### Instruction: Go.", "api_data": TORCH[0].document}),
+    ):
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(json.dumps(row).encode()))
+    assert list(cases(tmp_path)) == ["torchhub_1"]
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ({"question_id": "3", "text": "x"}, "there is no answer number 3"),
+        ({"question_id": "0", "text": "x"}, "there is no answer number 0"),
+        ({"question_id": "9" * 5_000, "text": "x"}, "there is no answer number 9999"),
+        ({"question_id": "1"}, "it needs `question_id` and `text`"),
+        ({"question_id": "one", "text": "x"}, "it needs `question_id` and `text`"),
+        ({"question_id": "1", "text": ""}, "it has no question"),
+        ([], "it is not a JSON object but list"),
+    ],
+)
+def test_a_broken_row_is_a_case_with_a_fault(data: Path, row: Json, why: str) -> None:
+    write(folder(data) / "questions_torchhub_0_shot.jsonl", row)
+    (case,) = ApiBenchSuite().cases("torchhub", data)
+    assert isinstance(case, FaultyCase)
+    assert why in case.faults[0].message
+
+
+def test_an_answer_without_an_api_is_a_fault(data: Path) -> None:
+    write(data / "data" / "apibench" / "torchhub_eval.json", {"api_data": {}}, {"api_data": "x"})
+    found = list(ApiBenchSuite().cases("torchhub", data))
+    assert all(isinstance(case, FaultyCase) for case in found)
+
+
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [
+        ("nohub", "there is no nohub_api.jsonl in "),
+        ("torchhub_gpt_index", "the questions of torchhub with documents by gpt_index are not there"),
+    ],
+)
+def test_what_is_not_there_is_said_with_the_way_to_get_it(data: Path, part: str, why: str) -> None:
+    with pytest.raises(ValueError, match=f"^{why}.*ShishirPatil/gorilla"):
+        list(ApiBenchSuite().cases(part, data))
+
+
+def test_without_a_folder_there_is_no_data() -> None:
+    with pytest.raises(ValueError, match=r"in no package.*--fc-suite-path"):
+        list(ApiBenchSuite().cases("", None))
+
+
+ANSWERS = [
+    ("<<<api_call>>>: torch.hub.load('zoo/vision', 'tinynet')", True, True, ""),
+    ("torch.hub.load('zoo/vision', 'tinynet')", True, False, ""),
+    ("<<<api_call>>>: torch.hub.load('zoo/vision', 'tinynetx')", False, True, "hallucination: `torch.hub.load("),
+    ("<<<api_call>>>: torch.hub.load('zoo/speech', 'listener')", False, False, "wrong: `torch.hub.load("),
+    ("<<<api_call>>>: Sorry.", False, False, "unparsable: the answer holds no call"),
+]
+
+
+@pytest.mark.parametrize(("answer", "strict", "original", "why"), ANSWERS)
+def test_replies_are_judged_by_the_rule_of_the_profile(
+    data: Path, answer: str, strict: bool, original: bool, why: str
+) -> None:
+    case = cases(data)["torchhub_1"]
+    assert case.judge is not None
+    verdict = case.judge(case, Reply(answer), Calls())
+    assert verdict.valid is strict
+    assert "".join(reason.message for reason in verdict.reasons).startswith(why)
+    theirs = replace(case, rules=replace(case.rules, profile="bfcl"))
+    assert case.judge(theirs, Reply(answer), Calls()).valid is original
+
+
+def test_domain_accuracy_is_told_for_each_hub() -> None:
+    figures = ApiBenchSuite().figures({"a/X": (1, 2), "a/Y": (3, 3), "b/X": (0, 1), "c/X": (0, 0)})
+    assert [(figure.name, figure.share) for figure in figures] == [
+        ("domain accuracy of a", 0.8),
+        ("domain accuracy of b", 0.0),
+        ("domain accuracy of c", None),
+    ]
+
+
+def test_what_there_is_is_told_with_and_without_data(data: Path) -> None:
+    about = ApiBenchSuite().about(data)
+    assert about.parts[0].name == "torchhub"
+    assert [part.cases for part in about.parts[:3]] == [2, None, None]
+    assert ApiBenchSuite().about(None).parts[0].cases is None
+
+
+@pytest.mark.parametrize(
+    ("question", "tags"),
+    [
+        ("Translate this.", ()),
+        ("Use a model with less than 10 million parameters.", ("parameter_count",)),
+        ("I have room for 5.5M params", ("parameter_count",)),
+        ("It should reach an accuracy of 80%", ("accuracy_bound",)),
+        ("with at least 75.5% top-1 accuracy and under 10M parameters", ("parameter_count", "accuracy_bound")),
+        ("Which parameters does it take?", ()),
+        ("I need high accuracy.", ()),
+    ],
+)
+def test_constraints_are_tags(question: str, tags: tuple[str, ...]) -> None:
+    assert tags_of(question) == tags
+
+
+@pytest.mark.parametrize(
+    ("operand", "got", "wrong"),
+    [
+        ("f(a, x='1')", "Use `f(a, x='1')`.", None),
+        (["f('x')", "g('y')"], "g('y')", None),
+        ("f('x')", "f('z')", "`f('z')` is called, expected `f('x')`"),
+        ("f('x')", "I cannot.", "there is no call in it that can be read, expected `f('x')`"),
+        ("f('x')", None, "there is no text"),
+        (7, "f('x')", "`$api_call` takes a call as text, or a list of them"),
+    ],
+)
+def test_the_operator_looks_for_a_call_in_a_text(operand: str | list[str] | int, got: Json, wrong: str | None) -> None:
+    assert api_call(operand, {}, got) == wrong
+    assert SUITE_OPERATORS["api_call"](operand, {}, got) == wrong
+
+
+def test_operators_of_suites_have_names_of_their_own() -> None:
+    assert not SUITE_OPERATORS.keys() & OPERATORS.keys()
