@@ -20,6 +20,7 @@ def reply_to_data(reply: Reply) -> dict[str, Json]:
             "refusal": reply.refusal,
             "malformed": reply.malformed,
             "decoder": reply.decoder,
+            "extra": dict(reply.extra) if reply.extra else None,
             "usage": _flat(reply.usage) if reply.usage else None,
             "seconds": reply.seconds,
             "trail": [dict(message) for message in reply.trail] or None,
@@ -44,6 +45,7 @@ def reply_from_data(data: Json) -> Reply:
         refusal=optional(fields, "refusal", str),
         malformed=optional(fields, "malformed", str),
         decoder=optional(fields, "decoder", str),
+        extra=optional(fields, "extra", dict),
         usage=_usage(fields["usage"]) if fields.get("usage") is not None else None,
         seconds=optional_number(fields, "seconds"),
         trail=tuple(as_mapping(message, "a message of `trail`") for message in optional(fields, "trail", list) or ()),
@@ -53,7 +55,9 @@ def reply_from_data(data: Json) -> Reply:
 
 def _raw_call(data: Json) -> RawCall:
     fields = as_mapping(data, "a call of `tool_calls`")
-    return RawCall(fields.get("name"), fields.get("arguments"), optional(fields, "id", str))
+    return RawCall(
+        fields.get("name"), fields.get("arguments"), optional(fields, "id", str), optional(fields, "extra", dict)
+    )
 
 
 def _usage(data: Json) -> Usage:

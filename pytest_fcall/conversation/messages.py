@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from itertools import chain, repeat
 
 from pytest_fcall.core.call import Call, Calls
 from pytest_fcall.core.environment import Executed
@@ -21,10 +22,14 @@ def named_calls(calls: Sequence[Call], made: int) -> list[Call]:
 
 def spoken(reply: Reply, calls: Calls) -> Message:
     """What the model said. Text that calls were read out of is written anew by whoever tells it to a model."""
+    beside = reply.extra or {}
     if not calls.calls:
-        return {"role": "assistant", "content": reply.text}
-    text = reply.text if reply.decoder is None else ""
-    return {"role": "assistant", "content": text or None, "tool_calls": [_called(call) for call in calls.calls]}
+        return {**beside, "role": "assistant", "content": reply.text}
+    if reply.decoder is not None:
+        return {**beside, "role": "assistant", "content": None, "tool_calls": [_called(call) for call in calls.calls]}
+    extras = chain((raw.extra or {} for raw in reply.tool_calls), repeat({}))
+    called = [{**extra, **_called(call)} for call, extra in zip(calls.calls, extras, strict=False)]
+    return {**beside, "role": "assistant", "content": reply.text or None, "tool_calls": called}
 
 
 def told(calls: Iterable[Call], results: Iterable[Executed]) -> list[Message]:
@@ -35,7 +40,7 @@ def told(calls: Iterable[Call], results: Iterable[Executed]) -> list[Message]:
     ]
 
 
-def _called(call: Call) -> Json:
+def _called(call: Call) -> dict[str, Json]:
     return {
         "id": call.id,
         "type": "function",

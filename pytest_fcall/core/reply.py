@@ -42,6 +42,8 @@ class RawCall:
     name: Json
     arguments: Json
     id: str | None = None
+    extra: Mapping[str, Json] | None = None
+    """What the wire wants to see again with the call, such as a signature of the thought that led to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Reply:
     malformed: str | None = None
     decoder: str | None = None
     usage: Usage | None = None
+    extra: Mapping[str, Json] | None = None
+    """What the wire wants to see again with the message, where the conversation goes on."""
     seconds: float | None = None
     """Time in the back end, without queueing."""
     trail: tuple[Message, ...] = ()

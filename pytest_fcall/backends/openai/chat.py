@@ -10,6 +10,8 @@ from pytest_fcall.backends.openai.question import Form, Question
 from pytest_fcall.core import Finish, Json, RawCall, Reply
 from pytest_fcall.schema.wires import Outgoing
 
+_TO_GO_BACK = ("extra_content", "reasoning_details", "provider_specific_fields")
+"""Google's, OpenRouter's and LiteLLM's names for it."""
 _UNREADABLE = ("malformed_function_call", "malformed_tool_call", "unexpected_tool_call")
 
 
@@ -58,6 +60,7 @@ def read(body: Mapping[str, Json], out: Outgoing) -> Reply | None:
         finish=_finish(reason, refusal),
         refusal=refusal,
         malformed=_malformed(reason),
+        extra=_extra(message),
         usage=usage(body.get("usage")),
         engine=engine(body),
     )
@@ -69,7 +72,12 @@ def _call(call: Json, out: Outgoing) -> RawCall:
         return RawCall(None, call)
     inner = mapping(call.get("function")) or mapping(call.get("custom")) or call
     arguments = next((inner[key] for key in ("arguments", "input") if key in inner), None)
-    return RawCall(out.back(inner.get("name")), arguments, text(call.get("id")))
+    return RawCall(out.back(inner.get("name")), arguments, text(call.get("id")), _extra(call))
+
+
+def _extra(told: Mapping[str, Json]) -> dict[str, Json] | None:
+    """What is to go back as it came: Gemini refuses calls without the signatures of the thoughts behind them."""
+    return {name: told[name] for name in _TO_GO_BACK if told.get(name)} or None
 
 
 def _finish(reason: str | None, refusal: str | None) -> Finish:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from pytest_fcall.core import Reply
+from pytest_fcall.core import Json, RawCall, Reply
 from tests.unit.conversation.holding import Model, Say, Shelf, case_of, held
 
 SEARCH: Say = [("search", {"to": "Oslo"})]
@@ -45,6 +46,19 @@ def test_results_are_told_to_the_model_under_the_names_of_its_calls(tmp_path: Pa
     ]
     assert told == {"role": "tool", "tool_call_id": "call_1", "content": '[{"id": "F7", "price": 90}]'}
     assert [message["role"] for message in model.told] == ["user", *["assistant", "tool"] * 2, "assistant", "user"]
+
+
+def test_what_the_wire_wants_to_see_again_goes_back_with_the_call(tmp_path: Path) -> None:
+    signed: Mapping[str, Json] = {"extra_content": {"google": {"thought_signature": "s1"}}}
+    call = RawCall("search", {"to": "Oslo"}, "id1", signed)
+    said = Reply(tool_calls=(call,), finish="tool_calls", extra={"reasoning_details": [{"data": "d"}]})
+    model = Model([said])
+    held(case_of(tmp_path, TWO_TURNS), model)
+    called = model.asked[1].messages[-2]
+    assert called["reasoning_details"] == [{"data": "d"}]
+    assert called["tool_calls"] == [
+        {**signed, "id": "id1", "type": "function", "function": {"name": "search", "arguments": '{"to": "Oslo"}'}}
+    ]
 
 
 def test_calls_made_at_once_are_answered_at_once(tmp_path: Path) -> None:

@@ -61,6 +61,15 @@ def test_parallel_calls_keep_their_order(server: Server) -> None:
     assert [call.id for call in reply.tool_calls] == ["call_0", "call_1"]
 
 
+def test_what_a_provider_wants_to_see_again_is_kept(server: Server) -> None:
+    signed = {"extra_content": {"google": {"thought_signature": "s1"}}}
+    call = {"id": "c", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
+    server.script(chat(message={"tool_calls": [{**call, **signed}, call], "reasoning_details": [{"data": "d"}]}))
+    reply = ask(server, request(WEATHER))
+    assert [raw.extra for raw in reply.tool_calls] == [signed, None]
+    assert reply.extra == {"reasoning_details": [{"data": "d"}]}
+
+
 def test_names_that_the_wire_does_not_take_come_back_as_they_were(server: Server) -> None:
     tool = Tool("weather.get")
     history: tuple[Message, ...] = (
@@ -223,7 +232,7 @@ def shaped(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries({}, optional=fields) | JSON
 
 
-CALL = shaped(id=JSON, function=shaped(name=JSON, arguments=JSON), custom=JSON)
+CALL = shaped(id=JSON, function=shaped(name=JSON, arguments=JSON), custom=JSON, extra_content=JSON)
 MESSAGE = shaped(content=JSON, tool_calls=st.lists(CALL) | JSON, function_call=CALL, refusal=JSON)
 CHOICE = shaped(message=MESSAGE, finish_reason=JSON, error=JSON)
 BODY = st.fixed_dictionaries({}, optional={"choices": st.lists(CHOICE) | JSON, "usage": shaped(prompt_tokens=JSON)})
