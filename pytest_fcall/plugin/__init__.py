@@ -28,6 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options, which `pytest --help` lists."""
     from pytest_fcall.plugin.baseline_options import add_baseline_options
     from pytest_fcall.plugin.options import add_options
+    from pytest_fcall.plugin.proxy_options import add_proxy_options
     from pytest_fcall.plugin.score_options import add_score_options
     from pytest_fcall.plugin.suite_options import add_suite_options
     from pytest_fcall.plugin.worlds import add_world_options
@@ -36,6 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add_baseline_options(parser)
     add_score_options(parser)
     add_world_options(parser)
+    add_proxy_options(parser)
     add_suite_options(parser)
 
 

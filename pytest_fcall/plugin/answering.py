@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from pytest_fcall.core import Backend, CaseRefused, ModelUnavailable, Reply, Transcript, Unanswered
+from pytest_fcall.core import Backend, CaseRefused, Inner, ModelUnavailable, Reply, Transcript, Unanswered
 from pytest_fcall.core.extension import Decoder
 from pytest_fcall.plugin.conversing import Conversation, Conversing
 from pytest_fcall.plugin.extensions import registry
@@ -17,7 +17,8 @@ from pytest_fcall.plugin.kept import Kept
 from pytest_fcall.plugin.models import NamedModel
 from pytest_fcall.plugin.options import options
 from pytest_fcall.plugin.outages import is_outage
-from pytest_fcall.plugin.sending import Sending
+from pytest_fcall.plugin.proxying import NotRecorded
+from pytest_fcall.plugin.sending import Heard, Sending
 from pytest_fcall.plugin.sources import Question, Source, Sources
 from pytest_fcall.plugin.words import fail, without_our_frames
 
@@ -35,6 +36,8 @@ class Answer:
     """Of a conversation, the last one."""
     recorded: float | None = None
     transcript: Transcript | None = None
+    inside: tuple[Inner, ...] = ()
+    """What an app asked of models on the way to it."""
 
     @property
     def replies(self) -> Sequence[Reply]:
@@ -90,7 +93,7 @@ class Answering:
             return recorded
         backend = self._live(question)
         try:
-            return Answer(self._sending.ask(backend, question))
+            return self._answer(self._sending.ask(backend, question))
         except (Exception, SystemExit, CancelledError) as error:
             self._fail(question, error)
 
@@ -102,7 +105,7 @@ class Answering:
             return recorded
         backend = self._live(question)
         try:
-            return Answer(await self._sending.ask_async(backend, question))
+            return self._answer(await self._sending.ask_async(backend, question))
         except (Exception, SystemExit) as error:
             self._fail(question, error)
 
@@ -181,15 +184,25 @@ class Answering:
         source = question.source
         if self._sending.is_under_way(question.digest) or not (source.replayable or self._options.replay):
             return None
+        if self._sending.runs_offline(question):
+            return None
         found = self._kept.find(question, live=source.named.live and not self._options.replay)
         if found is None:
             return None
         return Answer(found.reply, found.moment if found.moment < self._kept.started else None)
 
+    def _answer(self, heard: Heard) -> Answer:
+        """The answer of whom was asked; it is a recorded one where an app that asks models had all from recordings."""
+        moments = [inner.recorded for inner in heard.inside]
+        known = [moment for moment in moments if moment is not None and moment < self._kept.started]
+        recorded = min(known) if known and len(known) == len(moments) else None
+        return Answer(heard.reply, recorded, inside=heard.inside)
+
     def _live(self, question: Question) -> Backend:
         __tracebackhide__ = True
         source, model = question.source, question.model
-        if self._options.replay or not source.named.live:
+        replayed = self._options.replay and not self._sending.runs_offline(question)
+        if replayed or not (source.named.live or self._options.replay):
             self._no_recording(question)
         backend = self.backend(source)
         # What was asked ahead may have been answered before the model could not be asked any more.
@@ -214,6 +227,12 @@ class Answering:
             fail(text)
         pytest.skip(text)
 
+    def _command(self, question: Question) -> str:
+        """What to type to ask it."""
+        model = question.model
+        named = f'"{model.id}?…"' if model.options else model.id  # what stands there may hold a key
+        return f'pytest --fc-model={named} "{question.asker.again}"'
+
     def _fail(self, question: Question, error: BaseException) -> NoReturn:
         """End the test: what we found ourselves is one line, anything else is shown as it was raised."""
         from pytest_fcall.backends.answers import AnswerError
@@ -226,6 +245,9 @@ class Answering:
         text = name + str(error).removeprefix(name)  # back ends may have named their model already
         if isinstance(error, ModelUnavailable | StoreError):  # what cannot be kept would be paid for in vain
             self._lacking(question, text)
+        if isinstance(error, NotRecorded):
+            self.missing.add(question.asker.nodeid)
+            fail(f"{text}\nrecord it: {self._command(question)}")
         if isinstance(error, AnswerError | CaseRefused | Unanswered):
             fail(text)
         raise without_our_frames(error)

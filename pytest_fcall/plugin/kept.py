@@ -51,7 +51,7 @@ class Kept:
     def used(self, question: Question) -> None:
         """Note that a kept reply answered this test, so that it is exported with it, too."""
         if self._options.record != "off":
-            self.store.used(question.model.id, self._name(question), question.asker.case, question.digest)
+            self.store.used(question.model.id, self.name(question), question.asker.case, question.digest)
 
     def look_up(self, digests: Sequence[str]) -> None:
         """Find out at once which of these the store has no reply to; it is not searched for them until next time."""
@@ -69,7 +69,13 @@ class Kept:
         """What was kept for a case when it asked something else."""
         case, sample = question.asker.case, question.request.sample
         found = self._recordings(question).nearest(case, sample)
-        return found or self.store.nearest(question.model.id, self._name(question), case, sample)
+        return found or self.store.nearest(question.model.id, self.name(question), case, sample)
+
+    def of_case(self, question: Question) -> list[Recorded]:
+        """All that is kept for a case, whatever it asked."""
+        case = question.asker.case
+        stored = (each.entry for each in self.store.replies(question.model.id, self.name(question)))
+        return [entry for entry in (*self._recordings(question).entries, *stored) if entry.case == case]
 
     def damage(self, question: Question) -> list[str]:
         """What could not be read of the recordings beside a test, and of the store."""
@@ -98,7 +104,7 @@ class Kept:
 
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         self.store.keep_all(
-            Row(of.model.id, self._name(of), Recorded(of.asker.case, of.digest, of.request, reply, now))
+            Row(of.model.id, self.name(of), Recorded(of.asker.case, of.digest, of.request, reply, now))
             for of, reply in replies
         )
 
@@ -142,7 +148,8 @@ class Kept:
             self._files[model.id, file] = read_recordings(recordings_path(file, model))
         return self._files[model.id, file]
 
-    def _name(self, question: Question) -> str:
+    def name(self, question: Question) -> str:
+        """The path of the file that asks, from the root and with slashes."""
         file = question.asker.file
         if file not in self._names:
             inside = file.is_relative_to(self._root)

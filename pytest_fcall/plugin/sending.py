@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import pytest
 
-from pytest_fcall.core import Backend, Reply
+from pytest_fcall.core import Backend, Inner, Reply
 from pytest_fcall.plugin.kept import Kept
+from pytest_fcall.plugin.proxying import Proxying
 from pytest_fcall.plugin.sources import Question
 from pytest_fcall.plugin.words import fail
 
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
+class Heard(NamedTuple):
+    """A reply, and what an app asked of models on the way to it."""
+
+    reply: Reply
+    inside: tuple[Inner, ...] = ()
+
+
 class Sending:
     """Asks servers in the dispatcher's thread, and the team's own app where its test runs; keeps what comes back."""
 
@@ -36,6 +44,7 @@ class Sending:
         self._dispatcher: Dispatcher | None = None
         self._line: LiveLine | None = None
         self._runner: Runner | None = None
+        self._proxying = Proxying(config, kept)
         self.expected = 0
         """How many requests are to come, as far as that is known."""
 
@@ -48,27 +57,33 @@ class Sending:
         future = self._ahead[question.digest] = self._submitted(backend, question)
         return future
 
-    def ask(self, backend: Backend, question: Question) -> Reply:
-        """Ask, and wait for the reply. Raises what the back end raises, and StoreError."""
+    def ask(self, backend: Backend, question: Question) -> Heard:
+        """Ask, and wait for the reply. Raises what the back end raises, NotRecorded and StoreError."""
         if question.source.is_app:
-            reply = self.work(backend.complete(question.request))
+            with self._proxying.run(question) as inside:
+                reply = self.work(backend.complete(question.request))
             self._kept.keep_soon(question, reply)
-            return reply
+            return Heard(reply, tuple(inside))
         reply = self.wait(self._submitted(backend, question))
         self._note_use(question)
-        return reply
+        return Heard(reply)
 
-    async def ask_async(self, backend: Backend, question: Question) -> Reply:
+    async def ask_async(self, backend: Backend, question: Question) -> Heard:
         """Do what `ask` does, in the event loop of an async test."""
         if question.source.is_app:
-            reply = await backend.complete(question.request)
+            with self._proxying.run(question) as inside:
+                reply = await backend.complete(question.request)
             self._kept.keep_soon(question, reply)
-            return reply
+            return Heard(reply, tuple(inside))
         from asyncio import wrap_future
 
         reply = await wrap_future(self._submitted(backend, question))
         self._note_use(question)
-        return reply
+        return Heard(reply)
+
+    def runs_offline(self, question: Question) -> bool:
+        """Whether an app can be run again without the models that it asks."""
+        return question.source.is_app and self._proxying.knows(question)
 
     def start(self, work: Coroutine[object, None, _T]) -> Future[_T]:
         """Begin something in the dispatcher's thread that asks as it goes."""
@@ -101,6 +116,7 @@ class Sending:
         """End all that runs, and close the apps' back ends where they were used."""
         if self._dispatcher is not None:
             self._dispatcher.close()
+        self._proxying.close()
         if self._runner is not None:
             for backend in apps:
                 self._runner.run(backend.close())

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
+from contextvars import ContextVar
 from threading import Lock
+from types import MappingProxyType
 
 from pytest_fcall.backends.proxy.app_run import AppRun
 
 HEADER = "x-fcall-case"
 BASE = "x-fcall-base-url"
+TIE: ContextVar[Mapping[str, str]] = ContextVar("fcall_tie", default=MappingProxyType({}))
+"""What an app that is asked over the network is sent, so that it can pass on which case it is."""
 _MEMBER = "fcall.case"
 _SAMPLED = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 
@@ -62,10 +66,11 @@ class Runs:
         )
 
 
-def headers_for(token: str) -> dict[str, str]:
-    """What an app is sent, so that it may pass one of them on."""
+def headers_for(token: str, base: str = "") -> dict[str, str]:
+    """What an app is sent, so that it may pass one of them on, or ask its models at `base`."""
     return {
         HEADER: token,
+        **({BASE: base} if base else {}),
         "baggage": f"{_MEMBER}={token}",
         "traceparent": f"00-{token}-{secrets.token_hex(8)}-01",
     }

@@ -1,0 +1,188 @@
+"""The proxy of a session, between apps and the models that they ask."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fcall.core import Inner, Model
+from pytest_fcall.plugin.kept import Kept
+from pytest_fcall.plugin.options import options
+from pytest_fcall.plugin.proxy_options import proxy_options
+from pytest_fcall.plugin.sources import Question, Source
+
+if TYPE_CHECKING:
+    from pytest_fcall.backends.proxy.app_run import AppRun, Place
+    from pytest_fcall.backends.proxy.listening import Listening
+    from pytest_fcall.backends.proxy.runs import Runs
+    from pytest_fcall.backends.recorded import Recorded
+    from pytest_fcall.backends.store import Kept as Row
+
+
+class NotRecorded(Exception):
+    """An app asked something that no recording answers. The text says what is new."""
+
+
+@dataclass(slots=True)
+class _Going:
+    """A run, and how many want it at the same time."""
+
+    run: AppRun
+    token: str
+    wanted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CaseTape:
+    """What is recorded inside an app for one case."""
+
+    kept: Kept
+    question: Question
+    """The case's own, put to what its app asks."""
+    live: bool
+
+    def find(self, digest: str) -> Recorded | None:
+        """The reply that counts, which is noted as used."""
+        question = self.question._replace(digest=digest)
+        found = self.kept.find(question, live=self.live)
+        if found is not None:
+            self.kept.used(question)
+        return found
+
+    def all(self) -> Sequence[Recorded]:
+        """All of the case."""
+        return self.kept.of_case(self.question)
+
+
+class Proxying:
+    """Starts the proxy with the first app that is asked, and knows which case each of them works on."""
+
+    def __init__(self, config: pytest.Config, kept: Kept) -> None:
+        self._kept = kept
+        self._options = options(config)
+        self._variables, self._on = proxy_options(config)
+        self._going: dict[Place, _Going] = {}
+        self._upstreams: Mapping[str, str] = {}
+        self._environment = ExitStack()
+        self._runs: Runs | None = None
+        self._listening: Listening | None = None
+
+    def knows(self, question: Question) -> bool:
+        """Whether anything is recorded that the app asked for this case, so that it can run without its models."""
+        return self._on and self._kept.nearest(_inside(question)) is not None
+
+    @contextmanager
+    def run(self, question: Question) -> Iterator[Sequence[Inner]]:
+        """Have what the app asks meanwhile belong to this case; what that is grows in the list.
+
+        Raises NotRecorded for what it asked in vain, whatever the app made of it, and StoreError for what it was
+        told and nobody could keep.
+        """
+        if not self._on:
+            yield ()
+            return
+        from pytest_fcall.backends.proxy.runs import TIE
+
+        going = self._begin(question)
+        tied = TIE.set(self._told(going))
+        try:
+            yield going.run.inner
+        except Exception:
+            self._complain(going.run)
+            raise
+        finally:
+            TIE.reset(tied)
+            self._end(going)
+        self._complain(going.run)
+
+    def close(self) -> None:
+        """Serve no more."""
+        if self._listening is not None:
+            self._listening.close()
+
+    def _begin(self, question: Question) -> _Going:
+        from pytest_fcall.backends.proxy.app_run import AppRun, Place
+
+        if not self._going:
+            self._lead_here()
+        inside = _inside(question)
+        place = Place(inside.model.id, self._kept.name(question), question.asker.case, question.request.sample)
+        going = self._going.get(place)
+        if going is None:
+            live = not self._options.replay
+            run = AppRun(place, CaseTape(self._kept, inside, live), live, self._upstreams)
+            going = self._going[place] = _Going(run, self._known().begin(run))
+        going.wanted += 1
+        return going
+
+    def _end(self, going: _Going) -> None:
+        going.wanted -= 1
+        if not going.wanted:
+            del self._going[going.run.place]
+            self._known().end(going.token)
+        if not self._going:
+            self._environment.close()
+
+    def _lead_here(self) -> None:
+        """Have the variables lead to the proxy, until no app is at work any more."""
+        from pytest_fcall.backends.proxy.variables import environment_with, keys_of, proxied, upstreams
+
+        self._upstreams = upstreams(self._variables, os.environ)
+        keys = keys_of(self._upstreams) if self._options.replay else {}
+        missing = {name: key for name, key in keys.items() if not os.environ.get(name)}
+        values = proxied(self._upstreams, self._base(self._known().session))
+        self._environment.enter_context(environment_with({**values, **missing}))
+
+    def _told(self, going: _Going) -> Mapping[str, str]:
+        from pytest_fcall.backends.proxy.runs import headers_for
+        from pytest_fcall.backends.proxy.variables import proxied
+
+        bases = proxied(self._upstreams, self._base(going.token))
+        return headers_for(going.token, next(iter(bases.values()), ""))
+
+    def _complain(self, run: AppRun) -> None:
+        from pytest_fcall.backends.store import StoreError
+
+        if run.missing:
+            raise NotRecorded(run.missing[0]) from None
+        if run.unkept:
+            raise StoreError(run.unkept[0]) from None
+
+    def _known(self) -> Runs:
+        if self._runs is None:
+            from pytest_fcall.backends.proxy.runs import Runs
+
+            self._runs = Runs()
+        return self._runs
+
+    def _base(self, token: str) -> str:
+        if self._listening is None:
+            from pytest_fcall.backends.proxy.listening import Listening
+
+            self._listening = Listening(self._serve)
+        return f"http://127.0.0.1:{self._listening.port}/{token}"
+
+    async def _serve(self, *given: object) -> None:
+        """Serve whoever has come: what it takes is imported only then."""
+        from pytest_fcall.backends.proxy.proxy import Proxy
+
+        await Proxy(self._known(), self._keep).serve(*given)  # type: ignore[arg-type]
+
+    def _keep(self, replies: Sequence[Row]) -> None:
+        if self._options.record != "off":
+            self._kept.store.keep_all(replies)
+
+
+def wire_model(model: Model) -> Model:
+    """Under whose name what a model asks by itself is kept."""
+    return Model("wire", model.id)
+
+
+def _inside(question: Question) -> Question:
+    named = replace(question.source.named, model=wire_model(question.model))
+    return question._replace(source=Source(named, None))

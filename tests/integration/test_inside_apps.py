@@ -1,0 +1,235 @@
+"""What an app asks of models is recorded, tied to its case, and given back offline."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+# Each run inside a test forgets the modules that it imported; these are kept, for speed.
+import aiohttp.web  # noqa: F401
+import openai  # noqa: F401
+import pytest
+from openai.resources import chat, responses  # noqa: F401
+
+from tests.integration.conftest import Shop
+from tests.integration.exam import assert_errors, called
+from tests.servers import Server
+
+AGENT = '''
+import json
+from pathlib import Path
+
+import openai
+
+PROMPT = "You know the weather."
+
+
+def answer(request):
+    """Ask the model for calls, and then once more for words."""
+    with openai.OpenAI(max_retries=0) as client:
+        messages = [{"role": "system", "content": PROMPT}, *request.messages]
+        first = client.chat.completions.create(model="exam-1", messages=messages, tools=request.tools)
+        message = first.choices[0].message
+        calls = [vars(each.function) for each in message.tool_calls or ()]
+        client.chat.completions.create(model="exam-1", messages=[*messages, {"role": "user", "content": "Well?"}])
+    return calls
+
+
+def careless(request):
+    """Swallow whatever goes wrong."""
+    try:
+        return answer(request)
+    except openai.OpenAIError:
+        return "Sorry."
+
+
+async def answer_async(request):
+    async with openai.AsyncOpenAI(max_retries=0) as client:
+        reply = await client.chat.completions.create(model="exam-1", messages=request.messages, tools=request.tools)
+    return reply
+
+
+def thoughtless(request):
+    return json.loads(request.messages[-1]["content"])
+'''
+
+
+class Agent:
+    """A project whose app asks a model on a server."""
+
+    def __init__(self, shop: Shop, server: Server) -> None:
+        self.shop = shop
+        self.server = server
+        self.path: Path = shop.pytester.path
+        shop.file("agent.py", AGENT)
+        shop.cases(
+            f"""
+            cases:
+              - {{id: oslo, prompt: '{called("Oslo")}', expect: [{{get_weather: {{city: Oslo}}}}]}}
+              - {{id: rome, prompt: '{called("Rome")}', expect: [{{get_weather: {{city: Rome}}}}]}}
+            """
+        )
+
+    def run(self, *args: str, app: str = "answer") -> pytest.RunResult:
+        return self.shop.run(f"--fc-model=python:agent:{app}", *args)
+
+    def change(self, old: str, new: str) -> None:
+        path = self.path / "agent.py"
+        path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
+
+
+@pytest.fixture
+def agent(shop: Shop, server: Server, monkeypatch: pytest.MonkeyPatch) -> Agent:
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    return Agent(shop, server)
+
+
+def test_what_an_app_asks_is_asked_once_and_replayed_without_server_or_key(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent.run().assert_outcomes(passed=2)
+    assert len(agent.server.asked) == 4
+    agent.run().assert_outcomes(passed=2)
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    monkeypatch.delenv("OPENAI_API_KEY")
+    agent.run("--fc-replay").assert_outcomes(passed=2)
+    assert len(agent.server.asked) == 4
+    assert not any(name in os.environ for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL"))
+
+
+def test_the_variables_are_as_they_were_after_each_case(agent: Agent) -> None:
+    before = dict(os.environ)
+    agent.run().assert_outcomes(passed=2)
+    assert {name: os.environ.get(name) for name in before if name.endswith(("_URL", "_KEY"))} == {
+        name: value for name, value in before.items() if name.endswith(("_URL", "_KEY"))
+    }
+
+
+def test_an_async_app_is_replayed_too(agent: Agent) -> None:
+    agent.run(app="answer_async").assert_outcomes(passed=2)
+    agent.run("--fc-replay", app="answer_async").assert_outcomes(passed=2)
+    assert len(agent.server.asked) == 2
+
+
+def test_a_changed_prompt_inside_the_app_is_found_and_named(agent: Agent) -> None:
+    agent.run().assert_outcomes(passed=2)
+    agent.change("You know the weather.", "You are a poet.")
+    result = agent.run("--fc-replay", "-k", "oslo")
+    result.assert_outcomes(errors=1)
+    assert_errors(
+        result,
+        "python:agent:answer: request 1 to exam-1 is not recorded",
+        "the prompt changed (system message):",
+        "  - You know the weather.",
+        "  + You are a poet.",
+        'record it: pytest --fc-model=python:agent:answer "cases/weather.fc.yaml::oslo"',
+    )
+
+
+def test_an_app_that_swallows_the_error_does_not_hide_what_is_missing(agent: Agent) -> None:
+    agent.run(app="careless").assert_outcomes(passed=2)
+    agent.change("You know the weather.", "You are a poet.")
+    result = agent.run("--fc-replay", app="careless")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*request 1 to exam-1 is not recorded"])
+
+
+def test_a_changed_request_is_asked_anew_and_the_others_are_not(agent: Agent) -> None:
+    agent.run().assert_outcomes(passed=2)
+    agent.change('"content": "Well?"', '"content": "And?"')
+    agent.run().assert_outcomes(passed=2)
+    assert [asked.json["messages"][-1]["content"] for asked in agent.server.asked[4:]] == ["And?", "And?"]
+
+
+def test_the_code_of_the_app_runs_on_replay(agent: Agent) -> None:
+    agent.run().assert_outcomes(passed=2)
+    agent.change("return calls", "return calls * 2")
+    agent.run("--fc-replay").assert_outcomes(failed=2)
+
+
+def test_record_all_asks_again_and_record_off_keeps_nothing(agent: Agent) -> None:
+    agent.run("--fc-record=off").assert_outcomes(passed=2)
+    assert not (agent.path / ".fcall" / "replies.db").exists()
+    agent.run().assert_outcomes(passed=2)
+    agent.run("--fc-record=all").assert_outcomes(passed=2)
+    assert len(agent.server.asked) == 12
+
+
+def test_recordings_travel_through_version_control(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.integration.command import fcall
+
+    agent.run().assert_outcomes(passed=2)
+    exported = fcall(agent.path, "record", "--export")
+    assert exported.returncode == 0, exported.stderr
+    (inside,) = agent.path.glob("cases/__fcall__/wire-*/weather.fc.yaml.replies.jsonl")
+    lines = [json.loads(line) for line in inside.read_text("utf-8").splitlines()]
+    assert lines[0] == {"fcall": "replies", "model": "wire:python:agent:answer", "version": 1}
+    replies = [line for line in lines if "request" in line]
+    assert [line["case"] for line in replies] == ["oslo", "oslo", "rome", "rome"]
+    assert {line["wire"]["status"] for line in replies} == {200}
+    assert "very-secret" not in inside.read_text("utf-8")
+    (agent.path / ".fcall" / "replies.db").unlink()
+    agent.run("--fc-replay").assert_outcomes(passed=2)
+
+
+def test_an_app_that_asks_no_model_is_replayed_from_what_it_answered(agent: Agent) -> None:
+    agent.run(app="thoughtless").assert_outcomes(passed=2)
+    agent.change("return json.loads", "raise OSError or json.loads")
+    agent.run("--fc-replay", app="thoughtless").assert_outcomes(passed=2)
+
+
+def test_off_leaves_the_app_alone(agent: Agent) -> None:
+    agent.shop.file("pytest.ini", "[pytest]\nfc_proxy = off\n")
+    agent.run().assert_outcomes(passed=2)
+    agent.run().assert_outcomes(passed=2)
+    assert len(agent.server.asked) == 8
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("fc_proxy = maybe", "fc_proxy: 'maybe' is neither on nor off"),
+        ("fc_proxy_variables = 7=x", "fc_proxy_variables: '7' is no name of a variable*"),
+        ("fc_proxy_variables = A_BASE_URL=nowhere", "fc_proxy_variables: A_BASE_URL stands for no address*"),
+    ],
+)
+def test_what_cannot_be_read_in_the_configuration_is_told(agent: Agent, written: str, told: str) -> None:
+    agent.shop.file("pytest.ini", f"[pytest]\n{written}\n")
+    agent.run().stderr.fnmatch_lines([f"*{told}"])
+
+
+def test_a_variable_of_another_name_can_lead_to_the_proxy(agent: Agent) -> None:
+    agent.shop.file("pytest.ini", f"[pytest]\nfc_proxy_variables = SHOP_LLM={agent.server.url}\n")
+    agent.change("openai.OpenAI(", "openai.OpenAI(base_url=__import__('os').environ['SHOP_LLM'], ")
+    agent.run().assert_outcomes(passed=2)
+    agent.run("--fc-replay").assert_outcomes(passed=2)
+    assert len(agent.server.asked) == 4
+
+
+def test_each_sample_has_replies_of_its_own(agent: Agent) -> None:
+    agent.run("--fc-samples=3", "-k", "oslo").assert_outcomes(passed=1)
+    assert len(agent.server.asked) == 6
+    agent.run("--fc-samples=3", "-k", "oslo", "--fc-replay").assert_outcomes(passed=1)
+
+
+def test_requests_of_one_test_that_run_together_belong_to_it(agent: Agent) -> None:
+    agent.shop.file(
+        "test_together.py",
+        """
+        import asyncio
+        import json
+
+        import pytest
+
+        @pytest.mark.asyncio
+        async def test_both(fc_model):
+            prompts = [json.dumps([{"name": "f", "arguments": {"n": n}}]) for n in range(5)]
+            replies = await asyncio.gather(*(fc_model.ask(prompt, [{"name": "f"}]) for prompt in prompts))
+            assert [reply.calls[0].arguments for reply in replies] == [{"n": n} for n in range(5)]
+        """,
+    )
+    agent.run("test_together.py", app="answer_async").assert_outcomes(passed=1)
+    agent.run("test_together.py", "--fc-replay", app="answer_async").assert_outcomes(passed=1)
+    assert len(agent.server.asked) == 5
