@@ -16,7 +16,8 @@ from pytest_fcall.schema import Properties
 Compare: TypeAlias = Callable[[Pattern, Json, Place], list[Mismatch]]
 """How values are compared; handed down, since objects and operators nest in one another."""
 
-_SCALARS = frozenset({str, int, float, bool, type(None)})
+SCALARS = frozenset({str, int, float, bool, type(None)})
+"""The types of plain values that hold no others."""
 
 
 def compare_object(expected: Mapping[str, Pattern], got: Json, at: Place, compare: Compare) -> list[Mismatch]:
@@ -131,7 +132,7 @@ def _plainly_fits(expected: Pattern, got: Json) -> bool:
     if isinstance(expected, list):
         return type(got) is list and len(got) == len(expected) and all(map(_plainly_fits, expected, got))
     if not isinstance(expected, Operator):
-        return type(expected) is type(got) and type(expected) in _SCALARS and expected == got
+        return type(expected) is type(got) and type(expected) in SCALARS and expected == got
     if expected.name == "any" and isinstance(expected.operand, list | tuple):
         return any(_plainly_fits(alternative, got) for alternative in expected.operand)
     return expected.name == "optional" and _plainly_fits(expected.operand, got)

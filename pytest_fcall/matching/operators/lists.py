@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.mismatch import Mismatch
-from pytest_fcall.matching.objects import Compare, compare_below, compare_named
+from pytest_fcall.matching.objects import SCALARS, Compare, compare_below, compare_named
 from pytest_fcall.matching.operators.operand import BadOperandError, is_list, patterns
 from pytest_fcall.matching.pairing import cover
 from pytest_fcall.matching.place import Place
@@ -82,17 +84,45 @@ def _assign(
     whole: Pattern, expected: Sequence[Pattern], got: Sequence[Json], at: Place, compare: Compare
 ) -> list[Mismatch]:
     """Find every expected item its own item in the list."""
-    places = [at.child(index) for index in range(len(got))]
+    wanted, items = (expected, got) if at.ways.rules.match else _without_the_same(expected, got)
+    places = [at.child(index) for index in range(len(items))]
     fits: list[list[int]] = []
     undecided: list[Mismatch] = []
-    for pattern in expected:
-        tried = [compare_below(pattern, item, place, compare) for item, place in zip(got, places, strict=True)]
+    for pattern in wanted:
+        tried = [compare_below(pattern, item, place, compare) for item, place in zip(items, places, strict=True)]
         fits.append([index for index, found in enumerate(tried) if not found])
         undecided += [each for found in tried for each in found if each.undecided]
-    if cover([(1, 1)] * len(expected), fits, ()) is not None:
+    if cover([(1, 1)] * len(fits), fits, ()) is not None:
         return []
-    lacking = [show(pattern) for pattern, indices in zip(expected, fits, strict=True) if not indices]
+    lacking = [show(pattern) for pattern, indices in zip(wanted, fits, strict=True) if not indices]
     return undecided or at.mismatch(whole, got, f"no item of it is {' or '.join(lacking[:3])}" if lacking else "")
+
+
+def _without_the_same(expected: Sequence[Pattern], got: Sequence[Json]) -> tuple[Sequence[Pattern], Sequence[Json]]:
+    """Leave out what stands on both sides. Where nothing but plain values is expected, it is paired in any case.
+
+    An operator might need the very item that a plain value could do without.
+    """
+    if not all(type(pattern) in SCALARS for pattern in expected):
+        return expected, got
+    both = Counter(map(_exactly, expected)) & Counter(_exactly(item) for item in got if type(item) in SCALARS)
+    left: list[list[Any]] = []
+    for items in (expected, got):
+        taken = both.copy()
+        left.append([item for item in items if not _taken(item, taken)])
+    return left[0], left[1]
+
+
+def _taken(item: Any, counts: Counter[tuple[type, Any]]) -> bool:
+    if type(item) not in SCALARS or not counts[_exactly(item)]:
+        return False
+    counts[_exactly(item)] -= 1
+    return True
+
+
+def _exactly(scalar: Any) -> tuple[type, Any]:
+    """Tells 1, 1.0 and true apart."""
+    return type(scalar), scalar
 
 
 def lengths(expected: Sequence[Pattern], got: Json) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.mismatch import Mismatch
@@ -27,7 +29,7 @@ def same_structure(operator: Operator, got: Json, at: Place, compare: Compare) -
     def alike(expected: Pattern, given: Json, place: Place) -> list[Mismatch]:
         if isinstance(expected, Operator):
             return compare(expected, given, place)
-        if isinstance(expected, dict):
+        if isinstance(expected, Mapping):
             return compare_object(expected, given, place, alike)
         if not is_list(expected):
             return of_type(Operator("type", json_type(expected)), given, place, compare)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -101,6 +102,26 @@ def test_without_its_library_an_operator_says_how_to_get_it(monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "rouge_score.rouge_scorer", None)
     (reason,) = judged({"$rouge": "a"}, "a")
     assert reason.message.endswith("`$rouge` needs rouge-score: pip install 'pytest-fcall[text]'.")
+
+
+SCALARS = st.lists(st.sampled_from([0, 1, 1.0, True, False, None, "a", "A", "1"]), max_size=6)
+
+
+@given(SCALARS, SCALARS, st.sampled_from(["unordered", "subset"]))
+def test_plain_items_are_paired_as_they_are_when_an_operator_stands_beside_them(
+    expected: list[Json], got: list[Json], name: str
+) -> None:
+    plain = judge_result(Operator(name, expected), Executed(got), 0, Rules(), {})
+    never = Operator("any", ["never"])
+    wrapped = Operator(name, [Operator("any", [item, never]) for item in expected])
+    assert (plain == ()) is (judge_result(wrapped, Executed(got), 0, Rules(), {}) == ())
+
+
+def test_long_lists_in_another_order_take_no_time() -> None:
+    names = [f"name {number}" for number in range(20_000)]
+    start = time.perf_counter()
+    assert judged({"$unordered": names}, names[::-1]) == ()
+    assert time.perf_counter() - start < 5
 
 
 @given(JSON)
