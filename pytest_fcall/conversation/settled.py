@@ -106,7 +106,7 @@ def _right_leaves(
 ) -> Iterator[tuple[tuple[str, ...], Json]]:
     for name, pattern in expected.items():
         keys, value = (*above, name), got.get(name)
-        if pattern and isinstance(pattern, Mapping) and isinstance(value, Mapping):
+        if isinstance(pattern, Mapping) and isinstance(value, Mapping):
             yield from _right_leaves(pattern, value, keys, wrong)
         elif wrong.at("state", *keys):
             yield from _leaves(_plain(pattern), keys)
@@ -115,7 +115,7 @@ def _right_leaves(
 
 
 def _leaves(value: Json, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Json]]:
-    if isinstance(value, Mapping) and (value or not keys):
+    if isinstance(value, Mapping):
         for name, inner in value.items():
             yield from _leaves(inner, (*keys, name))
     else:

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.reporting.results import Result, result_from_json, result_to_json
+from pytest_fcall.reporting.scored import Scored, scores_from_json
+from pytest_fcall.reporting.scores import ScoreChange, ScoreRow, change_lines, score_lines, score_text
+
+SCORED = st.builds(Scored, numbers=st.lists(st.integers(0, 9) | st.floats(0, 9), max_size=3).map(tuple))
+
+
+@given(st.lists(SCORED, max_size=3).map(tuple))
+def test_what_a_result_adds_comes_back_as_it_went(scores: tuple[Scored, ...]) -> None:
+    result = Result("a::b", "b", "m", "passed", scores=scores)
+    assert result_from_json(result_to_json(result)) == result
+    assert result_from_json(json.loads(json.dumps(result_to_json(result)))) == result
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "lcs",
+        None,
+        {"lcs": [1, 1]},
+        ["lcs"],
+        [["*", "lcs"]],
+        [["*", 5, [1]]],
+        [["*", "lcs", 1]],
+        [["*", "lcs", [True]]],
+        [["*", "lcs", ["1"]]],
+        [["*", "lcs", [-1]]],
+        [["*", "lcs", [float("nan")]]],
+        [["*", "lcs", [float("inf")]]],
+        [["*", "lcs", [10**400]]],
+    ],
+)
+def test_what_is_no_score_is_refused_by_name(data: object) -> None:
+    with pytest.raises(ValueError, match="^scores: expected "):
+        scores_from_json(data)  # type: ignore[arg-type]  # a file may hold anything
+
+
+def test_scores_are_told_by_model_and_tag() -> None:
+    rows = [
+        ScoreRow("a", "blend", "api_f1", 1200, 2 / 3),
+        ScoreRow("a", "blend", "lcs_f1", 1200, 1.0, 3),
+        ScoreRow("a", "x\x1b[31m", "lcs_f1", 1, None),
+        ScoreRow("b", "blend", "api_f1", 7, 0.0),
+    ]
+    assert score_lines(rows, 100) == [
+        "model  tag        score       n   value  no reply",
+        "a      blend      api_f1  1,200  0.6667",
+        "                  lcs_f1  1,200  1.0000         3",
+        r"       x\x1b[31m  lcs_f1      1       -",
+        "b      blend      api_f1      7  0.0000",
+    ]
+
+
+def test_without_scores_there_is_no_table() -> None:
+    assert score_lines([]) == change_lines([]) == []
+
+
+def test_changes_of_scores_have_a_sign() -> None:
+    lines = change_lines([ScoreChange("m", "*", "lcs", 9, 0.5, 0.25), ScoreChange("m", "*", "api_f1", 9, 0.5, 0.5)])
+    assert [line.split() for line in lines] == [
+        ["model", "tag", "score", "n", "before", "now", "change"],
+        ["m", "*", "lcs", "9", "0.5000", "0.2500", "-0.2500"],
+        ["api_f1", "9", "0.5000", "0.5000", "0"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "-"), (0, "0.0000"), (1, "1.0000"), (0.99999, "0.9999"), (0.00001, "0.0001"), (2 / 3, "0.6667")],
+)
+def test_a_score_is_never_rounded_to_nothing_or_all(value: float | None, text: str) -> None:
+    assert score_text(value) == text
