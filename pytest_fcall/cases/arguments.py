@@ -43,12 +43,16 @@ def check_arguments(place: Node, node: Node, tool: str, arguments: Mapping[str, 
 
 
 def check_values(node: Node, tool: str, arguments: Mapping[str, Pattern], scope: Scope) -> set[str]:
-    """Note unknown arguments, and values that the schema forbids. Gives the names that were probably meant."""
+    """Note unknown arguments, and values that the schema forbids. Gives the names that were probably meant.
+
+    To the official checker a value of another type than the declared one is the name of a variable, so that under its
+    profile no value is forbidden.
+    """
     schema = scope.toolbox.schema(tool)
     if schema is None:
         return set()
     checker = _Checker(tool, node, scope)
-    for name, expected in arguments.items():
+    for name, expected in arguments.items() if scope.profile == "strict" else ():  # else it may name a variable
         if name in schema.parameters:
             checker.check((name,), expected, (name,))
     return set() if schema.open else _unknown_names(node, tool, arguments, scope, schema.parameters)

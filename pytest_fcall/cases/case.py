@@ -26,7 +26,7 @@ from pytest_fcall.cases.options import OPTION_KEYS, WORLD_READERS, Defaults, Opt
 from pytest_fcall.cases.patterns import pattern, patterns
 from pytest_fcall.cases.profiles import check_profile
 from pytest_fcall.cases.retrieval import retrieval
-from pytest_fcall.cases.rules import match_rules, profile, strings
+from pytest_fcall.cases.rules import language, match_rules, profile, strings
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.settings import settings
 from pytest_fcall.cases.tool_entries import pick
@@ -73,6 +73,7 @@ def read_case(
     entries = _filled(entries, row, ground, scope)
     options = Options(entries, ground.defaults, scope)
     tools = _tools(entries, scope)
+    scope.profile = options.one("profile", profile) or "strict"
     scope.offered = frozenset(tool.name for tool in tools)
     if "match" in entries:
         scope.match = match_rules(entries["match"][1], scope) + ground.match
@@ -132,11 +133,12 @@ def _tools(entries: Entries, scope: Scope) -> tuple[Tool, ...]:
 
 def _rules(options: Options, scope: Scope) -> Rules:
     return Rules(
-        profile=options.one("profile", profile) or "strict",
+        profile=scope.profile,
         strings=options.one("strings", strings) or "exact",
         match=scope.match,
         never=options.joined("never", _never),
         now=scope.filling.now,
+        language=options.one("language", language) or "python",
     )
 
 
@@ -234,6 +236,7 @@ _DEFAULT_READERS: Mapping[str, Callable[[Node, Scope], object]] = MappingProxyTy
         "category": category,
         "strings": strings,
         "profile": profile,
+        "language": language,
         "skip": _skip,
         "xfail": _xfail,
         "samples": _samples,

@@ -22,7 +22,7 @@ from pytest_fcall.core import Fault, Json, World
 _T = TypeVar("_T")
 
 OPTION_KEYS = (
-    *("system", "now", "tags", "category", "strings", "profile"),
+    *("system", "now", "tags", "category", "strings", "profile", "language"),
     *("skip", "xfail", "samples", "settings", "decoder", "retrieve"),
     *("environment", "setup", "stubs", "unmatched", "max_steps", "user"),
 )

@@ -15,6 +15,11 @@ from pytest_fcall.core.within import operators_in
 def check_profile(place: Node, turns: Sequence[Turn], rules: Rules, faults: Faults) -> None:
     """Note all that the profile has no rule for: to pass over it in silence would be to judge something else."""
     if rules.profile != "bfcl":
+        if rules.language != "python":
+            hint = "write `profile: bfcl`, or leave `language` out"
+            faults.add(
+                "contradiction", place, f"`language: {rules.language}` means nothing under `profile: strict`", hint
+            )
         return
     for turn in turns:
         for name in beyond_bfcl(turn.expect, rules) if turn.expect is not None else ():

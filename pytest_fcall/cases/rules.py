@@ -11,7 +11,7 @@ from pytest_fcall.cases.faults import did_you_mean, shown
 from pytest_fcall.cases.globs import glob
 from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.scope import Scope
-from pytest_fcall.core import MatchRule, Operator, Profile, Strings
+from pytest_fcall.core import Language, MatchRule, Operator, Profile, Strings
 from pytest_fcall.core.glob import is_glob
 
 
@@ -33,6 +33,11 @@ def strings(node: Node, scope: Scope) -> Strings:
 def profile(node: Node, scope: Scope) -> Profile:
     """The set of rules that judges."""
     return cast(Profile, fields.choice(node, scope.faults, "`profile`", get_args(Profile)))
+
+
+def language(node: Node, scope: Scope) -> Language:
+    """Whose literals the arguments are."""
+    return cast(Language, fields.choice(node, scope.faults, "`language`", get_args(Language)))
 
 
 def _rule(path: str, node: Node, scope: Scope) -> MatchRule:

@@ -9,7 +9,7 @@ from pytest_fcall.cases.extensions import Extensions
 from pytest_fcall.cases.faults import Faults
 from pytest_fcall.cases.filling import Filling
 from pytest_fcall.cases.toolbox import Toolbox
-from pytest_fcall.core import MatchRule
+from pytest_fcall.core import MatchRule, Profile
 
 
 @dataclass(slots=True)
@@ -25,5 +25,6 @@ class Scope:
     offered: frozenset[str] = frozenset()
     """The names of those that the case offers."""
     match: tuple[MatchRule, ...] = ()
+    profile: Profile = "strict"
     names: set[str] = field(default_factory=set)
     """The calls made so far that `$from` may speak of."""

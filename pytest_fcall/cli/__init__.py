@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from keyword import iskeyword
 from types import MappingProxyType
 
 __all__ = ["main"]
@@ -18,6 +19,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "accept": "take verdicts of a run into the baseline",
         "compare": "tell what changed between two runs, and whether by chance",
         "history": "show accuracy over the runs that are kept",
+        "import": "make case files of a public benchmark",
         "init": "start a folder of cases that is green at once",
         "lint": "check case files without running them",
         "merge": "join the runs of all shares, and judge them as one",
@@ -26,6 +28,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "record": "carry recorded replies to version control and back, or forget old ones",
         "schema": "write the JSON Schema of case files, for editors",
         "score": "judge stored answers",
+        "suites": "list public benchmarks and their parts",
         "tools": "lock, compare and list the tools of case files",
     }
 )
@@ -68,7 +71,7 @@ def _run(arguments: list[str]) -> int:
     if command not in COMMANDS:
         near = get_close_matches(command, COMMANDS, n=1)
         parser.error(f"there is no command {command!r}" + (f": did you mean {near[0]!r}?" if near else ""))
-    run = import_module(f"pytest_fcall.cli.{command}").run
+    run = import_module(f"pytest_fcall.cli.{command}{'_' if iskeyword(command) else ''}").run
     status: int = run(arguments[1:])
     return status
 

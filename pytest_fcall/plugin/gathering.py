@@ -22,6 +22,7 @@ from pytest_fcall.plugin.models import named_models
 from pytest_fcall.plugin.noted import noted
 from pytest_fcall.plugin.run_files import keep_run
 from pytest_fcall.plugin.sharding import shard_of
+from pytest_fcall.plugin.suite_scores import score_lines
 from pytest_fcall.reporting import file_lines, last_line, safe_line, summary_lines
 from pytest_fcall.reporting.results import Result, Results, result_from_json
 from pytest_fcall.tracking.gates import GateVerdict
@@ -137,6 +138,7 @@ class Gathering:
         yield from (safe_line(f"{model}: {text}") for model, (_, text) in self._figures.items())
         here = [*answering(self._config).notes(), self._costs.fault, self._kept]
         yield from (safe_line(note) for note in (*self._notes, *here) if note)
+        yield from score_lines(self._config, results, width)
         if any(result.scores for result in results.results):
             from pytest_fcall.plugin.scoring import score_table
 

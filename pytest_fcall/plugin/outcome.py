@@ -33,6 +33,7 @@ def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
         status=status,
         category=case.category if isinstance(case, Case) else "faulty",
         tags=case.tags if isinstance(case, Case) else (),
+        suite=case.suite if isinstance(case, Case) else "",
         reasons=tuple((reason.kind, reason.path) for reason in item.verdict.reasons) if item.verdict else (),
         seconds=asked.seconds if asked else None,
         usage=asked.usage if asked else None,

@@ -62,6 +62,8 @@ class Result:
     """The same when the baseline was accepted; 0 or 1 of 1 where one was asked for, None without a baseline."""
     most: int | None = None
     """How many answers there could have been at most, where no more were asked for than it took."""
+    suite: str = ""
+    """The public benchmark that the case belongs to, if any."""
     left_out: tuple[str, ...] = ()
     """Expected tools that were not offered, since retrieval did not find them."""
     stanza: Mapping[str, Json] | None = None
@@ -146,6 +148,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         samples=_pair(data, "samples"),
         before=_pair(data, "before"),
         most=_whole(data, "most"),
+        suite=_field(data, "suite", str, ""),
         left_out=_texts(data, "left_out"),
         stanza=None if data.get("stanza") is None else _field(data, "stanza", dict),
         scores=scores_from_json(data.get("scores", ())),

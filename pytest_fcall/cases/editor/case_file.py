@@ -56,6 +56,12 @@ _SHARED: Mapping[str, Schema] = MappingProxyType(
         "category": string("The row of the summary in which the case counts."),
         "strings": _STRINGS,
         "profile": choice("The matching rules: ours, or those of the official BFCL checker.", "strict", "bfcl"),
+        "language": choice(
+            "For `profile: bfcl`: whose literals the arguments are. Those of Java and JavaScript are source text.",
+            "python",
+            "java",
+            "javascript",
+        ),
         "skip": ref("conditions"),
         "xfail": ref("conditions"),
         "samples": ref("samples"),
@@ -138,6 +144,16 @@ def _file() -> Schema:
             "defaults": obj("What holds for every case of this file.", {**_SHARED, "never": _NEVER}),
             "match": ref("match"),
             "cases": array("The exam questions.", ref("case")),
+            "suite": one_or_many("A public benchmark, whose cases run here.", string("Such as `bfcl:live,multiple`.")),
+            "path": string("Where the data of the suite is, seen from this file."),
+            "pick": by_type(
+                "Which cases of the suite: the first so many, a sample such as `200@7`, ids or globs.",
+                integer("", 1),
+                _TEXT,
+                array("", string("An id, or a glob such as `parallel_1*`.")),
+            ),
+            "profile": choice("The rules that judge the cases of the suite, if not its own.", "strict", "bfcl"),
+            "mode": choice("`prompt`: the suite's own system prompt tells the tools.", "native", "prompt"),
         },
     )
 

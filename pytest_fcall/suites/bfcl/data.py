@@ -107,7 +107,16 @@ def _judged(category: Category, truth: Json) -> Json:
 
 def _with_lists(call: Mapping[str, Mapping[str, Json]]) -> Json:
     """A call with a list of alternatives for each argument: the one that it has."""
-    return {name: {key: [value] for key, value in given.items()} for name, given in call.items()}
+    return {name: {key: [_alternative(value)] for key, value in given.items()} for name, given in call.items()}
+
+
+def _alternative(value: Json) -> Json:
+    """One alternative: objects, and objects in a list, have a list of their own for each key."""
+    if isinstance(value, Mapping):
+        return {key: [inner] for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_alternative(item) if isinstance(item, Mapping) else item for item in value]
+    return value
 
 
 def _turns(question: Json) -> Json:

@@ -29,9 +29,7 @@ class Prompt:
             }
             whole = _filled(words["_PLAINTEXT_SYSTEM_PROMPT_TEMPLATE"], parts)
         except (KeyError, TypeError) as error:
-            raise ValueError(
-                f"the prompts of the suite bfcl are not those of bfcl-eval 2026: no {error}"
-            ) from None
+            raise ValueError(f"the prompts of the suite bfcl are not those of bfcl-eval 2026: no {error}") from None
         self._template = _filled(whole, {"format": "json"})
 
     def told(self, messages: Sequence[Message], documents: Sequence[Mapping[str, Json]]) -> tuple[Message, ...]:

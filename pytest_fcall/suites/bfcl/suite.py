@@ -19,6 +19,7 @@ from pytest_fcall.suites.bfcl.data import HOW_TO_GET_IT, Row, existing_folder, f
 from pytest_fcall.suites.bfcl.fields import objects, text
 from pytest_fcall.suites.bfcl.figures import figures
 from pytest_fcall.suites.bfcl.judging import BfclJudge
+from pytest_fcall.suites.bfcl.plain import plain_case
 from pytest_fcall.suites.bfcl.prompt import Prompt
 from pytest_fcall.suites.bfcl.told import documents, told_tool
 from pytest_fcall.suites.bfcl.truth import expectation_of, true_calls
@@ -47,6 +48,12 @@ class BfclSuite:
     def prompted(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
         """Read them for models that take no tools: the functions are told in the system prompt."""
         yield from _read(part, path, Prompt(existing_folder(path)))
+
+    def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
+        """Read them as cases of ours, judged by nothing but what they say."""
+        for category in categories_of(part):
+            for row in rows_of(category, existing_folder(path)):
+                yield _plain(category, row)
 
     def figures(self, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
         """Weight the categories as the leaderboard does."""
@@ -113,6 +120,13 @@ class _Reader:
         if key not in self._tools:
             self._tools[key] = told_tool(document)
         return self._tools[key]
+
+
+def _plain(category: Category, row: Row) -> Case | FaultyCase:
+    try:
+        return _faulty(row, row.fault) if row.fault else plain_case(category, row)
+    except BrokenRow as error:
+        return _faulty(row, str(error))
 
 
 def _faulty(row: Row, why: str) -> FaultyCase:

@@ -1,0 +1,70 @@
+"""`fcall suites`: which public benchmarks can be run, and what there is of each."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pytest_fcall.cli.counting import count
+from pytest_fcall.core.extension import About, about_of
+from pytest_fcall.reporting import safe_line
+from pytest_fcall.reporting.table import table_lines
+from pytest_fcall.suites.table import SUITES
+
+_EXAMPLES = """\
+examples:
+  fcall suites                      all suites
+  fcall suites bfcl --path data     one of them, whose files are in a folder
+
+`pytest --fc-suite=bfcl:live --fc-model=…` runs one, `fcall import bfcl:live --out cases` makes case files of it.
+Suites that a conftest.py adds are known to pytest only.
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """List them; 1 where the data of one that was asked for is not there."""
+    parser = ArgumentParser(
+        prog="fcall suites",
+        description="List public benchmarks and their parts: counts, sizes, licence, where the data is.",
+        epilog=_EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these")
+    parser.add_argument("--path", type=Path, metavar="DIR", help="where the data is, if not in an installed package")
+    options = parser.parse_args(arguments)
+    for name in options.names:
+        if name not in SUITES:
+            parser.error(f"there is no suite {name!r}; there is {', '.join(SUITES)}")
+    missing = False
+    for name in options.names or SUITES:
+        about = about_of(name, SUITES[name], options.path)
+        missing |= about.place is None
+        for line in _lines(name, about):
+            print(line)
+    return 1 if missing and options.names else 0
+
+
+def _lines(name: str, about: About) -> Iterator[str]:
+    yield safe_line(f"{name}: {about.title}" + (f", {about.licence}" if about.licence else ""))
+    yield safe_line(f"  data: {about.place}" if about.place else f"  data: not here; {about.origin}")
+    rows = [
+        (
+            safe_line(part.name),
+            "" if part.cases is None else f"{part.cases:,}",
+            "" if part.size is None else f"{part.size / 1024:,.0f} KiB",
+        )
+        for part in about.parts
+    ]
+    for line in table_lines(("part", "cases", "size"), rows, texts=1, width=100) if rows else ():
+        yield f"  {line}"
+    notes: dict[str, list[str]] = {}
+    for part in about.parts:
+        if part.note:
+            notes.setdefault(part.note, []).append(part.name)
+    for note, names in notes.items():
+        yield safe_line(f"  {', '.join(names)}: {note}")
+    sizes = {part.name: part.cases or 0 for part in about.parts}
+    for group, parts in about.groups.items():
+        whole = count(sum(sizes.get(part, 0) for part in parts), "case") if about.place else ""
+        yield safe_line(f"  {name}:{group} is {', '.join(parts)}" + (f" ({whole})" if whole else ""))

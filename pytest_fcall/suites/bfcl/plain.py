@@ -1,0 +1,33 @@
+"""Cases of the leaderboard as cases of ours, which say all that is needed to judge them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pytest_fcall.core.case import Case
+from pytest_fcall.matching.bfcl.truth import exam_of
+from pytest_fcall.suites.bfcl.cases import case_of
+from pytest_fcall.suites.bfcl.categories import Category
+from pytest_fcall.suites.bfcl.data import Row
+from pytest_fcall.suites.json_lines import BrokenRow
+
+
+def plain_case(category: Category, row: Row) -> Case:
+    """Read a row. Raises BrokenRow where no case of ours can say it."""
+    if category.truth == "answer" or category.name == "chatable":
+        raise BrokenRow("nothing says which calls are right")
+    found = case_of(row.data, row.place)
+    told = exam_of(found.expect, found.case.tools, found.exam.language)
+    if found.expect.kind == "calls" and _omittable_last(told.truth) != _omittable_last(found.exam.truth):
+        raise BrokenRow("its ground truth has a value where a list of alternatives is wanted")
+    return replace(found.case, rules=replace(found.case.rules, profile="bfcl"))
+
+
+def _omittable_last(truth: object) -> object:
+    """The truth with the mark for leaving out at the end of each list, where expectations have it."""
+    if isinstance(truth, Mapping):
+        return {key: _omittable_last(value) for key, value in truth.items()}
+    if isinstance(truth, list):
+        return sorted(map(_omittable_last, truth), key=lambda value: value == "")
+    return truth

@@ -1,0 +1,124 @@
+"""Cases of a suite as a case file of ours."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.expectation import Expectation, ExpectedCall
+from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.values import Json
+
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+
+
+def packed(cases: Sequence[Case]) -> list[list[Case]]:
+    """Deal cases to files. In one file a name is one tool, so those that differ about it are kept apart."""
+    files: list[tuple[dict[str, Tool], list[Case]]] = []
+    for case in cases:
+        own = {tool.name: tool for tool in case.tools}
+        place = next((n for n, (tools, _) in enumerate(files) if _agree(own, tools)), len(files))
+        if place == len(files):
+            files.append(({}, []))
+        files[place][0].update(own)
+        files[place][1].append(case)
+    return [taken for _, taken in files]
+
+
+def _agree(some: Mapping[str, Tool], others: Mapping[str, Tool]) -> bool:
+    return all(
+        (tool, tool.declared) == (others[name], others[name].declared) for name, tool in some.items() if name in others
+    )
+
+
+def written(cases: Sequence[Case], title: str) -> str:
+    """Write a case file of cases that agree about their tools and are judged alike."""
+    rules = cases[0].rules
+    tools = {tool.name: tool for case in cases for tool in case.tools}
+    defaults = {"profile": rules.profile, "strings": rules.strings, "language": rules.language}
+    usual = {"profile": "strict", "strings": "exact", "language": "python"}
+    said = {name: value for name, value in defaults.items() if value != usual[name]}
+    lines = [f"# {title}", *_tools(tools.values())]
+    lines += [f"defaults: {_flow({**said, 'category': cases[0].category})}", "cases:"]
+    for case in cases:
+        lines += _case(case, [*tools])
+    return "\n".join(lines) + "\n"
+
+
+def _tools(tools: Any) -> Iterator[str]:
+    yield "tools:" if tools else "tools: []"
+    for tool in tools:
+        yield f"  - name: {_flow(tool.name)}"
+        if tool.description:
+            yield f"    description: {_flow(tool.description)}"
+        yield f"    parameters: {_flow(tool.parameters if tool.declared is None else tool.declared)}"
+
+
+def _case(case: Case, offered: Sequence[str]) -> Iterator[str]:
+    (turn,) = case.turns
+    yield f"  - id: {_flow(case.id)}"
+    own = [tool.name for tool in case.tools]
+    if own != offered:
+        yield f"    tools: {_flow({'only': own})}"
+    match turn.messages:
+        case ({"role": "user", "content": str() as text, **rest},) if not rest:
+            yield f"    prompt: {_flow(text)}"
+        case messages:
+            yield "    messages:"
+            yield from (f"      - {_flow(message)}" for message in messages)
+    yield from _expectation(turn.expect)
+
+
+def _expectation(expect: Expectation | None) -> Iterator[str]:
+    if expect is None or expect.kind != "calls":
+        yield f"    expect: {expect.kind if expect else 'no_call'}"
+        return
+    yield "    expect:"
+    for stage in expect.stages:
+        yield from (f"      - {_call(call)}" for call in stage)
+
+
+def _call(call: ExpectedCall) -> str:
+    arguments: Json = {"$ignore": True} if call.arguments is None else _patterns(call.arguments)
+    return f"{_key(call.tool)}: {_flow(arguments)}"
+
+
+def _patterns(patterns: Mapping[str, Pattern]) -> dict[str, Json]:
+    return {name: _pattern(pattern) for name, pattern in patterns.items()}
+
+
+def _pattern(pattern: Pattern) -> Json:
+    """A pattern as a case file says it. A mapping that looks like an operator is a literal."""
+    match pattern:
+        case Operator("literal", operand):
+            return {"$literal": operand}  # type: ignore[dict-item]  # a literal holds no operators
+        case Operator("any", []):  # only leaving out is right, and the empty text means that, too
+            return ""
+        case Operator():
+            return {f"${pattern.name}": _pattern(pattern.operand), **_patterns(pattern.options)}
+        case Mapping():
+            inner = _patterns(pattern)
+            return {"$literal": inner} if any(key.startswith("$") for key in inner) else inner
+        case list() | tuple():
+            return [_pattern(item) for item in pattern]
+    return pattern
+
+
+def _flow(value: Json) -> str:
+    """A value in YAML's flow style, which is JSON with plain keys."""
+    match value:
+        case Mapping():
+            return "{" + ", ".join(f"{_key(key)}: {_flow(inner)}" for key, inner in value.items()) + "}"
+        case list() | tuple():
+            return f"[{', '.join(map(_flow, value))}]"
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+
+
+def _key(key: str) -> str:
+    return key if _PLAIN_KEY.fullmatch(key) and key.lower() not in _WORDS else _flow(key)

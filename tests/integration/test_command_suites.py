@@ -1,0 +1,88 @@
+"""`fcall suites` and `fcall import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.bfcl_data import SAIL, question, truth, write_category, write_leaderboard
+from tests.integration.command import fcall
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_leaderboard(tmp_path / "data")
+    return tmp_path
+
+
+def test_suites_are_listed_with_their_parts_and_where_they_are(folder: Path) -> None:
+    done = fcall(folder, "suites", "bfcl", "--path", "data")
+    assert done.returncode == 0, done.stderr
+    told = done.stdout.splitlines()
+    assert told[:2] == ["bfcl: Berkeley Function Calling Leaderboard v4, Apache-2.0", "  data: data"]
+    assert any(line.split() == ["simple_python", "4", "2", "KiB"] for line in told)
+    assert any(line.split() == ["live_simple"] for line in told)
+    assert "  chatable: skipped: nothing says what is right" in told
+    assert any(line.startswith("  bfcl:non_live is simple_python, ") and "(7 cases)" in line for line in told)
+
+
+def test_a_suite_whose_data_is_missing_says_how_to_get_it(folder: Path) -> None:
+    done = fcall(folder, "suites", "bfcl", "--path", "nowhere")
+    assert done.returncode == 1
+    assert "  data: not here; pip install --no-deps bfcl-eval" in done.stdout
+
+
+def test_a_suite_that_is_not_known_is_told_with_those_that_are(folder: Path) -> None:
+    done = fcall(folder, "suites", "bfkl")
+    assert done.returncode == 2
+    assert "there is no suite 'bfkl'; there is" in done.stderr
+
+
+def test_imported_cases_are_case_files(folder: Path) -> None:
+    done = fcall(folder, "import", "bfcl:simple_python,parallel_multiple", "--path", "data", "--out", "cases")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "cases/simple_python.fc.yaml: 4 cases",
+        "cases/parallel_multiple.fc.yaml: 1 case",
+    ]
+    assert fcall(folder, "lint", "cases").stdout.splitlines()[-1] == "5 cases in 2 files: no faults"
+
+
+def test_some_cases_can_be_lifted_out(folder: Path) -> None:
+    done = fcall(folder, "import", "bfcl:simple_python", "--path", "data", "--out", ".", "--pick", "simple_python_2")
+    assert done.stdout == "simple_python.fc.yaml: 1 case\n"
+    assert '  - id: "simple_python_2"\n    prompt: "Sail to Turku with 2."' in (
+        folder / "simple_python.fc.yaml"
+    ).read_text(encoding="utf-8")
+
+
+def test_a_case_that_no_file_can_say_is_told(folder: Path) -> None:
+    rows = [question("multiple_0", "Sail.", SAIL), question("multiple_1", "Sail.", SAIL)]
+    truths = [truth("multiple_0", {"sail": {"mast": [1]}}), truth("multiple_1", {"sail": {"port": ["Oslo"]}})]
+    write_category(folder / "data", "multiple", rows, truths)
+    done = fcall(folder, "import", "bfcl:multiple", "--path", "data", "--out", "cases")
+    assert done.returncode == 1
+    assert done.stdout == "cases/multiple.fc.yaml: 1 case\n"
+    assert done.stderr.startswith("left out: multiple_0: ")
+
+
+def test_no_file_is_overwritten(folder: Path) -> None:
+    (folder / "irrelevance.fc.yaml").write_text("mine", encoding="utf-8")
+    done = fcall(folder, "import", "bfcl:irrelevance", "--path", "data", "--out", ".")
+    assert done.returncode == 1
+    assert "irrelevance.fc.yaml" in done.stderr
+    assert (folder / "irrelevance.fc.yaml").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("suite", "message"),
+    [
+        ("bfkl", "there is no suite 'bfkl'; there is"),
+        ("bfcl:simple", "the suite bfcl has no part 'simple'"),
+    ],
+)
+def test_mistakes_are_told(folder: Path, suite: str, message: str) -> None:
+    done = fcall(folder, "import", suite, "--path", "data", "--out", "cases")
+    assert done.returncode == 2
+    assert message in done.stderr
