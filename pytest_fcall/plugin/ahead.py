@@ -14,6 +14,7 @@ from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.asking import asker_of
 from pytest_fcall.plugin.conversing import Conversation
 from pytest_fcall.plugin.item import CaseItem, planned_request
+from pytest_fcall.plugin.judge_ahead import JudgeAhead
 from pytest_fcall.plugin.limits import share_of_concurrency
 from pytest_fcall.plugin.sampling import first_portion, request_of_sample, samples_of
 from pytest_fcall.plugin.sources import Question
@@ -50,13 +51,18 @@ class LookAhead:
         """How many items may run before it is worth to look again, since all within reach are seen."""
         self._seen: set[int] = set()
         self._waiting: set[Future[Any]] = set()
+        self._judge = JudgeAhead(session.config)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
         """Fill up what is under way, before an item runs."""
         if self._pause:
             self._pause -= 1
-            return
+        else:
+            self._fill(item)
+        self._watch(self._judge.ask())
+
+    def _fill(self, item: pytest.Item) -> None:
         upcoming = self._upcoming(self._places[item])
         questions = self._questions(upcoming)
         while (room := self._most - len(self._waiting)) >= self._portion:
@@ -64,9 +70,12 @@ class LookAhead:
             if not portion:
                 self._pause = max(0, min(self._portion, len(upcoming) // 2) - 1)
                 return
-            for future in self._begun(portion):
-                self._waiting.add(future)
-                future.add_done_callback(self._waiting.discard)
+            self._watch(self._begun(portion))
+
+    def _watch(self, futures: Iterable[Future[Any]]) -> None:
+        for future in futures:
+            self._waiting.add(future)
+            future.add_done_callback(self._waiting.discard)
 
     def _begun(self, portion: Sequence[Question | Conversation]) -> Sequence[Future[Any]]:
         asking = answering(self._session.config)
@@ -80,7 +89,9 @@ class LookAhead:
                 self._seen.add(place)
                 item = self._session.items[place]
                 if isinstance(item, CaseItem):
-                    yield from _questions(item)
+                    questions = _questions(item)
+                    self._judge.expect(item, questions)
+                    yield from questions
 
     def pytest_keyboard_interrupt(self) -> None:
         """Wait for nothing more."""

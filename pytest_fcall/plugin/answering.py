@@ -18,7 +18,7 @@ from pytest_fcall.plugin.models import NamedModel
 from pytest_fcall.plugin.options import options
 from pytest_fcall.plugin.outages import is_outage
 from pytest_fcall.plugin.proxying import NotRecorded
-from pytest_fcall.plugin.sending import Heard, Sending
+from pytest_fcall.plugin.sending import Heard, Sending, result_of
 from pytest_fcall.plugin.sources import Question, Source, Sources
 from pytest_fcall.plugin.words import fail, without_our_frames
 
@@ -155,6 +155,22 @@ class Answering:
             if each.key not in self._held_ahead:
                 self._held_ahead[each.key] = self._sending.start(Conversing(self._config, self).hold(each))
         return [self._held_ahead[each.key] for each in live]
+
+    def arrived(self, wanted: Question | Conversation) -> Answer | None:
+        """What a test will get, if that is there before it asks."""
+        if isinstance(wanted, Conversation):
+            held = self._held_ahead.get(wanted.key)
+            return result_of(held) if held else None
+        if self._sending.is_under_way(wanted.digest):
+            reply = self._sending.arrived(wanted.digest)
+            return Answer(reply) if reply else None
+        return self._recorded(wanted)
+
+    def is_awaited(self, wanted: Question | Conversation) -> bool:
+        """Whether it was asked for ahead and is not there yet."""
+        if isinstance(wanted, Conversation):
+            return wanted.key in self._held_ahead and not self._held_ahead[wanted.key].done()
+        return self._sending.is_awaited(wanted.digest)
 
     def expect(self, requests: int) -> None:
         """Know how many requests are to come, for those who want to know how long it will take."""

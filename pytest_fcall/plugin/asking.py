@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from types import FunctionType
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 import pytest
 
@@ -20,6 +20,9 @@ from pytest_fcall.plugin.models import HOW_TO_NAME_ONE, NamedModel, named_models
 from pytest_fcall.plugin.sources import Asker, Question, Source
 from pytest_fcall.plugin.words import fail
 from pytest_fcall.schema import tool_from_object
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,11 @@ class AskModel:
         """Answer a request; the test ends in words where there is no reply to be had."""
         __tracebackhide__ = True
         return self._answering.answer(self._question(request))
+
+    def ask_ahead(self, requests: Sequence[Request]) -> list[Future[Reply]]:
+        """Ask for answers that will be wanted later."""
+        __tracebackhide__ = True
+        return self._answering.ask_ahead([self._question(request) for request in requests])
 
     def answers(self, requests: Sequence[Request]) -> list[Answer]:
         """Do so for several, at the same time where the model can."""

@@ -13,13 +13,15 @@ from pytest_fcall.matching import judge_transcript, judge_turn
 from pytest_fcall.plugin.answering import Answer
 from pytest_fcall.plugin.conversing import as_case_says
 from pytest_fcall.plugin.extensions import registry
-from pytest_fcall.plugin.opinions import Judging
+from pytest_fcall.plugin.opinions import Judging, opinions_of
 from pytest_fcall.plugin.sampling import Judged
 from pytest_fcall.plugin.standing import engine_of
 from pytest_fcall.tracking.held import transcript_of
 from pytest_fcall.tracking.stanza import Stanza
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from pytest_fcall.plugin.item import CaseItem
 
 
@@ -40,6 +42,13 @@ def judged(item: CaseItem, case: Case, answers: Sequence[Answer]) -> list[Judged
         Judged(answer, each.reply, each.calls, verdict)
         for answer, each, verdict in zip(answers, read, verdicts, strict=True)
     ]
+
+
+def foreseen(item: CaseItem, case: Case, answers: Sequence[Answer]) -> list[Future[Reply]]:
+    """Ask the judge for what the verdicts on these answers will depend on, and do not wait for it."""
+    opinions = opinions_of(item, case)
+    judgings = [_judging(case, _read(item, case, answer)) for answer in answers]
+    return opinions.foresee(judgings, registry(item.config).comparators) if opinions else []
 
 
 def judged_again(item: CaseItem, case: Case, stanza: Stanza) -> Verdict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import pytest
 
@@ -17,6 +17,9 @@ from pytest_fcall.plugin.asking import AskModel, asker_of
 from pytest_fcall.plugin.judge import HOW_TO_NAME_A_JUDGE, is_judged, named_judge
 from pytest_fcall.plugin.words import fail
 from pytest_fcall.reporting.question import content_text
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Judging: TypeAlias = Callable[[Mapping[str, Comparator]], Verdict]
 """Judges something with the operators that it is handed; the same whenever they say the same."""
@@ -56,30 +59,46 @@ class Opinions:
         """
         __tracebackhide__ = True
         while True:
-            hearings = [Hearing(self.known, self.said) for _ in judgings]
-            verdicts = [
-                judging({**comparators, "judge": hearing}) for judging, hearing in zip(judgings, hearings, strict=True)
-            ]
-            heard = dict.fromkeys(point for hearing in hearings for point in hearing.heard)
-            unknown = [point for point in heard if point not in self.known]
-            if not unknown:
+            verdicts, hearings = self._heard(judgings, comparators)
+            if not (unknown := self._unknown(hearings)):
                 return [*map(self._marked, verdicts, hearings)]
             self.ask(unknown)
+
+    def foresee(self, judgings: Sequence[Judging], comparators: Mapping[str, Comparator]) -> list[Future[Reply]]:
+        """Have asked what will come up first, and do not wait for it."""
+        _, hearings = self._heard(judgings, comparators)
+        return self.judge.ask_ahead(self._requests(self._unknown(hearings)))
 
     def ask(self, points: Sequence[Point]) -> Mapping[Point, Opinion]:
         """Put these questions. All that is known is given back."""
         __tracebackhide__ = True
-        requests = [
-            Request(messages(point.asked), settings={**self.judge.settings}, sample=vote)
-            for point in points
-            for vote in range(point.votes)
-        ]
-        answers = self.judge.answers(requests)
+        answers = self.judge.answers(self._requests(points))
         self.answers.extend(answers)
         votes = iter(answers)
         for point in points:
             self.known[point] = majority([_opinion(next(votes).reply) for _ in range(point.votes)])
         return self.known
+
+    def _heard(
+        self, judgings: Sequence[Judging], comparators: Mapping[str, Comparator]
+    ) -> tuple[list[Verdict], list[Hearing]]:
+        hearings = [Hearing(self.known, self.said) for _ in judgings]
+        verdicts = [
+            judging({**comparators, "judge": hearing}) for judging, hearing in zip(judgings, hearings, strict=True)
+        ]
+        return verdicts, hearings
+
+    def _unknown(self, hearings: Sequence[Hearing]) -> list[Point]:
+        heard = dict.fromkeys(point for hearing in hearings for point in hearing.heard)
+        return [point for point in heard if point not in self.known]
+
+    def _requests(self, points: Sequence[Point]) -> list[Request]:
+        settings = {**self.judge.settings}
+        return [
+            Request(messages(point.asked), settings=settings, sample=vote)
+            for point in points
+            for vote in range(point.votes)
+        ]
 
     def _marked(self, verdict: Verdict, hearing: Hearing) -> Verdict:
         if not hearing.heard:

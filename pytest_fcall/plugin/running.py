@@ -11,6 +11,7 @@ import pytest
 from pytest_fcall.core import Request, Verdict
 from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.judge import named_judge
 from pytest_fcall.plugin.models import named_models
 from pytest_fcall.plugin.noted import noted
 from pytest_fcall.plugin.outcome import describe, result_of
@@ -38,7 +39,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
     """Ask ahead of the items, where somebody may be asked at all."""
-    if not session.config.option.collectonly and any(named.live for named in named_models(session.config)):
+    models = (*named_models(session.config), named_judge(session.config))
+    if not session.config.option.collectonly and any(named and named.live for named in models):
         from pytest_fcall.plugin.ahead import LookAhead
 
         session.config.pluginmanager.register(LookAhead(session), "fcall-ahead")

@@ -32,6 +32,12 @@ class Heard(NamedTuple):
     inside: tuple[Inner, ...] = ()
 
 
+def result_of(future: Future[_T]) -> _T | None:
+    """What came of it; None where nothing did, or not yet."""
+    came = future.done() and not future.cancelled() and future.exception() is None
+    return future.result() if came else None
+
+
 class Sending:
     """Asks servers in the dispatcher's thread, and the team's own app where its test runs; keeps what comes back."""
 
@@ -51,6 +57,14 @@ class Sending:
     def is_under_way(self, digest: str) -> bool:
         """Whether a reply was asked for ahead, and no test has taken it yet."""
         return digest in self._ahead
+
+    def arrived(self, digest: str) -> Reply | None:
+        """The reply that was asked for ahead, once it is there."""
+        return result_of(self._ahead[digest]) if digest in self._ahead else None
+
+    def is_awaited(self, digest: str) -> bool:
+        """Whether one was asked for ahead and is not there yet."""
+        return digest in self._ahead and not self._ahead[digest].done()
 
     def ahead(self, backend: Backend, question: Question) -> Future[Reply]:
         """Ask for what a test will want."""

@@ -305,13 +305,23 @@ def test_a_baseline_says_that_a_verdict_is_judged(court: Court, monkeypatch: pyt
     result.stdout.fnmatch_lines(["*(judged)"])
 
 
-def test_the_judge_is_asked_by_each_worker_for_its_own(court: Court) -> None:
-    court.cases(
-        "cases:\n"
-        + "".join(
-            f"  - {{id: c{n}, prompt: Hello {n}, expect: no_call, answer: {{$judge: greets}}}}\n" for n in range(6)
-        )
+def greetings(count: int, statement: str) -> str:
+    """The YAML of cases whose answers are judged."""
+    return "cases:\n" + "".join(
+        f"  - {{id: c{n}, prompt: Hello {n}, expect: no_call, answer: {{$judge: {statement}}}}}\n" for n in range(count)
     )
+
+
+def test_answers_that_are_there_are_judged_ahead_of_their_tests(court: Court) -> None:
+    court.cases(greetings(6, "greets"))
+    court.run().assert_outcomes(passed=6)
+    court.cases(greetings(6, "is short"))
+    with court.exam.answered_from(len(court.exam.server.asked) + 6):
+        court.run().assert_outcomes(passed=6)
+
+
+def test_the_judge_is_asked_by_each_worker_for_its_own(court: Court) -> None:
+    court.cases(greetings(6, "greets"))
     result = court.exam.apart(court.judge, "-n2")
     result.assert_outcomes(passed=6)
     result.stdout.fnmatch_lines(["judge openai:judge: 6 questions about 6 cases, 180 tokens*"])
