@@ -39,7 +39,7 @@ def test_what_a_result_adds_comes_back_as_it_went(scores: tuple[Scored, ...]) ->
     ],
 )
 def test_what_is_no_score_is_refused_by_name(data: object) -> None:
-    with pytest.raises(ValueError, match="^scores: expected "):
+    with pytest.raises(ValueError, match=r"^scores: expected "):
         scores_from_json(data)  # type: ignore[arg-type]  # a file may hold anything
 
 
