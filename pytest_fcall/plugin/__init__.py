@@ -66,10 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_fcall.plugin.run_files import runs_to_keep
 
         runs_to_keep(config)
-    if any(config.getoption(f"fc_{name}") for name in ("suite", "suite_path", "pick", "suite_profile", "suite_mode")):
-        from pytest_fcall.plugin.suites import run_suites
-
-        run_suites(config)
+    choose_suites(config)
     if config.getoption("fc_shard"):
         take_share(config)
     if config.getoption("fc_dry_run"):
@@ -88,6 +85,18 @@ def read_models(config: pytest.Config) -> None:
         from pytest_fcall.plugin.judge import named_judge
 
         named_judge(config)
+
+
+def choose_suites(config: pytest.Config) -> None:
+    """Run the suites that the command line names, and write what their own tools read."""
+    if any(config.getoption(f"fc_{name}") for name in ("suite", "suite_path", "pick", "suite_profile", "suite_mode")):
+        from pytest_fcall.plugin.suites import run_suites
+
+        run_suites(config)
+    if config.getoption("fc_report"):
+        from pytest_fcall.plugin.suite_reports import write_reports
+
+        write_reports(config)
 
 
 def take_share(config: pytest.Config) -> None:

@@ -27,3 +27,10 @@ def add_suite_options(parser: pytest.Parser) -> None:
         choices=("native", "prompt"),
         help="prompt: tell the tools in the suite's own system prompt; native: send them beside it (default)",
     )
+    group.addoption(
+        "--fc-report",
+        action="append",
+        default=[],
+        metavar="SUITE:DIR",
+        help="bfcl:DIR writes answers and verdicts as the suite's own tools keep them, for these to read",
+    )

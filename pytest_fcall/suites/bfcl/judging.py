@@ -29,14 +29,14 @@ class BfclJudge:
     """Judges one case. The row is understood when there is something to judge: most of a suite may not be run."""
 
     def __init__(self, row: Mapping[str, Json], place: Location) -> None:
-        self._row = row
+        self.row = row
         self._place = place
         self._case: BfclCase | None = None
 
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:
         """Judge by the profile of the case."""
         if self._case is None:
-            self._case = case_of(self._row, self._place)
+            self._case = case_of(self.row, self._place)
         if case.rules.profile == "strict":
             return _strict(self._case, case, reply, calls)
         ruling = official(self._case.exam, answer_of(reply, calls)).ruling
@@ -55,6 +55,13 @@ def answer_of(reply: Reply, calls: Calls) -> Answer:
     if calls.calls and calls.malformed is None:
         return Answer("decoded", [{call.name: dict(call.arguments)} for call in calls.calls])
     return Answer("fc" if reply.decoder is None else "undecodable", reply.text)
+
+
+def answer_of_reply(reply: Reply) -> Json:
+    """The answer as a file of results has it: text, or native calls by the names that a wire without dots allows."""
+    if reply.decoder is not None or not reply.tool_calls:
+        return reply.text
+    return [{str(raw.name).replace(".", "_"): _json_text(raw.arguments)} for raw in reply.tool_calls]
 
 
 def _json_text(arguments: Json) -> str:

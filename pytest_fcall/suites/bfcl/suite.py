@@ -10,14 +10,17 @@ from pathlib import Path
 from pytest_fcall.core.case import Case, Condition, Turn
 from pytest_fcall.core.extension import About, Figure, Part
 from pytest_fcall.core.fault import Fault, FaultyCase
+from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.rules import Rules
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.cases import STRINGS, language_of, messages_of
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, GROUPS, Category, categories_of
 from pytest_fcall.suites.bfcl.data import HOW_TO_GET_IT, Row, existing_folder, folder_of, rows_of
 from pytest_fcall.suites.bfcl.fields import objects, text
 from pytest_fcall.suites.bfcl.figures import figures
+from pytest_fcall.suites.bfcl.files import files_of, row_of, table_of
 from pytest_fcall.suites.bfcl.judging import BfclJudge
 from pytest_fcall.suites.bfcl.plain import plain_case
 from pytest_fcall.suites.bfcl.prompt import Prompt
@@ -58,6 +61,18 @@ class BfclSuite:
     def figures(self, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
         """Weight the categories as the leaderboard does."""
         return figures(tallies)
+
+    def row(self, case: Case, reply: Reply, verdict: Verdict) -> Mapping[str, Json]:
+        """Keep of an answer what the files need."""
+        return row_of(case, reply, verdict)
+
+    def files(
+        self, rows: Mapping[str, Sequence[Mapping[str, Json]]], costs: Mapping[str, float | None]
+    ) -> Iterator[tuple[str, str]]:
+        """Write results and scores as the leaderboard's own harness does, which can then read them."""
+        for model, own in rows.items():
+            yield from files_of(model, own)
+        yield table_of(rows, costs)
 
 
 def _read(part: str, path: Path | None, prompt: Prompt | None) -> Iterator[Case | FaultyCase]:

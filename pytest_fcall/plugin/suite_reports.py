@@ -1,0 +1,85 @@
+"""`--fc-report=bfcl:DIR`: answers and verdicts in the files of a suite's own tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from pytest_fcall.core import Case, Json, Model, Reply, Verdict
+from pytest_fcall.plugin.extensions import registry
+from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.reporting.results import Result, Results
+
+Row: TypeAlias = "Mapping[str, Json]"
+
+
+def write_reports(config: pytest.Config) -> None:
+    """Write what the command line asks for, at the end. Raises UsageError for what nobody can write."""
+    folders: dict[str, Path] = {}
+    for text in config.getoption("fc_report"):
+        name, colon, folder = text.partition(":")
+        if not (name.isidentifier() and colon and folder):
+            raise pytest.UsageError(f"--fc-report: {text!r} is no report; write SUITE:DIR, such as bfcl:out")
+        folders[name] = Path(config.invocation_params.dir, folder)
+    config.pluginmanager.register(SuiteReports(config, folders), "fcall-suite-reports")
+
+
+class SuiteReports:
+    """Keeps the rows of suites: where cases run it adds them to reports, and where reports arrive it takes them."""
+
+    def __init__(self, config: pytest.Config, folders: Mapping[str, Path]) -> None:
+        self._config = config
+        self._folders = folders
+        self._rows: dict[str, Row] = {}
+
+    def pytest_sessionstart(self) -> None:
+        """Refuse a suite that has no files of its own, before anything runs."""
+        suites = registry(self._config).suites
+        for name in self._folders:
+            if name not in suites or not hasattr(suites[name], "files"):
+                able = [known for known in suites if hasattr(suites[known], "files")]
+                raise pytest.UsageError(f"--fc-report: {name!r} has no files of its own; {', '.join(able)} has")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Send the row along with the report."""
+        report = yield
+        if isinstance(item, CaseItem) and report.when == "call" and item.sampled is not None:
+            case = item.asked.case if item.asked else None
+            if case is not None and case.suite in self._folders:
+                shown = item.sampled.shown
+                report.fcall_row = self._row(case, shown.reply, shown.verdict)  # type: ignore[attr-defined]
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the row; where a test was run again, the last one counts."""
+        if (row := getattr(report, "fcall_row", None)) is not None:
+            self._rows[report.nodeid] = row
+
+    def pytest_fcall_report(self, results: Results) -> None:
+        """Write the files."""
+        suites = registry(self._config).suites
+        for name, folder in self._folders.items():
+            own = [result for result in results.results if result.suite == name and result.nodeid in self._rows]
+            models: dict[str, list[Result]] = {}
+            for result in sorted(own, key=lambda result: result.place):
+                models.setdefault(Model.by_id(result.model).name, []).append(result)
+            rows = {model: [self._rows[result.nodeid] for result in of_it] for model, of_it in models.items()}
+            files: Callable[..., Iterable[tuple[str, str]]] = suites[name].files  # type: ignore[attr-defined]
+            for place, text in files(rows, {model: _cost(of_it) for model, of_it in models.items()}) if rows else ():
+                path = folder / place
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+
+    def _row(self, case: Case, reply: Reply, verdict: Verdict) -> Row:
+        row: Callable[..., Row] = registry(self._config).suites[case.suite].row  # type: ignore[attr-defined]
+        return row(case, reply, verdict)
+
+
+def _cost(results: Iterable[Result]) -> float | None:
+    """What all of them cost; None where that of one is not known."""
+    costs = [result.cost for result in results]
+    return None if None in costs else sum(cost for cost in costs if cost is not None)

@@ -1,0 +1,166 @@
+"""Results and scores in the files of the leaderboard's own harness, for its tools to read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean, stdev
+
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Verdict
+from pytest_fcall.suites.bfcl.figures import figures
+from pytest_fcall.suites.bfcl.judging import BfclJudge, answer_of_reply
+
+Row = Mapping[str, Json]
+
+_PERCENT = {
+    "non-live AST": "Non-Live AST Acc",
+    "live": "Live Acc",
+    "multi-turn": "Multi Turn Acc",
+    "irrelevance": "Irrelevance Detection",
+}
+_CATEGORIES = {
+    "multiple": "Non-Live Multiple AST",
+    "parallel": "Non-Live Parallel AST",
+    "parallel_multiple": "Non-Live Parallel Multiple AST",
+    "live_simple": "Live Simple AST",
+    "live_multiple": "Live Multiple AST",
+    "live_parallel": "Live Parallel AST",
+    "live_parallel_multiple": "Live Parallel Multiple AST",
+    "live_relevance": "Relevance Detection",
+}
+_COLUMNS = (
+    *("Rank", "Overall Acc", "Model", "Model Link", "Total Cost ($)"),
+    *("Latency Mean (s)", "Latency Standard Deviation (s)", "Latency 95th Percentile (s)"),
+    *("Non-Live AST Acc", "Non-Live Simple AST", "Non-Live Multiple AST", "Non-Live Parallel AST"),
+    *("Non-Live Parallel Multiple AST", "Live Acc", "Live Simple AST", "Live Multiple AST", "Live Parallel AST"),
+    *("Live Parallel Multiple AST", "Multi Turn Acc", "Multi Turn Base", "Multi Turn Miss Func"),
+    *("Multi Turn Miss Param", "Multi Turn Long Context", "Web Search Acc", "Web Search Base"),
+    *("Web Search No Snippet", "Memory Acc", "Memory KV", "Memory Vector", "Memory Recursive Summarization"),
+    *("Relevance Detection", "Irrelevance Detection", "Format Sensitivity Max Delta"),
+    *("Format Sensitivity Standard Deviation", "Organization", "License"),
+    "Non-Live Exec Acc",
+)
+"""Those of its table; its command `scores` asks for the last one, too, though its own table lacks it."""
+
+
+def row_of(case: Case, reply: Reply, verdict: Verdict) -> dict[str, Json]:
+    """What is kept of one answer: the row of results, and what the row of scores adds where it is wrong."""
+    usage = reply.usage
+    row: dict[str, Json] = {
+        "category": case.category,
+        "native": reply.decoder is None,
+        "result": {
+            "id": case.id,
+            "result": answer_of_reply(reply),
+            "input_token_count": usage.input_tokens if usage else None,
+            "output_token_count": usage.output_tokens if usage else None,
+            "latency": reply.seconds,
+        },
+    }
+    if not verdict.valid:
+        asked = case.judge.row if isinstance(case.judge, BfclJudge) else {}
+        row["wrong"] = {
+            "error": [reason.message for reason in verdict.reasons],
+            "error_type": verdict.error_type,
+            "prompt": {name: asked.get(name) for name in ("id", "question", "function")},
+            "possible_answer": asked.get("ground_truth"),
+        }
+    return row
+
+
+def files_of(model: str, rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    """The files of one model, each with its path. Those of native calls have `-FC` in their model's name."""
+    name = _named(model, rows)
+    folder = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
+    for category in dict.fromkeys(str(row["category"]) for row in rows):
+        own = [row for row in rows if row["category"] == category]
+        place = f"{folder}/{'live' if category.startswith('live') else 'non_live'}/BFCL_v4_{category}"
+        yield f"result/{place}_result.json", _lines([_mapping(row["result"]) for row in own])
+        yield f"score/{place}_score.json", _lines(_scores(name, category, own))
+
+
+def table_of(models: Mapping[str, Sequence[Row]], costs: Mapping[str, float | None]) -> tuple[str, str]:
+    """The table of all models, best first, with its path."""
+    told = sorted((_line(model, rows, costs.get(model)) for model, rows in models.items()), key=_overall, reverse=True)
+    lines = [{**line, "Rank": str(rank)} for rank, line in enumerate(told, 1)]
+    cells = [_COLUMNS, *([line.get(column, "N/A").replace(",", " ") for column in _COLUMNS] for line in lines)]
+    return "score/data_overall.csv", "\n".join(map(",".join, cells)) + "\n"
+
+
+def _named(model: str, rows: Sequence[Row]) -> str:
+    """The leaderboard's name for a model: one that is asked in native calls ends in `-FC`."""
+    return f"{model}-FC" if all(row["native"] for row in rows) else model
+
+
+def _scores(model: str, category: str, rows: Sequence[Row]) -> Iterator[Row]:
+    right = sum("wrong" not in row for row in rows)
+    yield {"accuracy": right / len(rows), "correct_count": right, "total_count": len(rows)}
+    for row in rows:
+        if "wrong" in row:
+            result = _mapping(row["result"])
+            yield {
+                "id": result["id"],
+                "model_name": model,
+                "test_category": category,
+                "valid": False,
+                **_mapping(row["wrong"]),
+                "model_result_raw": result["result"],
+            }
+
+
+def _line(model: str, rows: Sequence[Row], cost: float | None) -> dict[str, str]:
+    tallies = {
+        category: (sum("wrong" not in row for row in own), len(own))
+        for category in dict.fromkeys(str(row["category"]) for row in rows)
+        if (own := [row for row in rows if row["category"] == category])
+    }
+    shares = {figure.name: figure.share for figure in figures(tallies)}
+    overall = next((share for name, share in shares.items() if name.startswith("overall")), 0.0)
+    seconds = sorted(float(s) for row in rows if isinstance(s := _mapping(row["result"])["latency"], int | float))
+    simple = [_share(tallies.get(f"simple_{name}", (0, 0))) for name in ("python", "java", "javascript")]
+    return {
+        "Model": _named(model, rows),
+        "Overall Acc": _percent(overall),
+        **({"Total Cost ($)": f"{cost:.2f}"} if cost is not None else {}),
+        **_latencies(seconds),
+        **{column: _percent(shares.get(name)) for name, column in _PERCENT.items()},
+        **{column: _percent(_share(tallies.get(name, (0, 0)))) for name, column in _CATEGORIES.items()},
+        "Non-Live Simple AST": _percent(None if None in simple else fmean(share or 0.0 for share in simple)),
+    }
+
+
+def _latencies(seconds: Sequence[float]) -> dict[str, str]:
+    if len(seconds) < 2:
+        return {}
+    place = 0.95 * (len(seconds) - 1)
+    low, high = seconds[int(place)], seconds[min(int(place) + 1, len(seconds) - 1)]
+    return {
+        "Latency Mean (s)": f"{fmean(seconds):.2f}",
+        "Latency Standard Deviation (s)": f"{stdev(seconds):.2f}",
+        "Latency 95th Percentile (s)": f"{low + (high - low) * (place - int(place)):.2f}",
+    }
+
+
+def _share(pair: tuple[int, int]) -> float | None:
+    right, asked = pair
+    return right / asked if asked else None
+
+
+def _percent(share: float | None) -> str:
+    return "N/A" if share is None else f"{share * 100:.2f}%"
+
+
+def _overall(line: Mapping[str, str]) -> float:
+    return float(line["Overall Acc"].removesuffix("%"))
+
+
+def _lines(rows: Iterator[Row] | Sequence[Row]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=True) + "\n" for row in rows)
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
