@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fcall.core.call import Call
 from pytest_fcall.core.environment import Executed
-from pytest_fcall.core.expectation import Expectation, ExpectedCall
+from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall
 from pytest_fcall.core.following import Known, Named, Seen
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.reply import Reply
@@ -77,12 +77,14 @@ class _Side:
     """The same for one alternative."""
 
     def __init__(self, expectation: Expectation | None, exam: Exam, known: Known) -> None:
-        self.expectation = expectation or Expectation(extra="allow")
+        expectation = expectation or Expectation(extra="allow")
+        self.expectation = replace(expectation, never=_decided(expectation.never))
         self.expected = [call for stage in self.expectation.stages for call in stage]
         self.known = dict(known)
         self.strays = 0
         """Calls that nothing lets in."""
         self._exam = exam
+        self._rules = replace(exam.rules, never=_decided(exam.rules.never))
         self._fits: list[list[int]] = [[] for _ in self.expected]
         self._owner: dict[int, int] = {}
         self._answered = [0] * len(self.expected)
@@ -96,7 +98,7 @@ class _Side:
         return cover([each.times for each in self.expected], self._fits, ()) is not None
 
     def take(self, calls: Sequence[Call], effects: Collection[str]) -> list[Seen]:
-        comparison = Comparison(calls, self._exam.tools, self._exam.rules, self._exam.comparators, effects)
+        comparison = Comparison(calls, self._exam.tools, self._rules, self._exam.comparators, effects)
         alarms = Alarms(self.expectation, comparison)
         start = self._made
         for index in range(len(calls)):
@@ -166,6 +168,11 @@ def _unjudged(expected: ExpectedCall) -> ExpectedCall:
     return replace(
         expected, arguments={**(expected.arguments or {}), **dict.fromkeys(judged, Operator("ignore", True))}
     )
+
+
+def _decided(never: Sequence[CallPattern]) -> tuple[CallPattern, ...]:
+    """The calls that are forbidden whatever a model that judges will say."""
+    return tuple(each for each in never if not _is_judged(each.arguments))
 
 
 def _is_judged(pattern: Pattern) -> bool:

@@ -387,6 +387,25 @@ def test_a_conversation_is_judged_when_it_is_over(court: Court) -> None:
     result.stdout.fnmatch_lines(["*'is in Italy' is not true of it, says the judge: it is in Georgia (judged)"])
 
 
+@pytest.mark.parametrize("beside", ["never: [{get_weather: {city: {$judge: is far}}}]", ""])
+@pytest.mark.parametrize("extra", ["", "allow: [{get_weather: {city: {$judge: is in Norway}}}]"])
+def test_a_conversation_goes_on_where_only_the_judge_knows(court: Court, beside: str, extra: str) -> None:
+    expected = "" if extra else "get_weather: {city: Oslo}, returns: sunny"
+    more = ", ".join(filter(None, [f"calls: [{{{expected}}}]" if expected else "calls: []", beside, extra]))
+    court.cases(
+        f"""
+        cases:
+          - id: near
+            prompt: '{called("Oslo")}'
+            stubs: {{get_weather: sunny}}
+            expect: {{{more}}}
+            answer: {{$contains: sunny}}
+        """
+    )
+    court.says = {"is far": no("it is near")}
+    court.run().assert_outcomes(passed=1)
+
+
 def test_recorded_judgements_are_exported_beside_the_case(court: Court) -> None:
     from tests.integration.command import fcall
 
