@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcall.cases import read_case_text
+from pytest_fcall.cases import Extensions, read_case_text
 from pytest_fcall.cases.picking import Pick, read_pick
 from pytest_fcall.cases.suite import suite_and_parts
 from pytest_fcall.cli.counting import count
 from pytest_fcall.core import Case, FaultyCase
 from pytest_fcall.core.extension import About, Suite, about_of
 from pytest_fcall.reporting import safe_line
+from pytest_fcall.suites.operators import SUITE_OPERATORS
 from pytest_fcall.suites.table import SUITES
 from pytest_fcall.suites.writing import packed, written
 
@@ -87,7 +88,7 @@ def _write(cases: Sequence[Case], category: str, about: About, folder: Path) -> 
     sound, left_out = _sayable(cases)
     folder.mkdir(parents=True, exist_ok=True)
     for number, own in enumerate(packed(sound), 1):
-        path = folder / f"{category}{f'_{number}' if number > 1 else ''}.fc.yaml"
+        path = folder / f"{category.replace('/', '_')}{f'_{number}' if number > 1 else ''}.fc.yaml"
         licence = f", {about.licence}" if about.licence else ""
         with path.open("x", encoding="utf-8") as file:
             file.write(written(own, f"{category} of {about.title}{licence}"))
@@ -99,8 +100,10 @@ def _sayable(cases: Sequence[Case]) -> tuple[list[Case], list[FaultyCase]]:
     """Read each case as it would be written: some contradict their own tools, and a case file may not."""
     sound: list[Case] = []
     left_out: list[FaultyCase] = []
+    known = Extensions(comparators=frozenset(SUITE_OPERATORS))
     for case in cases:
-        (entry,) = read_case_text(written([case], case.id), Path("case.fc.yaml"), root=Path()).entries
+        text = written([case], case.id)
+        (entry,) = read_case_text(text, Path("case.fc.yaml"), root=Path(), extensions=known).entries
         if isinstance(entry, FaultyCase):
             left_out.append(replace(entry, id=case.id))
         else:

@@ -72,7 +72,12 @@ def _case(case: Case, offered: Sequence[str]) -> Iterator[str]:
         case messages:
             yield "    messages:"
             yield from (f"      - {_flow(message)}" for message in messages)
-    yield from _expectation(turn.expect)
+    if case.tags:
+        yield f"    tags: {_flow(case.tags)}"
+    if turn.answer is not None:
+        yield f"    answer: {_flow(_pattern(turn.answer))}"
+    if turn.expect is not None or turn.answer is None:
+        yield from _expectation(turn.expect)
 
 
 def _expectation(expect: Expectation | None) -> Iterator[str]:

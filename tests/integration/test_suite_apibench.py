@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 
 DOCUMENT = {"domain": "Vision", "api_call": "torch.hub.load(repo_or_dir='zoo/vision', model='tinynet')"}
@@ -55,3 +56,13 @@ def test_a_suite_without_a_file_is_named_on_the_command_line(hub: Shop) -> None:
     result = hub.run("--fc-model=python:writer:right", "--fc-suite=apibench:torchhub", "--fc-suite-path=hub")
 
     assert result.parseoutcomes()["passed"] >= 1
+
+
+@pytest.mark.parametrize(("app", "outcomes"), [("right", {"passed": 1}), ("wrong", {"failed": 1})])
+def test_an_imported_case_is_judged_alike(hub: Shop, app: str, outcomes: dict[str, int]) -> None:
+    done = fcall(hub.pytester.path, "import", "apibench:torchhub", "--path", "hub", "--out", "taken")
+    assert done.returncode == 0, done.stderr
+
+    result = hub.run(f"--fc-model=python:writer:{app}", "taken/torchhub_Vision.fc.yaml")
+
+    result.assert_outcomes(**outcomes)

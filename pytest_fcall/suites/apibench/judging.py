@@ -37,6 +37,10 @@ class Rules:
         """Ours."""
         return StrictRule(self._files.apis)
 
+    def calls_of(self, domain: str) -> tuple[str, ...]:
+        """How the APIs of a domain are called."""
+        return tuple(api.call for api in self._files.apis if api.domain == domain)
+
     @cached_property
     def original(self) -> OriginalRule:
         """That of the original scripts, with their parser where it is at hand."""
@@ -51,6 +55,11 @@ class ApiJudge:
     def __init__(self, rules: Rules, right: Api) -> None:
         self._rules = rules
         self._right = right
+
+    @property
+    def right_calls(self) -> list[str]:
+        """All that is right: the very API first."""
+        return list(dict.fromkeys((self._right.call, *self._rules.calls_of(self._right.domain))))
 
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:  # noqa: ARG002  the answer is text
         """Judge by the profile of the case: `bfcl` is for the original rule here, mistakes included."""

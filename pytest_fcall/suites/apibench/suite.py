@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -45,6 +46,11 @@ class ApiBenchSuite:
             raise ValueError(f"the data of the suite apibench is in no package: {HOW_TO_GET_IT}")
         for name in [part] if part else HUBS:
             yield from _cases(name, path)
+
+    def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
+        """The same cases with all that is right in them: each call of the right domain."""
+        for case in self.cases(part, path):
+            yield _plain(case) if isinstance(case, Case) else case
 
     def figures(self, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
         """Domain accuracy, hub by hub: the categories of a hub are its domains."""
@@ -98,6 +104,14 @@ def _case(part: str, question: Question, files: HubFiles, rules: Rules, document
         tags=tags_of(asked_in(question.text)),
         judge=ApiJudge(rules, right),
     )
+
+
+def _plain(case: Case) -> Case:
+    if not isinstance(case.judge, ApiJudge):
+        return case
+    (turn,) = case.turns
+    answer = Operator("api_call", case.judge.right_calls)
+    return replace(case, turns=(replace(turn, answer=answer),), judge=None)
 
 
 def _count(name: str, path: Path | None) -> int | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.core import Calls, Case, FaultyCase, Json, Reply
+from pytest_fcall.core import Calls, Case, FaultyCase, Json, Operator, Reply
 from pytest_fcall.core.operators import OPERATORS
 from pytest_fcall.suites.apibench.constraints import tags_of
 from pytest_fcall.suites.apibench.operator import api_call
@@ -156,6 +156,18 @@ def test_replies_are_judged_by_the_rule_of_the_profile(
     assert "".join(reason.message for reason in verdict.reasons).startswith(why)
     theirs = replace(case, rules=replace(case.rules, profile="bfcl"))
     assert case.judge(theirs, Reply(answer), Calls()).valid is original
+
+
+@pytest.mark.parametrize(("answer", "strict", "original", "why"), ANSWERS)
+def test_a_plain_case_says_all_that_its_judge_knows(
+    data: Path, answer: str, strict: bool, original: bool, why: str
+) -> None:
+    (case, *_) = [case for case in ApiBenchSuite().plain("torchhub", data) if case.id == "torchhub_1"]
+    assert isinstance(case, Case)
+    assert case.judge is None
+    expected = case.turns[0].answer
+    assert isinstance(expected, Operator)
+    assert (api_call(expected.operand, {}, answer) is None) is strict
 
 
 def test_domain_accuracy_is_told_for_each_hub() -> None:
