@@ -81,7 +81,7 @@ def read_models(config: pytest.Config) -> None:
         from pytest_fcall.plugin.models import named_models
 
         named_models(config)
-    if config.getoption("fc_judge") or config.getini("fc_judge"):
+    if judge_is_named(config):
         from pytest_fcall.plugin.judge import named_judge
 
         named_judge(config)
@@ -133,6 +133,11 @@ def models_are_named(config: pytest.Config) -> bool:
     return bool(config.getoption("fc_model") or config.getini("fc_model"))
 
 
+def judge_is_named(config: pytest.Config) -> bool:
+    """Whether either of them names a model that judges."""
+    return bool(config.getoption("fc_judge") or config.getini("fc_judge"))
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Refuse what other plugins add under a name that is taken, before anything runs."""
     hook = session.config.hook
@@ -164,12 +169,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Say which models sit the exam, and who named them."""
-    if not models_are_named(config):
-        return []
-    from pytest_fcall.plugin.models import header
+    """Say which models sit the exam, which one judges, and who named them."""
+    lines: list[str] = []
+    if models_are_named(config):
+        from pytest_fcall.plugin.models import header
 
-    return header(config)
+        lines += header(config)
+    if judge_is_named(config):
+        from pytest_fcall.plugin.judge import judge_header
+
+        lines += judge_header(config)
+    return lines
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile | None:

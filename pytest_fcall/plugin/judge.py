@@ -34,6 +34,14 @@ def is_judged(case: Case) -> bool:
     return any(operator.name == "judge" for operator in operators_of(case))
 
 
+def judge_header(config: pytest.Config) -> list[str]:
+    """What the run says of its judge before it starts."""
+    from pytest_fcall.reporting.header import judge_line
+
+    named = named_judge(config)
+    return [judge_line(named.model.id, origin=named.origin, live=named.live)] if named else []
+
+
 def _read(config: pytest.Config) -> NamedModel | None:
     if typed := str(config.getoption("fc_judge") or "").strip():
         model = parse_model(typed, OPTION, config.rootpath)

@@ -19,7 +19,16 @@ def header_lines(
     if not models:
         return ["fcall: no model named (--fc-model=KIND:NAME, ini fc_model, or a fixture fc_model of your own)"]
     lines = [f"fcall: {', '.join(map(safe_line, models))} ({safe_line(origin)})"]
-    about = f"profile {safe_line(profile)}, {'live' if live else 'from recordings only'}"
+    about = f"profile {safe_line(profile)}, {_answering(live)}"
     if len(lines[0]) + len(about) + 2 <= width:
         return [f"{lines[0]}, {about}"]
     return [head(lines[0], width), head(f"       {about}", width)]
+
+
+def judge_line(model: str, *, origin: str, live: bool) -> str:
+    """Say the same of the model that judges."""
+    return f"fcall: judge {safe_line(model)} ({safe_line(origin)}), {_answering(live)}"
+
+
+def _answering(live: bool) -> str:
+    return "live" if live else "from recordings only"

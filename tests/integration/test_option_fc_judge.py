@@ -78,7 +78,9 @@ def saying(name: str, **arguments: object) -> str:
 
 def test_the_judge_sees_statement_value_and_what_the_user_said(court: Court) -> None:
     court.cases(POLITE)
-    court.run().assert_outcomes(passed=1)
+    result = court.run()
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["fcall: judge openai:judge (command line), live"])
     assert court.questions() == [{"statement": "greets back", "value": "You said: Hello!", "user": "Hello!"}]
 
 

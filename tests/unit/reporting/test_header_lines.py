@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pytest_fcall.reporting import header_lines
+from pytest_fcall.reporting.header import judge_line
 
 
 def test_the_header_names_models_and_where_they_come_from() -> None:
@@ -25,3 +26,10 @@ def test_without_a_model_the_header_says_how_to_name_one() -> None:
 
 def test_hostile_names_are_made_safe() -> None:
     assert header_lines(["a:\x1b[2J"], origin="x", live=True)[0].startswith("fcall: a:\\x1b[2J (x)")
+
+
+def test_the_judge_is_named_like_the_models() -> None:
+    line = judge_line("openai:gpt-5.2\x1b", origin="command line", live=True)
+    assert line == "fcall: judge openai:gpt-5.2\\x1b (command line), live"
+    line = judge_line("openai:gpt-5.2", origin="configuration", live=False)
+    assert line == "fcall: judge openai:gpt-5.2 (configuration), from recordings only"
