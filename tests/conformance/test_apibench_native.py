@@ -1,0 +1,92 @@
+"""APIBench in its own files: all of it is read, retrieved for and judged as was published.
+
+The files are not ours to pass on: FCALL_CORPUS names a folder that holds them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import pytest
+
+from pytest_fcall.core import Calls, Case, Operator, Reply
+from pytest_fcall.suites.apibench.files import hub_files
+from pytest_fcall.suites.apibench.operator import api_call
+from pytest_fcall.suites.apibench.prompt import asked_in, bm25_of
+from pytest_fcall.suites.apibench.strict import calls_in
+from pytest_fcall.suites.apibench.suite import ApiBenchSuite
+from pytest_fcall.suites.json_lines import opened
+
+CORPUS = Path(os.environ.get("FCALL_CORPUS") or "no-corpus").absolute()
+NATIVE = CORPUS / "native" / "apibench"
+COUNTS = {"torchhub": 186, "tensorflowhub": 685, "huggingface": 904}
+
+pytestmark = pytest.mark.skipif(not NATIVE.is_dir(), reason="FCALL_CORPUS names no folder with the files of APIBench")
+
+
+def cases(part: str) -> list[Case]:
+    return [case for case in ApiBenchSuite().plain(part, NATIVE) if isinstance(case, Case)]
+
+
+def answers() -> Iterator[dict[str, Any]]:
+    with opened(CORPUS / "apibench_verdicts.jsonl.gz") as stream:
+        yield from map(json.loads, stream)
+
+
+def test_all_questions_are_read_in_no_time() -> None:
+    start = process_time()
+    found = [case for case in ApiBenchSuite().cases("", NATIVE) if isinstance(case, Case)]
+    assert process_time() - start < 1
+    assert len({case.id for case in found}) == len(found) == sum(COUNTS.values())
+
+
+@pytest.mark.parametrize("setting", ["", "_bm25", "_oracle"])
+@pytest.mark.parametrize("hub", COUNTS)
+def test_no_question_of_a_hub_is_left_out(hub: str, setting: str) -> None:
+    assert len(cases(f"{hub}{setting}")) == COUNTS[hub]
+
+
+@pytest.mark.parametrize(("hub", "least"), [("torchhub", 180), ("tensorflowhub", 685), ("huggingface", 800)])
+def test_bm25_finds_the_document_of_the_published_prompt(hub: str, least: int) -> None:
+    files = hub_files(hub, NATIVE)
+    retriever = bm25_of(files.apis)
+    found = 0
+    for plain, published in zip(files.asked("0_shot"), files.asked("bm25"), strict=True):
+        (place,) = retriever.top(plain.text, 1)
+        document = published.text.removeprefix(asked_in(published.text)).replace("\\", "")
+        found += files.apis[place].call.replace("\\", "") in document
+    assert found >= least
+
+
+@pytest.mark.parametrize("hub", COUNTS)
+def test_what_is_right_is_right(hub: str) -> None:
+    for case in ApiBenchSuite().cases(hub, NATIVE):
+        assert isinstance(case, Case)
+        assert case.judge is not None
+        answer = case.turns[0].answer
+        assert isinstance(answer, Operator)
+        right = str(answer.operand)
+        # Some of the calls are commands of a shell, or lack a quote.
+        if calls_in(right):
+            assert case.judge(case, Reply(f"<<<api_call>>>: {right}"), Calls()).valid, case.id
+
+
+def test_an_imported_question_is_judged_as_the_suite_judges_it() -> None:
+    judged = {case.id: case for hub in COUNTS for case in ApiBenchSuite().cases(hub, NATIVE) if isinstance(case, Case)}
+    plain = {case.id: case.turns[0].answer for hub in COUNTS for case in cases(hub)}
+    different = []
+    for row in islice(answers(), 0, None, 7):
+        case = judged[f"{row['hub']}_{row['question_id']}"]
+        operator = plain[case.id]
+        assert case.judge is not None
+        assert isinstance(operator, Operator)
+        valid = case.judge(case, Reply(row["response"]), Calls()).valid
+        if valid is not (api_call(operator.operand, {}, row["response"]) is None):
+            different.append((row["setting"], case.id))
+    assert different == []
