@@ -31,11 +31,12 @@ from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.settings import settings
 from pytest_fcall.cases.tool_entries import pick
 from pytest_fcall.cases.toolbox import Toolbox
+from pytest_fcall.cases.wire import wire
 from pytest_fcall.core import CallPattern, Case, Condition, MatchRule, Message, Rules, Samples, Tool, Turn
 
 _CHECKS = ("expect", "answer", "state", "result")
 _SAID = ("prompt", "messages")
-CASE_KEYS = frozenset(("id", "matrix", "turns", "tools", "match", *_SAID, *_CHECKS, *OPTION_KEYS))
+CASE_KEYS = frozenset(("id", "matrix", "turns", "tools", "match", "wire", *_SAID, *_CHECKS, *OPTION_KEYS))
 _NO_ROW: Mapping[str, Node] = MappingProxyType({})
 TURN_KEYS = frozenset(("user", *_CHECKS))
 
@@ -97,6 +98,7 @@ def read_case(
         decoder=options.one("decoder", decoder),
         retrieve=options.one("retrieve", retrieval),
         world=world,
+        wire=wire(entries["wire"][1], scope) if "wire" in entries else None,
         mode=mode,
     )
 
@@ -145,7 +147,7 @@ def _rules(options: Options, scope: Scope) -> Rules:
 def _turns(place: Node, entries: Entries, options: Options, scope: Scope) -> tuple[Turn, ...]:
     system = options.one("system", _system)
     if "turns" not in entries:
-        return (_turn(place, _said(place, entries, system, scope), entries, scope, needs_check=True),)
+        return (_turn(place, _said(place, entries, system, scope), entries, scope, needs_check="wire" not in entries),)
     for name in (*_SAID, *_CHECKS):
         if name in entries:
             key = entries[name][0]

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.fault import Location
+from pytest_fcall.core.inner import WireExpectation
 from pytest_fcall.core.judge import Judge
 from pytest_fcall.core.pattern import Pattern
 from pytest_fcall.core.rules import Rules
@@ -101,6 +102,8 @@ class Case:
     settings: Mapping[str, Json] = field(default_factory=dict, repr=False)
     decoder: str | None = None
     world: World | None = None
+    wire: WireExpectation | None = None
+    """What an app may ask of models on its way; says nothing of models that are asked themselves."""
     mode: Literal["request", "conversation"] = "request"
     """A `conversation` needs more than one request: turns, canned results, an environment."""
     retrieve: Retrieval | None = None

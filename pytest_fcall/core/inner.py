@@ -18,6 +18,8 @@ class Inner:
     """The name that the app asked by; empty where it asked for something else than an answer, such as embeddings."""
     request: Request
     reply: Reply
+    priced_as: str = ""
+    """By which name prices know the model, such as `openai:gpt-5.2`."""
     recorded: float | None = None
     """When the reply was recorded if that was not now, in seconds since 1970."""
 

@@ -15,6 +15,10 @@ def operators_of(case: Case) -> Iterator[Operator]:
         if turn.expect is not None:
             yield from _of_expectation(turn.expect)
         yield from operators_in([turn.answer, turn.state, turn.result])
+    if case.wire is not None:
+        wire = case.wire
+        yield from operators_in([wire.count, wire.tools, wire.models, wire.tokens, wire.cost])
+        yield from _of_expectation(wire.calls or Expectation())
     yield from operators_in([rule.operator for rule in case.rules.match])
     yield from _of_calls(case.rules.never)
 

@@ -36,8 +36,8 @@ class Answer:
     """Of a conversation, the last one."""
     recorded: float | None = None
     transcript: Transcript | None = None
-    inside: tuple[Inner, ...] = ()
-    """What an app asked of models on the way to it."""
+    inside: tuple[Inner, ...] | None = None
+    """What an app asked of models on the way to it; None where that is not known, or it was no app."""
 
     @property
     def replies(self) -> Sequence[Reply]:
@@ -205,11 +205,12 @@ class Answering:
         found = self._kept.find(question, live=source.named.live and not self._options.replay)
         if found is None:
             return None
-        return Answer(found.reply, found.moment if found.moment < self._kept.started else None)
+        moment = found.moment if found.moment < self._kept.started else None
+        return Answer(found.reply, moment, inside=() if source.is_app else None)
 
     def _answer(self, heard: Heard) -> Answer:
         """The answer of whom was asked; it is a recorded one where an app that asks models had all from recordings."""
-        moments = [inner.recorded for inner in heard.inside]
+        moments = [inner.recorded for inner in heard.inside or ()]
         known = [moment for moment in moments if moment is not None and moment < self._kept.started]
         recorded = min(known) if known and len(known) == len(moments) else None
         return Answer(heard.reply, recorded, inside=heard.inside)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from pytest_fcall.core import Case, Expectation, Follower, Known, Reply, Request, Unanswered
+from pytest_fcall.core import Case, Expectation, Follower, Inner, Known, Reply, Request, Unanswered
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching import Exam, Following
 from pytest_fcall.plugin.extensions import registry
@@ -17,7 +17,7 @@ from pytest_fcall.plugin.words import fail
 from pytest_fcall.plugin.worlds import environment_ground
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from pytest_fcall.conversation.dialogue import Ground
     from pytest_fcall.conversation.user import Talk
@@ -53,8 +53,8 @@ class Conversing:
         from pytest_fcall.plugin.answering import Answer
 
         __tracebackhide__ = True
-        moments: list[float | None] = []
-        ground = self._ground(conversation, moments)
+        heard: list[Answer] = []
+        ground = self._ground(conversation, heard)
         try:
             transcript = await hold(conversation.case, conversation.first, ground)
         except NotRecorded as missing:
@@ -64,9 +64,9 @@ class Conversing:
             fail(f"{conversation.case.id}: {error}")
         except WorldFailed as error:
             fail(f"{conversation.case.id}: {error}")
-        return Answer(transcript.steps[-1].reply, _recorded(moments), transcript)
+        return Answer(transcript.steps[-1].reply, _recorded(heard), transcript, _inside(heard))
 
-    def _ground(self, conversation: Conversation, moments: list[float | None]) -> Ground:
+    def _ground(self, conversation: Conversation, heard: list[Answer]) -> Ground:
         from pytest_fcall.conversation.dialogue import Ground
 
         case, known = conversation.case, registry(self.config)
@@ -76,18 +76,18 @@ class Conversing:
             return Following(expectation, exam, names)
 
         return Ground(
-            ask=self._asks(conversation.source, conversation.asker, moments),
+            ask=self._asks(conversation.source, conversation.asker, heard),
             decode=lambda reply: decode(as_case_says(case, reply), case.tools, known.decoders),
             follow=follow,
             open_environment=self._opens(case.world, conversation) if case.world and case.world.environment else None,
-            talk=self._talk(case.world.user, conversation, moments) if case.world and case.world.user else None,
+            talk=self._talk(case.world.user, conversation, heard) if case.world and case.world.user else None,
         )
 
-    def _asks(self, source: Source, asker: Asker, moments: list[float | None]) -> Callable[[Request], Awaitable[Reply]]:
+    def _asks(self, source: Source, asker: Asker, heard: list[Answer]) -> Callable[[Request], Awaitable[Reply]]:
         async def ask(request: Request) -> Reply:
             __tracebackhide__ = True
             answer = await self.answering.answer_async(Question.of(source, request, asker))
-            moments.append(answer.recorded)
+            heard.append(answer)
             return answer.reply
 
         return ask
@@ -101,11 +101,11 @@ class Conversing:
 
         return opened
 
-    def _talk(self, user: User, conversation: Conversation, moments: list[float | None]) -> Talk:
+    def _talk(self, user: User, conversation: Conversation, heard: list[Answer]) -> Talk:
         from pytest_fcall.conversation.user import talk_of
 
         source = self._player(user.model, conversation.source) if user.model else conversation.source
-        return talk_of(user, self._asks(source, conversation.asker, moments), source.settings)
+        return talk_of(user, self._asks(source, conversation.asker, heard), source.settings)
 
     def _player(self, name: str, under_test: Source) -> Source:
         """The model that plays a user; it is asked only where the model under test may be."""
@@ -121,7 +121,13 @@ def as_case_says(case: Case, reply: Reply) -> Reply:
     return replace(reply, decoder=case.decoder) if case.decoder else reply
 
 
-def _recorded(moments: list[float | None]) -> float | None:
+def _recorded(heard: Sequence[Answer]) -> float | None:
     """When the oldest reply was recorded, where none was given now."""
-    known = [moment for moment in moments if moment is not None]
-    return min(known) if known and len(known) == len(moments) else None
+    known = [answer.recorded for answer in heard if answer.recorded is not None]
+    return min(known) if known and len(known) == len(heard) else None
+
+
+def _inside(heard: Sequence[Answer]) -> tuple[Inner, ...] | None:
+    """What an app asked of models in all its steps."""
+    known = [answer.inside for answer in heard if answer.inside is not None]
+    return tuple(inner for inside in known for inner in inside) if known else None

@@ -13,6 +13,7 @@ from pytest_fcall.matching import judge_transcript, judge_turn
 from pytest_fcall.plugin.answering import Answer
 from pytest_fcall.plugin.conversing import as_case_says
 from pytest_fcall.plugin.extensions import registry
+from pytest_fcall.plugin.inside import with_wire
 from pytest_fcall.plugin.opinions import Judging, opinions_of
 from pytest_fcall.plugin.sampling import Judged
 from pytest_fcall.plugin.standing import engine_of
@@ -39,7 +40,7 @@ def judged(item: CaseItem, case: Case, answers: Sequence[Answer]) -> list[Judged
     read = [_read(item, case, answer) for answer in answers]
     verdicts = _verdicts(item, case, read)
     return [
-        Judged(answer, each.reply, each.calls, verdict)
+        Judged(answer, each.reply, each.calls, with_wire(item.config, case, answer, verdict))
         for answer, each, verdict in zip(answers, read, verdicts, strict=True)
     ]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import pytest
 
 
@@ -16,14 +19,21 @@ def add_proxy_options(parser: pytest.Parser) -> None:
     )
 
 
-def proxy_options(config: pytest.Config) -> tuple[dict[str, str], bool]:
-    """The variables with the addresses that they stand for, and whether there is a proxy. Raises UsageError."""
+class ProxyOptions(NamedTuple):
+    """Which variables lead to the proxy, with the addresses that they stand for, and whether there is one."""
+
+    variables: Mapping[str, str]
+    on: bool
+
+
+def proxy_options(config: pytest.Config) -> ProxyOptions:
+    """What is set. Raises UsageError for what cannot be read."""
     from pytest_fcall.backends.proxy.variables import read_variables
 
     said = str(config.getini("fc_proxy") or "on").strip()
     if said not in ("on", "off"):
         raise pytest.UsageError(f"fc_proxy: {said!r} is neither on nor off")
     try:
-        return read_variables(config.getini("fc_proxy_variables")), said == "on"
+        return ProxyOptions(read_variables(config.getini("fc_proxy_variables")), said == "on")
     except ValueError as error:
         raise pytest.UsageError(f"fc_proxy_variables: {error}") from None

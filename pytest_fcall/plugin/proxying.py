@@ -77,14 +77,14 @@ class Proxying:
         return self._on and self._kept.nearest(_inside(question)) is not None
 
     @contextmanager
-    def run(self, question: Question) -> Iterator[Sequence[Inner]]:
-        """Have what the app asks meanwhile belong to this case; what that is grows in the list.
+    def run(self, question: Question) -> Iterator[Sequence[Inner] | None]:
+        """Have what the app asks meanwhile belong to this case; it grows in the list, and is None without a proxy.
 
         Raises NotRecorded for what it asked in vain, whatever the app made of it, and StoreError for what it was
         told and nobody could keep.
         """
         if not self._on:
-            yield ()
+            yield None
             return
         from pytest_fcall.backends.proxy.runs import TIE
 

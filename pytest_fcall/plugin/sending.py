@@ -29,7 +29,7 @@ class Heard(NamedTuple):
     """A reply, and what an app asked of models on the way to it."""
 
     reply: Reply
-    inside: tuple[Inner, ...] = ()
+    inside: tuple[Inner, ...] | None = None
 
 
 def result_of(future: Future[_T]) -> _T | None:
@@ -77,7 +77,7 @@ class Sending:
             with self._proxying.run(question) as inside:
                 reply = self.work(backend.complete(question.request))
             self._kept.keep_soon(question, reply)
-            return Heard(reply, tuple(inside))
+            return Heard(reply, None if inside is None else tuple(inside))
         reply = self.wait(self._submitted(backend, question))
         self._note_use(question)
         return Heard(reply)
@@ -88,7 +88,7 @@ class Sending:
             with self._proxying.run(question) as inside:
                 reply = await backend.complete(question.request)
             self._kept.keep_soon(question, reply)
-            return Heard(reply, tuple(inside))
+            return Heard(reply, None if inside is None else tuple(inside))
         from asyncio import wrap_future
 
         reply = await wrap_future(self._submitted(backend, question))

@@ -233,3 +233,65 @@ def test_requests_of_one_test_that_run_together_belong_to_it(agent: Agent) -> No
     agent.run("test_together.py", app="answer_async").assert_outcomes(passed=1)
     agent.run("test_together.py", "--fc-replay", app="answer_async").assert_outcomes(passed=1)
     assert len(agent.server.asked) == 5
+
+
+WIRE = """
+cases:
+  - id: oslo
+    prompt: '{prompt}'
+    expect: [{{get_weather: {{city: Oslo}}}}]
+    wire: {wire}
+"""
+RIGHT = "{calls: [get_weather: {city: Oslo}], count: 2, tools: [get_weather], models: [exam-1], tokens: {$lt: 100}}"
+
+
+@pytest.mark.parametrize(
+    ("wire", "told"),
+    [
+        ("{count: 1}", "wrong_count: `wire.count`*"),
+        ("{calls: [get_weather: {city: Rome}]}", "wrong_value: inside the app: *city*"),
+        ("{calls: no_call}", "unexpected_call: inside the app: *"),
+        ("{tokens: {$lt: 10}}", "wrong_value: `wire.tokens`*"),
+        ("{cost: {$lt: 1}}", "wrong_value: wire.cost is not known: *price*"),
+    ],
+)
+def test_what_went_over_the_wire_is_judged(agent: Agent, wire: str, told: str) -> None:
+    agent.shop.cases(WIRE.format(prompt=called("Oslo"), wire=RIGHT))
+    agent.run().assert_outcomes(passed=1)
+    agent.run("--fc-replay").assert_outcomes(passed=1)
+    agent.shop.cases(WIRE.format(prompt=called("Oslo"), wire=wire))
+    result = agent.run("--fc-replay")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"*{told}"])
+
+
+def test_a_price_of_the_project_counts_for_what_an_app_asks(agent: Agent) -> None:
+    agent.shop.file("pyproject.toml", '[tool.fcall.prices."openai:exam-1"]\ninput = 1\noutput = 1\n')
+    agent.shop.cases(WIRE.format(prompt=called("Oslo"), wire="{cost: {$lt: 0.00007}}"))
+    agent.run().assert_outcomes(passed=1)
+    agent.shop.cases(WIRE.format(prompt=called("Oslo"), wire="{cost: {$lt: 0.00005}}"))
+    agent.run().assert_outcomes(failed=1)
+
+
+def test_the_wire_is_judged_over_all_turns(agent: Agent) -> None:
+    turns = """
+        cases:
+          - id: twice
+            turns:
+              - {{user: '{oslo}', expect: [{{get_weather: {{city: Oslo}}, returns: 7}}]}}
+            wire: {{count: {count}}}
+        """
+    agent.shop.cases(turns.format(oslo=called("Oslo"), count="{$ge: 2}"))
+    agent.run(app="answer_async").assert_outcomes(passed=1)
+    agent.run("--fc-replay", app="answer_async").assert_outcomes(passed=1)
+
+
+def test_a_model_that_is_asked_itself_has_no_wire(agent: Agent) -> None:
+    agent.shop.cases(WIRE.format(prompt=called("Oslo"), wire="{count: 7}"))
+    agent.shop.run("--fc-model=openai:exam-1").assert_outcomes(passed=1)
+
+
+def test_without_the_proxy_the_wire_cannot_be_judged(agent: Agent) -> None:
+    agent.shop.file("pytest.ini", "[pytest]\nfc_proxy = off\n")
+    agent.shop.cases(WIRE.format(prompt=called("Oslo"), wire="{count: 2}"))
+    agent.run().stdout.fnmatch_lines(["*`wire` needs the proxy, and fc_proxy is off*"])

@@ -88,7 +88,7 @@ class AppRun:
         found = self.tape.find(taken.digest)
         if found is None or found.wire is None:
             return None
-        self.inner.append(Inner(taken.asked.model, found.request, found.reply, found.moment))
+        self._note(taken, found, found.moment)
         return found.wire
 
     def entry(self, taken: Taken, wire: Wire, seconds: float) -> Recorded:
@@ -100,7 +100,11 @@ class AppRun:
 
     def answered(self, taken: Taken, entry: Recorded) -> None:
         """Note what the app was given."""
-        self.inner.append(Inner(taken.asked.model, entry.request, entry.reply))
+        self._note(taken, entry)
+
+    def _note(self, taken: Taken, entry: Recorded, moment: float | None = None) -> None:
+        asked = taken.asked
+        self.inner.append(Inner(asked.model, entry.request, entry.reply, asked.priced_as, moment))
 
     def lacks(self, taken: Taken) -> str:
         """Note that there is no reply, and say what is new about the request."""

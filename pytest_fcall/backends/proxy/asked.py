@@ -43,6 +43,11 @@ class Asked:
     form: Form | None = None
     """The interface, where a model is asked for an answer."""
 
+    @property
+    def priced_as(self) -> str:
+        """By which name prices know the model."""
+        return f"{self.form.prices}{self.model}" if self.form else ""
+
     def reply(self, wire: Wire) -> Reply:
         """What the answer says; an answer that cannot be read is malformed."""
         if self.form is None:

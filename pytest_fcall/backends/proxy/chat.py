@@ -58,4 +58,4 @@ def _call(call: dict[str, str]) -> Json:
     return {"id": call["id"], "function": {"name": call["name"], "arguments": call["arguments"]}}
 
 
-CHAT = Form(_said, frozenset({"messages"}), _reply, _whole)
+CHAT = Form("openai:", _said, frozenset({"messages"}), _reply, _whole)

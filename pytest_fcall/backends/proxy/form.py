@@ -21,6 +21,8 @@ Body = Mapping[str, Json]
 class Form:
     """How bodies of an interface are read. All of it takes whatever comes."""
 
+    prices: str
+    """What stands before the names of its models in lists of prices."""
     said: Callable[[Body], Iterator[Message]]
     """The messages of a request."""
     spoken_by: frozenset[str]

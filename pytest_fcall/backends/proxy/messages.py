@@ -83,4 +83,4 @@ def _read(arguments: str) -> Json:
     return value
 
 
-MESSAGES = Form(_said, frozenset({"system", "messages"}), _reply, _whole)
+MESSAGES = Form("any:anthropic/", _said, frozenset({"system", "messages"}), _reply, _whole)

@@ -31,4 +31,4 @@ def _whole(events: Iterable[Body]) -> Body:
     return next(ends, {})
 
 
-RESPONSES = Form(_said, frozenset({"instructions", "input"}), _reply, _whole)
+RESPONSES = Form("openai:", _said, frozenset({"instructions", "input"}), _reply, _whole)

@@ -170,6 +170,7 @@ def _case() -> Schema:
             "matrix": array("One case a row: `{name}` stands for the row's value.", _row()),
             "match": ref("match"),
             **_CHECKS,
+            "wire": _wire(),
             **_SHARED,
         },
         required=["id"],
@@ -177,8 +178,20 @@ def _case() -> Schema:
     return case | {
         "if": {"required": ["turns"]},
         "then": {"properties": dict.fromkeys((*_SAID, *_CHECKS), False)},
-        "else": {"allOf": [any_key(*_SAID), any_key(*_CHECKS)]},
+        "else": {"allOf": [any_key(*_SAID), any_key(*_CHECKS, "wire")]},
     }
+
+
+def _wire() -> Schema:
+    wanted: Mapping[str, str] = {
+        "count": "How many requests the app sends.",
+        "tools": "The names of the tools that it offers, each once.",
+        "models": "The names of the models that it asks, each once.",
+        "tokens": "Input and output of all requests together.",
+        "cost": "US dollars for all of them.",
+    }
+    values = {name: {"description": text, **ref("value")} for name, text in wanted.items()}
+    return obj("What an app asks of models on its way to an answer.", {"calls": ref("expect"), **values})
 
 
 def _row() -> Schema:

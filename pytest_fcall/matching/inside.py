@@ -1,0 +1,99 @@
+"""What an app asked of models against what a case expects of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_fcall.core.call import Calls
+from pytest_fcall.core.inner import Inner, WireExpectation
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.rules import Rules
+from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Reason, ReasonKind
+from pytest_fcall.matching.judge import judge
+from pytest_fcall.matching.outside_calls import mismatches
+from pytest_fcall.schema.words import path_text
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.extension import Comparator
+
+
+def judge_inside(
+    expected: WireExpectation,
+    inner: Sequence[Inner],
+    calls: Calls,
+    cost: float | None,
+    tools: Sequence[Tool],
+    rules: Rules,
+    comparators: Mapping[str, Comparator],
+) -> tuple[Reason, ...]:
+    """Judge what was asked: `calls` are those of all replies, `cost` is that of all, None where nobody knows.
+
+    Every path begins with `wire`.
+    """
+    asked = [each for each in inner if each.model]
+    tokens = _tokens(asked)
+    known: Mapping[str, tuple[ReasonKind, Json]] = {
+        "count": ("wrong_count", len(asked)),
+        "tools": ("wrong_value", _names(tool.name for each in asked for tool in each.request.tools)),
+        "models": ("wrong_value", _names(each.model for each in asked)),
+        "tokens": ("wrong_value", tokens),
+        "cost": ("wrong_value", cost),
+    }
+    reasons = list(_wrong_calls(expected, asked, calls, tools, rules, comparators))
+    for name, (kind, value) in known.items():
+        pattern = getattr(expected, name)
+        if pattern is None:
+            continue
+        if value is None:
+            message = f"wire.{name} is not known: {_UNKNOWN[name]}"
+            reasons.append(Reason(kind, f"wire.{name}", message, pattern))
+            continue
+        reasons += [
+            Reason(kind, path_text(each.keys), each.tell(), each.expected, each.got)
+            for each in mismatches(pattern, value, ("wire", name), rules, comparators)
+        ]
+    return tuple(reasons)
+
+
+_UNKNOWN = {
+    "tokens": "a reply does not say what it took.",
+    "cost": 'nobody knows the price of a model; [tool.fcall.prices."openai:NAME"] in pyproject.toml can say it.',
+}
+
+
+def _wrong_calls(
+    expected: WireExpectation,
+    asked: Sequence[Inner],
+    calls: Calls,
+    tools: Sequence[Tool],
+    rules: Rules,
+    comparators: Mapping[str, Comparator],
+) -> Iterable[Reason]:
+    if expected.calls is None:
+        return
+    offered = {tool.name: tool for tool in (*tools, *(tool for each in asked for tool in each.request.tools))}
+    reply = asked[-1].reply if asked else Reply()
+    verdict = judge(
+        reply, calls, expected.calls, [*offered.values()], replace(rules, profile="strict", never=()), comparators
+    )
+    for reason in verdict.reasons:
+        yield replace(reason, path=f"wire.{reason.path}", message=f"inside the app: {reason.message}")
+
+
+def _tokens(asked: Sequence[Inner]) -> int | None:
+    """Input and output of all; None where one does not say."""
+    total = 0
+    for each in asked:
+        usage = each.reply.usage
+        if usage is None or usage.input_tokens is None or usage.output_tokens is None:
+            return None
+        total += usage.input_tokens + usage.output_tokens
+    return total
+
+
+def _names(names: Iterable[str]) -> list[Json]:
+    return list(dict.fromkeys(names))

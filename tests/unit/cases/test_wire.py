@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.cases import read_case_file
+from pytest_fcall.core import Case, Operator, WireExpectation
+
+TEXT = """
+tools:
+  - {{name: get_weather, parameters: {{type: object, properties: {{city: {{type: string}}}}}}}}
+  - {{name: get_time}}
+cases:
+  - id: a
+    prompt: Weather?
+    tools: {{only: [get_time]}}
+    {wire}
+"""
+
+
+def read(tmp_path: Path, wire: str) -> tuple[WireExpectation | None, list[str]]:
+    path = tmp_path / "a.fc.yaml"
+    path.write_text(TEXT.format(wire=wire), encoding="utf-8")
+    found = read_case_file(path, root=tmp_path)
+    (entry,) = found.entries
+    return entry.wire if isinstance(entry, Case) else None, [f"{each.code} {each.message}" for each in found.faults]
+
+
+def test_a_case_may_expect_nothing_else(tmp_path: Path) -> None:
+    wire, faults = read(tmp_path, "wire: {count: {$le: 3}, tools: [get_weather], tokens: 5, cost: 1, models: [m]}")
+    assert faults == []
+    assert wire == WireExpectation(count=Operator("le", 3), tools=["get_weather"], tokens=5, cost=1, models=["m"])
+
+
+def test_calls_may_be_of_tools_that_the_case_does_not_offer(tmp_path: Path) -> None:
+    wire, faults = read(tmp_path, "wire: {calls: [get_weather: {city: Oslo}]}")
+    assert faults == []
+    assert wire is not None
+    assert wire.calls is not None
+    assert wire.calls.stages[0][0].tool == "get_weather"
+
+
+@pytest.mark.parametrize(
+    ("wire", "fault"),
+    [
+        ("wire: 7", "wrong-type `wire`"),
+        ("wire: {}", "missing-key this says nothing of what the app asks"),
+        ("wire: {calss: no_call}", "unknown-key"),
+        ("wire: {calls: [get_wether: {}]}", "unknown-tool"),
+        ("wire: {calls: [get_weather: {town: Oslo}]}", "unknown-argument"),
+        ("wire: {count: {$lee: 1}}", "unknown-operator"),
+    ],
+)
+def test_a_slip_is_a_fault(tmp_path: Path, wire: str, fault: str) -> None:
+    _, faults = read(tmp_path, wire)
+    assert any(each.startswith(fault) for each in faults), faults

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcall.core import (
+    Call,
+    Calls,
+    Expectation,
+    ExpectedCall,
+    Inner,
+    Operator,
+    Pattern,
+    RawCall,
+    Reply,
+    Request,
+    Rules,
+    Tool,
+    Usage,
+    WireExpectation,
+)
+from pytest_fcall.matching import judge_inside
+
+WEATHER = Tool("get_weather", "", {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]})
+TIME = Tool("get_time")
+CALLING = Inner(
+    "small",
+    Request((), (WEATHER,)),
+    Reply(tool_calls=(RawCall("get_weather", {}),), usage=Usage(20, 5)),
+    "openai:small",
+)
+SPEAKING = Inner("large", Request((), (WEATHER, TIME)), Reply("Rain.", usage=Usage(30, 5)))
+MADE = Calls((Call("get_weather", {"city": "Oslo"}),))
+
+
+def wrong(expected: WireExpectation, *inner: Inner, calls: Calls = MADE, cost: float | None = 0.5) -> list[str]:
+    reasons = judge_inside(expected, inner or (CALLING, SPEAKING), calls, cost, (), Rules(), {})
+    return [f"{reason.kind} {reason.path}: {reason.message}" for reason in reasons]
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "other"),
+    [
+        ("count", 2, 3),
+        ("count", Operator("le", 2), Operator("le", 1)),
+        ("tools", ["get_weather", "get_time"], ["get_weather"]),
+        ("models", ["small", "large"], ["large"]),
+        ("tokens", 60, Operator("lt", 60)),
+        ("cost", 0.5, Operator("lt", 0.1)),
+    ],
+)
+def test_each_figure_is_judged(name: str, right: Pattern, other: Pattern) -> None:
+    assert wrong(WireExpectation(**{name: right})) == []  # type: ignore[arg-type]  # a name of a pattern
+    [reason] = wrong(WireExpectation(**{name: other}))  # type: ignore[arg-type]
+    assert f" wire.{name}" in reason
+
+
+def test_calls_are_judged_by_the_tools_that_the_app_offered() -> None:
+    def expecting(city: str) -> WireExpectation:
+        return WireExpectation(Expectation(stages=((ExpectedCall("get_weather", {"city": city}),),)))
+
+    assert wrong(expecting("Oslo")) == []
+    [reason] = wrong(expecting("Rome"))
+    assert reason.startswith("wrong_value wire.calls[0].args.city: inside the app: ")
+    [reason] = wrong(expecting("Oslo"), CALLING, calls=Calls((Call("get_weather", {"city": 7}),)))
+    assert reason.startswith("wrong_type wire.calls[0].args.city")
+
+
+def test_what_nobody_knows_is_wrong_and_says_why() -> None:
+    silent = Inner("small", Request(()), Reply("hi"))
+    assert wrong(WireExpectation(tokens=5), silent) == [
+        "wrong_value wire.tokens: wire.tokens is not known: a reply does not say what it took."
+    ]
+    [reason] = wrong(WireExpectation(cost=5), cost=None)
+    assert "price" in reason
+
+
+def test_what_is_no_question_to_a_model_does_not_count() -> None:
+    embedding = Inner("", Request(()), Reply())
+    assert wrong(WireExpectation(count=1, tokens=25), embedding, CALLING) == []
+
+
+def test_an_app_that_asks_nothing_can_be_expected() -> None:
+    assert judge_inside(WireExpectation(count=0, tools=[], tokens=0), (), Calls(), 0.0, (), Rules(), {}) == ()
+    no_call = WireExpectation(Expectation("no_call"))
+    assert judge_inside(no_call, (SPEAKING,), Calls(), 0.0, (), Rules(), {}) == ()
