@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pytest_fcall.core.values import Json
@@ -15,6 +15,8 @@ class Executed:
 
     value: Json = None
     error: str | None = None
+    place: str | None = field(default=None, compare=False)
+    """Where in the project's own code the error rose, for people: `shop/tools.py, line 7`."""
 
 
 class Environment(Protocol):

@@ -139,7 +139,10 @@ def judge_is_named(config: pytest.Config) -> bool:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Refuse what other plugins add under a name that is taken, before anything runs."""
+    """Refuse what cannot be read of worlds, and what other plugins add under a taken name, before anything runs."""
+    from pytest_fcall.plugin.worlds import check_world_options
+
+    check_world_options(session.config)
     hook = session.config.hook
     added = (
         hook.pytest_fcall_backends,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.core import Executed, Json, Reply, Request, canonical
+from pytest_fcall.plugin.words import fail
 
 if TYPE_CHECKING:
     from pytest_fcall.plugin.kept import Kept
@@ -35,9 +36,14 @@ class KeptResults:
         return _executed(recorded.reply.text)
 
     def keep(self, key: str, call: Mapping[str, Json], result: Executed) -> None:
-        """Keep what a call came to; backends.store.StoreError where that cannot be done."""
+        """Keep what a call came to; the test ends in words where that cannot be done."""
+        from pytest_fcall.backends.store import StoreError
+
         text = json.dumps({"value": result.value} if result.error is None else {"error": result.error})
-        self._kept.keep([(self._question(key, call), Reply(text))])
+        try:
+            self._kept.keep([(self._question(key, call), Reply(text))])
+        except StoreError as error:
+            fail(str(error))
 
     def _question(self, key: str, call: Mapping[str, Json]) -> Question:
         request = Request(({"role": "tool", "content": canonical(call)},), sample=_NO_SAMPLE)

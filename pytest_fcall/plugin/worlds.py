@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _ALLOWED = ("network", "programs")
 _MIB = 1 << 20
+_SETTINGS = ("fc_tool_timeout", "fc_tool_memory", "fc_tool_allow", "fc_allow_hosts", "fc_http_headers")
+"""Those that can be written in a way that nobody can read."""
 _T = TypeVar("_T", int, float)
 
 
@@ -53,8 +55,15 @@ def add_world_options(parser: pytest.Parser) -> None:
     )
 
 
+def check_world_options(config: pytest.Config) -> None:
+    """Refuse what cannot be read, before anything runs."""
+    if config.getoption("fc_allow_host") or any(map(config.getini, _SETTINGS)):
+        _limits(config)
+        _hosts(config)
+
+
 def environment_ground(config: pytest.Config, case_file: Path, kept: Kept | None = None) -> EnvironmentGround:
-    """What the environment of a case in this file stands on. Raises UsageError for settings that cannot be read."""
+    """What the environment of a case in this file stands on. The settings were checked."""
     from pytest_fcall.conversation.environments import EnvironmentGround
 
     return EnvironmentGround(config.rootpath, case_file.parent, _limits(config), _hosts(config), kept)

@@ -73,7 +73,8 @@ def _result(result: Executed | None, limit: int) -> str:
     if result is None:
         return ""
     if result.error is not None:
-        return f" → error: {safe_line(result.error[:limit])}"
+        place = f" ({safe_line(result.place)})" if result.place else ""
+        return f" → error: {safe_line(result.error[:limit])}{place}"
     return f" → {shown(result.value, limit)}"
 
 

@@ -146,12 +146,12 @@ def test_a_result_that_is_missing_is_an_error_in_a_replay(exam: Exam, web: WebSh
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ("fc_allow_hosts=http://a.example", "*'http://a.example' names no host for --fc-allow-host*"),
-        ("fc_http_headers=a.example", "*'a.example' is not of the form*"),
+        ("fc_allow_hosts=http://a.example", "ERROR: *'http://a.example' names no host for --fc-allow-host*"),
+        ("fc_http_headers=a.example", "ERROR: *'a.example' is not of the form*"),
     ],
 )
 def test_settings_that_cannot_be_read_are_told_of(exam: Exam, web: WebShop, setting: str, said: str) -> None:
     price_over_http(exam, web)
     result = exam.run("-o", setting)
-    assert result.ret != 0
-    result.stdout.fnmatch_lines([said])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([said])

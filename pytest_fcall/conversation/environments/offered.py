@@ -14,11 +14,6 @@ class Offered:
         self._names = names
         self._behind = behind
 
-    @property
-    def printed(self) -> str:
-        """What called functions wrote, and where those failed that did: for people, not for models."""
-        return str(getattr(self._behind, "printed", ""))
-
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> Executed:
         """Carry out one call."""
         if tool not in self._names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -18,7 +19,7 @@ from pytest_fcall.conversation.execution.walls.orders import Walls
 from pytest_fcall.conversation.execution.world import NoSuchThing, World
 
 _LONGEST_MESSAGE = 2_000
-_OURS = ("<frozen importlib", str(Path(__file__).parent))
+_NOT_THEIRS = ("<frozen importlib", str(Path(__file__).parent), str(Path(importlib.__file__).parent))
 
 
 def main() -> None:
@@ -26,21 +27,24 @@ def main() -> None:
     told, answers = _channel()
     order = json.loads(told.readline())
     most, seconds = order["result"], order["seconds"]
+    root = order["root"]
     walls = raise_walls(Walls.from_data(order["walls"]))
     try:
         with ended_after(order["start_seconds"]):
             world = World(order["environment"], order["setup"], order["functions"])
     except BaseException as error:
-        _say(answers, 0, f'"error": {json.dumps(_in_words(error) + _place(error))}')
+        place = _place(error, root)
+        _say(answers, 0, f'"error": {json.dumps(_in_words(error) + (f" ({place})" if place else ""))}')
         return
     _say(answers, 0, f'"value": {json.dumps(walls)}')
     for number, line in enumerate(told, 1):
         with ended_after(seconds):
-            said = _answer(world, json.loads(line), most)
+            said = _answer(world, json.loads(line), most, root)
         _say(answers, number, said)
 
 
-def _answer(world: World, asked: dict[str, Any], most: int) -> str:
+def _answer(world: World, asked: dict[str, Any], most: int, root: str) -> str:
+    place = None
     try:
         found = world.state(asked["state"]) if "state" in asked else world.call(asked["call"], asked["arguments"])
         return f'"value": {json_text(found, most)}'
@@ -49,9 +53,8 @@ def _answer(world: World, asked: dict[str, Any], most: int) -> str:
     except NotPlain as error:
         said = f"the result cannot be told: {error}"
     except BaseException as error:  # whatever a called function raises, SystemExit too, is its result
-        said = _in_words(error)
-        _note(said + _place(error))
-    return f'"error": {json.dumps(said)}'
+        said, place = _in_words(error), _place(error, root)
+    return f'"error": {json.dumps(said)}, "place": {json.dumps(place)}'
 
 
 def _in_words(error: BaseException) -> str:
@@ -64,16 +67,10 @@ def _in_words(error: BaseException) -> str:
     return f"{name}: {text}" if text else name
 
 
-def _place(error: BaseException) -> str:
+def _place(error: BaseException, root: str) -> str | None:
     """Where in the project's own code an exception rose, in words."""
-    frames = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(_OURS)]
-    return f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
-
-
-def _note(sentence: str) -> None:
-    """Tell whoever looks for a mistake, not the model."""
-    with suppress(Exception):  # the called function may have closed it, or put anything in its place
-        sys.stderr.write(f"{sentence}\n")
+    frames = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(_NOT_THEIRS)]
+    return f"{frames[-1].filename.removeprefix(root + os.sep)}, line {frames[-1].lineno}" if frames else None
 
 
 def _say(answers: BufferedWriter, number: int, said: str) -> None:

@@ -181,8 +181,9 @@ def _answer(line: bytes, number: int) -> Executed:
     match json.loads(line):
         case {"number": answered, "value": value, **rest} if answered == number and not rest:
             return Executed(value)
-        case {"number": answered, "error": str(error), **rest} if answered == number and not rest:
-            return Executed(error=error)
+        case {"number": answered, "error": str(error), **rest} if answered == number and rest.keys() <= {"place"}:
+            place = rest.get("place")
+            return Executed(error=error, place=place if isinstance(place, str) else None)
     raise ValueError
 
 
@@ -217,6 +218,7 @@ def _order(behind: Behind, limits: Limits, folder: Path) -> dict[str, Json]:
         "setup": behind.setup,
         "functions": behind.functions,
         "walls": walls.to_data(),
+        "root": str(behind.root),
         "result": limits.result,
         "seconds": limits.seconds,
         "start_seconds": limits.start_seconds,

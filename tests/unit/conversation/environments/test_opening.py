@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.conversation.environments import EnvironmentGround, WorldFailed, open_environment
-from pytest_fcall.core import Environment, Executed, Json, Tool, World
+from pytest_fcall.core import Executed, Json, Tool, World
 from pytest_fcall.schema import tools_from_python
 
 ROOT = Path(__file__).parents[4]
@@ -106,16 +106,7 @@ def test_functions_of_two_modules_may_share_a_name() -> None:
 
 
 def test_where_a_function_failed_is_told_to_people_not_to_the_model() -> None:
-    async def run() -> tuple[Executed, str]:
-        environment = await open_environment(World(SHOP), [Tool("buy")], GROUND)
-        result = await environment.call("buy", {"fruit": "fig"})
-        await environment.close()
-        return result, printed(environment)
-
-    result, told = asyncio.run(run())
+    result, _ = done(World(SHOP), [Tool("buy")], ("buy", {"fruit": "fig"}))
     assert result == Executed(error="LookupError: there is no fig")
-    assert f"LookupError: there is no fig ({Path(__file__).with_name('shop.py')}, line " in told
-
-
-def printed(environment: Environment) -> str:
-    return str(getattr(environment, "printed", ""))
+    assert result.place is not None
+    assert result.place.startswith("tests/unit/conversation/environments/shop.py, line ")

@@ -83,7 +83,7 @@ def test_each_worker_has_a_world_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("target", "setup", "said"),
     [
-        (f"{WORLD}:broken", {}, f"RuntimeError: no shop today ({ROOT / WORLD.replace('.', '/')}.py, line "),
+        (f"{WORLD}:broken", {}, f"RuntimeError: no shop today ({WORLD.replace('.', '/')}.py, line "),
         (f"{WORLD}:Shop", {"zone": 1}, "TypeError: Shop.__init__() got an unexpected keyword argument 'zone'"),
         (f"{WORLD}:shops", {}, "NoSuchThing: there is no `shops`"),
         (f"{WORLD}:_awaited", {}, "NoSuchThing: `_awaited` is no public name"),
