@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_fcall.conversation.evidence import Evidence, evidence_of, subjects_of
 from pytest_fcall.conversation.scoring import SCORES, Numbers, value_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_fcall.plugin.sampling import Asked, Judged
 
-Wanted = Mapping[str, Sequence[str]]
+Wanted: TypeAlias = Mapping[str, Sequence[str]]
 """The scores that each tag asks for."""
 
 
