@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from pytest_fcall.core import Calls, Case, Reply, Request, Samples, Usage, Verdict
+from pytest_fcall.core.reply import usage_of
 from pytest_fcall.plugin.answering import Answer
 from pytest_fcall.plugin.asking import AskModel
 from pytest_fcall.tracking.deciding import Deciding
@@ -17,7 +18,6 @@ from pytest_fcall.tracking.rates import is_confirmed
 from pytest_fcall.tracking.stanza import Stanza
 
 ONCE = Samples(1)
-_TOKENS = tuple(field.name for field in fields(Usage))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +60,7 @@ class Asked:
     @property
     def usage(self) -> Usage | None:
         """The tokens of all of them."""
-        known = [reply.usage for each in self.answers for reply in each.replies if reply.usage]
-        if not known:
-            return None
-        return Usage(**{name: _sum([getattr(usage, name) for usage in known]) for name in _TOKENS})
+        return usage_of(reply.usage for each in self.answers for reply in each.replies)
 
     @property
     def seconds(self) -> float | None:
@@ -182,11 +179,6 @@ def chosen_samples(config: pytest.Config) -> ChosenSamples | None:
             f"--fc-samples: {text!r} says no number; write 5 or auto, and a rule if you like: '5 rate>=0.8'"
         )
     return ChosenSamples(None if count == "auto" else int(count), rule)
-
-
-def _sum(numbers: Sequence[int | None]) -> int | None:
-    known = [number for number in numbers if number is not None]
-    return sum(known) if known else None
 
 
 def _is_rule(rule: str) -> bool:
