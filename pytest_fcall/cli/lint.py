@@ -15,6 +15,7 @@ from pytest_fcall.core import Fault
 from pytest_fcall.decoding import DECODERS
 from pytest_fcall.reporting.fault import fault_text, path_text
 from pytest_fcall.suites.operators import SUITE_OPERATORS
+from pytest_fcall.suites.table import SUITES
 
 _EXAMPLES = """\
 examples:
@@ -23,7 +24,8 @@ examples:
   fcall lint --format=github cases      faults as annotations of a pull request
   fcall lint --operator=iban cases      with an operator that a conftest.py adds
 
-Tools from a source that a conftest.py adds are known to pytest only: `pytest --collect-only` checks those files.
+What a conftest.py adds beside these is known to pytest only: `pytest --collect-only` checks files with its sources of
+tools and suites.
 """
 
 
@@ -42,6 +44,7 @@ def run(arguments: Sequence[str]) -> int:
     names = Extensions(
         comparators=frozenset((*SUITE_OPERATORS, *options.operator)),
         decoders=frozenset((*DECODERS, *options.decoder)),
+        suites=SUITES,
     )
     found = _check(project, names)
     match options.format:

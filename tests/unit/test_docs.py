@@ -26,6 +26,7 @@ from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import Json
 from pytest_fcall.decoding import DECODERS
 from pytest_fcall.suites.operators import SUITE_OPERATORS
+from pytest_fcall.suites.table import SUITES
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -104,17 +105,18 @@ def clean_imports(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[N
 def extensions_in(folder: Path) -> Extensions:
     """What the page's conftest.py adds to the language."""
     if not (folder / "conftest.py").exists():
-        return Extensions(comparators=frozenset(SUITE_OPERATORS), decoders=frozenset(DECODERS))
+        return Extensions(comparators=frozenset(SUITE_OPERATORS), decoders=frozenset(DECODERS), suites=SUITES)
     sys.path.insert(0, str(folder))
     hooks = runpy.run_path(str(folder / "conftest.py"))
-    sources, comparators, decoders = (
+    sources, comparators, decoders, suites = (
         hooks[f"pytest_fcall_{what}"](None) if f"pytest_fcall_{what}" in hooks else {}
-        for what in ("tool_sources", "comparators", "decoders")
+        for what in ("tool_sources", "comparators", "decoders", "suites")
     )
     return Extensions(
         tool_sources=sources,
         comparators=frozenset((*SUITE_OPERATORS, *comparators)),
         decoders=frozenset((*DECODERS, *decoders)),
+        suites=SUITES.beside(suites),
     )
 
 
