@@ -26,6 +26,9 @@ _REASON = 1 << (_BITS * len(_DIGITS))
 So two pairings that cost the same give the same kinds of reasons, and the order of the calls, which then decides, has
 no say in what is told.
 """
+OUT_OF_ORDER = _REASON * 3 // 4
+"""The cost of a call in the place of one of another group: two that changed places are explained by that, and not by
+what is otherwise in each; one thing that is otherwise is not explained by two calls that changed places."""
 _WHOLE_CALL = 1_000
 """A reason about a whole call costs more than all that can be wrong with its arguments."""
 NEVER = _REASON * 1_000_000

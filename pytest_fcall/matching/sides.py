@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.matching.comparison import Comparison
-from pytest_fcall.matching.explanation import NEVER, Weight, best_pairs, cost_of
+from pytest_fcall.matching.explanation import NEVER, OUT_OF_ORDER, Weight, best_pairs, cost_of
 from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.stages import Pairs, Plan
 
@@ -46,8 +46,23 @@ class Sides:
         exact = Plan(self._groups(), demands, fits, musts, len(self.made)).pairs()
         if exact is not None:
             return exact
-        costs = [[None if found is None else cost_of(found) for found in row] for row in self._findings]
+        by_place = self._stages_by_place() if len(set(self.stage_of)) > 1 else None
+        costs = [
+            [
+                None
+                if found is None
+                else cost_of(found) + (OUT_OF_ORDER if by_place and by_place[call] != stage else 0)
+                for call, found in enumerate(row)
+            ]
+            for stage, row in zip(self.stage_of, self._findings, strict=True)
+        ]
         return best_pairs(demands, costs, [self._weight(index) for index in self.made])
+
+    def _stages_by_place(self) -> list[int]:
+        """The stage that each call belongs to if they were made in order."""
+        places = [stage for stage, each in zip(self.stage_of, self.expected, strict=True) for _ in range(each.times[0])]
+        places = places or [0]
+        return [places[min(call, len(places) - 1)] for call in self.made]
 
     def _groups(self) -> list[list[int]]:
         groups: dict[int, list[int]] = {}

@@ -149,6 +149,26 @@ def test_a_call_that_raises_gives_an_error_and_may_be_tried_again(tmp_path: Path
     ]
 
 
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        (["Oslo", "Rome"], []),
+        (["Rome", "Oslo"], [("wrong_order", "calls[0]")]),
+        (["Oslo", "Bern"], [("wrong_value", "calls[1].args.to")]),
+    ],
+)
+def test_calls_that_changed_places_are_told_from_a_call_that_is_wrong(
+    tmp_path: Path, made: list[str], found: list[tuple[str, str]]
+) -> None:
+    text = """
+        prompt: x
+        stubs: {search: []}
+        expect: [search: {to: {$any: [Oslo, Bern]}}, {then: [search: {to: Rome}]}]
+    """
+    _, verdict = held(case_of(tmp_path, text), Model([[("search", {"to": city})] for city in made]))
+    assert [(reason.kind, reason.path) for reason in verdict.reasons] == found
+
+
 def test_a_result_goes_to_the_call_that_it_was_written_for(tmp_path: Path) -> None:
     case = case_of(
         tmp_path,

