@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from pytest_fcall.conversation.messages import named_calls, spoken, told
-from pytest_fcall.conversation.results import Open, Results, Unanswered
+from pytest_fcall.conversation.results import NothingAnswers, Open, Results
 from pytest_fcall.conversation.trail import after_trail, steps_of_trail
 from pytest_fcall.conversation.user import Talk
 from pytest_fcall.core.call import Calls
@@ -99,7 +99,7 @@ class _Dialogue:
                 return "answered"
             try:
                 results = await self._results.of(follower.take(reply, step.calls.calls))
-            except Unanswered:
+            except NothingAnswers:
                 return "stopped"
             follower.answered(results)
             steps[-1] = replace(step, results=tuple(results))

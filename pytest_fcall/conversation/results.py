@@ -15,7 +15,7 @@ Open: TypeAlias = Callable[[], Awaitable[Environment]]
 _NOTHING_HERE: Final = "nothing is known about this call"
 
 
-class Unanswered(Exception):
+class NothingAnswers(Exception):
     """A call that nothing may answer: the conversation ends with it."""
 
 
@@ -32,9 +32,9 @@ class Results:
         self._environment: Environment | None = None
 
     async def of(self, seen: Sequence[Seen]) -> list[Executed]:
-        """What comes of calls that were made at once, one after the other. Raises Unanswered before any is made."""
+        """What comes of calls that were made at once, one after the other. Raises NothingAnswers before any is made."""
         if any(each.forbidden or not self._answers(each) for each in seen):
-            raise Unanswered
+            raise NothingAnswers
         return [await self._of(each) for each in seen]
 
     async def state(self, names: Sequence[str]) -> Executed:
