@@ -322,6 +322,17 @@ def test_answers_that_are_there_are_judged_ahead_of_their_tests(court: Court) ->
         court.run().assert_outcomes(passed=6)
 
 
+def test_shards_are_merged_with_what_their_judges_took(court: Court) -> None:
+    from tests.integration.command import fcall
+
+    court.exam.shop.file("pytest.ini", "[pytest]\n")
+    court.cases(greetings(6, "greets"))
+    for share in ("1/2", "2/2"):
+        court.run(f"--fc-shard={share}")
+    runs = sorted(map(str, (court.exam.path / ".fcall/runs").glob("*.json")))
+    assert "judge openai:judge: 6 questions about 6 cases, 180 tokens" in fcall(court.exam.path, "merge", *runs).stdout
+
+
 def test_the_judge_is_asked_by_each_worker_for_its_own(court: Court) -> None:
     court.cases(greetings(6, "greets"))
     result = court.exam.apart(court.judge, "-n2")
