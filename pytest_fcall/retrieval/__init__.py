@@ -1,6 +1,6 @@
 """Choosing tools or documents for a request: BM25, embeddings, oracle."""
 
-from pytest_fcall.retrieval.bm25 import Bm25, words
+from pytest_fcall.retrieval.bm25 import Bm25, OkapiBm25, words
 from pytest_fcall.retrieval.embeddings import Embed, Embeddings, sentence_transformer
 from pytest_fcall.retrieval.offering import chosen, document, expected, missed, question
 from pytest_fcall.retrieval.oracle import Oracle
@@ -10,6 +10,7 @@ __all__ = [
     "Bm25",
     "Embed",
     "Embeddings",
+    "OkapiBm25",
     "Oracle",
     "Retriever",
     "chosen",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import ClassVar, Literal
 
 _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|\d+")
 
@@ -14,17 +16,18 @@ def words(text: str) -> list[str]:
 
 
 class Bm25:
-    """Ranks documents by the words that they share with a question: rare words count more than common ones."""
+    """Ranks documents by the words that they share with a question: rare words count more than common ones.
+
+    By the formula BM25+, by which every shared word counts for something, however few documents there are.
+    """
+
+    formula: ClassVar[Literal["BM25Plus", "BM25Okapi"]] = "BM25Plus"
 
     def __init__(self, documents: Sequence[str], tokens: Callable[[str], list[str]] = words) -> None:
         self._tokens = tokens
         # A document without any word would be divided by.
         split = [tokens(document) or [""] for document in documents]
-        self._index = None
-        if split:
-            from rank_bm25 import BM25Okapi  # type: ignore[import-untyped]  # it has no types
-
-            self._index = BM25Okapi(split)
+        self._index = getattr(import_module("rank_bm25"), self.formula)(split) if split else None
 
     def top(self, query: str, k: int) -> list[int]:
         """The best documents; those that are as good stand in their order."""
@@ -32,3 +35,9 @@ class Bm25:
             return []
         ranked = (-self._index.get_scores(self._tokens(query))).argsort(kind="stable")
         return [int(place) for place in ranked[:k]]
+
+
+class OkapiBm25(Bm25):
+    """The original formula, by which a word that half of the documents have counts for nothing."""
+
+    formula = "BM25Okapi"

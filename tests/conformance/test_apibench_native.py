@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Calls, Case, Operator, Reply
+from pytest_fcall.suites.apibench.calls import calls_in
 from pytest_fcall.suites.apibench.files import hub_files
 from pytest_fcall.suites.apibench.operator import api_call
 from pytest_fcall.suites.apibench.prompt import asked_in, bm25_of
-from pytest_fcall.suites.apibench.strict import calls_in
 from pytest_fcall.suites.apibench.suite import ApiBenchSuite
 from pytest_fcall.suites.json_lines import opened
 
@@ -72,7 +72,7 @@ def test_what_is_right_is_right(hub: str) -> None:
         answer = case.turns[0].answer
         assert isinstance(answer, Operator)
         right = str(answer.operand)
-        # Some of the calls are commands of a shell, or lack a quote.
+        # Some are no Python: commands of a shell, or arguments in an order that is none.
         if calls_in(right):
             assert case.judge(case, Reply(f"<<<api_call>>>: {right}"), Calls()).valid, case.id
 

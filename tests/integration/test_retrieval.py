@@ -76,3 +76,30 @@ def test_a_model_of_embeddings_that_cannot_be_loaded_is_an_error_in_words(
 
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*the model 'tiny' of `retrieve` cannot be loaded: no tiny here"])
+
+
+def test_a_conversation_keeps_the_tools_that_it_was_offered(many: Shop) -> None:
+    many.file(
+        "talk.py",
+        """
+        def answer(request):
+            names = [tool["function"]["name"] for tool in request.tools]
+            if request.messages[-1]["role"] == "tool":
+                return f"I was offered {names}."
+            return [{"name": names[0], "arguments": {}}]
+        """,
+    )
+    many.file(
+        "many.fc.yaml",
+        MANY.partition("cases:")[0]
+        + """cases:
+  - id: flight
+    prompt: Book me a flight.
+    expect: [{book_flight: {}, returns: done}]
+    answer: I was offered ['book_flight'].
+""",
+    )
+
+    result = many.run("--fc-model=python:talk:answer", "many.fc.yaml")
+
+    result.assert_outcomes(passed=1)

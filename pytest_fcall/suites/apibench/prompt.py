@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_fcall.core.values import Message
-from pytest_fcall.retrieval.bm25 import Bm25
+from pytest_fcall.retrieval.bm25 import OkapiBm25
 from pytest_fcall.retrieval.oracle import Oracle
 from pytest_fcall.retrieval.retriever import Retriever
 from pytest_fcall.suites.apibench.data_base import Api
@@ -40,7 +40,7 @@ def asked_in(text: str) -> str:
 
 def bm25_of(apis: Sequence[Api]) -> Retriever:
     """The paper's: documents are dicts of Python as text, and words are what single spaces part."""
-    return Bm25([str(dict(api.document)) for api in apis], lambda text: text.split(" "))
+    return OkapiBm25([str(dict(api.document)) for api in apis], lambda text: text.split(" "))
 
 
 def oracle_of(apis: Sequence[Api], right: Api) -> Retriever:

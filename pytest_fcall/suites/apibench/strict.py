@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from pytest_fcall.core.glob import glob_matches
-from pytest_fcall.decoding.python.call import dotted
-from pytest_fcall.decoding.python.literals import literal
-from pytest_fcall.decoding.python.scanning import end_of
-from pytest_fcall.decoding.python.source import NotPython, parse_expression
+from pytest_fcall.suites.apibench.calls import Written, calls_in, known_call
 from pytest_fcall.suites.apibench.data_base import Api
 from pytest_fcall.suites.apibench.score import Judged
 
@@ -22,21 +17,9 @@ CheckedArguments = Mapping[str, Sequence[str]]
 CHECKED: CheckedArguments = MappingProxyType({"torch.hub.load": ("repo_or_dir", "model")})
 """What the paper checks: whether weights are loaded, for one, does not tell two models of TorchHub apart."""
 
-_MOST_CALLS = 100
 _REPOSITORY = "repo_or_dir"
-_CALL = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?=\()")
 _FIELD = re.compile(r"api_call[^:\n]{0,8}:\s*(?P<value>.*?)(?:<{0,3}.?api_provider|\Z)", re.DOTALL)
 _ESCAPED = re.compile(r"(?<!\\)\\++(['\"n])")
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A call as it is written, with its values by place and by name."""
-
-    name: str
-    by_place: tuple[object, ...]
-    by_name: Mapping[str, object]
-    source: str
 
 
 class StrictRule:
@@ -50,7 +33,7 @@ class StrictRule:
         self._checked = {**checked, **{name: given for name, given in CHECKED.items() if name not in checked}}
         self._known: dict[str, list[tuple[Api, Written]]] = {}
         for api in apis:
-            for call in calls_in(api.call)[:1]:
+            if call := known_call(api.call):
                 self._known.setdefault(_last(call.name), []).append((api, call))
 
     def __call__(self, answer: str, domain: str, right: str) -> Judged:
@@ -58,10 +41,10 @@ class StrictRule:
         calls = calls_in(_field(_unescaped(answer)))
         if not calls:
             return Judged("unparsable")
-        gold = calls_in(right)[:1]
+        gold = known_call(right)
         for call in calls:
             domains = {api.domain for api, known in self._known.get(_last(call.name), ()) if self._fits(call, known)}
-            exact = any(self._fits(call, each) for each in gold)
+            exact = gold is not None and self._fits(call, gold)
             if domains or exact:
                 is_right = exact or domain in domains
                 return Judged("correct" if is_right else "wrong", exact, call.source)
@@ -71,6 +54,9 @@ class StrictRule:
         """Whether a call means what the data base has: what that gives by place may be given by any name."""
         if call.name != known.name and not call.name.endswith(f".{known.name}"):
             return False
+        if known.anywhere:
+            values = (*call.by_place, *call.by_name.values())
+            return all(any(_same(each, text) for each in values) for text in known.anywhere)
         names = next((given for glob, given in self._checked.items() if glob_matches(glob, known.name)), None)
         order = list(known.by_name)
         for name, value in known.by_name.items():
@@ -83,35 +69,6 @@ class StrictRule:
             or (place >= len(call.by_place) and any(_same(each, value) for each in call.by_name.values()))
             for place, value in enumerate(known.by_place)
         )
-
-
-def calls_in(text: str) -> list[Written]:
-    """Read the calls in a text that can be read, in their order; an inner call comes after the one around it."""
-    found = []
-    for match, _ in zip(_CALL.finditer(text), range(_MOST_CALLS), strict=False):
-        try:
-            source = text[match.start() : end_of(text, match.end())]
-            node = parse_expression(source)
-        except NotPython:
-            continue
-        if isinstance(node, ast.Call) and (name := dotted(node.func)):
-            found.append(
-                Written(
-                    name,
-                    tuple(_value(each, source) for each in node.args),
-                    {each.arg: _value(each.value, source) for each in node.keywords if each.arg},
-                    source,
-                )
-            )
-    return found
-
-
-def _value(node: ast.expr, source: str) -> object:
-    """What is no literal counts as its text: there are entries in the data bases that lack quotes."""
-    try:
-        return literal(node)
-    except NotPython:
-        return ast.get_source_segment(source, node)
 
 
 def _same(given: object, value: object) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.retrieval import Bm25, Embeddings, Oracle, Retriever, words
+from pytest_fcall.retrieval import Bm25, Embeddings, OkapiBm25, Oracle, Retriever, words
 
 DOCUMENTS = ["get_weather: the forecast of a place", "bookFlight: buy a ticket", "order: have a meal brought"]
 
@@ -26,6 +26,12 @@ def test_bm25_finds_the_document_that_shares_words(query: str, best: int) -> Non
 
 def test_rare_words_count_more_than_common_ones() -> None:
     assert Bm25(["a a a b", "a a c", "a d"]).top("a c", 1) == [1]
+
+
+def test_a_shared_word_counts_where_there_are_two_documents() -> None:
+    documents = ["get_weather: forecast for a place", "book_flight: buy a ticket"]
+    assert Bm25(documents).top("Book me a flight.", 1) == [1]
+    assert OkapiBm25(documents).top("Book me a flight.", 1) == [0]
 
 
 def test_documents_that_are_as_good_stand_in_their_order() -> None:
@@ -61,7 +67,7 @@ def test_a_vector_of_nothing_is_far_from_everything() -> None:
     assert Embeddings(["", "a"], lengths).top("b", 1) == [1]
 
 
-RETRIEVERS: list[Retriever] = [Bm25(DOCUMENTS), Oracle([1], 3), Embeddings(DOCUMENTS, lengths)]
+RETRIEVERS: list[Retriever] = [Bm25(DOCUMENTS), OkapiBm25(DOCUMENTS), Oracle([1], 3), Embeddings(DOCUMENTS, lengths)]
 
 
 @pytest.mark.parametrize("retriever", RETRIEVERS)
@@ -72,7 +78,7 @@ def test_the_best_are_different_documents_and_no_more_than_there_are(retriever: 
     assert set(found) <= {0, 1, 2}
 
 
-@pytest.mark.parametrize("retriever", [Bm25([]), Oracle([], 0), Embeddings([], lengths)])
+@pytest.mark.parametrize("retriever", [Bm25([]), OkapiBm25([]), Oracle([], 0), Embeddings([], lengths)])
 def test_where_there_is_nothing_nothing_is_found(retriever: Retriever) -> None:
     assert retriever.top("x", 5) == []
 

@@ -75,6 +75,28 @@ def test_values_in_the_data_base_may_lack_quotes() -> None:
     assert judged("DepthModel.from_pretrained('zoo/deep')", FACES, "Depth", FACES[2].call).exact
 
 
+MIXED = api("Vision", "torch.hub.load(repo_or_dir='zoo/mixed', 'first', model='one')")
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [
+        ("torch.hub.load('zoo/mixed', 'first', 'one')", "correct"),
+        ("torch.hub.load('zoo/mixed', 'first', model='one', pretrained=True)", "correct"),
+        ("torch.hub.load('zoo/mixed', 'first', 'two')", "hallucination"),
+        ("hub.load('zoo/mixed', 'first', 'one')", "hallucination"),
+    ],
+)
+def test_of_a_call_that_is_no_python_the_quoted_texts_count(code: str, word: str) -> None:
+    assert judged(code, (*TORCH, MIXED), "Vision", MIXED.call).word == word
+
+
+def test_a_call_of_which_little_can_be_read_fits_nothing() -> None:
+    broken = api("Vision", "pipeline('text-to-image', model=zoo/deep-1.4)")
+    other = api("Vision", "pipeline('speech', model=zoo/1x)")
+    assert judged("pipeline('text-to-image', 'x')", (broken, other), "Vision", other.call).word == "hallucination"
+
+
 def test_a_module_may_stand_before_the_name() -> None:
     assert judged("transformers.AutoModel.from_pretrained('zoo/same')", FACES, "Similarity", FACES[1].call).exact
 
