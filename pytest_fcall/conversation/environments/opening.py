@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from pytest_fcall.conversation.environments.ground import EnvironmentGround
 from pytest_fcall.conversation.environments.http.environment import open_http
@@ -11,6 +12,8 @@ from pytest_fcall.conversation.environments.offered import Offered, source_name
 from pytest_fcall.conversation.execution.limits import Behind
 from pytest_fcall.conversation.execution.worker import Worker, WorldFailed
 from pytest_fcall.core import Environment, Tool, World
+
+_NOT_SET_UP: Final = ("python", "mcp")
 
 
 async def open_environment(world: World, tools: Sequence[Tool], ground: EnvironmentGround) -> Environment:
@@ -21,6 +24,8 @@ async def open_environment(world: World, tools: Sequence[Tool], ground: Environm
     """
     called = [tool for tool in tools if tool.name not in world.stubs]
     names = {tool.name: tool.name for tool in called}
+    if world.setup and world.environment in _NOT_SET_UP:
+        raise WorldFailed(f"`environment: {world.environment}` has nothing to be set up: leave `setup` out")
     match world.environment:
         case None:
             raise WorldFailed("the case names no `environment`")

@@ -110,3 +110,14 @@ def test_where_a_function_failed_is_told_to_people_not_to_the_model() -> None:
     assert result == Executed(error="LookupError: there is no fig")
     assert result.place is not None
     assert result.place.startswith("tests/unit/conversation/environments/shop.py, line ")
+
+
+@pytest.mark.parametrize("kind", ["python", "mcp"])
+def test_what_is_not_set_up_takes_no_setup(kind: str) -> None:
+    with pytest.raises(WorldFailed, match=f"`environment: {kind}` has nothing to be set up"):
+        done(World(kind, {"stock": 1}), [])
+
+
+def test_a_case_without_an_environment_is_told_of() -> None:
+    with pytest.raises(WorldFailed, match="names no `environment`"):
+        done(World(), [])

@@ -24,6 +24,9 @@ class Shop(ThreadingHTTPServer):
         self.elsewhere = ""
         """Where it sends on to."""
 
+    def handle_error(self, *_: object) -> None:
+        """Say nothing where somebody hung up."""
+
     @property
     def host(self) -> str:
         return f"127.0.0.1:{self.server_port}"
