@@ -13,6 +13,8 @@ from pytest_fcall.decoding.python.scanning import end_of
 from pytest_fcall.decoding.python.source import NotPython, parse_expression
 
 _MOST_CALLS = 100
+_LONGEST = 20_000
+"""Characters that are searched: each call that is never closed is followed to the end. Answers have a few thousand."""
 _CALL = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?=\()")
 _QUOTED = re.compile(r"'([^'\n]*+)'|\"([^\"\n]*+)\"")
 
@@ -32,6 +34,7 @@ class Written:
 def calls_in(text: str) -> list[Written]:
     """Read the calls in a text that can be read, in their order; an inner call comes after the one around it."""
     found = []
+    text = text[:_LONGEST]
     for match, _ in zip(_CALL.finditer(text), range(_MOST_CALLS), strict=False):
         try:
             source = text[match.start() : end_of(text, match.end())]

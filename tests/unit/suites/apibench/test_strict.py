@@ -113,7 +113,7 @@ def test_any_answer_gets_a_word(answer: str) -> None:
     assert judged(answer).word in {"correct", "wrong", "hallucination", "unparsable"}
 
 
-HOSTILE = ["f(" * 20_000, "f(" * 500 + ")" * 500, "api_call:" * 5_000, "\\" * 50_000, "a." * 50_000]
+HOSTILE = ["f(" * 500_000, "f(" * 500 + ")" * 500, "api_call:" * 5_000, "\\" * 50_000, "a." * 50_000]
 
 
 @pytest.mark.parametrize("answer", HOSTILE)
