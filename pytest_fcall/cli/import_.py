@@ -1,111 +1,74 @@
-"""`fcall import`: cases of a public benchmark as case files of ours, to be changed and grown."""
+"""`fcall import`: case files made of a public benchmark, or of what ran in production."""
 
 from __future__ import annotations
 
-import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
 from pathlib import Path
-
-from pytest_fcall.cases import Extensions, read_case_text
-from pytest_fcall.cases.picking import Pick, read_pick
-from pytest_fcall.cases.suite import suite_and_parts
-from pytest_fcall.cli.counting import count
-from pytest_fcall.core import Case, FaultyCase
-from pytest_fcall.core.extension import About, Suite, about_of
-from pytest_fcall.reporting import safe_line
-from pytest_fcall.suites.operators import SUITE_OPERATORS
-from pytest_fcall.suites.table import SUITES
-from pytest_fcall.suites.writing import packed, written
 
 _EXAMPLES = """\
 examples:
-  fcall import bfcl:simple_python --out cases/bfcl               a category
+  fcall import bfcl:simple_python --out cases/bfcl               a category of a benchmark
   fcall import bfcl:live --pick 50@7 --out cases/bfcl            a sample
   fcall import bfcl:parallel --pick parallel_17 --out cases      one case
+  fcall import logs/november.jsonl --out cases                   what was asked and answered in production
+  fcall import logs --near --mask 'KD-[0-9]+' --out cases        a folder; without cases that are nearly the same
 
-A file holds cases whose tools do not contradict each other, so a part may take several. They are judged as the suite
-judges, by its profile; write `profile: strict` to have them judged by ours.
+Benchmarks: a file holds cases whose tools do not contradict each other, so a part may take several. They are judged as
+the suite judges, by its profile; write `profile: strict` to have them judged by ours.
+
+Traces: requests and answers of Chat Completions, Responses and Anthropic's Messages, OpenTelemetry, Langfuse and
+LangSmith exports, promptfoo, inspect_ai logs, and replies that were recorded here. What a file is, is told by its
+content. Every case is marked `# review`. 0: cases were written; 1: there were none, or a case of a suite is left out.
 """
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Write the files; 1 where a case is left out."""
+    """Import whatever the source is: a file or folder that exists holds traces, anything else names a suite."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    name, parts = suite_and_parts(options.suite)
-    if name not in SUITES:
-        parser.error(f"there is no suite {name!r}; there is {', '.join(SUITES)}")
-    try:
-        cases = _taken(SUITES[name], parts, options)
-    except (ValueError, OSError) as error:
-        parser.error(str(error))
-    about = about_of(name, SUITES[name], options.path)
-    left_out = [case for case in cases if isinstance(case, FaultyCase)]
-    for category in dict.fromkeys(case.category for case in cases if isinstance(case, Case)):
-        own = [case for case in cases if isinstance(case, Case) and case.category == category]
-        left_out += _write(own, category, about, options.out)
-    for case in left_out:
-        print(safe_line(f"left out: {case.id}: {case.faults[0].message}"), file=sys.stderr)
-    return 1 if left_out else 0
+    if _is_suite(options.source):
+        if options.near or options.mask or options.no_mask:
+            parser.error("--near, --mask and --no-mask are for traces")
+        from pytest_fcall.cli.importing_suites import import_suite
+
+        return import_suite(parser, options)
+    if options.path or options.pick:
+        parser.error("--path and --pick are for public benchmarks")
+    from pytest_fcall.cli.importing_traces import import_traces
+
+    return import_traces(parser, options)
+
+
+def _is_suite(source: str) -> bool:
+    from pytest_fcall.suites.table import SUITES
+
+    return source.partition(":")[0] in SUITES or not Path(source).exists()
 
 
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="fcall import",
-        description="Write the cases of a public benchmark as case files.",
+        description="Write the cases of a public benchmark, or what ran in production, as case files.",
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
-    parser.add_argument("suite", metavar="SUITE[:PART,…]", help="what to take; `fcall suites` lists it")
+    parser.add_argument(
+        "source", metavar="SOURCE", help="SUITE[:PART,…], as `fcall suites` lists it, or a file or folder"
+    )
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="where the files go; none is overwritten"
     )
-    parser.add_argument("--path", type=Path, metavar="DIR", help="where the data is, if not in an installed package")
-    parser.add_argument("--pick", metavar="N[@SEED]|IDS", help="the first N cases, a sample of N, or ids and globs")
+    suites = parser.add_argument_group("public benchmarks")
+    suites.add_argument("--path", type=Path, metavar="DIR", help="where the data is, if not in an installed package")
+    suites.add_argument("--pick", metavar="N[@SEED]|IDS", help="the first N cases, a sample of N, or ids and globs")
+    traces = parser.add_argument_group("traces")
+    traces.add_argument("--near", action="store_true", help="leave out cases that are nearly the same as others")
+    traces.add_argument(
+        "--mask", action="append", default=[], metavar="PATTERN", help="mask what this regular expression finds, too"
+    )
+    traces.add_argument(
+        "--no-mask", action="store_true", help="mask no keys, addresses, cards, accounts and telephone numbers"
+    )
     return parser
-
-
-def _taken(suite: Suite, parts: Sequence[str], options: Namespace) -> list[Case | FaultyCase]:
-    read = {case.id: case for part in parts for case in _plain(suite, part, options.path)}
-    pick = read_pick([text.strip() for text in options.pick.split(",")]) if options.pick else Pick()
-    ids = list(read)
-    return [read[ids[number]] for number in pick.chosen(ids)]
-
-
-def _plain(suite: Suite, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
-    """The cases as what they say judges them: those of a suite with a judge of its own, if it can say them so."""
-    plain: Callable[[str, Path | None], Iterable[Case | FaultyCase]] = getattr(suite, "plain", suite.cases)
-    for case in plain(part, path):
-        if isinstance(case, Case) and case.judge is not None:
-            raise ValueError("this suite is judged by rules of its own, which no case file can say")
-        yield case
-
-
-def _write(cases: Sequence[Case], category: str, about: About, folder: Path) -> list[FaultyCase]:
-    """Write the files of a category; gives the cases that no file can say."""
-    sound, left_out = _sayable(cases)
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, own in enumerate(packed(sound), 1):
-        path = folder / f"{category.replace('/', '_')}{f'_{number}' if number > 1 else ''}.fc.yaml"
-        licence = f", {about.licence}" if about.licence else ""
-        with path.open("x", encoding="utf-8") as file:
-            file.write(written(own, f"{category} of {about.title}{licence}"))
-        print(f"{path}: {count(len(own), 'case')}")
-    return left_out
-
-
-def _sayable(cases: Sequence[Case]) -> tuple[list[Case], list[FaultyCase]]:
-    """Read each case as it would be written: some contradict their own tools, and a case file may not."""
-    sound: list[Case] = []
-    left_out: list[FaultyCase] = []
-    known = Extensions(comparators=frozenset(SUITE_OPERATORS))
-    for case in cases:
-        text = written([case], case.id)
-        (entry,) = read_case_text(text, Path("case.fc.yaml"), root=Path(), extensions=known).entries
-        if isinstance(entry, FaultyCase):
-            left_out.append(replace(entry, id=case.id))
-        else:
-            sound.append(case)
-    return sound, left_out

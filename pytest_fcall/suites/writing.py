@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_fcall.cases.yaml.flow import flow, flow_key
 from pytest_fcall.core.case import Case
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
-
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
-_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
 def packed(cases: Sequence[Case]) -> list[list[Case]]:
@@ -45,7 +40,7 @@ def written(cases: Sequence[Case], title: str) -> str:
     usual = {"profile": "strict", "strings": "exact", "language": "python"}
     said = {name: value for name, value in defaults.items() if value != usual[name]}
     lines = [f"# {title}", *_tools(tools.values())]
-    lines += [f"defaults: {_flow({**said, 'category': cases[0].category})}", "cases:"]
+    lines += [f"defaults: {flow({**said, 'category': cases[0].category})}", "cases:"]
     for case in cases:
         lines += _case(case, [*tools])
     return "\n".join(lines) + "\n"
@@ -54,28 +49,28 @@ def written(cases: Sequence[Case], title: str) -> str:
 def _tools(tools: Any) -> Iterator[str]:
     yield "tools:" if tools else "tools: []"
     for tool in tools:
-        yield f"  - name: {_flow(tool.name)}"
+        yield f"  - name: {flow(tool.name)}"
         if tool.description:
-            yield f"    description: {_flow(tool.description)}"
-        yield f"    parameters: {_flow(tool.parameters if tool.declared is None else tool.declared)}"
+            yield f"    description: {flow(tool.description)}"
+        yield f"    parameters: {flow(tool.parameters if tool.declared is None else tool.declared)}"
 
 
 def _case(case: Case, offered: Sequence[str]) -> Iterator[str]:
     (turn,) = case.turns
-    yield f"  - id: {_flow(case.id)}"
+    yield f"  - id: {flow(case.id)}"
     own = [tool.name for tool in case.tools]
     if own != offered:
-        yield f"    tools: {_flow({'only': own})}"
+        yield f"    tools: {flow({'only': own})}"
     match turn.messages:
         case ({"role": "user", "content": str() as text, **rest},) if not rest:
-            yield f"    prompt: {_flow(text)}"
+            yield f"    prompt: {flow(text)}"
         case messages:
             yield "    messages:"
-            yield from (f"      - {_flow(message)}" for message in messages)
+            yield from (f"      - {flow(message)}" for message in messages)
     if case.tags:
-        yield f"    tags: {_flow(case.tags)}"
+        yield f"    tags: {flow(case.tags)}"
     if turn.answer is not None:
-        yield f"    answer: {_flow(_pattern(turn.answer))}"
+        yield f"    answer: {flow(_pattern(turn.answer))}"
     if turn.expect is not None or turn.answer is None:
         yield from _expectation(turn.expect)
 
@@ -91,7 +86,7 @@ def _expectation(expect: Expectation | None) -> Iterator[str]:
 
 def _call(call: ExpectedCall) -> str:
     arguments: Json = {"$ignore": True} if call.arguments is None else _patterns(call.arguments)
-    return f"{_key(call.tool)}: {_flow(arguments)}"
+    return f"{flow_key(call.tool)}: {flow(arguments)}"
 
 
 def _patterns(patterns: Mapping[str, Pattern]) -> dict[str, Json]:
@@ -113,17 +108,3 @@ def _pattern(pattern: Pattern) -> Json:
         case list() | tuple():
             return [_pattern(item) for item in pattern]
     return pattern
-
-
-def _flow(value: Json) -> str:
-    """A value in YAML's flow style, which is JSON with plain keys."""
-    match value:
-        case Mapping():
-            return "{" + ", ".join(f"{_key(key)}: {_flow(inner)}" for key, inner in value.items()) + "}"
-        case list() | tuple():
-            return f"[{', '.join(map(_flow, value))}]"
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
-
-
-def _key(key: str) -> str:
-    return key if _PLAIN_KEY.fullmatch(key) and key.lower() not in _WORDS else _flow(key)

@@ -1,0 +1,83 @@
+"""Cases of a public benchmark as case files of ours, to be changed and grown."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_fcall.cases import Extensions, read_case_text
+from pytest_fcall.cases.picking import Pick, read_pick
+from pytest_fcall.cases.suite import suite_and_parts
+from pytest_fcall.cli.counting import count
+from pytest_fcall.core import Case, FaultyCase
+from pytest_fcall.core.extension import About, Suite, about_of
+from pytest_fcall.reporting import safe_line
+from pytest_fcall.suites.operators import SUITE_OPERATORS
+from pytest_fcall.suites.table import SUITES
+from pytest_fcall.suites.writing import packed, written
+
+
+def import_suite(parser: ArgumentParser, options: Namespace) -> int:
+    """Write the files; 1 where a case is left out."""
+    name, parts = suite_and_parts(options.source)
+    if name not in SUITES:
+        parser.error(f"there is no suite {name!r}; there is {', '.join(SUITES)}, and no file of that name")
+    try:
+        cases = _taken(SUITES[name], parts, options)
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+    about = about_of(name, SUITES[name], options.path)
+    left_out = [case for case in cases if isinstance(case, FaultyCase)]
+    for category in dict.fromkeys(case.category for case in cases if isinstance(case, Case)):
+        own = [case for case in cases if isinstance(case, Case) and case.category == category]
+        left_out += _write(own, category, about, options.out)
+    for case in left_out:
+        print(safe_line(f"left out: {case.id}: {case.faults[0].message}"), file=sys.stderr)
+    return 1 if left_out else 0
+
+
+def _taken(suite: Suite, parts: Sequence[str], options: Namespace) -> list[Case | FaultyCase]:
+    read = {case.id: case for part in parts for case in _plain(suite, part, options.path)}
+    pick = read_pick([text.strip() for text in options.pick.split(",")]) if options.pick else Pick()
+    ids = list(read)
+    return [read[ids[number]] for number in pick.chosen(ids)]
+
+
+def _plain(suite: Suite, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
+    """The cases as what they say judges them: those of a suite with a judge of its own, if it can say them so."""
+    plain: Callable[[str, Path | None], Iterable[Case | FaultyCase]] = getattr(suite, "plain", suite.cases)
+    for case in plain(part, path):
+        if isinstance(case, Case) and case.judge is not None:
+            raise ValueError("this suite is judged by rules of its own, which no case file can say")
+        yield case
+
+
+def _write(cases: Sequence[Case], category: str, about: About, folder: Path) -> list[FaultyCase]:
+    """Write the files of a category; gives the cases that no file can say."""
+    sound, left_out = _sayable(cases)
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, own in enumerate(packed(sound), 1):
+        path = folder / f"{category.replace('/', '_')}{f'_{number}' if number > 1 else ''}.fc.yaml"
+        licence = f", {about.licence}" if about.licence else ""
+        with path.open("x", encoding="utf-8") as file:
+            file.write(written(own, f"{category} of {about.title}{licence}"))
+        print(f"{path}: {count(len(own), 'case')}")
+    return left_out
+
+
+def _sayable(cases: Sequence[Case]) -> tuple[list[Case], list[FaultyCase]]:
+    """Read each case as it would be written: some contradict their own tools, and a case file may not."""
+    sound: list[Case] = []
+    left_out: list[FaultyCase] = []
+    known = Extensions(comparators=frozenset(SUITE_OPERATORS))
+    for case in cases:
+        text = written([case], case.id)
+        (entry,) = read_case_text(text, Path("case.fc.yaml"), root=Path(), extensions=known).entries
+        if isinstance(entry, FaultyCase):
+            left_out.append(replace(entry, id=case.id))
+        else:
+            sound.append(case)
+    return sound, left_out

@@ -1,0 +1,159 @@
+"""Files of traces, told apart by their content, and the records in them."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from io import BufferedReader
+from itertools import chain, islice
+from pathlib import Path
+from typing import Final
+
+from pytest_fcall.cases import UnreadableFile, fields
+from pytest_fcall.cases.faults import Faults, Source
+from pytest_fcall.cases.yaml.reader import read_yaml
+from pytest_fcall.core import Json
+from pytest_fcall.traces.formats import inspect, recordings
+from pytest_fcall.traces.record import NotSaid, Record, Unread, Unreadable
+from pytest_fcall.traces.table import LOOKED_FOR, format_of
+from pytest_fcall.traces.values import mapping, read_json
+
+_LONGEST_LINE: Final = 32 * 2**20
+_LARGEST: Final = 64 * 2**20
+"""Of a file that has to be read as a whole."""
+_SQLITE, _ZIP, _GZIP = b"SQLite format 3\0", b"PK\x03\x04", b"\x1f\x8b"
+_WRAPPERS: Final = ("data", "runs", "observations", "traces", "items", "records", "logs", "spans")
+
+
+def files_of(source: Path) -> list[Path]:
+    """The file itself, or all files below a folder but for hidden ones."""
+    if source.is_file():
+        return [source]
+    found: list[Path] = []
+    for folder, folders, names in os.walk(source):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += (Path(folder, name) for name in sorted(names) if not name.startswith("."))
+    return found
+
+
+def records_of(path: Path) -> Iterator[Record | Unread]:
+    """What a file holds, record by record. Raises Unreadable for a file that holds no traces."""
+    try:
+        with path.open("rb") as file:
+            start = file.peek(16)
+            if start.startswith(_SQLITE):
+                yield from recordings.of_store(path)
+            elif start.startswith(_ZIP):
+                yield from inspect.of_file(path)
+            else:
+                packed = start.startswith(_GZIP)
+                yield from _of_text(path, BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise Unreadable(f"the compressed data breaks off: {error}") from None
+    except OSError as error:
+        raise Unreadable(f"it cannot be read: {error.strerror or error}") from None
+
+
+def _of_text(path: Path, file: BufferedReader) -> Iterator[Record | Unread]:
+    lines = _lines(file)
+    ahead = list(islice((each for each in lines if each[1].strip()), 2))
+    if not ahead:
+        raise Unreadable("it is empty")
+    told = [_json(line) for _, line in ahead]
+    if isinstance(told[0], Mapping) and told[0].get("fcall") == "replies":
+        yield from recordings.of_file(path)
+    elif any(isinstance(each, Mapping) for each in told):
+        yield from _known(_values(path.name, chain(ahead, lines)))
+    else:
+        whole = b"".join((*(line for _, line in ahead), file.read(_LARGEST)))
+        yield from _known(iter([(path.name, _whole(whole, path.name))]))
+
+
+def _lines(file: BufferedReader) -> Iterator[tuple[int, bytes]]:
+    """The lines with their numbers; of one that is longer than any line of a log, its beginning."""
+    number = 0
+    while line := file.readline(_LONGEST_LINE):
+        number += 1
+        yield number, line
+        while not line.endswith(b"\n") and len(line) == _LONGEST_LINE:
+            line = file.readline(_LONGEST_LINE)
+
+
+def _json(line: bytes) -> Json:
+    try:
+        return read_json(line.decode("utf-8-sig"))
+    except ValueError:
+        return None
+
+
+def _values(name: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[str, Json | Unread]]:
+    for number, line in lines:
+        if line.strip():
+            place = f"{name}:{number}"
+            try:
+                yield place, read_json(line.decode("utf-8-sig"))
+            except UnicodeDecodeError:
+                yield place, Unread(place, "it is not UTF-8")
+            except ValueError as error:
+                yield place, Unread(place, str(error))
+
+
+def _whole(content: bytes, name: str) -> Json:
+    """A file that is one value, in JSON or YAML."""
+    if len(content) > _LARGEST:
+        raise Unreadable(f"it is larger than {_LARGEST // 2**20} MiB and no JSON lines: export it as one record a line")
+    try:
+        written = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Unreadable(f"it is no text in UTF-8; looked for: {LOOKED_FOR}") from None
+    if written.lstrip().startswith(("{", "[")):
+        try:
+            return read_json(written)
+        except ValueError as error:
+            raise Unreadable(str(error)) from None
+    return _yaml(written, name)
+
+
+def _yaml(written: str, name: str) -> Json:
+    faults = Faults(Source(name, written))
+    try:
+        root = read_yaml(faults.source)
+        value = None if root is None else fields.value(root, faults)
+    except UnreadableFile as error:
+        raise Unreadable(f"{error.fault.message}; looked for: {LOOKED_FOR}") from None
+    if faults.found:
+        raise Unreadable(faults.found[0].message)
+    return value
+
+
+def _known(values: Iterator[tuple[str, Json | Unread]]) -> Iterator[Record | Unread]:
+    """The records of values of known formats. Unreadable, at the end, where none was."""
+    known = False
+    for place, value in values:
+        if isinstance(value, Unread):
+            yield value
+            continue
+        for where, told in _documents(value, place):
+            if (found := format_of(told)) is None:
+                yield Unread(where, "it is of no known format")
+                continue
+            known = True
+            try:
+                yield from found.read(told, where)
+            except NotSaid as why:
+                yield Unread(where, str(why))
+    if not known:
+        raise Unreadable(f"it holds no traces; looked for: {LOOKED_FOR}")
+
+
+def _documents(value: Json, place: str) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    """The documents in a value: itself, or the items of a list, whatever it is wrapped in."""
+    if isinstance(value, Mapping) and format_of(value) is None:
+        value = next((value[name] for name in _WRAPPERS if isinstance(value.get(name), list)), value)
+    if not isinstance(value, list):
+        yield place, mapping(value)
+        return
+    for number, item in enumerate(value, 1):
+        yield f"{place}, item {number}", mapping(item)

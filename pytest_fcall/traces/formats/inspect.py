@@ -1,0 +1,70 @@
+"""Logs of inspect_ai: `.eval` through its own library, and the same as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pytest_fcall.core import Json, Message
+from pytest_fcall.traces.messages import messages_of
+from pytest_fcall.traces.record import NotSaid, Record, Unread, Unreadable
+from pytest_fcall.traces.settings import settings_of
+from pytest_fcall.traces.tools import tools_of
+from pytest_fcall.traces.values import items, mapping, text
+
+
+def recognises(told: Mapping[str, Json]) -> bool:
+    """Whether it is a log as JSON."""
+    return isinstance(told.get("samples"), list) and isinstance(told.get("eval"), Mapping)
+
+
+def read(told: Mapping[str, Json], place: str) -> Iterator[Record | Unread]:
+    """Each request to a model, in every sample, is a record; of a sample without its events, its messages are one."""
+    for sample in items(told["samples"]):
+        yield from _sample(mapping(sample), place, text(mapping(told["eval"]).get("model")) or "")
+
+
+def of_file(path: Path) -> Iterator[Record | Unread]:
+    """The same of a `.eval` file, sample by sample."""
+    try:
+        from inspect_ai.log import read_eval_log, read_eval_log_samples
+    except ImportError as error:
+        raise Unreadable(f"logs of inspect_ai are read by its own library: pip install inspect-ai ({error})") from None
+    try:
+        model = str(read_eval_log(str(path), header_only=True).eval.model)
+        for sample in read_eval_log_samples(str(path), all_samples_required=False):
+            yield from _sample(sample.model_dump(mode="json"), path.name, model)
+    except (ValueError, OSError, KeyError, RuntimeError) as error:
+        raise Unreadable(f"inspect_ai cannot read it: {type(error).__name__}: {error}") from None
+
+
+def _sample(sample: Mapping[str, Json], place: str, model: str) -> Iterator[Record | Unread]:
+    where = f"{place}: {sample.get('id')}"
+    events = [mapping(event) for event in items(sample.get("events"))]
+    asked = [event for event in events if event.get("event") == "model" and not event.get("error")]
+    try:
+        if not asked and sample.get("messages"):
+            yield Record(trail=messages_of(sample["messages"]), place=where, model=model)
+        for event in asked:
+            yield _record(event, where)
+    except NotSaid as why:
+        yield Unread(where, str(why))
+
+
+def _record(event: Mapping[str, Json], place: str) -> Record:
+    output = mapping(event.get("output"))
+    return Record(
+        trail=(*messages_of(event.get("input")), *_answered(output)),
+        place=place,
+        tools=tools_of(event.get("tools")),
+        model=text(event.get("model")) or "",
+        moment=text(event.get("timestamp")) or "",
+        settings=settings_of({**mapping(event.get("config")), "tool_choice": event.get("tool_choice")}),
+    )
+
+
+def _answered(output: Mapping[str, Json]) -> tuple[Message, ...]:
+    choice = mapping(next(iter(items(output.get("choices"))), None))
+    if choice.get("stop_reason") not in ("stop", "tool_calls", None) or not choice.get("message"):
+        raise NotSaid(f"the answer broke off: {choice.get('stop_reason') or 'there is none'}")
+    return messages_of(choice["message"])

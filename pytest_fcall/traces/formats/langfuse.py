@@ -1,0 +1,66 @@
+"""Exports of Langfuse: traces with their observations, or observations alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pytest_fcall.core import Json, Message
+from pytest_fcall.traces.formats.exchanges import asked
+from pytest_fcall.traces.messages import messages_of
+from pytest_fcall.traces.record import NotSaid, Record
+from pytest_fcall.traces.settings import settings_of
+from pytest_fcall.traces.tools import tools_of
+from pytest_fcall.traces.values import first, items, mapping, parsed, text
+
+_NOT_A_MODEL = frozenset(
+    {"SPAN", "EVENT", "TOOL", "AGENT", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL"}
+)
+
+
+def recognises(told: Mapping[str, Json]) -> bool:
+    """Whether it is an observation, or a trace that brings its observations."""
+    if isinstance(told.get("observations"), list) and "id" in told:
+        return True
+    is_one = text(told.get("type")) == "GENERATION" or str(told.get("type")) in _NOT_A_MODEL
+    return is_one and first(told, "traceId", "trace_id") is not None
+
+
+def read(told: Mapping[str, Json], place: str) -> Iterator[Record]:
+    """Each generation is a record; what is no generation holds what these hold already."""
+    if isinstance(told.get("observations"), list):
+        for each in items(told["observations"]):
+            yield from read(mapping(each), place)
+    elif told.get("type") == "GENERATION":
+        yield _record(told, place)
+
+
+def _record(told: Mapping[str, Json], place: str) -> Record:
+    given, parameters = parsed(told.get("input")), mapping(parsed(first(told, "modelParameters", "model_parameters")))
+    request = mapping(given)
+    return Record(
+        trail=(*_asked(given), *_answered(parsed(told.get("output")))),
+        place=place,
+        tools=tools_of(first(request, "tools", "functions") or first(parameters, "tools", "functions")),
+        model=text(first(told, "model", "provided_model_name", "providedModelName")) or "",
+        moment=text(first(told, "startTime", "start_time")) or "",
+        settings=settings_of(parameters),
+    )
+
+
+def _asked(given: Json) -> tuple[Message, ...]:
+    if isinstance(given, Mapping) and ("messages" in given or "input" in given):
+        return asked(given)
+    return messages_of(given)
+
+
+def _answered(given: Json) -> tuple[Message, ...]:
+    """The answer, which libraries write as a message, a list of one, a text, or the provider's body."""
+    if given is None or given == "":
+        raise NotSaid("it has no answer")
+    if isinstance(given, str):
+        return ({"role": "assistant", "content": given},)
+    choice = mapping(next(iter(items(mapping(given).get("choices"))), None))
+    if choice:
+        given = choice.get("message")
+    each = [{"role": "assistant", **mapping(item)} for item in items(given)]
+    return messages_of(each)

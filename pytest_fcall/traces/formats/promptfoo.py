@@ -1,0 +1,123 @@
+"""promptfoo: its configuration, whose tests become cases, and the results of its runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from pytest_fcall.core import Json, Message, Tool
+from pytest_fcall.traces.messages import messages_of
+from pytest_fcall.traces.record import NotSaid, Record, Unread
+from pytest_fcall.traces.tools import tools_of
+from pytest_fcall.traces.values import first, items, mapping, parsed, text
+
+_VARIABLE: Final = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
+_VALID_CALLS: Final = ("is-valid-openai-tools-call", "is-valid-openai-function-call")
+
+
+def recognises(told: Mapping[str, Json]) -> bool:
+    """Whether it is a configuration, or the results of a run."""
+    return ("prompts" in told and "tests" in told) or bool(_rows(told))
+
+
+def read(told: Mapping[str, Json], place: str) -> Iterator[Record | Unread]:
+    """Each result is a record; of a configuration, each test with each prompt."""
+    rows = _rows(told)
+    tools = _tools(mapping(told.get("config")) if rows else told)
+    for number, row in enumerate(rows or _tests(told), 1):
+        where = f"{place}: {'result' if rows else 'test'} {number}"
+        try:
+            yield _result(mapping(row), where, tools) if rows else _test(mapping(row), where, tools)
+        except NotSaid as why:
+            yield Unread(where, str(why))
+
+
+def _rows(told: Mapping[str, Json]) -> Sequence[Json]:
+    results = told.get("results")
+    rows = mapping(results).get("results") if isinstance(results, Mapping) else results
+    return rows if isinstance(rows, list) and all("prompt" in mapping(row) for row in rows) else ()
+
+
+def _result(row: Mapping[str, Json], place: str, tools: tuple[Tool, ...]) -> Record:
+    response, prompt = mapping(row.get("response")), row["prompt"]
+    if row.get("error") or response.get("error") or first(response, "output") is None:
+        raise NotSaid("it has no answer")
+    asked = mapping(prompt).get("raw") if isinstance(prompt, Mapping) else prompt
+    return Record(
+        trail=(*_asked(asked), *_answered(response["output"])),
+        place=place,
+        tools=tools,
+        model=text(mapping(row.get("provider")).get("id")) or text(row.get("provider")) or "",
+    )
+
+
+def _answered(output: Json) -> tuple[Message, ...]:
+    """An answer is a text, a list of calls, or a message with calls."""
+    given = parsed(output)
+    told = given if isinstance(given, list) else mapping(given).get("tool_calls")
+    calls = [mapping(each) for each in items(told)]
+    if calls and all("function" in each or "name" in each for each in calls):
+        return messages_of({"role": "assistant", "content": mapping(given).get("content"), "tool_calls": calls})
+    return ({"role": "assistant", "content": output if isinstance(output, str) else str(output)},)
+
+
+def _tests(told: Mapping[str, Json]) -> Iterator[Json]:
+    """Every prompt with every test, defaults put in."""
+    default = mapping(told.get("defaultTest"))
+    for prompt in items(told["prompts"]):
+        raw = first(mapping(prompt), "raw", "content") if isinstance(prompt, Mapping) else prompt
+        for test in items(told["tests"]):
+            given = mapping(test)
+            yield {
+                "prompt": raw,
+                "vars": {**mapping(default.get("vars")), **mapping(given.get("vars"))},
+                "assert": [*items(default.get("assert")), *items(given.get("assert"))],
+            }
+
+
+def _test(test: Mapping[str, Json], place: str, tools: tuple[Tool, ...]) -> Record:
+    prompt, given = test["prompt"], mapping(test["vars"])
+    if not isinstance(prompt, str) or prompt.startswith("file://"):
+        raise NotSaid("its prompt stands in another file")
+    filled = _VARIABLE.sub(lambda found: _filled(found, given), prompt)
+    return Record(trail=_asked(filled), place=place, tools=tools, checks=_checks(test["assert"]))
+
+
+def _filled(found: re.Match[str], given: Mapping[str, Json]) -> str:
+    if found[1] not in given:
+        raise NotSaid(f"its prompt wants {found[1]!r}, which the test does not give")
+    value = given[found[1]]
+    if isinstance(value, str) and value.startswith("file://"):
+        raise NotSaid(f"the value of {found[1]!r} stands in another file")
+    return value if isinstance(value, str) else str(value)
+
+
+def _asked(prompt: Json) -> tuple[Message, ...]:
+    """A prompt is a text, or messages as JSON."""
+    given = parsed(prompt)
+    return messages_of(given if isinstance(given, list) else prompt)
+
+
+def _checks(asserts: Json) -> dict[str, Json]:
+    """What the assertions say that a case says, too; scripts and judges are left to the person who reviews."""
+    checks: dict[str, Json] = {}
+    for each in map(mapping, items(asserts)):
+        kind, value = text(each.get("type")) or "", each.get("value")
+        if kind in _VALID_CALLS:
+            checks.setdefault("expect", "any_call")
+        elif kind == "tool-call-f1":
+            names = value.split(",") if isinstance(value, str) else items(value)
+            checks["expect"] = [{str(name).strip(): {"$ignore": True}} for name in names]
+        elif kind in ("contains", "icontains", "equals") and isinstance(value, str) and value:
+            checks["answer"] = value if kind == "equals" else {"$contains": value}
+    return checks
+
+
+def _tools(told: Mapping[str, Json]) -> tuple[Tool, ...]:
+    found: dict[str, Tool] = {}
+    for provider in items(told.get("providers")):
+        config = mapping(mapping(provider).get("config"))
+        for tool in tools_of(first(config, "tools", "functions")):
+            found.setdefault(tool.name, tool)
+    return tuple(found.values())

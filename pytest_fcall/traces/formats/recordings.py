@@ -1,0 +1,82 @@
+"""Our own recordings: files for version control, and the store of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.recordings import read_recordings
+from pytest_fcall.backends.secrets import public
+from pytest_fcall.backends.store import ReplyStore
+from pytest_fcall.core import Json, Message, RawCall, Reply
+from pytest_fcall.traces.messages import messages_of
+from pytest_fcall.traces.record import NotSaid, Record, Unread
+
+
+def of_file(path: Path) -> Iterator[Record | Unread]:
+    """The records of a file; its damaged lines are told."""
+    found = read_recordings(path)
+    for fault in found.faults:
+        yield Unread(f"{path.name}:{fault.location.line}", fault.message)
+    yield from _records(found.entries, path.name, found.model or "")
+
+
+def of_store(path: Path) -> Iterator[Record | Unread]:
+    """The records of a store, file after file."""
+    with closing(ReplyStore(path)) as store:
+        for model, file in store.files():
+            entries = [kept.entry for kept in store.replies(model, file)]
+            yield from _records(entries, f"{path.name}: {file}", model)
+        for fault in store.faults:
+            yield Unread(path.name, fault.message)
+
+
+def _records(entries: Sequence[Recorded], place: str, model: str) -> Iterator[Record | Unread]:
+    """One record for each question. What an app asked inside stands for it only where its own reply is not kept."""
+    answered = {entry.case for entry in entries if entry.wire is None}
+    for entry in entries:
+        if entry.request.sample or (entry.wire is not None and entry.case in answered):
+            continue
+        where = f"{place}: {entry.case}"
+        try:
+            yield _record(entry, where, model)
+        except NotSaid as why:
+            yield Unread(where, str(why))
+
+
+def _record(entry: Recorded, place: str, model: str) -> Record:
+    request = entry.request
+    named = request.settings.get("model")
+    return Record(
+        trail=_trail(entry),
+        place=place,
+        tools=request.tools,
+        model=named if entry.wire is not None and isinstance(named, str) else model,
+        moment=entry.recorded,
+        settings=public(
+            {key: value for key, value in request.settings.items() if entry.wire is None or key != "model"}
+        ),
+    )
+
+
+def _trail(entry: Recorded) -> tuple[Message, ...]:
+    reply = entry.reply
+    if reply.refusal or reply.malformed or reply.finish in ("length", "content_filter", "refusal"):
+        raise NotSaid(f"the reply is no answer: {reply.malformed or reply.refusal or reply.finish}")
+    if reply.decoder is not None:
+        raise NotSaid(f"its calls stand in text, for the decoder {reply.decoder}")
+    if reply.trail:
+        return messages_of(list(reply.trail))
+    asked = messages_of(list(entry.request.messages)) if entry.wire is not None else entry.request.messages
+    return (*asked, _answer(reply))
+
+
+def _answer(reply: Reply) -> Message:
+    return messages_of({"role": "assistant", "content": reply.text, "tool_calls": list(_calls(reply.tool_calls))})[0]
+
+
+def _calls(calls: Iterable[RawCall]) -> Iterator[Json]:
+    for call in calls:
+        yield {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}

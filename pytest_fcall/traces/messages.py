@@ -1,0 +1,195 @@
+"""Messages in the forms of all providers and tracers, as messages in OpenAI's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from pytest_fcall.core import Json, Message
+from pytest_fcall.traces.record import NotSaid
+from pytest_fcall.traces.values import first, items, mapping, parsed, text
+
+_ROLES: Final = MappingProxyType(
+    {
+        **{name: name for name in ("system", "developer", "user", "assistant", "tool")},
+        **dict.fromkeys(("human", "HumanMessage", "HumanMessageChunk"), "user"),
+        **dict.fromkeys(("ai", "model", "AIMessage", "AIMessageChunk"), "assistant"),
+        **dict.fromkeys(("function", "ToolMessage", "FunctionMessage", "function_call_output"), "tool"),
+        **dict.fromkeys(("SystemMessage", "SystemMessageChunk"), "system"),
+        "function_call": "assistant",
+    }
+)
+_TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
+_CALLS = frozenset({"tool_use", "tool_call", "function_call", "functionCall"})
+_RESULTS = frozenset({"tool_result", "tool_call_response", "function_call_output", "functionResponse"})
+_SILENT = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content", "item_reference"})
+
+
+def messages_of(told: Json) -> tuple[Message, ...]:
+    """Read a list of messages, or one. NotSaid where something in it cannot be said in a case."""
+    found: list[Message] = []
+    for item in items(parsed(told)):
+        for message in _messages(item):
+            if found and _goes_on(found[-1], message):
+                found[-1] = _joined(found[-1], message)
+            else:
+                found.append(message)
+    return tuple(found)
+
+
+def _messages(item: Json) -> Iterator[Message]:
+    if isinstance(item, str):
+        yield {"role": "user", "content": item}
+        return
+    if isinstance(item, list):  # LangChain sends batches
+        for inner in item:
+            yield from _messages(inner)
+        return
+    told = _unwrapped(mapping(item))
+    if told.get("type") in _SILENT:
+        return
+    yield from _read(told, _role(told))
+
+
+def _unwrapped(told: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The message itself, with the role that stands around it."""
+    around = {key: told[key] for key in ("role", "type") if key in told}
+    if isinstance(told.get("kwargs"), Mapping):  # LangChain's serialised objects name their class
+        name = next(reversed([text(each) or "" for each in items(told.get("id"))]), "")
+        return {**mapping(told["kwargs"]), "role": _ROLES.get(name, name)}
+    for key in ("message", "data"):
+        if isinstance(told.get(key), Mapping) and "content" not in told:
+            return {**around, **mapping(told[key])}
+    return told
+
+
+def _role(told: Mapping[str, Json]) -> str:
+    name = text(told.get("role")) or text(told.get("type")) or ""
+    if name in _ROLES:
+        return _ROLES[name]
+    raise NotSaid(f"a message in it is of nobody known: {name[:40]!r}" if name else "a message in it has no role")
+
+
+def _read(told: Mapping[str, Json], role: str) -> Iterator[Message]:
+    """The message; results of tools that stand in one come first, each as a message of its own."""
+    alone = "content" not in told and told.get("type") in _CALLS | _RESULTS
+    parts = [_kind(part) for part in ([told] if alone else _parts(told))]
+    yield from (_result(part) for kind, part in parts if kind in _RESULTS)
+    content = [_said(kind, part) for kind, part in parts if kind not in _CALLS | _RESULTS | _SILENT]
+    if role == "assistant":
+        calls = [_call(part) for kind, part in parts if kind in _CALLS]
+        yield _answer(content, calls or _calls_beside(told))
+    elif role == "tool":
+        if not any(kind in _RESULTS for kind, _ in parts):
+            yield _result(told)
+    elif content:
+        yield {"role": role, "content": _plain(content)}
+
+
+def _calls_beside(told: Mapping[str, Json]) -> list[Json]:
+    """Calls that stand beside the content; LangChain keeps the provider's own in a place apart."""
+    for beside in (told, mapping(told.get("additional_kwargs"))):
+        if calls := items(first(beside, "tool_calls", "function_call")):
+            return [_call(mapping(each)) for each in calls]
+    return []
+
+
+def _parts(told: Mapping[str, Json]) -> list[Json]:
+    content = first(told, "content", "parts", "refusal")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return list(items(content))
+
+
+def _kind(part: Json) -> tuple[str, Mapping[str, Json]]:
+    if isinstance(part, str):
+        return "text", {"text": part}
+    told = mapping(part)
+    for name in ("functionCall", "functionResponse"):  # Gemini names the kind by the key
+        if name in told:
+            return name, mapping(told[name])
+    return text(told.get("type")) or ("text" if "text" in told else "part"), told
+
+
+def _words(part: Mapping[str, Json]) -> str:
+    words = first(part, "text", "content", "refusal")
+    return words if isinstance(words, str) else ""
+
+
+def _said(kind: str, part: Mapping[str, Json]) -> Json:
+    """A part of a message: text, or a picture."""
+    if kind in _TEXTS:
+        return {"type": "text", "text": _words(part)}
+    source = mapping(part.get("source"))
+    if kind == "image_url":
+        return {"type": "image_url", "image_url": part.get("image_url")}
+    if kind == "input_image" and isinstance(part.get("image_url"), str):
+        return {"type": "image_url", "image_url": {"url": part["image_url"]}}
+    if kind == "image" and source.get("type") == "base64":
+        return {
+            "type": "image_url",
+            "image_url": {"url": f"data:{source.get('media_type')};base64,{source.get('data')}"},
+        }
+    raise NotSaid(f"a message in it has a part of the kind {kind[:40]!r}, which no case can hold")
+
+
+def _call(part: Mapping[str, Json]) -> Json:
+    """A call in whatever shape. Arguments that are a text stay the text that they are."""
+    part = mapping(part.get("tool_call")) or part
+    inner = mapping(part.get("function")) or part
+    given = (inner[key] for key in ("arguments", "args", "input", "parameters") if inner.get(key) is not None)
+    arguments = next(given, {})
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    name = text(inner.get("name")) or text(part.get("function")) or ""
+    return {
+        "id": text(first(part, "call_id", "id", "tool_call_id")) or "",
+        "type": "function",
+        "function": {"name": name, "arguments": written},
+    }
+
+
+def _result(part: Mapping[str, Json]) -> Message:
+    given = next((part[key] for key in ("content", "output", "response", "result") if part.get(key) is not None), "")
+    return {
+        "role": "tool",
+        "tool_call_id": text(first(part, "tool_call_id", "tool_use_id", "call_id", "id", "name")) or "",
+        "content": _given(given),
+    }
+
+
+def _given(given: Json) -> str:
+    """A result as the model was told it. Parts of text are one text; any other value is its JSON."""
+    if isinstance(given, str):
+        return given
+    parts = [mapping(part) for part in given] if isinstance(given, list) else []
+    if parts and all(part.get("type") in _TEXTS and isinstance(part.get("text"), str) for part in parts):
+        return "".join(str(part["text"]) for part in parts)
+    return json.dumps(given, ensure_ascii=False)
+
+
+def _answer(content: list[Json], calls: list[Json]) -> Message:
+    said = "".join(str(mapping(part).get("text") or "") for part in content)
+    if calls:
+        return {"role": "assistant", "content": said or None, "tool_calls": calls}
+    return {"role": "assistant", "content": said}
+
+
+def _plain(content: list[Json]) -> Json:
+    """Parts that are all text are one text, as most providers take them."""
+    if len(content) == 1 and mapping(content[0]).get("type") == "text":
+        return mapping(content[0])["text"]
+    return content
+
+
+def _goes_on(last: Message, message: Message) -> bool:
+    """Whether one answer was told in two pieces, as Responses tells text and calls."""
+    return last["role"] == message["role"] == "assistant"
+
+
+def _joined(last: Message, message: Message) -> Message:
+    texts = [each["content"] for each in (last, message) if isinstance(each["content"], str)]
+    calls = [*items(last.get("tool_calls")), *items(message.get("tool_calls"))]
+    joined: dict[str, Json] = {"role": "assistant", "content": "".join(map(str, texts)) or None}
+    return {**joined, "tool_calls": calls} if calls else joined
