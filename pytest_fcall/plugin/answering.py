@@ -206,7 +206,7 @@ class Answering:
         if found is None:
             return None
         moment = found.moment if found.moment < self._kept.started else None
-        return Answer(found.reply, moment, inside=() if source.is_app else None)
+        return Answer(found.reply, moment, inside=() if source.asks_models else None)
 
     def _answer(self, heard: Heard) -> Answer:
         """The answer of whom was asked; it is a recorded one where an app that asks models had all from recordings."""

@@ -62,7 +62,7 @@ def metered(config: pytest.Config, named: NamedModel, backend: Backend) -> Backe
     Raises ModelUnavailable where the project's own prices cannot be read.
     """
     limit = options(config).max_cost
-    if limit is None or not backend.ahead or named.model.kind == "local":
+    if limit is None or not backend.ahead or named.model.kind in ("local", "http"):
         return backend
     from pytest_fcall.backends.budget import Budget
     from pytest_fcall.backends.metered import Metered

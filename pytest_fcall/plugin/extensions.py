@@ -9,6 +9,7 @@ from typing import TypeVar
 import pytest
 
 from pytest_fcall.backends.any import any_backend
+from pytest_fcall.backends.http import http_backend
 from pytest_fcall.backends.local import local_backend
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.backends.python import python_backend
@@ -43,6 +44,7 @@ def registry(config: pytest.Config) -> Registry:
         hook = config.hook
         ours: Mapping[str, BackendFactory] = {
             "python": python_backend,
+            "http": http_backend,
             "openai": openai_backend,
             "any": any_backend,
             "local": local_backend,

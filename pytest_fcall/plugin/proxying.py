@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_fcall.core import Inner, Model
 from pytest_fcall.plugin.kept import Kept
+from pytest_fcall.plugin.leading import Leading
 from pytest_fcall.plugin.options import options
 from pytest_fcall.plugin.proxy_options import proxy_options
 from pytest_fcall.plugin.sources import Question, Source
@@ -65,10 +66,11 @@ class Proxying:
     def __init__(self, config: pytest.Config, kept: Kept) -> None:
         self._kept = kept
         self._options = options(config)
-        self._variables, self._on = proxy_options(config)
+        found = proxy_options(config)
+        self._on = found.on
+        self._leading = Leading(found.variables, offline=self._options.replay)
+        self._lock = Lock()
         self._going: dict[Place, _Going] = {}
-        self._upstreams: Mapping[str, str] = {}
-        self._environment = ExitStack()
         self._runs: Runs | None = None
         self._listening: Listening | None = None
 
@@ -77,73 +79,74 @@ class Proxying:
         return self._on and self._kept.nearest(_inside(question)) is not None
 
     @contextmanager
-    def run(self, question: Question) -> Iterator[Sequence[Inner] | None]:
-        """Have what the app asks meanwhile belong to this case; it grows in the list, and is None without a proxy.
+    def here(self, question: Question) -> Iterator[Sequence[Inner] | None]:
+        """Have what an app in this process asks meanwhile belong to this case; it grows in the list.
 
-        Raises NotRecorded for what it asked in vain, whatever the app made of it, and StoreError for what it was
-        told and nobody could keep.
+        None is given without a proxy. Raises NotRecorded for what was asked in vain, whatever the app made of it, and
+        StoreError for what the app was told and nobody could keep.
         """
         if not self._on:
             yield None
             return
-        from pytest_fcall.backends.proxy.runs import TIE
-
-        going = self._begin(question)
-        tied = TIE.set(self._told(going))
-        try:
+        runs = self._known()
+        with self._leading.here(self._base(runs.here)), self._run(question, runs.here) as going:
             yield going.run.inner
-        except Exception:
-            self._complain(going.run)
-            raise
-        finally:
-            TIE.reset(tied)
-            self._end(going)
-        self._complain(going.run)
+
+    @contextmanager
+    def elsewhere(self, question: Question) -> Iterator[Sequence[Inner] | None]:
+        """The same for an app in another process, which is told by the context of those who ask it."""
+        if not self._on:
+            yield None
+            return
+        from pytest_fcall.backends.proxy.runs import TIE, Tie, headers_for
+
+        runs = self._known()
+        with self._run(question, runs.elsewhere) as going:
+            bases = self._leading.values(self._base(going.token))
+            headers = headers_for(going.token, next(iter(bases.values()), ""))
+            tied = TIE.set(Tie(headers, self._leading.values(self._base(runs.elsewhere))))
+            try:
+                yield going.run.inner
+            finally:
+                TIE.reset(tied)
 
     def close(self) -> None:
         """Serve no more."""
         if self._listening is not None:
             self._listening.close()
 
-    def _begin(self, question: Question) -> _Going:
+    @contextmanager
+    def _run(self, question: Question, group: str) -> Iterator[_Going]:
+        going = self._begin(question, group)
+        try:
+            yield going
+        except Exception:
+            self._complain(going.run)
+            raise
+        finally:
+            self._end(going)
+        self._complain(going.run)
+
+    def _begin(self, question: Question, group: str) -> _Going:
         from pytest_fcall.backends.proxy.app_run import AppRun, Place
 
-        if not self._going:
-            self._lead_here()
         inside = _inside(question)
         place = Place(inside.model.id, self._kept.name(question), question.asker.case, question.request.sample)
-        going = self._going.get(place)
-        if going is None:
-            live = not self._options.replay
-            run = AppRun(place, CaseTape(self._kept, inside, live), live, self._upstreams)
-            going = self._going[place] = _Going(run, self._known().begin(run))
-        going.wanted += 1
+        with self._lock:
+            going = self._going.get(place)
+            if going is None:
+                live = not self._options.replay
+                run = AppRun(place, CaseTape(self._kept, inside, live), live, self._leading.upstreams())
+                going = self._going[place] = _Going(run, self._known().begin(run, group))
+            going.wanted += 1
         return going
 
     def _end(self, going: _Going) -> None:
-        going.wanted -= 1
-        if not going.wanted:
-            del self._going[going.run.place]
-            self._known().end(going.token)
-        if not self._going:
-            self._environment.close()
-
-    def _lead_here(self) -> None:
-        """Have the variables lead to the proxy, until no app is at work any more."""
-        from pytest_fcall.backends.proxy.variables import environment_with, keys_of, proxied, upstreams
-
-        self._upstreams = upstreams(self._variables, os.environ)
-        keys = keys_of(self._upstreams) if self._options.replay else {}
-        missing = {name: key for name, key in keys.items() if not os.environ.get(name)}
-        values = proxied(self._upstreams, self._base(self._known().session))
-        self._environment.enter_context(environment_with({**values, **missing}))
-
-    def _told(self, going: _Going) -> Mapping[str, str]:
-        from pytest_fcall.backends.proxy.runs import headers_for
-        from pytest_fcall.backends.proxy.variables import proxied
-
-        bases = proxied(self._upstreams, self._base(going.token))
-        return headers_for(going.token, next(iter(bases.values()), ""))
+        with self._lock:
+            going.wanted -= 1
+            if not going.wanted:
+                del self._going[going.run.place]
+                self._known().end(going.token)
 
     def _complain(self, run: AppRun) -> None:
         from pytest_fcall.backends.store import StoreError

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pytest_fcall.backends.dispatch import Arrival, Dispatcher
     from pytest_fcall.plugin.live import LiveLine
+    from pytest_fcall.plugin.tied import RemoteApp, Tied
 
 
 _T = TypeVar("_T")
@@ -51,6 +52,7 @@ class Sending:
         self._line: LiveLine | None = None
         self._runner: Runner | None = None
         self._proxying = Proxying(config, kept)
+        self._apps: dict[int, RemoteApp] = {}
         self.expected = 0
         """How many requests are to come, as far as that is known."""
 
@@ -74,18 +76,18 @@ class Sending:
     def ask(self, backend: Backend, question: Question) -> Heard:
         """Ask, and wait for the reply. Raises what the back end raises, NotRecorded and StoreError."""
         if question.source.is_app:
-            with self._proxying.run(question) as inside:
+            with self._proxying.here(question) as inside:
                 reply = self.work(backend.complete(question.request))
             self._kept.keep_soon(question, reply)
             return Heard(reply, None if inside is None else tuple(inside))
         reply = self.wait(self._submitted(backend, question))
         self._note_use(question)
-        return Heard(reply)
+        return Heard(reply, self._inside(backend, question))
 
     async def ask_async(self, backend: Backend, question: Question) -> Heard:
         """Do what `ask` does, in the event loop of an async test."""
         if question.source.is_app:
-            with self._proxying.run(question) as inside:
+            with self._proxying.here(question) as inside:
                 reply = await backend.complete(question.request)
             self._kept.keep_soon(question, reply)
             return Heard(reply, None if inside is None else tuple(inside))
@@ -93,11 +95,11 @@ class Sending:
 
         reply = await wrap_future(self._submitted(backend, question))
         self._note_use(question)
-        return Heard(reply)
+        return Heard(reply, self._inside(backend, question))
 
     def runs_offline(self, question: Question) -> bool:
         """Whether an app can be run again without the models that it asks."""
-        return question.source.is_app and self._proxying.knows(question)
+        return question.source.asks_models and self._proxying.knows(question)
 
     def start(self, work: Coroutine[object, None, _T]) -> Future[_T]:
         """Begin something in the dispatcher's thread that asks as it goes."""
@@ -142,7 +144,21 @@ class Sending:
         if future := self._ahead.pop(question.digest, None):
             return future
         self._questions.setdefault(question.digest, question)
-        return self._dispatching().submit(Job(question.model.id, backend, question.request, question.digest))
+        asked = self._tied(backend, question) if question.source.asks_models else backend
+        return self._dispatching().submit(Job(question.model.id, asked, question.request, question.digest))
+
+    def _tied(self, backend: Backend, question: Question) -> Tied:
+        """The app, asked so that what it asks itself is known to belong to the case."""
+        from pytest_fcall.plugin.tied import RemoteApp, Tied
+
+        if id(backend) not in self._apps:
+            self._apps[id(backend)] = RemoteApp(backend, self._proxying)
+        return Tied(backend, self._apps[id(backend)], question)
+
+    def _inside(self, backend: Backend, question: Question) -> tuple[Inner, ...] | None:
+        """What an app has asked on the way to its reply."""
+        app = self._apps.get(id(backend))
+        return app.inside.get(question.digest) if app else None
 
     def _note_use(self, question: Question) -> None:
         """A reply is kept for the test that asked first; others that asked the same have it from there."""

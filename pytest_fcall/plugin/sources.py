@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from pytest_fcall.backends.working import figures_of
-from pytest_fcall.core import Backend, Json, Model, ModelUnavailable, Request, canonical, request_digest
+from pytest_fcall.core import Backend, Json, Model, ModelUnavailable, Request, canonical, digest, request_digest
 from pytest_fcall.plugin.costs import metered
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.kept import Kept
@@ -48,6 +48,11 @@ class Source:
         return self.backend is None or self.backend.reusable
 
     @property
+    def asks_models(self) -> bool:
+        """Whether it may ask models itself, so that a reply shows less than all that it depends on."""
+        return self.backend is not None and not self.backend.reusable
+
+    @property
     def is_app(self) -> bool:
         """Whether it is the team's own code, which runs where and when its test does."""
         return self.backend is not None and not self.backend.ahead
@@ -67,7 +72,7 @@ class Question(NamedTuple):
         __tracebackhide__ = True
         model = source.named.model.id
         try:
-            return cls(source, request, asker, request_digest(model, request))
+            return cls(source, request, asker, _digest(source, request, asker))
         except (TypeError, ValueError, RecursionError) as error:
             fail(f"{model}: the request cannot be sent: {error}")
 
@@ -75,6 +80,12 @@ class Question(NamedTuple):
     def model(self) -> Model:
         """Who is asked."""
         return self.source.named.model
+
+
+def _digest(source: Source, request: Request, asker: Asker) -> str:
+    """Names request and model; of an app elsewhere the case, too, since what it does on the way belongs to that."""
+    named = request_digest(source.named.model.id, request)
+    return digest([named, asker.again]) if source.asks_models and not source.is_app else named
 
 
 class Sources:

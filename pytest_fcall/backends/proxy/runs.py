@@ -6,15 +6,13 @@ import re
 import secrets
 from collections.abc import Mapping
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from threading import Lock
-from types import MappingProxyType
 
 from pytest_fcall.backends.proxy.app_run import AppRun
 
 HEADER = "x-fcall-case"
 BASE = "x-fcall-base-url"
-TIE: ContextVar[Mapping[str, str]] = ContextVar("fcall_tie", default=MappingProxyType({}))
-"""What an app that is asked over the network is sent, so that it can pass on which case it is."""
 _MEMBER = "fcall.case"
 _SAMPLED = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 
@@ -23,20 +21,36 @@ class Untied(LookupError):
     """Nobody can tell which case a request belongs to. Says why, and what to do."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """What an app that is asked over the network is told, so that what it asks is known to belong to its case."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Of the request to the app, for it to pass one on."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """For the environment of an app that is started."""
+
+
+NO_TIE = Tie()
+TIE: ContextVar[Tie] = ContextVar("fcall_tie", default=NO_TIE)
+
+
 class Runs:
     """The apps that are at work, each by a token that nobody guesses, which is a trace id, too."""
 
     def __init__(self) -> None:
-        self.session = secrets.token_hex(16)
-        """Stands in addresses for whichever case it is."""
-        self._runs: dict[str, AppRun] = {}
+        self.here = secrets.token_hex(16)
+        """Stands in addresses for whichever case it is that an app in this process works on."""
+        self.elsewhere = secrets.token_hex(16)
+        """The same for apps in other processes."""
+        self._runs: dict[str, tuple[str, AppRun]] = {}
         self._lock = Lock()
 
-    def begin(self, run: AppRun) -> str:
-        """Know a run from now on, by the token that is given back."""
+    def begin(self, run: AppRun, group: str) -> str:
+        """Know a run from now on, as one of `here` or `elsewhere`, by the token that is given back."""
         token = secrets.token_hex(16)
         with self._lock:
-            self._runs[token] = run
+            self._runs[token] = group, run
         return token
 
     def end(self, token: str) -> None:
@@ -51,18 +65,19 @@ class Runs:
         """
         with self._lock:
             runs = dict(self._runs)
-        if token != self.session:
-            return runs[token]
+        if token not in (self.here, self.elsewhere):
+            return runs[token][1]
         for named in tokens_in(headers):
             if named in runs:
-                return runs[named]
-        if len(runs) == 1:
-            return next(iter(runs.values()))
-        if not runs:
+                return runs[named][1]
+        possible = [run for group, run in runs.values() if group == token]
+        if len(possible) == 1:
+            return possible[0]
+        if not possible:
             raise Untied("no case is running, so that nobody knows where this request belongs")
         raise Untied(
-            f"{len(runs)} cases are running, and this request does not say to which it belongs: have the app pass on "
-            f"the header {HEADER}, baggage or traceparent of the request that it answers"
+            f"{len(possible)} cases are running, and this request does not say to which it belongs: have the app pass "
+            f"on the header {HEADER}, baggage or traceparent of the request that it answers"
         )
 
 

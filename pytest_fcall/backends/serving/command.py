@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from pytest_fcall.backends.fields import as_mapping, optional_number, required
+from pytest_fcall.backends.fields import as_mapping, optional, optional_number, required
 from pytest_fcall.core import Json
 
 PORT = "{port}"
@@ -25,10 +25,18 @@ class Command:
     folder: Path
     """Where it is started."""
     patience: float = PATIENCE
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Variables beside those that are set anyhow; their values may hold `{port}`."""
+    health: str | None = None
+    """The path that is asked until all is well there; None for those that servers of models have."""
 
     def at(self, port: int) -> list[str]:
         """The words for this port."""
         return [word.replace(PORT, str(port)) for word in self.words]
+
+    def variables(self, port: int) -> dict[str, str]:
+        """The environment for this port."""
+        return {name: value.replace(PORT, str(port)) for name, value in self.environment.items()}
 
     @property
     def program(self) -> str:
@@ -42,6 +50,8 @@ class Command:
             "url": self.url,
             "folder": str(self.folder),
             "patience": self.patience,
+            "environment": dict(self.environment),
+            "health": self.health,
         }
 
 
@@ -53,6 +63,8 @@ def command_from_data(data: Json) -> Command:
         required(fields, "url", str),
         Path(required(fields, "folder", str)),
         optional_number(fields, "patience") or PATIENCE,
+        {name: str(value) for name, value in (optional(fields, "environment", dict) or {}).items()},
+        optional(fields, "health", str),
     )
 
 

@@ -13,8 +13,14 @@ _LONGEST = 65_536
 _UNKNOWN = (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED)
 
 
-def is_ready(url: str) -> bool:
-    """Whether models can be asked at `url`. Most servers say so at /health; others list models as soon as they can."""
+def is_ready(url: str, health: str | None = None) -> bool:
+    """Whether models can be asked at `url`. Most servers say so at /health; others list models as soon as they can.
+
+    With `health`, that path alone is asked, and any answer but an error will do.
+    """
+    if health is not None:
+        status, _ = _get(url, health)
+        return status is not None and status < HTTPStatus.BAD_REQUEST
     status, _ = _get(url, "/health")
     if status in _UNKNOWN:
         status, _ = _get(url, f"{urlsplit(url).path.rstrip('/')}/models")

@@ -32,7 +32,7 @@ class Running:
         """Wait until it can be asked. Raises ModelUnavailable where it ends before, or takes too long."""
         end = time.monotonic() + self._command.patience
         pause = _LOOKING
-        while not await asyncio.to_thread(is_ready, self.url):
+        while not await asyncio.to_thread(is_ready, self.url, self._command.health):
             if self._process.returncode is not None:
                 raise ModelUnavailable(f"{self._ending} before it was ready")
             if time.monotonic() > end:
@@ -81,7 +81,11 @@ async def start(command: Command) -> Running:
     port = _free_port()
     try:
         process = await asyncio.create_subprocess_exec(
-            *command.at(port), cwd=command.folder, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
+            *command.at(port),
+            cwd=command.folder,
+            env=os.environ | command.variables(port),
+            stdin=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
         )
     except (FileNotFoundError, NotADirectoryError):
         raise ModelUnavailable(f"there is no program {command.words[0]!r:.200} to serve it; is it installed?") from None

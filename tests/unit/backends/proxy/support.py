@@ -67,7 +67,7 @@ class Between:
     @contextmanager
     def running(self, case: str = "oslo", *, live: bool = True, sample: int = 0) -> Any:
         run = self.run(case, live=live, sample=sample)
-        token = self.runs.begin(run)
+        token = self.runs.begin(run, self.runs.here)
         try:
             yield run
         finally:
@@ -75,7 +75,7 @@ class Between:
 
     def url(self, token: str | None = None, variable: str = "OPENAI_BASE_URL") -> str:
         path = "/v1" if variable == "OPENAI_BASE_URL" else ""
-        return f"http://127.0.0.1:{self.listening.port}/{token or self.runs.session}/{variable}{path}"
+        return f"http://127.0.0.1:{self.listening.port}/{token or self.runs.here}/{variable}{path}"
 
 
 def port_of(url: str) -> int:

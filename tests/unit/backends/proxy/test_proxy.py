@@ -249,7 +249,7 @@ def test_a_reply_is_kept_though_the_app_has_gone_away(between: Between) -> None:
     with between.running() as run:
         address = ("127.0.0.1", between.listening.port)
         with between.server.holding(), socket.create_connection(address) as connection:
-            path = f"/{between.runs.session}/OPENAI_BASE_URL/v1/chat/completions"
+            path = f"/{between.runs.here}/OPENAI_BASE_URL/v1/chat/completions"
             head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
             connection.sendall(head.encode() + body)
             between.server.wait_for(1)
@@ -283,7 +283,7 @@ def test_hostile_bodies_come_back_as_they_came(between: Between) -> None:
 def post(between: Between, body: bytes, path: str | None = None) -> tuple[int, bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", port_of(between.url()), timeout=30)
     try:
-        connection.request("POST", path or f"/{between.runs.session}/OPENAI_BASE_URL/v1/chat/completions", body)
+        connection.request("POST", path or f"/{between.runs.here}/OPENAI_BASE_URL/v1/chat/completions", body)
         answer = connection.getresponse()
         return answer.status, answer.read()
     finally:
@@ -300,7 +300,7 @@ def test_an_address_that_is_none_leads_nowhere(between: Between, path: str) -> N
 
 def test_only_the_providers_of_the_run_can_be_reached(between: Between) -> None:
     with between.running():
-        status, body = post(between, b"{}", f"/{between.runs.session}/OTHER_BASE_URL/v1/models")
+        status, body = post(between, b"{}", f"/{between.runs.here}/OTHER_BASE_URL/v1/models")
     assert status == 400
     assert b"no such address" in body
 

@@ -40,7 +40,7 @@ def between(server: Server) -> Iterator[Between]:
 async def twice(between: Between, session: aiohttp.ClientSession, way: Way, case: str, *, live: bool) -> list[str]:
     """Ask the same twice for a case, each time while others do."""
     run = between.run(case, live=live)
-    token = between.runs.begin(run)
+    token = between.runs.begin(run, between.runs.here)
     said = []
     for _ in range(2):
         url, headers = way(between, token)
@@ -81,11 +81,11 @@ def test_of_several_cases_none_is_guessed(between: Between) -> None:
 
 def test_what_is_passed_on_of_a_case_that_has_ended_counts_for_nothing(between: Between) -> None:
     runs = Runs()
-    ended = runs.begin(between.run("ended"))
+    ended = runs.begin(between.run("ended"), runs.here)
     runs.end(ended)
     going = between.run("going")
-    runs.begin(going)
-    assert runs.of(runs.session, headers_for(ended)) is going
+    runs.begin(going, runs.here)
+    assert runs.of(runs.here, headers_for(ended)) is going
     with pytest.raises(KeyError):
         runs.of(ended, {})
 
@@ -97,7 +97,7 @@ def test_providers_do_not_see_which_case_it_is(between: Between) -> None:
         async with aiohttp.ClientSession() as session, session.post(url, data=BODY, headers=headers) as came:
             await came.read()
 
-    asyncio.run(tied(between.runs.begin(between.run())))
+    asyncio.run(tied(between.runs.begin(between.run(), between.runs.here)))
     sent = between.server.asked[0].headers
     assert (HEADER in sent, BASE in sent, sent["x-team"]) == (False, False, "shop")
 

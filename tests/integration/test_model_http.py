@@ -1,0 +1,236 @@
+"""Apps behind an address: how they are spoken to, started, and tied to cases."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+# Each run inside a test forgets the modules that it imported; these are kept, for speed.
+import aiohttp.web  # noqa: F401
+import pytest
+
+import pytest_fcall.backends.dispatch
+import pytest_fcall.backends.http.backend  # noqa: F401
+from tests.integration.conftest import Shop
+from tests.integration.exam import Exam, assert_errors, called, most_at_a_time, towns, weather_in
+from tests.servers import Answer, Server, broken, chat, echo, refused_connection
+
+APP = '''
+"""An agent behind an address: asks its model by whatever leads there, and passes on which case it works on."""
+
+import json
+import os
+import sys
+
+import aiohttp
+from aiohttp import web
+
+PASSED_ON = sys.argv[1].split(",")
+MODEL = f"{os.environ['OPENAI_BASE_URL']}/chat/completions"
+
+
+async def answer(request):
+    asked = await request.json()
+    headers = {name: request.headers[name] for name in PASSED_ON if name in request.headers}
+    headers["authorization"] = f"Bearer {os.environ['OPENAI_API_KEY']}"
+    body = {"model": "exam-1", "messages": [{"role": "system", "content": "short"}, *asked["messages"]]}
+    async with aiohttp.ClientSession() as session, session.post(MODEL, json=body, headers=headers) as came:
+        reply = await came.json()
+    if came.status != 200:
+        return web.json_response(reply, status=500)
+    return web.json_response({"answer": reply["choices"][0]["message"]})
+
+
+app = web.Application()
+app.router.add_post("/chat", answer)
+app.router.add_get("/", lambda request: web.Response())
+web.run_app(app, host="127.0.0.1", port=int(os.environ["PORT"]), print=None)
+'''
+
+
+class Apps:
+    """A project whose app is behind an address, started by the run, and asks its model on a server."""
+
+    def __init__(self, shop: Shop, server: Server) -> None:
+        self.shop = shop
+        self.server = server
+        self.path: Path = shop.pytester.path
+        shop.file("app.py", APP)
+        self.passes_on("x-fcall-case")
+
+    def passes_on(self, names: str, *more: str) -> None:
+        serve = f"'{sys.executable}' app.py {names or '-'}"
+        lines = [
+            "[tool.fcall.models.shop]",
+            'model = "http:http://127.0.0.1:{port}/chat"',
+            f'serve = "{serve}"',
+            'response = "answer"',
+            *more,
+        ]
+        self.shop.file("pyproject.toml", "\n".join([*lines, "[tool.pytest.ini_options]\n"]))
+
+    def run(self, *args: str) -> pytest.RunResult:
+        return self.shop.run("--fc-model=http:shop", *args)
+
+
+@pytest.fixture
+def apps(shop: Shop, server: Server, monkeypatch: pytest.MonkeyPatch) -> Apps:
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    return Apps(shop, server)
+
+
+def test_an_app_in_openais_form_needs_nothing_but_its_address(exam: Exam) -> None:
+    exam.cities("Paris", "Rome")
+    exam.shop.run(f"--fc-model=http:{exam.server.url}/chat/completions").assert_outcomes(passed=2)
+    first = exam.server.asked[0]
+    assert first.json["messages"][0]["role"] == "user"
+    assert first.json["tools"][0]["function"]["name"] == "get_weather"
+    assert (first.headers["x-fcall-case"], first.headers["traceparent"][:3]) != ("", "")
+
+
+def test_request_and_answer_may_have_any_shape(exam: Exam) -> None:
+    exam.cities("Paris")
+    answer = {"out": [{"say": "x", "does": [{"fn": "get_weather", "with": {"city": "Paris"}}]}]}
+    exam.always(Answer(json.dumps(answer).encode()))
+    exam.shop.file(
+        "pyproject.toml",
+        f"""
+        [tool.fcall.models.shop]
+        model = "http:{exam.server.url}/ask"
+        response = "out[0].does[].{{name: fn, arguments: with}}"
+        headers = {{x-team = "shop-secret"}}
+        [tool.fcall.models.shop.request]
+        question = "prompt"
+        names = "tools[].function.name"
+        clock = "now"
+        about = {{kind = "'weather'"}}
+        [tool.pytest.ini_options]
+        """,
+    )
+    exam.shop.run("--fc-model=http:shop").assert_outcomes(passed=1)
+    (asked,) = exam.server.asked
+    assert asked.json["question"] == called("Paris")
+    assert (asked.json["names"], asked.json["about"]) == (["get_weather"], {"kind": "weather"})
+    assert asked.headers["x-team"] == "shop-secret"
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (broken(500), "the app failed: HTTP 500: upstream connect error"),
+        (Answer(b"<html>"), "the app's answer is no JSON: <html>"),
+        (Answer(b"{}"), "the app returned a dict with no keys; *"),
+        (Answer(b"7"), "the app returned a int; it may return *"),
+        (Answer(b"", 404), "HTTP 404: the app takes no POST at this address"),
+        (Answer(b"", 401), "HTTP 401: the app lets nobody in; `headers` may say who asks"),
+        (Answer(b"[" * 200_000), "the app's answer is no JSON: *"),
+    ],
+)
+def test_what_is_wrong_with_an_answer_is_told_in_one_line(exam: Exam, answer: Answer, told: str) -> None:
+    exam.cities("Paris")
+    exam.always(answer)
+    url = f"{exam.server.url}/chat"
+    result = exam.shop.run(f"--fc-model=http:{url}")
+    assert_errors(result, f"http:{url}: {told}")
+
+
+def test_an_app_that_nobody_runs_is_an_outage(exam: Exam) -> None:
+    exam.cities("Paris")
+    result = exam.shop.run(f"--fc-model=http:{refused_connection()}")
+    assert result.ret == 10
+    result.stdout.fnmatch_lines(["*is the app running? `serve` starts it*"])
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ('response = "a["', "*`response` must be a JMESPath expression*"),
+        ('request = {a = "b["}', "*`request` must be names with JMESPath expressions*"),
+        ('serve = "node app.js"', "*the address must hold {port}*"),
+        ('health = "x"', "*`health` must be a path such as /health*"),
+    ],
+)
+def test_an_entry_that_cannot_be_read_is_told(exam: Exam, entry: str, told: str) -> None:
+    exam.cities("Paris")
+    exam.shop.file(
+        "pyproject.toml",
+        f'[tool.fcall.models.shop]\nmodel = "http:http://localhost:1/x"\n{entry}\n[tool.pytest.ini_options]\n',
+    )
+    exam.shop.run("--fc-model=http:shop").stdout.fnmatch_lines([told])
+
+
+def test_an_app_is_started_and_what_it_asks_is_recorded(apps: Apps, monkeypatch: pytest.MonkeyPatch) -> None:
+    apps.shop.cases(weather_in(["Paris", "Rome"]))
+    apps.run().assert_outcomes(passed=2)
+    assert [asked.headers["authorization"] for asked in apps.server.asked] == ["Bearer sk-very-secret"] * 2
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    monkeypatch.delenv("OPENAI_API_KEY")
+    apps.run("--fc-replay").assert_outcomes(passed=2)
+    assert len(apps.server.asked) == 2
+
+
+def test_a_changed_prompt_of_an_app_elsewhere_is_named(apps: Apps) -> None:
+    apps.shop.cases(weather_in(["Paris"]))
+    apps.run().assert_outcomes(passed=1)
+    path = apps.path / "app.py"
+    path.write_text(path.read_text("utf-8").replace('"content": "short"', '"content": "long"'), "utf-8")
+    result = apps.run("--fc-replay")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*request 1 to exam-1 is not recorded", "*system message*", "  - short", "  + long"])
+
+
+@pytest.mark.parametrize("names", ["x-fcall-case", "traceparent", "baggage"])
+def test_an_app_that_passes_on_its_case_works_on_many_at_once(apps: Apps, names: str) -> None:
+    apps.passes_on(names, "forwards = true")
+    apps.server.default = lambda asked: Answer(echo(asked).body, latency=0.02)
+    apps.shop.cases(weather_in(towns(20)))
+    apps.run().assert_outcomes(passed=20)
+    assert most_at_a_time(apps.server.asked) > 1
+    apps.run("--fc-replay").assert_outcomes(passed=20)
+    assert len(apps.server.asked) == 20
+
+
+def test_an_app_that_does_not_is_asked_for_one_case_at_a_time(apps: Apps) -> None:
+    apps.passes_on("")
+    apps.server.default = lambda asked: Answer(echo(asked).body, latency=0.01)
+    apps.shop.cases(weather_in(towns(8)))
+    apps.run().assert_outcomes(passed=8)
+    assert most_at_a_time(apps.server.asked) == 1
+    apps.run("--fc-replay").assert_outcomes(passed=8)
+
+
+def test_the_wire_of_an_app_elsewhere_is_judged(apps: Apps) -> None:
+    apps.shop.cases(
+        weather_in(["Paris"]).replace("\n    expect", "\n    wire: {count: 1, models: [exam-1]}\n    expect")
+    )
+    apps.run().assert_outcomes(passed=1)
+    apps.shop.cases(weather_in(["Paris"]).replace("\n    expect", "\n    wire: {count: 2}\n    expect"))
+    apps.run().assert_outcomes(failed=1)
+
+
+def test_an_app_that_does_not_start_is_told_with_what_it_said(apps: Apps) -> None:
+    apps.shop.file("app.py", "raise SystemExit('no database')")
+    apps.shop.cases(weather_in(["Paris"]))
+    apps.run().stdout.fnmatch_lines(["*before it was ready*no database*"])
+
+
+def test_workers_have_an_app_and_a_proxy_each(apps: Apps) -> None:
+    apps.shop.cases(weather_in(towns(12)))
+    assert apps.shop.pytester.runpytest_subprocess("-n2", "--fc-model=http:shop").ret == 0
+    assert len(apps.server.asked) == 12
+    assert apps.shop.pytester.runpytest_subprocess("-n2", "--fc-model=http:shop", "--fc-replay").ret == 0
+    assert len(apps.server.asked) == 12
+
+
+def test_cases_that_ask_the_same_have_each_its_own_replies(apps: Apps) -> None:
+    numbers = iter(range(100))
+    apps.passes_on("x-fcall-case", "forwards = true")
+    apps.server.default = lambda _: chat(f"number {next(numbers)}")
+    lines = [f"  - {{id: c{n}, prompt: same, answer: {{$contains: number}}, wire: {{count: 1}}}}" for n in range(5)]
+    apps.shop.cases("\n".join(["cases:", *lines, ""]))
+    apps.run().assert_outcomes(passed=5)
+    assert len(apps.server.asked) == 5
+    apps.run("--fc-replay").assert_outcomes(passed=5)
+    assert len(apps.server.asked) == 5
