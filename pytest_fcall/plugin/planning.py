@@ -67,4 +67,5 @@ class Planning:
                 usage=usage,
                 cost=self._costs.of(item.named.model.id, usage),
                 recorded=recorded,
+                begins=item.case.mode == "conversation",
             )

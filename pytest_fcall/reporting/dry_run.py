@@ -24,6 +24,8 @@ class Planned:
     cost: float | None = None
     """In US dollars; None where the price is not known."""
     recorded: bool = False
+    begins: bool = False
+    """Whether it is the first request of a conversation: what follows depends on the answer."""
 
 
 def dry_run_lines(plan: Sequence[Planned], width: int = 100) -> list[str]:
@@ -42,6 +44,8 @@ def dry_run_line(plan: Sequence[Planned]) -> str:
         _, _, input_tokens, output_tokens, cost = _row("", asked)
         parts.append(f"about {input_tokens} tokens in and {output_tokens} out")
         parts.append(f"about {cost}" if cost else "cost unknown")
+    if begun := sum(each.begins for each in asked):
+        parts.append(f"and more for {begun:,} {'conversation that goes' if begun == 1 else 'conversations that go'} on")
     if recorded := len(plan) - len(asked):
         parts.append(f"{recorded:,} answered by recordings")
     return f"fcall: {', '.join(parts)}; nothing was asked"

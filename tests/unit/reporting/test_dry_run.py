@@ -52,6 +52,12 @@ def test_without_a_price_or_a_request_one_line_says_so(plan: list[Planned], line
     assert dry_run_lines(plan)[-1] == line
 
 
+def test_a_conversation_may_take_more_than_its_first_request() -> None:
+    begun = Planned("openai:exam", "a.fc.yaml", "one", Usage(10, 5), begins=True)
+    assert "1 request would be asked, about 10 tokens in and 5 out" in dry_run_line([begun])
+    assert "and more for 1 conversation that goes on; nothing was asked" in dry_run_line([begun])
+
+
 def test_recordings_alone_need_no_table() -> None:
     assert len(dry_run_lines([KEPT])) == 1
 
