@@ -28,21 +28,24 @@ class BfclCase:
 
 def case_of(row: Mapping[str, Json], location: Location) -> BfclCase:
     """Read one row of cases; BrokenRow says what is wrong with it."""
-    category = text(row, "category")
-    functions = objects(row, "function")
-    truth = objects(row, "ground_truth")
-    calls = true_calls(truth)
-    language = language_of(category)
-    expect = expectation_of(category, functions, calls)
+    exam = exam_of(row)
+    calls = true_calls(exam.truth)
+    expect = expectation_of(exam.category, exam.functions, calls)
     case = Case(
         id=text(row, "id"),
         location=location,
         turns=(Turn(messages_of(row.get("question")), expect),),
-        tools=tools_of(functions, calls),
-        rules=Rules(strings=STRINGS[language], language=language),
-        category=category,
+        tools=tools_of(exam.functions, calls),
+        rules=Rules(strings=STRINGS[exam.language], language=exam.language),
+        category=exam.category,
     )
-    return BfclCase(case, expect, Exam(category, functions, truth, language))
+    return BfclCase(case, expect, exam)
+
+
+def exam_of(row: Mapping[str, Json]) -> Exam:
+    """Read a row for the official checker alone, on the same terms."""
+    category = text(row, "category")
+    return Exam(category, objects(row, "function"), objects(row, "ground_truth"), language_of(category))
 
 
 STRINGS: Mapping[Language, Strings] = {"python": "relaxed", "java": "exact", "javascript": "exact"}

@@ -9,6 +9,7 @@ from typing import Final
 
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.case import Case
+from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.fault import Location
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.values import Json
@@ -17,7 +18,7 @@ from pytest_fcall.decoding import decode
 from pytest_fcall.matching import judge
 from pytest_fcall.matching.bfcl.verdict import verdict_of
 from pytest_fcall.suites.bfcl.answers import Answer
-from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
+from pytest_fcall.suites.bfcl.cases import BfclCase, case_of, exam_of
 from pytest_fcall.suites.bfcl.reading import typed_calls
 from pytest_fcall.suites.bfcl.score import official
 
@@ -26,21 +27,19 @@ OFFICIAL_DECODERS: Final = frozenset({"bfcl", "bfcl_java", "bfcl_javascript"})
 
 
 class BfclJudge:
-    """Judges one case. The row is understood when there is something to judge: most of a suite may not be run."""
+    """Judges one case. What only our rules need is made when they are asked for: it takes most of the time."""
 
     def __init__(self, row: Mapping[str, Json], place: Location) -> None:
         self.row = row
         self._place = place
-        self._case: BfclCase | None = None
 
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:
         """Judge by the profile of the case."""
-        if self._case is None:
-            self._case = case_of(self.row, self._place)
         if case.rules.profile == "strict":
-            return _strict(self._case, case, reply, calls)
-        ruling = official(self._case.exam, answer_of(reply, calls)).ruling
-        return replace(verdict_of(ruling, calls, self._case.expect), notes=calls.notes)
+            return _strict(case_of(self.row, self._place), case, reply, calls)
+        ruling = official(exam_of(self.row), answer_of(reply, calls)).ruling
+        expect = case.turns[0].expect or Expectation()
+        return replace(verdict_of(ruling, calls, expect), notes=calls.notes)
 
 
 def answer_of(reply: Reply, calls: Calls) -> Answer:
