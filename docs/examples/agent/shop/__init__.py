@@ -1,0 +1,1 @@
+"""A shop whose customers are helped by an agent."""
