@@ -42,6 +42,8 @@ def run(arguments: Sequence[str]) -> int:
         missing |= about.place is None
         for line in _lines(name, about):
             print(line)
+        for fault in about.mended if options.names else ():
+            print(safe_line(f"  mended: {fault}"))
     return 1 if missing and options.names else 0
 
 

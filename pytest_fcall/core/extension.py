@@ -66,7 +66,7 @@ class Decoder(Protocol):
 class Suite(Protocol):
     """A public benchmark in its native format.
 
-    A suite may have two more methods, which are looked for by name: `about` and `figures`, below.
+    A suite may have more methods, which are looked for by name: `about`, `figures`, `scores` and `averages`, below.
     """
 
     def cases(self, part: str, path: Path | None) -> Iterable[Case | FaultyCase]:
@@ -104,6 +104,8 @@ class About:
     parts: tuple[Part, ...] = ()
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Names for several parts."""
+    mended: tuple[str, ...] = ()
+    """Faults of the data that are mended as it is read, a line each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,17 @@ class Figure:
     name: str
     share: float | None
     """From 0 to 1; None where cases are missing that it is made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A score of a run, over the cases of a tag."""
+
+    tag: str
+    score: str
+    cases: int
+    value: float | None
+    """From 0 to 1; None where there is nothing to divide by."""
 
 
 def about_of(name: str, suite: Suite, path: Path | None) -> About:
@@ -125,3 +138,25 @@ def figures_of(suite: Suite, tallies: Mapping[str, tuple[int, int]]) -> Sequence
     """The suite's own scores, if it has a method `figures(tallies)`: by category, how many of how many are right."""
     figures: Callable[[Mapping[str, tuple[int, int]]], Sequence[Figure]] | None = getattr(suite, "figures", None)
     return figures(tallies) if figures else ()
+
+
+def figure_of(name: str, tallies: Iterable[tuple[int, int]]) -> Figure:
+    """The share of right answers in several categories together."""
+    counted = list(tallies)
+    asked = sum(number for _, number in counted)
+    return Figure(name, sum(right for right, _ in counted) / asked if asked else None)
+
+
+def scores_of_suite(suite: Suite, case: Case) -> Mapping[str, Sequence[str]]:
+    """The scores that are always told of a case of the suite, if it has a method `scores(case)`: by tag, their names.
+
+    The tags need not be those of the case.
+    """
+    scores: Callable[[Case], Mapping[str, Sequence[str]]] | None = getattr(suite, "scores", None)
+    return scores(case) if scores else {}
+
+
+def averages_of(suite: Suite, measured: Sequence[Measured]) -> Sequence[Figure]:
+    """What the suite makes of the scores of its cases, if it has a method `averages(measured)` to say so."""
+    averages: Callable[[Sequence[Measured]], Sequence[Figure]] | None = getattr(suite, "averages", None)
+    return averages(measured) if averages else ()

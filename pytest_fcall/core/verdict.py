@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from pytest_fcall.core.pattern import Pattern
@@ -61,3 +62,5 @@ class Verdict:
     """Under the `bfcl` profile, what the official checker calls the failure."""
     turns: tuple[Verdict, ...] = ()
     """Of a conversation: the verdict on each turn, in whose own words of calls `pairs` and `alternative` are."""
+    scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict, compare=False)
+    """By name, what a suite's own judge adds to scores, where they do not follow from calls and states."""

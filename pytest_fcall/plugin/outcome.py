@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fcall.core import Case, Outcome
+from pytest_fcall.core.extension import scores_of_suite
+from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.noted import PLACE
+from pytest_fcall.plugin.retrieving import left_out
 from pytest_fcall.plugin.score_options import WANTED
 from pytest_fcall.reporting.figures import total
 from pytest_fcall.reporting.results import Judging, Result, Status
@@ -47,6 +50,7 @@ def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
         samples=_samples(item),
         before=item.standing.before if item.standing else None,
         most=asked.most if asked else None,
+        left_out=left_out(asked.case, asked.request) if asked else (),
         judging=_judging(item),
         scores=_scores(item, status),
     )
@@ -54,13 +58,17 @@ def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
 
 def _scores(item: CaseItem, status: Status) -> tuple[Scored, ...]:
     """What it adds to the scores that are asked for. What is skipped by intention is not lacking."""
-    wanted = item.config.stash.get(WANTED, None)
     left_out = status == "skipped" and not (item.lacks_recording or item.lacks_reply)
-    if wanted is None or not isinstance(item.case, Case) or left_out:
+    if not isinstance(item.case, Case) or left_out:
+        return ()
+    wanted = item.config.stash.get(WANTED, {})
+    suites = registry(item.config).suites
+    own = scores_of_suite(suites[item.case.suite], item.case) if item.case.suite in suites else {}
+    if not wanted and not own:
         return ()
     from pytest_fcall.plugin.scoring import scores_of
 
-    return scores_of(item.case, wanted, item.asked, item.sampled.all if item.sampled else ())
+    return scores_of(item.case, wanted, own, item.asked, item.sampled.all if item.sampled else ())
 
 
 def _judging(item: CaseItem) -> Judging | None:

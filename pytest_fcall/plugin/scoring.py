@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pytest_fcall.conversation.evidence import Evidence, evidence_of, subjects_of
 from pytest_fcall.conversation.scoring import SCORES, Numbers, value_of
@@ -23,25 +23,27 @@ Wanted: TypeAlias = Mapping[str, Sequence[str]]
 """The scores that each tag asks for."""
 
 
-def scores_of(case: Case, wanted: Wanted, asked: Asked | None, judged: Sequence[Judged]) -> tuple[Scored, ...]:
-    """What a case adds to the scores that its tags ask for; of several answers the mean.
+def scores_of(
+    case: Case, wanted: Wanted, own: Wanted, asked: Asked | None, judged: Sequence[Judged]
+) -> tuple[Scored, ...]:
+    """What a case adds to the scores that its tags, or its suite (`own`), ask for; of several answers the mean.
 
     Where none was judged it adds nothing, and says so.
     """
     subjects = subjects_of(case)
-    named = [
+    by_tags = (
         (tag, score)
         for tag, scores in wanted.items()
         if tag == ALL or tag in case.tags
         for score in scores
         if SCORES[score].about in subjects
-    ]
+    )
+    by_suite = ((tag, score) for tag, scores in own.items() for score in scores)
+    named = list(dict.fromkeys((*by_tags, *by_suite)))
     if not named or asked is None or not judged:
         return tuple(Scored(tag, score) for tag, score in named)
-    evidence = [_evidence(case, asked, each) for each in judged]
-    return tuple(
-        Scored(tag, score, numbers) for tag, score in named if (numbers := _numbers(score, evidence)) is not None
-    )
+    added = [_Added(_evidence(case, asked, each), each.verdict.scores) for each in judged]
+    return tuple(Scored(tag, score, numbers) for tag, score in named if (numbers := _numbers(score, added)) is not None)
 
 
 def values_of_case(scores: Iterable[Scored]) -> list[tuple[str, str]]:
@@ -81,8 +83,18 @@ def _evidence(case: Case, asked: Asked, judged: Judged) -> Evidence:
     return evidence_of(case, transcript, judged.verdict)
 
 
-def _numbers(score: str, evidence: Sequence[Evidence]) -> Numbers | None:
-    added = [numbers for each in evidence if (numbers := SCORES[score].adds(each)) is not None]
+class _Added(NamedTuple):
+    """What there is to score of an answer, and what its own judge has scored already."""
+
+    evidence: Evidence
+    judged: Mapping[str, Numbers]
+
+    def numbers(self, score: str) -> Numbers | None:
+        return self.judged[score] if score in self.judged else SCORES[score].adds(self.evidence)
+
+
+def _numbers(score: str, answers: Sequence[_Added]) -> Numbers | None:
+    added = [numbers for each in answers if (numbers := each.numbers(score)) is not None]
     if len(added) < 2:
         return added[0] if added else None
     return tuple(map(fmean, zip(*added, strict=True)))

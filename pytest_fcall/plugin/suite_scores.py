@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from pytest_fcall.core.extension import Figure, figures_of
+from pytest_fcall.core.extension import Figure, Measured, averages_of, figures_of
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.reporting.suites import suite_lines
@@ -23,7 +23,19 @@ def _scores(config: pytest.Config, name: str, results: Sequence[Result]) -> Mapp
     suite = registry(config).suites[name]
     own = [result for result in results if result.suite == name and result.model]
     models = dict.fromkeys(result.model for result in own)
-    return {model: figures_of(suite, tallies([r for r in own if r.model == model])) for model in models}
+    of_model = {model: [result for result in own if result.model == model] for model in models}
+    return {
+        model: [*figures_of(suite, tallies(results)), *averages_of(suite, _measured(results))]
+        for model, results in of_model.items()
+    }
+
+
+def _measured(results: Sequence[Result]) -> list[Measured]:
+    if not any(result.scores for result in results):
+        return []
+    from pytest_fcall.plugin.scoring import score_rows
+
+    return [Measured(row.tag, row.score, row.cases, row.value) for row in score_rows(results)]
 
 
 def tallies(results: Sequence[Result]) -> dict[str, tuple[int, int]]:

@@ -45,6 +45,12 @@ class LateSuites(Mapping[str, "Suite"]):
 
 
 SUITES = LateSuites(
-    MappingProxyType({"apibench": "apibench.suite:ApiBenchSuite", "bfcl": "bfcl.suite:BfclSuite"}),
+    MappingProxyType(
+        {
+            "apibench": "apibench.suite:ApiBenchSuite",
+            "bfcl": "bfcl.suite:BfclSuite",
+            "mannheim": "mannheim.suite:MannheimSuite",
+        }
+    ),
     MappingProxyType({}),
 )

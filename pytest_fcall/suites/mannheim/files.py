@@ -1,0 +1,134 @@
+"""The two files of the benchmark: sets of questions, and sets of functions that are offered for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from pytest_fcall.core.values import Json
+from pytest_fcall.suites.json_files import json_file
+
+HOW_TO_GET_IT: Final = (
+    "get the folder src/config, with question_sets.json and function_sets.json, of the Mannheim function calling "
+    "benchmark (branch master), and name it, or a folder above it, with path: or --fc-suite-path"
+)
+_PLACES: Final = ("", "config", "src/config")
+
+PHASES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "music_single": ("MUSIC_Q_SINGLE_STEP_ONE_SHOT_V1", "MUSIC_FUNC_ONE_PARAM_SIMPLE_DESC_NO_EX_V01"),
+        "music_single_complex": ("MUSIC_Q_SINGLE_STEP_ONE_SHOT_V1", "MUSIC_FUNC_ONE_PARAM_COMPLEX_DESC_NO_EX_V01"),
+        "music_multi_param": (
+            "MUSIC_Q_SINGLE_STEP_ONE_SHOT_MULTI_PARAM_V01",
+            "MUSIC_FUNC_MULTI_PARAM_SIMPLE_DESC_NO_EX_V01",
+        ),
+        "music_sequential": ("MUSIC_Q_SEQ_MULTI_STEP_ONE_SHOT_V1", "MUSIC_FUNC_COMPLEX_DESC_NO_EX_V2"),
+        "music_parallel": ("MUSIC_Q_PAR_MULTI_STEP_ONE_SHOT_V1", "MUSIC_FUNC_COMPLEX_DESC_NO_EX_V2"),
+        "travel_single": ("TRAVEL_Q_SINGLE_STEP_ONE_SHOT_V01", "TRAVEL_FUNC_ONE_PARAM_SIMPLE_DESC_NO_EX_V01"),
+        "travel_single_complex": ("TRAVEL_Q_SINGLE_STEP_ONE_SHOT_V01", "TRAVEL_FUNC_ONE_PARAM_COMPLEX_DESC_NO_EX_V01"),
+        "travel_multi_param": (
+            "TRAVEL_Q_SINGLE_STEP_ONE_SHOT_MULTI_PARAM_V01",
+            "TRAVEL_FUNC_MULTI_PARAM_SIMPLE_DESC_NO_EX_V01",
+        ),
+        "travel_sequential": (
+            "TRAVEL_Q_MULTI_CALL_SEQUENTIAL_V01",
+            "TRAVEL_FUNC_MULTI_CALL_SEQUENTIAL_SIMPLE_DESC_NO_EX_V01",
+        ),
+        "travel_parallel": (
+            "TRAVEL_Q_MULTI_CALL_PARALLEL_V01",
+            "TRAVEL_FUNC_MULTI_CALL_PARALLEL_SIMPLE_DESC_NO_EX_V01",
+        ),
+    }
+)
+"""What was asked with which functions, by the names of the published runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A set of questions, and the functions that are offered for them."""
+
+    name: str
+    domain: str
+    questions: Sequence[Json]
+    functions: Sequence[Json]
+
+    @property
+    def in_any_order(self) -> bool:
+        """Whether the calls of a right answer do not depend on each other."""
+        return self.name.endswith("parallel")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What there is in a folder."""
+
+    questions_path: Path
+    parts: Mapping[str, Part]
+
+
+def read_files(path: Path | None) -> Files:
+    """Find and read both files. Raises ValueError or OSError, in words, where that cannot be done."""
+    if path is None:
+        raise ValueError(f"the data of the suite mannheim is in no package: {HOW_TO_GET_IT}")
+    questions_path = _found(path, "question_sets.json")
+    questions = _sets(questions_path, "question_sets", "questions")
+    functions = _sets(_found(path, "function_sets.json"), "function_sets", "functions")
+    return Files(questions_path, {part.name: part for part in _parts(questions, functions)})
+
+
+def found_folder(path: Path | None) -> Path | None:
+    """The folder with the files; None where there is none."""
+    try:
+        return None if path is None else _found(path, "question_sets.json").parent
+    except ValueError:
+        return None
+
+
+def _found(folder: Path, name: str) -> Path:
+    paths = (folder / place / each for place in _PLACES for each in (name, f"{name}.gz"))
+    found = next((path for path in paths if path.is_file()), None)
+    if found is None:
+        raise ValueError(f"there is no {name} in {folder}: {HOW_TO_GET_IT}")
+    return found
+
+
+def _sets(path: Path, key: str, items: str) -> Mapping[str, Mapping[str, Json]]:
+    data = json_file(path)
+    sets = data.get(key) if isinstance(data, Mapping) else None
+    found = {
+        str(each["id"]): each
+        for each in (sets if isinstance(sets, list) else ())
+        if isinstance(each, Mapping) and isinstance(each.get("id"), str) and isinstance(each.get(items), list)
+    }
+    if not found:
+        raise ValueError(f"{path} holds no `{key}`, each with an `id` and a list of `{items}`")
+    return found
+
+
+def _parts(questions: Mapping[str, Mapping[str, Json]], functions: Mapping[str, Mapping[str, Json]]) -> Iterator[Part]:
+    """The published parts as far as they are there, then sets of one's own with the functions that they name."""
+    for name, (asked, offered) in PHASES.items():
+        if asked in questions and offered in functions:
+            yield _part(name, questions[asked], functions[offered])
+    published = {asked for asked, _ in PHASES.values()}
+    for id_, own in questions.items():
+        if id_ in published:
+            continue
+        named = own.get("function_sets")
+        known = [str(each) for each in (named if isinstance(named, list) else ()) if each in functions]
+        for number, each in enumerate(known, 1):
+            suffix = f"_{number}" if number > 1 else ""
+            yield _part(f"{id_.lower()}{suffix}", own, functions[each])
+
+
+def _part(name: str, asked: Mapping[str, Json], offered: Mapping[str, Json]) -> Part:
+    questions, functions = asked["questions"], offered["functions"]
+    return Part(
+        name,
+        str(asked.get("domain", "")).lower(),
+        questions if isinstance(questions, list) else [],
+        functions if isinstance(functions, list) else [],
+    )

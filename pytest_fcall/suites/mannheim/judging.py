@@ -1,0 +1,44 @@
+"""Conversations of the benchmark, judged by our rules or by the original ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+from pytest_fcall.conversation.scores import Path, answered, called_functions, called_parameters, chosen_path
+from pytest_fcall.core.call import Calls
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Reason, Verdict
+from pytest_fcall.matching import judge_turn
+from pytest_fcall.suites.mannheim.answer import object_in
+
+
+class MannheimJudge:
+    """Judges one case: all calls of a conversation, and what was said last."""
+
+    def __init__(self, paths: Sequence[Path], answer: Mapping[str, Json], ordered: AbstractSet[str]) -> None:
+        self._paths = paths
+        self._answer = answer
+        self._ordered = ordered
+
+    def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:
+        """Judge by the profile of the case: `bfcl` is for the original rules here, mistakes included."""
+        if case.rules.profile == "strict":
+            return judge_turn(reply, calls, case.turns[0], case.tools, case.rules, {})
+        reasons = tuple(self._original(reply, calls))
+        return Verdict(not reasons, reasons, notes=calls.notes)
+
+    def _original(self, reply: Reply, calls: Calls) -> Iterator[Reason]:
+        path = chosen_path(calls.calls, self._paths)
+        functions = called_functions(calls.calls, path)
+        parameters = called_parameters(calls.calls, path)
+        if functions.grade != "Correct":
+            message = f"functions are {functions.grade.lower()}: {functions.right} of {functions.total}"
+            yield Reason("wrong_tool", "calls", message, [call.name for call in path], [c.name for c in calls.calls])
+        if parameters.grade != "Correct":
+            message = f"parameters are {parameters.grade.lower()}: {parameters.right} of {parameters.total}"
+            yield Reason("wrong_value", "calls", message, [dict(call.arguments) for call in path])
+        if answered(object_in(reply.text), self._answer, self._ordered) != "Correct":
+            yield Reason("wrong_answer", "answer", "the answer is incorrect", dict(self._answer), reply.text)

@@ -1,0 +1,169 @@
+"""The Mannheim function calling benchmark as a suite: questions to be answered by calling functions over tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from pytest_fcall.core.call import Call
+from pytest_fcall.core.case import Case, Turn, World
+from pytest_fcall.core.expectation import Expectation, ExpectedCall
+from pytest_fcall.core.extension import About, Figure, figure_of
+from pytest_fcall.core.extension import Part as Listed
+from pytest_fcall.core.fault import Fault, FaultyCase, Location
+from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.values import Json
+from pytest_fcall.schema import SchemaError, tool_from_data
+from pytest_fcall.suites.json_lines import BrokenRow
+from pytest_fcall.suites.mannheim.files import HOW_TO_GET_IT, PHASES, Files, Part, found_folder, read_files
+from pytest_fcall.suites.mannheim.judging import MannheimJudge
+from pytest_fcall.suites.mannheim.mending import Mending
+from pytest_fcall.suites.mannheim.questions import Question, question_of
+
+SCORES: Final = ("function_accuracy", "parameter_accuracy", "answer_accuracy")
+_CATEGORIES: Final[Mapping[str, str]] = MappingProxyType(
+    {"Different Languages": "Languages", "Long-Tail": "Long Tail Entities", "Long Tail": "Long Tail Entities"}
+)
+"""What some sets call a category, and others otherwise."""
+_SYSTEM: Final = "You answer questions with the functions that you are given, and say nothing but the answer."
+_MAX_STEPS: Final = 10
+
+
+class MannheimSuite:
+    """Each published run is a part: a set of questions with a set of functions."""
+
+    def about(self, path: Path | None) -> About:
+        """Tell what there is, and what is mended of it."""
+        folder = found_folder(path)
+        parts = read_files(path).parts if folder else {}
+        listed = [Listed(name, len(part.questions)) for name, part in parts.items()] or [
+            Listed(name) for name in PHASES
+        ]
+        return About(
+            title="Mannheim function calling benchmark",
+            licence="data: Apache-2.0",
+            origin=HOW_TO_GET_IT,
+            place=str(folder) if folder else None,
+            parts=tuple(listed),
+            mended=tuple(self.mended(path)) if folder else (),
+        )
+
+    def mended(self, path: Path | None) -> Iterator[str]:
+        """Tell every fault of the data that is mended as it is read."""
+        files = read_files(path)
+        for name, part in files.parts.items():
+            reader = _Reader(part, files, path)
+            for _ in reader.cases():
+                pass
+            yield from (f"{name}: {said}" for said in reader.mending.said)
+
+    def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
+        """Read the cases of a part, or of all."""
+        files = read_files(path)
+        if part and part not in files.parts:
+            raise ValueError(f"the suite mannheim has no part {part!r} here; there is {', '.join(files.parts)}")
+        for name in [part] if part else files.parts:
+            yield from _Reader(files.parts[name], files, path).cases()
+
+    def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
+        """Read them as cases that what they say judges; who answers calls is left to the case file."""
+        for case in self.cases(part, path):
+            yield replace(case, judge=None) if isinstance(case, Case) else case
+
+    def scores(self, case: Case) -> Mapping[str, Sequence[str]]:
+        """The three accuracies: of all, of each part, and of each category in it."""
+        part, _, _ = case.category.partition("/")
+        return {"mannheim": SCORES, part: SCORES, case.category: SCORES}
+
+    def figures(self, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
+        """How many questions of each part are right in all: functions, parameters and answer."""
+        parts = dict.fromkeys(category.partition("/")[0] for category in tallies)
+        return [
+            figure_of(f"all right in {part}", [tallies[each] for each in tallies if each.partition("/")[0] == part])
+            for part in parts
+        ]
+
+
+class _Reader:
+    """Reads the questions of one part, whose functions they share."""
+
+    def __init__(self, part: Part, files: Files, path: Path | None) -> None:
+        self._part = part
+        self._place = Location(str(files.questions_path))
+        self._world = World(
+            environment="pytest_fcall.suites.mannheim.world:make",
+            setup={"folder": str(Path(path or "").absolute()), "domain": part.domain},
+            max_steps=_MAX_STEPS,
+        )
+        try:
+            self.mending = Mending.of([tool_from_data(_stripped(each)) for each in part.functions])
+        except SchemaError as error:
+            raise ValueError(f"the functions of the part {part.name} cannot be read: {error}") from None
+
+    def cases(self) -> Iterator[Case | FaultyCase]:
+        """All of them; what they mend of the functions is known only at the end, and holds for all."""
+        read = [self._read(number, row) for number, row in enumerate(self._part.questions, 1)]
+        tools = tuple(self.mending.tools.values())
+        for case in read:
+            yield replace(case, tools=tools) if isinstance(case, Case) else case
+
+    def _read(self, number: int, row: Json) -> Case | FaultyCase:
+        try:
+            return self._case(question_of(row))
+        except BrokenRow as error:
+            fault = Fault("bad-row", self._place, f"question {number} cannot be read: {error}")
+            return FaultyCase(f"{self._part.name}_{number}", self._place, (fault,))
+
+    def _case(self, question: Question) -> Case:
+        mended = [[self.mending.mended(question.id, call) for call in path] for path in question.paths]
+        paths = [[call for call, _ in path] for path in mended]
+        alternatives = [self._expectation(path) for path in mended]
+        expect = alternatives[0] if len(alternatives) == 1 else Expectation("any_of", alternatives=tuple(alternatives))
+        category = _CATEGORIES.get(question.category, question.category)
+        messages = ({"role": "system", "content": _SYSTEM}, {"role": "user", "content": question.text})
+        return Case(
+            id=f"{self._part.name}_{question.id}",
+            location=self._place,
+            turns=(Turn(messages, expect, answer=_answer(question)),),
+            category=f"{self._part.name}/{category}",
+            tags=("mannheim",),
+            settings={"temperature": 0},
+            world=self._world,
+            mode="conversation",
+            judge=MannheimJudge(paths, question.answer, question.ordered),
+        )
+
+    def _expectation(self, path: Sequence[tuple[Call, Sequence[str]]]) -> Expectation:
+        calls = tuple(_expected(call, free) for call, free in path)
+        if not calls:
+            return Expectation("no_call")
+        return Expectation(stages=(calls,), order="any" if self._part.in_any_order else "strict", parallel="free")
+
+
+def _expected(call: Call, free: Sequence[str]) -> ExpectedCall:
+    """What is right of a call: further arguments are free."""
+    arguments: dict[str, Pattern] = {name: _loose(value) for name, value in call.arguments.items()}
+    return ExpectedCall(call.name, arguments | dict.fromkeys(free, Operator("ignore", True)), open=True)
+
+
+def _loose(value: Json) -> Pattern:
+    """Numbers are the same to two decimals, lists in any order."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Operator("approx", value, {"round": 2})
+    return Operator("unordered", [_loose(item) for item in value]) if isinstance(value, list) else value
+
+
+def _answer(question: Question) -> Operator:
+    values: dict[str, Pattern] = {
+        name: Operator("ordered", value) if name in question.ordered and isinstance(value, list) else value
+        for name, value in question.answer.items()
+    }
+    return Operator("json", values, {"in": "text", "lists": "any_order", "round": 2})
+
+
+def _stripped(function: Json) -> Json:
+    name = function.get("name") if isinstance(function, Mapping) else None
+    return {**function, "name": name.strip()} if isinstance(function, Mapping) and isinstance(name, str) else function
