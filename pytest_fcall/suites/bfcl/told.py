@@ -39,7 +39,7 @@ def told_tool(document: Mapping[str, Json]) -> Tool:
     given = parameters if isinstance(parameters, Mapping) else {}
     properties = _typed_all(given.get("properties"))
     told = {**given, "type": "object", "properties": properties}
-    return Tool(text(document, "name"), str(document.get("description", "")), told, declared=given)
+    return Tool(text(document, "name"), str(document.get("description", "")), told)
 
 
 def _document(function: Mapping[str, Json], language: Language) -> dict[str, Json]:
