@@ -11,7 +11,9 @@ from pytest_fcall.core import Finish, Json, RawCall, Reply
 from pytest_fcall.schema.wires import Outgoing
 
 _TO_GO_BACK = ("extra_content", "reasoning_details", "provider_specific_fields")
-"""Google's, OpenRouter's and LiteLLM's names for it."""
+"""Google's, OpenRouter's and LiteLLM's names for it. any-llm has Google's for all."""
+_THOUGHTS = ("reasoning", "reasoning_content")
+"""What a signature is good for with nothing else."""
 _UNREADABLE = ("malformed_function_call", "malformed_tool_call", "unexpected_tool_call")
 
 
@@ -77,7 +79,8 @@ def _call(call: Json, out: Outgoing) -> RawCall:
 
 def _extra(told: Mapping[str, Json]) -> dict[str, Json] | None:
     """What is to go back as it came: Gemini refuses calls without the signatures of the thoughts behind them."""
-    return {name: told[name] for name in _TO_GO_BACK if told.get(name)} or None
+    names = (*_TO_GO_BACK, *_THOUGHTS) if told.get("extra_content") else _TO_GO_BACK
+    return {name: told[name] for name in names if told.get(name)} or None
 
 
 def _finish(reason: str | None, refusal: str | None) -> Finish:

@@ -70,6 +70,13 @@ def test_what_a_provider_wants_to_see_again_is_kept(server: Server) -> None:
     assert reply.extra == {"reasoning_details": [{"data": "d"}]}
 
 
+@pytest.mark.parametrize("signed", [True, False])
+def test_thoughts_go_back_with_their_signature_only(server: Server, signed: bool) -> None:
+    signature = {"extra_content": {"anthropic": {"signature": "s1"}}} if signed else {}
+    server.script(chat("Hello", message={"reasoning": {"content": "They greet."}, **signature}))
+    assert ask(server, request()).extra == ({"reasoning": {"content": "They greet."}, **signature} if signed else None)
+
+
 def test_names_that_the_wire_does_not_take_come_back_as_they_were(server: Server) -> None:
     tool = Tool("weather.get")
     history: tuple[Message, ...] = (
