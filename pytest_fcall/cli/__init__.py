@@ -19,7 +19,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "accept": "take verdicts of a run into the baseline",
         "compare": "tell what changed between two runs, and whether by chance",
         "history": "show accuracy over the runs that are kept",
-        "import": "make case files of a public benchmark",
+        "import": "make case files of a public benchmark, or of traces",
         "init": "start a folder of cases that is green at once",
         "lint": "check case files without running them",
         "merge": "join the runs of all shares, and judge them as one",

@@ -51,7 +51,8 @@ def file_text(cases: Sequence[Named], tools: str) -> str:
 def _shared(cases: Sequence[Named]) -> Shared:
     questions = [case.question for case in cases]
     systems = {question.system for question in questions if not question.before}
-    apart = any(question.before and question.before[0]["role"] not in _SYSTEM for question in questions)
+    apart = any("{now" in system for system in systems)  # what stands in defaults is filled in
+    apart |= any(question.before and question.before[0]["role"] not in _SYSTEM for question in questions)
     settings = [question.record.settings for question in questions]
     alike = all(each == settings[0] for each in settings)
     return Shared(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from pytest_fcall.core import Json
@@ -55,6 +55,8 @@ class Kind(NamedTuple):
     """What is the same however it is written."""
     stand_in: Callable[[str, int], str]
     """What stands for the value; the number tells values apart."""
+    laid_out: bool = False
+    """Whether the spaces and signs of what was written stay."""
 
 
 class Masker:
@@ -65,6 +67,8 @@ class Masker:
             Kind("own patterns", pattern, "", _itself, lambda _, number: f"masked-{number}") for pattern in patterns
         )
         self._kinds = (*own, *(_USUAL if usual else ()))
+        self.text = lru_cache(maxsize=1024)(self._text)
+        """The text with everything in it masked. Apps say the same things again and again."""
         self._known: dict[tuple[str, str], str] = {}
         self._numbers: Counter[str] = Counter()
         self._digits: dict[str, str] = {}
@@ -87,8 +91,7 @@ class Masker:
             return int(self._digits.get(str(value), value))
         return value
 
-    def text(self, text: str) -> str:
-        """The text with everything in it masked."""
+    def _text(self, text: str) -> str:
         for kind in self._kinds:
             if kind.hint in text:
                 text = kind.pattern.sub(partial(self._masked, kind=kind), text)
@@ -104,12 +107,9 @@ class Masker:
             self._numbers[kind.name] += 1
             self._known[kind.name, same] = kind.stand_in(same, self._numbers[kind.name])
         stand_in = self._known[kind.name, same]
-        if same.isdecimal():
+        if same.isdecimal() and kind.laid_out:
             self._digits[same] = stand_in
-            stand_in = _laid_out(stand_in, written)
-        elif kind.name == "bank accounts":
-            stand_in = _laid_out(stand_in, written)
-        return before + stand_in
+        return before + (_laid_out(stand_in, written) if kind.laid_out else stand_in)
 
 
 def _laid_out(stand_in: str, written: str) -> str:
@@ -161,7 +161,7 @@ _USUAL: Final[Sequence[Kind]] = (
     Kind("keys", _KEYS, "", _itself, lambda _, number: f"masked-key-{number}"),
     Kind("keys", _NAMED, "", _key, lambda _, number: f"masked-key-{number}"),
     Kind("e-mail addresses", _EMAIL, "@", str.lower, lambda _, number: f"person{number}@example.com"),
-    Kind("bank accounts", _ACCOUNT, "", _account, _account_for),
-    Kind("cards", _CARD, "", _card, _card_for),
-    Kind("telephone numbers", _PHONE, "", _phone, _phone_for),
+    Kind("bank accounts", _ACCOUNT, "", _account, _account_for, laid_out=True),
+    Kind("cards", _CARD, "", _card, _card_for, laid_out=True),
+    Kind("telephone numbers", _PHONE, "", _phone, _phone_for, laid_out=True),
 )

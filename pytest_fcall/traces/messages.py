@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from sys import intern
 from types import MappingProxyType
 from typing import Final
 
@@ -179,7 +180,7 @@ def _answer(content: list[Json], calls: list[Json]) -> Message:
 def _plain(content: list[Json]) -> Json:
     """Parts that are all text are one text, as most providers take them."""
     if len(content) == 1 and mapping(content[0]).get("type") == "text":
-        return mapping(content[0])["text"]
+        return intern(str(mapping(content[0])["text"]))  # system messages are long, and always the same
     return content
 
 

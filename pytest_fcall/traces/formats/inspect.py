@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 
 from pytest_fcall.core import Json, Message
@@ -27,12 +28,14 @@ def read(told: Mapping[str, Json], place: str) -> Iterator[Record | Unread]:
 def of_file(path: Path) -> Iterator[Record | Unread]:
     """The same of a `.eval` file, sample by sample."""
     try:
-        from inspect_ai.log import read_eval_log, read_eval_log_samples
+        log = import_module("inspect_ai.log")
     except ImportError as error:
-        raise Unreadable(f"logs of inspect_ai are read by its own library: pip install inspect-ai ({error})") from None
+        raise Unreadable(
+            f"logs of inspect_ai are read by its own library: pip install 'pytest-fcall[inspect]' ({error})"
+        ) from None
     try:
-        model = str(read_eval_log(str(path), header_only=True).eval.model)
-        for sample in read_eval_log_samples(str(path), all_samples_required=False):
+        model = str(log.read_eval_log(str(path), header_only=True).eval.model)
+        for sample in log.read_eval_log_samples(str(path), all_samples_required=False, resolve_attachments=True):
             yield from _sample(sample.model_dump(mode="json"), path.name, model)
     except (ValueError, OSError, KeyError, RuntimeError) as error:
         raise Unreadable(f"inspect_ai cannot read it: {type(error).__name__}: {error}") from None
@@ -56,7 +59,7 @@ def _record(event: Mapping[str, Json], place: str) -> Record:
     return Record(
         trail=(*messages_of(event.get("input")), *_answered(output)),
         place=place,
-        tools=tools_of(event.get("tools")),
+        tools=tools_of(_said(event.get("tools"))),
         model=text(event.get("model")) or "",
         moment=text(event.get("timestamp")) or "",
         settings=settings_of({**mapping(event.get("config")), "tool_choice": event.get("tool_choice")}),
@@ -68,3 +71,10 @@ def _answered(output: Mapping[str, Json]) -> tuple[Message, ...]:
     if choice.get("stop_reason") not in ("stop", "tool_calls", None) or not choice.get("message"):
         raise NotSaid(f"the answer broke off: {choice.get('stop_reason') or 'there is none'}")
     return messages_of(choice["message"])
+
+
+def _said(value: Json) -> Json:
+    """The value without what is null: schemas are written with all that they do not say."""
+    if isinstance(value, Mapping):
+        return {key: _said(inner) for key, inner in value.items() if inner is not None}
+    return [_said(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,207 @@
+"""From runs, and from logs, to cases that pass on the same replies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.core import Json
+from tests.integration.command import fcall
+from tests.integration.conftest import Shop
+from tests.integration.exam import Exam, called
+from tests.unit.traces.support import calling, chat_call, chat_log, giving, saying, user, write_lines
+
+ON_TO_ROME = called("Rome")
+CASES = f"""
+defaults:
+  system: You know the weather of today.
+  settings: {{temperature: 0}}
+cases:
+  - id: plain
+    prompt: '{called("Oslo")}'
+    expect: [{{get_weather: {{city: Oslo}}}}]
+  - id: nothing
+    prompt: Hello, "you" \\ there!
+    expect: no_call
+  - id: steps
+    prompt: '{called("Paris")}'
+    expect:
+      - get_weather: {{city: Paris}}
+        returns: {ON_TO_ROME}
+      - then: [{{get_weather: {{city: Rome}}, returns: sunny}}]
+  - id: turns
+    turns:
+      - user: '{called("Bergen")}'
+        expect: [{{get_weather: {{city: Bergen}}, returns: {{degrees: 3.50}}}}]
+      - user: Thanks.
+        expect: no_call
+"""
+
+
+@pytest.fixture
+def recorded(exam: Exam) -> Exam:
+    """Cases that were asked, and whose replies are in the store."""
+    exam.shop.cases(CASES, "exam.fc.yaml")
+    exam.run().assert_outcomes(passed=4)
+    return exam
+
+
+@pytest.mark.parametrize("source", [".fcall/replies.db", "cases/__fcall__"])
+def test_imported_cases_pass_on_the_replies_that_they_were_made_of(recorded: Exam, source: str) -> None:
+    if "fcall__" in source:
+        fcall(recorded.path, "record", "--export").check_returncode()
+    done = fcall(recorded.path, "import", source, "--out", "mine", "--no-mask")
+    assert done.returncode == 0, done.stderr
+    assert "4 cases" in done.stdout
+    asked = len(recorded.server.asked)
+    recorded.run("--fc-replay", "mine").assert_outcomes(passed=4)
+    assert len(recorded.server.asked) == asked
+
+
+def test_what_is_written_lints_clean(recorded: Exam) -> None:
+    fcall(recorded.path, "import", ".fcall/replies.db", "--out", "mine").check_returncode()
+    assert "4 cases in 1 file: no faults" in fcall(recorded.path, "lint", "mine").stdout
+
+
+def imported(folder: Path, *rows: Json, options: Sequence[str] = ()) -> str:
+    """What became of a log: the case file."""
+    write_lines(folder / "log.jsonl", *rows)
+    done = fcall(folder, "import", "log.jsonl", "--out", "mine", *options)
+    assert done.returncode == 0, done.stderr
+    return (folder / "mine/log.fc.yaml").read_text(encoding="utf-8")
+
+
+def test_a_log_becomes_cases_to_review(tmp_path: Path) -> None:
+    whole = [user("Oslo?"), calling(), giving('{"degrees": 3}')]
+    text = imported(tmp_path, chat_log(whole[:1], calling()), chat_log(whole, saying("Cold.")))
+    assert (
+        """\
+  - id: "oslo"  # review
+    # log.jsonl:2, gpt-5.2-1120
+    # answered: Cold.
+    prompt: "Oslo?"
+    expect:
+      - get_weather: {city: "Oslo"}
+        returns: {degrees: 3}
+"""
+        in text
+    )
+
+
+def test_equal_calls_of_one_answer_are_counted(tmp_path: Path) -> None:
+    twice = calling(chat_call(), chat_call(of="c2"))
+    text = imported(tmp_path, chat_log([user("Oslo?"), twice, giving("3"), giving("4", "c2")], saying("Cold.")))
+    assert """get_weather: {city: "Oslo"}\n        times: 2\n        returns_each: [3, 4]""" in text
+
+
+def test_nothing_of_a_person_is_written(tmp_path: Path) -> None:
+    asked = "I am ana@x.org, card 4111 1111 1111 1111, key sk-" + "a1B2" * 8
+    text = imported(tmp_path, chat_log([user(asked)], calling(chat_call({"city": "Oslo, for ana@x.org"}))))
+    assert "ana" not in text
+    assert "4111" not in text
+    assert "a1B2" not in text
+    assert 'get_weather: {city: "Oslo, for person1@example.com"}' in text
+
+
+def test_near_duplicates_are_told_and_left_out_on_demand(tmp_path: Path) -> None:
+    rows = [chat_log([user(f"What is the weather in Oslo{end}")], calling()) for end in ("", "?", ", please?")]
+    write_lines(tmp_path / "log.jsonl", *rows)
+    told = fcall(tmp_path, "import", "log.jsonl", "--out", "all")
+    assert "what_is_the_weather_in_oslo_2 is nearly the same as what_is_the_weather_in_oslo" in told.stderr
+    assert "3 cases" in told.stdout
+    assert "1 case\n" in fcall(tmp_path, "import", "log.jsonl", "--out", "few", "--near").stdout
+
+
+def test_calls_that_break_their_own_schema_are_left_out_and_told(tmp_path: Path) -> None:
+    write_lines(
+        tmp_path / "log.jsonl",
+        chat_log([user("A?")], calling(chat_call({"town": "A"}))),
+        chat_log([user("B?")], calling()),
+    )
+    done = fcall(tmp_path, "import", "log.jsonl", "--out", "mine")
+    assert "1 case" in done.stdout
+    assert "left out: no case can say it" in done.stderr
+    assert "(log.jsonl:1)" in done.stderr
+
+
+def test_each_catalogue_is_locked_once_and_has_files_of_its_own(tmp_path: Path) -> None:
+    other: Json = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
+    rows = [chat_log([user(f"{n}?")], saying("So.")) for n in range(3)]
+    rows[1]["request"] = {"messages": [user("1?")], "tools": [other]}
+    write_lines(tmp_path / "log.jsonl", *rows)
+    fcall(tmp_path, "import", "log.jsonl", "--out", "mine").check_returncode()
+    names = sorted(path.name for path in (tmp_path / "mine").iterdir())
+    assert [name for name in names if not name.startswith("tools-")] == ["log.fc.yaml", "log_2.fc.yaml"]
+    assert sum(name.endswith(".tools.yaml") for name in names) == 2
+    assert "3 cases in 2 files: no faults" in fcall(tmp_path, "lint", "mine").stdout
+
+
+def test_traces_without_tools_get_some_that_take_anything(tmp_path: Path) -> None:
+    imported(tmp_path, {"messages": [user("Oslo?"), calling()]})
+    assert "1 case in 1 file: no faults" in fcall(tmp_path, "lint", "mine").stdout
+
+
+def test_no_file_is_overwritten(tmp_path: Path) -> None:
+    imported(tmp_path, chat_log([user("Oslo?")], calling()))
+    again = fcall(tmp_path, "import", "log.jsonl", "--out", "mine")
+    assert again.returncode == 2
+    assert "log.fc.yaml exists" in again.stderr
+
+
+def test_text_that_looks_like_our_own_words_is_kept_as_it_is(tmp_path: Path, shop: Shop) -> None:
+    asked = "{now} {now:%A} \x85 \u2028 \ufeff # no comment: [1, {2"
+    call = chat_call({"city": "$any", "unit": "celsius"})
+    imported(tmp_path, chat_log([{"role": "system", "content": "{now:%Q}"}, user(asked)], calling(call)))
+    from pytest_fcall.cases import plan_request, read_case_file
+    from pytest_fcall.core import Case
+
+    (case,) = read_case_file(tmp_path / "mine/log.fc.yaml", root=tmp_path).entries
+    assert isinstance(case, Case)
+    assert [message["content"] for message in plan_request(case).messages] == ["{now:%Q}", asked]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere.jsonl", "--out", "x"], "there is no suite 'nowhere.jsonl'"),
+        (["log.jsonl", "--out", "x", "--mask", "("], "'(' is no regular expression"),
+        (["log.jsonl", "--out", "x", "--pick", "3"], "--path and --pick are for public benchmarks"),
+        (["bfcl:simple_python", "--out", "x", "--near"], "--near, --mask and --no-mask are for traces"),
+    ],
+)
+def test_mistakes_are_told(tmp_path: Path, arguments: list[str], said: str) -> None:
+    write_lines(tmp_path / "log.jsonl", chat_log([user("Oslo?")], calling()))
+    done = fcall(tmp_path, "import", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_file_without_traces_says_what_was_looked_for(tmp_path: Path) -> None:
+    write_lines(tmp_path / "log.jsonl", {"level": "info"})
+    done = fcall(tmp_path, "import", "log.jsonl", "--out", "mine")
+    assert done.returncode == 1
+    assert "it holds no traces; looked for: OpenTelemetry spans" in done.stderr
+
+
+def test_own_patterns_are_masked(tmp_path: Path) -> None:
+    text = imported(tmp_path, chat_log([user("I am KD-77.")], saying("Hello KD-77!")), options=["--mask", r"KD-\d+"])
+    assert "KD-77" not in text
+    assert "I am masked-1." in text
+
+
+def test_ten_thousand_lines_take_seconds(tmp_path: Path) -> None:
+    from time import perf_counter
+
+    rows = (
+        chat_log([user(f"What is the weather in Town{n}, ask ana{n}@x.org?")], calling(chat_call({"city": f"Town{n}"})))
+        for n in range(10_000)
+    )
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    start = perf_counter()
+    done = fcall(tmp_path, "import", "log.jsonl", "--out", "mine")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("1000 cases") == 10
+    assert perf_counter() - start < 60
