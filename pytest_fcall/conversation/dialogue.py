@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pytest_fcall.conversation.messages import named_calls, spoken, told
+from pytest_fcall.conversation.messages import named_calls, spoken, spoken_as_text, told, told_as_text
 from pytest_fcall.conversation.results import NothingAnswers, Open, Results
 from pytest_fcall.conversation.trail import after_trail, steps_of_trail
 from pytest_fcall.conversation.user import Talk
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.case import Case, Turn, World
+from pytest_fcall.core.environment import Executed
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.following import Follower, Known
 from pytest_fcall.core.reply import Reply
@@ -47,7 +48,7 @@ async def hold(case: Case, first: Request, ground: Ground) -> Transcript:
     try:
         for turn in case.turns:
             if turns:
-                dialogue.messages += turn.messages
+                dialogue.go_on(turn)
             follower = ground.follow(turn.expect, known)
             turns.append(await dialogue.turn(turn, follower))
             known = follower.known
@@ -64,11 +65,18 @@ class _Dialogue:
     def __init__(self, case: Case, first: Request, ground: Ground, results: Results) -> None:
         self.messages: list[Message] = [*first.messages]
         self._first = first
+        self._case = case
         self._ground = ground
         self._results = results
         self._max_steps = (case.world or World()).max_steps
         self._made = 0
         """Calls so far."""
+
+    def go_on(self, turn: Turn) -> None:
+        """Say what begins a turn after the first, and offer what is offered from there on."""
+        self.messages += turn.messages
+        if turn.tools is not None and not self._case.tools_told:
+            self._first = replace(self._first, tools=turn.tools)
 
     async def turn(self, turn: Turn, follower: Follower) -> Held:
         """Hold one turn; with somebody who goes on talking, until that one has nothing more to say."""
@@ -93,8 +101,8 @@ class _Dialogue:
                 return self._of_app(step, steps, follower)
             steps.append(step)
             if not _is_whole(step):
-                return "stopped"
-            self.messages.append(spoken(reply, step.calls))
+                return self._unreadable(step)
+            self.messages.append(self._spoken(step))
             if not step.calls.calls:
                 return "answered"
             try:
@@ -103,8 +111,22 @@ class _Dialogue:
                 return "stopped"
             follower.answered(results)
             steps[-1] = replace(step, results=tuple(results))
-            self.messages += told(step.calls.calls, results)
+            self.messages += self._told(step, results)
         return "step_limit"
+
+    def _unreadable(self, step: Step) -> Literal["answered", "stopped"]:
+        if (self._case.world or World()).unreadable == "stops":
+            return "stopped"
+        self.messages.append(spoken_as_text(step.reply))
+        return "answered"
+
+    def _spoken(self, step: Step) -> Message:
+        """A model that is told of its tools in messages has said nothing but text."""
+        return spoken_as_text(step.reply) if self._case.tools_told else spoken(step.reply, step.calls)
+
+    def _told(self, step: Step, results: Sequence[Executed]) -> list[Message]:
+        calls = step.calls.calls
+        return [told_as_text(calls, results)] if self._case.tools_told else told(calls, results)
 
     def _of_app(self, step: Step, steps: list[Step], follower: Follower) -> Literal["answered", "stopped"]:
         """An app that carried out its calls itself has come to an end with them."""

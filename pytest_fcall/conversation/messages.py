@@ -32,6 +32,24 @@ def spoken(reply: Reply, calls: Calls) -> Message:
     return {**beside, "role": "assistant", "content": reply.text or None, "tool_calls": called}
 
 
+def spoken_as_text(reply: Reply) -> Message:
+    """What the model said, as it said it."""
+    return {"role": "assistant", "content": reply.text}
+
+
+def told_as_text(calls: Iterable[Call], results: Iterable[Executed]) -> Message:
+    """What came of all calls, for a model that knows of tools by what the messages say: a list in Python."""
+    lines = [
+        {"role": "tool", "name": _source(call), "content": _content(result)}
+        for call, result in zip(calls, results, strict=True)
+    ]
+    return {"role": "user", "content": repr(lines)}
+
+
+def _source(call: Call) -> str:
+    return f"{call.name}({', '.join(f'{name}={value!r}' for name, value in call.arguments.items())})"
+
+
 def told(calls: Iterable[Call], results: Iterable[Executed]) -> list[Message]:
     """What came of each call, in the order of the calls."""
     return [

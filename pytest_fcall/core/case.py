@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.fault import Location
 from pytest_fcall.core.inner import WireExpectation
-from pytest_fcall.core.judge import Judge
+from pytest_fcall.core.judge import ConversationJudge, Judge
 from pytest_fcall.core.pattern import Pattern
 from pytest_fcall.core.rules import Rules
 from pytest_fcall.core.tool import Tool
@@ -25,6 +25,8 @@ class Turn:
     answer: Pattern = None
     state: Mapping[str, Pattern] | None = None
     result: Pattern = None
+    tools: tuple[Tool, ...] | None = None
+    """What is offered from here on; None where that is what was offered before, at first all tools of the case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class World:
     max_steps: int = 10
     """How many requests each thing that the user says may take."""
     user: User | None = None
+    unreadable: Literal["stops", "answers"] = "stops"
+    """What a reply does that is cut off, refuses or cannot be read: it ends the conversation, or only its turn."""
 
 
 RetrieverName: TypeAlias = Literal["bm25", "embeddings", "oracle"]
@@ -114,3 +118,5 @@ class Case:
     """Whether the messages tell of the tools, so that they are not sent beside them."""
     judge: Judge | None = field(default=None, repr=False, compare=False)
     """Who judges replies, where the expectation does not say all."""
+    conversation_judge: ConversationJudge | None = field(default=None, repr=False, compare=False)
+    """Who judges conversations, likewise."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.transcript import Transcript
 from pytest_fcall.core.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -21,4 +22,12 @@ class Judge(Protocol):
         `calls` are those that were decoded from the reply. Calls of a baseline are judged again with a reply that
         holds none of them.
         """
+        ...
+
+
+class ConversationJudge(Protocol):
+    """Judges a conversation about a case. Total, as Judge is."""
+
+    def __call__(self, case: Case, transcript: Transcript) -> Verdict:
+        """Judge what was held of it. That of a baseline has the calls of each step, and no reply but the last."""
         ...

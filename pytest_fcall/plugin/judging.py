@@ -93,6 +93,9 @@ def _verdicts(item: CaseItem, case: Case, read: Sequence[_Read]) -> list[Verdict
 
 
 def _judging(case: Case, read: _Read) -> Judging:
+    if case.conversation_judge is not None and read.transcript is not None:
+        held = case.conversation_judge(case, read.transcript)
+        return lambda _: held
     if case.judge is not None:
         verdict = case.judge(case, read.reply, read.calls)
         return lambda _: verdict

@@ -94,6 +94,11 @@ class Worker:
         return await self._asked({"state": None if names is None else list(names)}, self._limits.seconds)
 
     @property
+    def is_over(self) -> bool:
+        """Whether a call has ended the process, so that nothing can be called any more."""
+        return self._over is not None
+
+    @property
     def printed(self) -> str:
         """The end of what was written to standard output and standard error."""
         return self._printed.decode(errors="replace")
@@ -108,7 +113,10 @@ class Worker:
         self._listening.cancel()
         if stdin := self._process.stdin:
             stdin.close()
-        await asyncio.to_thread(remove_folder, self._folder)
+        try:
+            await asyncio.to_thread(remove_folder, self._folder)
+        except RuntimeError:  # the interpreter is going down, and starts no threads any more
+            remove_folder(self._folder)
 
     async def __aenter__(self) -> Self:
         return self

@@ -7,30 +7,44 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, TypeAlias
+
+Config: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""How instances are set up, by the names of their classes."""
 
 
-def make(
-    classes: Sequence[str], config: Mapping[str, Mapping[str, Any]] | None = None, long_context: bool = False
-) -> dict[str, object]:
+def make(classes: Sequence[str], config: Config | None = None, long_context: bool = False) -> dict[str, object]:
     """Make fresh instances of these classes, each set up as its entry in `config` says.
 
     Their public methods are the tools; where two share a name, that of the later class is called, as the official
     checker has it. The state is the instances, by the names of their classes.
     """
-    constants = _constants()
     world: dict[str, object] = {}
+    for name, instance in instances_of(classes, config, long_context).items():
+        world |= methods_of(instance)
+        world[name] = instance
+    return world
+
+
+def instances_of(classes: Sequence[str], config: Config | None = None, long_context: bool = False) -> dict[str, object]:
+    """Make fresh instances, by the names of their classes."""
+    constants = _constants()
+    made = {}
     for name in classes:
         instance = _class(name, constants)()
         if name not in constants.STATELESS_CLASSES:
             scenario = deepcopy((config or {}).get(name, {}))
             instance._load_scenario(scenario, long_context=long_context)  # noqa: SLF001  # how its own checker does it
-        methods = inspect.getmembers(instance, predicate=inspect.ismethod)
-        world |= {method: bound for method, bound in methods if not method.startswith("_")}
-        world[name] = instance
-    return world
+        made[name] = instance
+    return made
+
+
+def methods_of(instance: object) -> dict[str, Callable[..., object]]:
+    """The public methods of an instance."""
+    found = inspect.getmembers(instance, predicate=inspect.ismethod)
+    return {name: method for name, method in found if not name.startswith("_")}
 
 
 def _constants() -> Any:

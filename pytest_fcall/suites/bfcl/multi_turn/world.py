@@ -1,0 +1,21 @@
+"""The classes as an environment that says what the official harness says: `…bfcl.multi_turn.world:make`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pytest_fcall.suites.bfcl.multi_turn.calling import Callees, source_of
+from pytest_fcall.suites.bfcl.world import Config
+
+
+def make(classes: Sequence[str], config: Config, long_context: bool) -> dict[str, Callable[..., str]]:
+    """Make fresh instances. Their public methods are the tools; results and errors are told as text."""
+    callees = Callees("model", classes, config, long_context)
+    return {name: _told(callees, name) for name in callees.names}
+
+
+def _told(callees: Callees, name: str) -> Callable[..., str]:
+    def call(**arguments: object) -> str:
+        return callees.result_of(source_of(name, arguments))
+
+    return call
