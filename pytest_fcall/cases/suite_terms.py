@@ -18,6 +18,7 @@ from pytest_fcall.cases.filling import Filling
 from pytest_fcall.cases.ids import tag
 from pytest_fcall.cases.messages import Messages
 from pytest_fcall.cases.options import Options, category, decoder
+from pytest_fcall.cases.retrieval import retrieval
 from pytest_fcall.cases.rules import profile, strings
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.settings import settings
@@ -29,6 +30,7 @@ from pytest_fcall.core import (
     Location,
     MatchRule,
     Profile,
+    Retrieval,
     Rules,
     Samples,
     Strings,
@@ -48,6 +50,7 @@ class Terms:
     samples: Samples | None
     category: str | None
     decoder: str | None
+    retrieve: Retrieval | None
     strings: Strings | None
     profile: Profile | None
     match: tuple[MatchRule, ...]
@@ -68,6 +71,7 @@ class Terms:
             samples=self.samples or case.samples,
             category=self.category or case.category,
             decoder=self.decoder or case.decoder,
+            retrieve=self.retrieve or case.retrieve,
         )
 
     def _first(self, case: Case) -> Turn:
@@ -104,6 +108,7 @@ def terms_of(ground: Ground, faults: Faults) -> Terms:
         samples=options.one("samples", lambda node, within: samples(node, within.faults)),
         category=options.one("category", category),
         decoder=options.one("decoder", decoder),
+        retrieve=options.one("retrieve", retrieval),
         strings=options.one("strings", strings),
         profile=options.one("profile", profile),
         match=scope.match,

@@ -103,6 +103,7 @@ defaults:
   tags: [nightly]
   samples: 3
   xfail: not yet
+  retrieve: {with: bm25, k: 2}
 """
     case = cases(text, tmp_path)[0]
     assert case.turns[0].messages[0] == {"role": "system", "content": "Be brief."}
@@ -110,6 +111,7 @@ defaults:
     assert case.tags == ("nightly",)
     assert case.samples is not None
     assert [xfail.reason for xfail in case.xfail] == ["not yet"]
+    assert case.retrieve is not None
 
 
 def test_a_suite_keeps_its_profile_unless_the_file_names_another(tmp_path: Path) -> None:
