@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from io import BytesIO
@@ -112,25 +112,28 @@ class _Answering:
             raise
 
     async def _pass_on(self, came: ClientResponse, started: float) -> web.StreamResponse:
-        """Hand on what comes as it comes, but the end of it only once it is kept: the app may end with it."""
+        """Hand on what comes, but the end of it only once it is kept: the app may end with it."""
         from aiohttp import web
 
-        response = web.StreamResponse(status=came.status, headers=passed_on(came.headers.items()))
-        streams = came.headers.get("Content-Type", "").startswith(STREAM)
+        headers = passed_on(came.headers.items())
+        if came.headers.get("Content-Type", "").startswith(STREAM):
+            return await self._pass_on_stream(came, web.StreamResponse(status=came.status, headers=headers), started)
+        body = await came.read()
+        await self._keep(came, body, time.perf_counter() - started)
+        return web.Response(status=came.status, headers=headers, body=body)
+
+    async def _pass_on_stream(
+        self, came: ClientResponse, response: web.StreamResponse, started: float
+    ) -> web.StreamResponse:
+        """Hand on each piece when the next one is there."""
+        await self._give(response, b"")
         pieces: list[bytes] = []
-        given = 0
-        if streams:
-            await self._give(response, b"")
-        async for piece in _pieces(came):
+        async for piece in came.content.iter_any():
+            if pieces:
+                await self._give(response, pieces[-1])
             pieces.append(piece)
-            if streams and len(pieces) > 1:
-                await self._give(response, pieces[-2])
-                given = len(pieces) - 1
-        body = b"".join(pieces)
-        await self._keep(Wire(came.status, came.headers.get("Content-Type", ""), body), time.perf_counter() - started)
-        if not streams:
-            response.content_length = len(body)
-        await self._give(response, b"".join(pieces[given:]))
+        await self._keep(came, b"".join(pieces), time.perf_counter() - started)
+        await self._give(response, pieces[-1] if pieces else b"")
         with suppress(ConnectionError):
             await response.write_eof()
         return response
@@ -143,10 +146,11 @@ class _Answering:
             if piece:
                 await response.write(piece)
 
-    async def _keep(self, wire: Wire, seconds: float) -> None:
-        if wire.status >= HTTPStatus.BAD_REQUEST and wire.status not in _KEPT:
+    async def _keep(self, came: ClientResponse, body: bytes, seconds: float) -> None:
+        if came.status >= HTTPStatus.BAD_REQUEST and came.status not in _KEPT:
             self._run.give_up(self._taken)
             return
+        wire = Wire(came.status, came.headers.get("Content-Type", ""), body)
         entry = self._run.entry(self._taken, wire, seconds)
         self._run.answered(self._taken, entry)
         place = self._run.place
@@ -154,11 +158,6 @@ class _Answering:
             await self._arrivals.hand_on(Kept(place.model, place.file, entry))
         except StoreError as error:
             self._run.unkept.append(str(error))
-
-
-async def _pieces(came: ClientResponse) -> AsyncIterator[bytes]:
-    async for piece in came.content.iter_any():
-        yield piece
 
 
 def _with_query(path: str, request: web.Request) -> str:

@@ -55,13 +55,15 @@ def passed_on(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def new_session() -> ClientSession:
     """What asks providers. It takes as long as they take, and keeps no cookies."""
+    from urllib.request import getproxies
+
     import aiohttp
 
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECTING),
         cookie_jar=aiohttp.DummyCookieJar(),
-        trust_env=True,
+        trust_env=bool(getproxies()),  # to look for them costs a thread for each request
         max_line_size=65_536,
         max_field_size=65_536,
     )
