@@ -111,6 +111,24 @@ def _order(calls: Both) -> Numbers:
     return score.precision, score.recall, 1
 
 
+def _sequence(calls: Both) -> Numbers:
+    return lcs_score(_lines(calls[1]), _lines(calls[0])), 1
+
+
+def _if_executable(found: Evidence) -> Numbers | None:
+    if found.calls is None:
+        return None
+    return _sequence(found.calls) if found.executable else (0, 0)
+
+
+def _reward(found: Evidence) -> Numbers | None:
+    """The number that the environment keeps under this name."""
+    if found.state is None:
+        return None
+    value = found.state[1].get(("reward",))
+    return (value if isinstance(value, int | float) else 0), 1
+
+
 def _lines(calls: Iterable[Call]) -> list[str]:
     return [json.dumps([call.name, call.arguments], sort_keys=True) for call in calls]
 
@@ -134,7 +152,9 @@ SCORES: Final[Mapping[str, Kind]] = MappingProxyType(
         "state_f1": _of_state(lambda score: score.f1),
         "state_precision": _of_state(lambda score: score.precision),
         "state_recall": _of_state(lambda score: score.recall),
-        "lcs": _of_calls(lambda calls: (lcs_score(_lines(calls[1]), _lines(calls[0])), 1), _share, 2),
+        "lcs": _of_calls(_sequence, _share, 2),
+        "lcs(executable)": Kind("calls", _if_executable, _share, 2),
+        "reward": Kind("state", _reward, _share, 2),
         "executability": Kind("reply", lambda found: (int(found.executable), 1), _share, 2),
     }
 )

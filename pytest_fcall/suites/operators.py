@@ -19,4 +19,10 @@ def _api_call(operand: Pattern, options: Mapping[str, Pattern], got: Json) -> st
     return api_call(operand, options, got)
 
 
-SUITE_OPERATORS: Mapping[str, Comparator] = MappingProxyType({"api_call": _api_call})
+def _toolbench(operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str | None:
+    from pytest_fcall.suites.toolbench.operator import toolbench
+
+    return toolbench(operand, options, got)
+
+
+SUITE_OPERATORS: Mapping[str, Comparator] = MappingProxyType({"api_call": _api_call, "toolbench": _toolbench})

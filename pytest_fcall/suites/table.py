@@ -50,6 +50,7 @@ SUITES = LateSuites(
             "apibench": "apibench.suite:ApiBenchSuite",
             "bfcl": "bfcl.suite:BfclSuite",
             "mannheim": "mannheim.suite:MannheimSuite",
+            "toolbench": "toolbench.suite:ToolBenchSuite",
         }
     ),
     MappingProxyType({}),

@@ -32,7 +32,7 @@ class ToolBenchScore:
     lcs_score: float | None = None
 
 
-_CRASHED: Final = ToolBenchScore(True, False, 0, 0, 0, 0)
+CRASHED: Final = ToolBenchScore(True, False, 0, 0, 0, 0)
 
 
 def score(row: Mapping[str, Json], actions: Actions) -> ToolBenchScore:
@@ -41,7 +41,7 @@ def score(row: Mapping[str, Json], actions: Actions) -> ToolBenchScore:
     A prediction of null is an answer that never came: a crash. `actions` are what an agent in a virtual home can do,
     beside what it does in the labels.
     """
-    task, prediction, labels = row.get("task"), row.get("prediction"), _labels(row)
+    task, prediction, labels = row.get("task"), row.get("prediction"), labels_of(row, "labels")
     if prediction is not None and not isinstance(prediction, str):
         raise BrokenRow("`prediction` is neither text nor null")
     if task == _STEPS:
@@ -54,11 +54,11 @@ def score(row: Mapping[str, Json], actions: Actions) -> ToolBenchScore:
 def _scored_by_state(prediction: str | None, labels: Sequence[str], kind: type[Api]) -> ToolBenchScore:
     expected = [_expected_state(label, kind) for label in labels]
     if prediction is None:
-        return _CRASHED
+        return CRASHED
     try:
         state = final_state(prediction, kind)
     except Crashed:
-        return _CRASHED
+        return CRASHED
     best = max((state_f1(state, each) for each in expected), key=lambda found: found.f1)
     return ToolBenchScore(False, best.f1 == 1, best.precision, best.recall, best.f1)
 
@@ -81,8 +81,9 @@ def _scored_by_steps(prediction: str | None, labels: Sequence[str], actions: Act
     return ToolBenchScore(crashed, lcs_score=max(lcs_score(kept, [line for line in each if line]) for each in expected))
 
 
-def _labels(row: Mapping[str, Json]) -> list[str]:
-    labels = row.get("labels")
+def labels_of(row: Mapping[str, Json], key: str) -> list[str]:
+    """The right answers of a row; BrokenRow where it has none."""
+    labels = row.get(key)
     if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):
-        raise BrokenRow("`labels` is no list of texts, or empty")
+        raise BrokenRow(f"`{key}` is no list of texts, or empty")
     return [str(label) for label in labels]

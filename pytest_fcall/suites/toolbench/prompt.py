@@ -1,0 +1,67 @@
+"""What models are told: documents of functions and demonstrations that suit the question, and the question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from pytest_fcall.retrieval.bm25 import OkapiBm25
+from pytest_fcall.suites.toolbench.files import TaskFiles
+from pytest_fcall.suites.toolbench.tasks import Task
+
+STOPS: Final = ("------", "Task:")
+"""Where an answer ends; models that go on begin another question."""
+_WORD: Final = re.compile(r"\b\w\w+\b")
+_FENCED: Final = re.compile(r"\s*```[\w-]*\n(?P<inside>.*?)\n?```\s*", re.DOTALL)
+
+
+class Prompts:
+    """Makes the prompts of one task; its documents are indexed once."""
+
+    def __init__(self, task: Task, files: TaskFiles) -> None:
+        self._task = task
+        self._blocks = [
+            _Block("API", files.functions, task.apis),
+            _Block("examples", files.examples, task.examples),
+        ]
+
+    def prompt(self, query: str) -> str:
+        """What is sent for a question."""
+        if self._task.kind == "scene":
+            return query
+        return "\n".join((*(block.told(query) for block in self._blocks), f"Task: {query}", "Action:", ""))
+
+
+class _Block:
+    """Documents, of which the best `k` are told; nothing where `k` is 0."""
+
+    def __init__(self, name: str, documents: Sequence[str], k: int) -> None:
+        self._name = name
+        self._documents = documents if k else ()
+        self._k = k
+        self._retriever = _retriever(documents) if self._documents else None
+
+    def told(self, query: str) -> str:
+        if self._retriever is None:
+            return ""
+        best = (self._documents[place] for place in self._retriever.top(query, self._k))
+        return "\n".join((f"I have the following set of {self._name}:\n", *best, "-------------"))
+
+
+def said(text: str, *, unfenced: bool) -> str:
+    """An answer up to where it ends; `unfenced` takes a program out of the fence around it."""
+    if unfenced and (fenced := _FENCED.fullmatch(text)):
+        text = fenced["inside"]
+    ends = [place for stop in STOPS if (place := text.find(stop)) >= 0]
+    return text[: min(ends, default=len(text))].strip()
+
+
+def _retriever(documents: Sequence[str]) -> OkapiBm25:
+    try:
+        return OkapiBm25(documents, lambda text: _WORD.findall(text.lower()))
+    except ImportError as error:
+        raise ValueError(
+            f"the prompts of ToolBench are made by a library that is not here ({error}): "
+            "pip install 'pytest-fcall[retrieval]'"
+        ) from None
