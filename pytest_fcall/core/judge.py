@@ -28,6 +28,6 @@ class Judge(Protocol):
 class ConversationJudge(Protocol):
     """Judges a conversation about a case. Total, as Judge is."""
 
-    def __call__(self, case: Case, transcript: Transcript) -> Verdict:
+    def __call__(self, case: Case, transcript: Transcript, /) -> Verdict:
         """Judge what was held of it. That of a baseline has the calls of each step, and no reply but the last."""
         ...

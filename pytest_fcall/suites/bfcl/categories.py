@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-Truth: TypeAlias = Literal["calls", "source", "answer", "none"]
-"""What a ground truth is: calls with alternatives, calls as Python source, what a server answered, or nothing."""
+Truth: TypeAlias = Literal["calls", "source", "answer", "turns", "none"]
+"""What a ground truth is: calls with alternatives, calls as Python source, alone or turn by turn, what a server
+answered, or nothing."""
 
 _RETIRED = "unused_datasets"
 _CALLS_ONLY = "its calls are compared, not what they give when they are carried out"
@@ -57,6 +58,12 @@ _LIVE = (
     Category("live_irrelevance", "none"),
     Category("live_relevance", "none"),
 )
+_MULTI_TURN = (
+    Category("multi_turn_base", "turns"),
+    Category("multi_turn_miss_func", "turns"),
+    Category("multi_turn_miss_param", "turns"),
+    Category("multi_turn_long_context", "turns"),
+)
 _RETIRED_ONES = (
     Category("exec_simple", "source", retired=True, note=_CALLS_ONLY),
     Category("exec_multiple", "source", retired=True, note=_CALLS_ONLY),
@@ -68,7 +75,7 @@ _RETIRED_ONES = (
 )
 
 CATEGORIES: Final[Mapping[str, Category]] = MappingProxyType(
-    {category.name: category for category in (*_NON_LIVE, *_LIVE, *_RETIRED_ONES)}
+    {category.name: category for category in (*_NON_LIVE, *_LIVE, *_MULTI_TURN, *_RETIRED_ONES)}
 )
 
 
@@ -83,12 +90,14 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "live": _names(_LIVE),
         "python": tuple(name for name in _names(_NON_LIVE, _LIVE) if "java" not in name),
         "non_python": ("simple_java", "simple_javascript"),
+        "multi_turn": _names(_MULTI_TURN),
         "retired": _names(_RETIRED_ONES),
         "v1": _names(_NON_LIVE, _RETIRED_ONES),
         "v2": _names(_NON_LIVE, _LIVE),
+        "v3": _names(_NON_LIVE, _LIVE, _MULTI_TURN),
     }
 )
-"""Those of the leaderboard, and what its first two versions asked; `python` is all that is not Java or JavaScript."""
+"""Those of the leaderboard, and what its first three versions asked; `python` is all that is not Java or JavaScript."""
 
 ALL: Final = "single_turn"
 """What is meant where no part is named."""

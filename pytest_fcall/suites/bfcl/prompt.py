@@ -40,6 +40,15 @@ class Prompt:
         return ({"role": "system", "content": said}, *messages)
 
 
+def more_functions(folder: Path) -> str:
+    """What a user says when there are more functions from now on. Raises ValueError, as above."""
+    name = "DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC"
+    words = _constants(folder)
+    if name not in words:
+        raise ValueError(f"the prompts of the suite bfcl are not those of bfcl-eval 2026: no {name!r}")
+    return str(words[name])
+
+
 def _filled(template: str, values: Mapping[str, str]) -> str:
     """Fill the braces that have a value; a format string could reach into objects."""
     return _BRACES.sub(lambda found: values.get(found[1], found[0]), template)
@@ -50,8 +59,8 @@ def _constants(folder: Path) -> dict[str, Any]:
     path = next((file for place in _PLACES if (file := folder / place).is_file()), None)
     if path is None:
         raise ValueError(
-            f"the prompts of the suite bfcl are not beside {folder}: `mode: prompt` needs constants/default_prompts.py "
-            "of the package bfcl-eval (pip install --no-deps bfcl-eval)"
+            f"the prompts of the suite bfcl are not beside {folder}: it needs constants/default_prompts.py of the "
+            "package bfcl-eval (pip install --no-deps bfcl-eval)"
         )
     try:
         module = ast.parse(path.read_text(encoding="utf-8"))

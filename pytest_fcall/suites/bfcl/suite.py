@@ -22,6 +22,7 @@ from pytest_fcall.suites.bfcl.fields import objects, text
 from pytest_fcall.suites.bfcl.figures import figures
 from pytest_fcall.suites.bfcl.files import files_of, row_of, table_of
 from pytest_fcall.suites.bfcl.judging import BfclJudge
+from pytest_fcall.suites.bfcl.multi_turn.cases import MultiTurnReader
 from pytest_fcall.suites.bfcl.plain import plain_case
 from pytest_fcall.suites.bfcl.prompt import Prompt
 from pytest_fcall.suites.bfcl.told import documents, told_tool
@@ -30,7 +31,7 @@ from pytest_fcall.suites.json_lines import BrokenRow
 
 
 class BfclSuite:
-    """The Berkeley Function Calling Leaderboard, version 4, as far as its cases are one request each."""
+    """The Berkeley Function Calling Leaderboard, version 4: its cases of one request, and those of several turns."""
 
     def about(self, path: Path | None) -> About:
         """Tell what there is."""
@@ -79,9 +80,21 @@ def _read(part: str, path: Path | None, prompt: Prompt | None) -> Iterator[Case 
     categories = categories_of(part)
     folder = existing_folder(path)
     for category in categories:
-        reader = _Reader(category, prompt)
+        reader = _Reader(category, prompt) if category.truth != "turns" else MultiTurnReader(category, folder, prompt)
         for row in rows_of(category, folder):
-            yield reader.case(row)
+            yield _read_case(row, reader)
+
+
+def _read_case(row: Row, reader: _Reader | MultiTurnReader) -> Case | FaultyCase:
+    """The case of a row; a broken row is a case with a fault."""
+    if row.fault:
+        return _faulty(row, row.fault)
+    try:
+        return reader.case(row)
+    except BrokenRow as error:
+        return _faulty(row, str(error))
+    except RecursionError:
+        return _faulty(row, "it is nested too deeply")
 
 
 class _Reader:
@@ -93,18 +106,8 @@ class _Reader:
         self._language = language_of(category.name)
         self._tools: dict[str, Tool] = {}
 
-    def case(self, row: Row) -> Case | FaultyCase:
-        """The case of a row; a broken row is a case with a fault."""
-        if row.fault:
-            return _faulty(row, row.fault)
-        try:
-            return self._case(row)
-        except BrokenRow as error:
-            return _faulty(row, str(error))
-        except RecursionError:
-            return _faulty(row, "it is nested too deeply")
-
-    def _case(self, row: Row) -> Case:
+    def case(self, row: Row) -> Case:
+        """The case of a row; BrokenRow says what is wrong with it."""
         # Where right is what a server answered, only calling or not can be judged.
         data = {**row.data, "category": "relevance"} if self._category.truth == "answer" else row.data
         functions = objects(data, "function")

@@ -1,0 +1,128 @@
+"""The rows of the multi-turn categories as conversations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Final, TypeGuard
+
+from pytest_fcall.core.case import Case, Turn, World
+from pytest_fcall.core.rules import Rules
+from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.values import Json, Message
+from pytest_fcall.suites.bfcl.categories import Category
+from pytest_fcall.suites.bfcl.data import Row
+from pytest_fcall.suites.bfcl.multi_turn.bench import Bench
+from pytest_fcall.suites.bfcl.multi_turn.documents import Document, Documents
+from pytest_fcall.suites.bfcl.multi_turn.judging import MultiTurnJudge, Truth
+from pytest_fcall.suites.bfcl.prompt import Prompt, more_functions
+from pytest_fcall.suites.bfcl.told import told_tool
+from pytest_fcall.suites.json_lines import BrokenRow
+
+_WORLD: Final = "pytest_fcall.suites.bfcl.multi_turn.world:make"
+_MOST_STEPS: Final = 21
+"""Officially twenty, of which the end is found after one more."""
+
+
+class MultiTurnReader:
+    """Reads the rows of one category. They have functions, and the process that judges, in common."""
+
+    def __init__(self, category: Category, folder: Path, prompt: Prompt | None) -> None:
+        self._category = category
+        self._folder = folder
+        self._prompt = prompt
+        self._documents = Documents(folder)
+        self._tools: dict[str, Tool] = {}
+        self._bench = Bench()
+
+    def case(self, row: Row) -> Case:
+        """The case of a row; BrokenRow says what is wrong with it."""
+        truth = truth_of(row.data)
+        held_back = _names_by_turn(row.data.get("missed_function", {}))
+        first, *later = self._documents.of(truth.classes, held_back)
+        new = dict(zip(map(int, held_back), later, strict=True))
+        turns = self._turns(_questions(row.data.get("question")), first, new)
+        case = Case(
+            id=row.id,
+            location=row.place,
+            turns=tuple(turns),
+            tools=tuple(map(self._tool, [*first, *(document for each in later for document in each)])),
+            rules=Rules("bfcl", "relaxed"),
+            category=self._category.name,
+            world=World(_WORLD, _setup(truth), max_steps=_MOST_STEPS, unreadable="answers"),
+            mode="conversation",
+            conversation_judge=MultiTurnJudge(row.data, truth, self._bench),
+        )
+        return case if self._prompt is None else replace(case, tools_told=True, decoder="bfcl")
+
+    def _turns(
+        self, questions: Sequence[Sequence[Message]], first: Sequence[Document], new: Mapping[int, Sequence[Document]]
+    ) -> list[Turn]:
+        offered = [*first]
+        turns = []
+        for number, messages in enumerate(questions):
+            offered += new.get(number, ())
+            said = self._said(new[number]) if number in new else tuple(messages)
+            tools = tuple(map(self._tool, offered)) if number in new or not number else None
+            turns.append(Turn(said, tools=tools))
+        if self._prompt is not None and turns:
+            turns[0] = replace(turns[0], messages=self._prompt.told(turns[0].messages, first))
+        return turns
+
+    def _said(self, new: Sequence[Document]) -> tuple[Message, ...]:
+        """What the user says when functions come in; a model without tools is told of them, as Python writes them."""
+        said = self._more if self._prompt is None else f"{[*new]}\n{self._more}"
+        return ({"role": "user", "content": said},)
+
+    @cached_property
+    def _more(self) -> str:
+        return more_functions(self._folder)
+
+    def _tool(self, document: Document) -> Tool:
+        key = json.dumps(document)
+        if key not in self._tools:
+            self._tools[key] = told_tool(document)
+        return self._tools[key]
+
+
+def truth_of(row: Mapping[str, Json]) -> Truth:
+    """What a row is judged by; BrokenRow says what is wrong with it."""
+    classes, config, calls = row.get("involved_classes"), row.get("initial_config", {}), row.get("ground_truth")
+    if not _is_texts(classes):
+        raise BrokenRow("`involved_classes` is not a list of names")
+    if not isinstance(config, Mapping) or not all(isinstance(each, Mapping) for each in config.values()):
+        raise BrokenRow("`initial_config` is not an object of objects")
+    turns = [turn for turn in calls if _is_texts(turn)] if isinstance(calls, list) else []
+    if not isinstance(calls, list) or len(turns) < len(calls):
+        raise BrokenRow("`ground_truth` is not a list of turns, each a list of calls")
+    return Truth(classes, config, "long_context" in str(row.get("category")), turns)
+
+
+def _setup(truth: Truth) -> dict[str, Json]:
+    return {"classes": truth.classes, "config": truth.config, "long_context": truth.long_context}
+
+
+def _questions(question: Json) -> Sequence[Sequence[Message]]:
+    turns = [turn for turn in question if _is_messages(turn)] if isinstance(question, list) else []
+    if not isinstance(question, list) or not turns or len(turns) < len(question):
+        raise BrokenRow("`question` is not a list of turns, each a list of messages")
+    return turns
+
+
+def _is_messages(turn: Json) -> TypeGuard[list[Message]]:
+    return isinstance(turn, list) and all(isinstance(message, Mapping) for message in turn)
+
+
+def _names_by_turn(held_back: Json) -> Mapping[str, Sequence[str]]:
+    items = held_back.items() if isinstance(held_back, Mapping) else ()
+    named = {turn: names for turn, names in items if turn.isdecimal() and _is_texts(names)}
+    if not isinstance(held_back, Mapping) or len(named) < len(held_back):
+        raise BrokenRow("`missed_function` is not an object of names by turn")
+    return named
+
+
+def _is_texts(value: Json) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
