@@ -25,11 +25,12 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "merge": "join the runs of all shares, and judge them as one",
         "mv": "rename what is accepted of a case or a case file",
         "prompt": "show what a model would be told for a case",
+        "proxy": "start an app whose requests to models are recorded by the runs that ask it",
         "record": "carry recorded replies to version control and back, or forget old ones",
         "schema": "write the JSON Schema of case files, for editors",
         "score": "judge stored answers",
         "suites": "list public benchmarks and their parts",
-        "tools": "lock, compare and list the tools of case files",
+        "tools": "lock, compare, list and cover the tools of case files",
     }
 )
 """Each has a module of its name with a `run(arguments) -> int`, imported only when it is asked for."""

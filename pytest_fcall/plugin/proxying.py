@@ -18,6 +18,8 @@ from pytest_fcall.plugin.proxy_options import proxy_options
 from pytest_fcall.plugin.sources import Question, Source
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_fcall.backends.proxy.app_run import AppRun, Place
     from pytest_fcall.backends.proxy.listening import Listening
     from pytest_fcall.backends.proxy.runs import Runs
@@ -73,6 +75,8 @@ class Proxying:
         self._going: dict[Place, _Going] = {}
         self._runs: Runs | None = None
         self._listening: Listening | None = None
+        self._root = config.rootpath
+        self._announced: Path | None = None
 
     def knows(self, question: Question) -> bool:
         """Whether anything is recorded that the app asked for this case, so that it can run without its models."""
@@ -101,6 +105,7 @@ class Proxying:
         from pytest_fcall.backends.proxy.runs import TIE, Tie, headers_for
 
         runs = self._known()
+        self._announce(runs.elsewhere)
         with self._run(question, runs.elsewhere) as going:
             bases = self._leading.values(self._base(going.token))
             headers = headers_for(going.token, next(iter(bases.values()), ""))
@@ -112,6 +117,8 @@ class Proxying:
 
     def close(self) -> None:
         """Serve no more."""
+        if self._announced is not None:
+            self._announced.unlink(missing_ok=True)
         if self._listening is not None:
             self._listening.close()
 
@@ -147,6 +154,13 @@ class Proxying:
             if not going.wanted:
                 del self._going[going.run.place]
                 self._known().end(going.token)
+
+    def _announce(self, group: str) -> None:
+        """Let apps find the proxy that `fcall proxy` has started."""
+        if self._announced is None:
+            from pytest_fcall.backends.proxy.announcing import announce
+
+            self._announced = announce(self._root, self._base(group))
 
     def _complain(self, run: AppRun) -> None:
         from pytest_fcall.backends.store import StoreError

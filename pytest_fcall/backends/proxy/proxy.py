@@ -24,6 +24,8 @@ from pytest_fcall.backends.wire import Wire
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession, web
 
+UNKNOWN = "x-fcall-unknown"
+"""A header that says that nobody here knows the case of a request; another run may."""
 _GATHERING = 0.001
 """Seconds that a reply waits for others to be kept with: every one of them is a wait of the app."""
 _KEPT = (HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -61,7 +63,7 @@ class Proxy:
         except KeyError:
             return _refused("the proxy knows no such address; is this the client of an earlier run?")
         except Untied as untied:
-            return _refused(str(untied))
+            return _refused(str(untied), UNKNOWN)
         content = await request.read()
         rest = "/" + request.rel_url.raw_path.split("/", 3)[3]
         below = rest.removeprefix(upstream.path.rstrip("/"))
@@ -166,11 +168,11 @@ def _with_query(path: str, request: web.Request) -> str:
     return f"{path}?{urlencode(sorted(query.items()))}" if query else path
 
 
-def _refused(text: str) -> web.Response:
+def _refused(text: str, *marks: str) -> web.Response:
     """An error that OpenAI's libraries and Anthropic's both can read, and that nobody tries again."""
     from aiohttp import web
 
     told = {"type": "error", "error": {"type": "invalid_request_error", "message": f"pytest-fcall: {text}"}}
     body = json.dumps(told).encode()
-    headers = {"x-should-retry": "false"}
+    headers = {"x-should-retry": "false", **dict.fromkeys(marks, "1")}
     return web.Response(status=HTTPStatus.BAD_REQUEST, body=body, headers=headers, content_type="application/json")

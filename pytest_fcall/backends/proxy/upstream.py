@@ -44,13 +44,14 @@ def is_address(url: str) -> bool:
         return False
 
 
+def relayed(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The headers that are not about one connection."""
+    return [(name, value) for name, value in headers if name.lower() not in _BETWEEN_TWO]
+
+
 def passed_on(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The headers that go on to the other side; ours do not."""
-    return [
-        (name, value)
-        for name, value in headers
-        if name.lower() not in _BETWEEN_TWO and not name.lower().startswith("x-fcall-")
-    ]
+    """The headers that go on to a provider, and come back from it; ours do not."""
+    return [(name, value) for name, value in relayed(headers) if not name.lower().startswith("x-fcall-")]
 
 
 def new_session() -> ClientSession:

@@ -1,0 +1,90 @@
+"""`fcall proxy`: an app that is started by hand asks its models through the proxies of runs."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+from argparse import REMAINDER, ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from pathlib import Path
+
+from pytest_fcall.backends.proxy.upstream import KNOWN, is_address
+from pytest_fcall.backends.proxy.variables import keys_of, proxied, read_variables, upstreams
+from pytest_fcall.cli.project import root_of
+
+_HELP = """\
+examples:
+  fcall proxy -- npm start                              and then, in another terminal:
+  pytest --fc-model=http:http://127.0.0.1:3000/chat     what the app asks is recorded, case by case
+  pytest --fc-model=http:http://127.0.0.1:3000/chat --fc-replay
+
+While no run is there, the app asks its models as it would without this command, and nothing is recorded.
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Start the command, and give its exit status."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    if not command:
+        parser.error("there is no command: write `fcall proxy -- COMMAND`")
+    try:
+        variables = read_variables(options.variable or KNOWN)
+    except ValueError as error:
+        parser.error(str(error))
+    lost = [name for name, url in variables.items() if not is_address(os.environ.get(name, "").strip() or url)]
+    if lost:
+        parser.error(f"{lost[0]} is not set; write --variable {lost[0]}=https://…")
+    return _run(command, upstreams(variables, os.environ), root_of([Path.cwd()]))
+
+
+def _run(command: Sequence[str], leading: dict[str, str], root: Path) -> int:
+    from pytest_fcall.backends.proxy.listening import Listening
+    from pytest_fcall.backends.proxy.relay import Relay
+
+    token = secrets.token_hex(16)
+    listening = Listening(Relay(token, root, leading).serve)
+    values = proxied(leading, f"http://127.0.0.1:{listening.port}/{token}")
+    environment = {**keys_of(leading), **os.environ, **values}
+    try:
+        with subprocess.Popen(command, env=environment) as app:  # noqa: S603  what a person typed
+            return _ended(app)
+    except (OSError, ValueError) as error:
+        print(f"fcall proxy: {command[0]} cannot be started: {error}", file=sys.stderr)
+        return 2
+    finally:
+        listening.close()
+
+
+def _ended(app: subprocess.Popen[bytes]) -> int:
+    """Wait for the end of the app, which Ctrl-C reaches as well as us; whoever ends us means the app."""
+    signal.signal(signal.SIGTERM, lambda *_: app.terminate())
+    while True:
+        try:
+            status = app.wait()
+        except KeyboardInterrupt:
+            continue
+        return status if status >= 0 else 128 - status
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="fcall proxy",
+        usage="fcall proxy [--variable NAME[=URL]] -- COMMAND …",
+        description="Start an app whose requests to models are recorded by the runs that ask it.",
+        epilog=_HELP,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--variable",
+        action="append",
+        metavar="NAME[=URL]",
+        help="a variable that leads the app to its models; repeat it (default: OPENAI_BASE_URL and ANTHROPIC_BASE_URL)",
+    )
+    parser.add_argument("command", nargs=REMAINDER, metavar="COMMAND", help="the app, with its arguments")
+    return parser
