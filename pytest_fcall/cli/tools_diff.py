@@ -13,7 +13,7 @@ from pytest_fcall.cli.sourced import Problems, sourced_files
 from pytest_fcall.core import Case, Expectation, Json
 from pytest_fcall.reporting import safe
 from pytest_fcall.schema import SchemaError
-from pytest_fcall.schema.sources.drift import ToolChange, tool_changes
+from pytest_fcall.schema.sources.drift import tool_changes
 from pytest_fcall.schema.sources.locks import describe_source, lock_path, read_lock
 
 _NAMED = 8
@@ -24,11 +24,12 @@ def diff(project: Project, asker: Asker) -> int:
     """Say what changed. 1: something did; 10: nothing did, as far as the sources could be asked; 0: nothing."""
     problems = Problems()
     asked, drifted = 0, 0
+    touched: dict[str, None] = {}
     for path, sources in sourced_files(project, problems):
         for source in sources:
             asked += 1
             try:
-                changes = list(_changes(path, source, project, asker))
+                changes = list(_changes(path, source, project, asker, touched))
             except SchemaError as error:
                 problems.refusal(f"{project.shown(path)}: {describe_source(source)}", error)
                 continue
@@ -36,13 +37,19 @@ def diff(project: Project, asker: Asker) -> int:
                 drifted += 1
                 print(safe("\n".join([f"{project.shown(path)}: {describe_source(source)}", *changes]), limit=100_000))
     print(f"{count(asked, 'source')}: {count(drifted, 'change') if drifted else 'no change'}")
+    if touched:
+        print("to look at, since they expect a tool that changed:")
+        print(safe("\n".join(f"  {name}" for name in touched), limit=1_000_000))
     problems.tell()
     if drifted:
         return 1
     return 10 if problems.told else 0
 
 
-def _changes(path: Path, source: Mapping[str, Json], project: Project, asker: Asker) -> Iterator[str]:
+def _changes(
+    path: Path, source: Mapping[str, Json], project: Project, asker: Asker, touched: dict[str, None]
+) -> Iterator[str]:
+    """What changed, in lines; the cases that it touches are added to `touched`, as pytest names them."""
     target = lock_path(path)
     try:
         locked = read_lock(target).tools(source)
@@ -57,7 +64,10 @@ def _changes(path: Path, source: Mapping[str, Json], project: Project, asker: As
     for change in changes:
         yield f"  {_SIGNS[change.kind]} {change.tool}"
         yield from (f"      {detail}" for detail in change.details)
-        yield from (f"      {detail}" for detail in _touched(change, source, cases))
+        names = {case.id: _offered_as(change.tool, describe_source(source), case) for case in cases}
+        expecting = [case.id for case in cases if names[case.id] & set(_expected(case))]
+        touched.update(dict.fromkeys(f"{project.shown(path)}::{case}" for case in expecting))
+        yield from (f"      {line}" for line in _touched(expecting, sum(map(bool, names.values()))))
 
 
 def _cases(path: Path, project: Project) -> list[Case]:
@@ -68,16 +78,13 @@ def _cases(path: Path, project: Project) -> list[Case]:
     return [entry for entry in entries if isinstance(entry, Case)]
 
 
-def _touched(change: ToolChange, source: Mapping[str, Json], cases: Sequence[Case]) -> Iterator[str]:
+def _touched(expecting: Sequence[str], offering: int) -> Iterator[str]:
     """The cases that expect a call of the tool by name, and how many more offer it."""
-    names = {case.id: _offered_as(change.tool, describe_source(source), case) for case in cases}
-    expecting = [case.id for case in cases if names[case.id] & set(_expected(case))]
-    offering = sum(map(bool, names.values())) - len(expecting)
     if expecting:
         more = f" and {len(expecting) - _NAMED} more" if len(expecting) > _NAMED else ""
         yield f"expected by {', '.join(expecting[:_NAMED])}{more}"
-    if offering:
-        yield f"offered in {count(offering, 'more case' if expecting else 'case')}"
+    if rest := offering - len(expecting):
+        yield f"offered in {count(rest, 'more case' if expecting else 'case')}"
 
 
 def _offered_as(tool: str, source: str, case: Case) -> set[str]:

@@ -138,7 +138,7 @@ def test_drift_is_told_with_the_argument_and_the_cases_it_touches(shop: Shop) ->
     shop.offer({**SEARCH, "inputSchema": more}, {**BUY, "name": "order"})
     done = shop.tools("diff", "cases/shop.fc.yaml")
     assert done.returncode == 1
-    first, *changes, last = done.stdout.splitlines()
+    first, *changes = done.stdout.splitlines()
     assert first.startswith("cases/shop.fc.yaml: mcp: ")
     assert changes == [
         "  - buy",
@@ -149,8 +149,11 @@ def test_drift_is_told_with_the_argument_and_the_cases_it_touches(shop: Shop) ->
         "      `limit` is new and required",
         "      expected by tea, any_tea",
         "      offered in 1 more case",
+        "1 source: 1 change",
+        "to look at, since they expect a tool that changed:",
+        "  cases/shop.fc.yaml::tea",
+        "  cases/shop.fc.yaml::any_tea",
     ]
-    assert last == "1 source: 1 change"
 
 
 def test_a_source_that_was_never_locked_has_drifted(shop: Shop) -> None:
@@ -326,3 +329,23 @@ def test_a_wrong_command_line_is_told(shop: Shop, arguments: list[str], said: st
     done = shop.tools(*arguments)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_what_no_case_names_is_shown(shop: Shop) -> None:
+    shop.keep()
+    done = shop.tools("coverage")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout == "shop__buy: no case expects it\n1 of 2 tools expected\n"
+
+
+def test_where_all_is_named_coverage_is_content(shop: Shop) -> None:
+    shop.offer(SEARCH)
+    shop.keep()
+    done = shop.tools("coverage", "cases/shop.fc.yaml")
+    assert (done.returncode, done.stdout) == (0, "1 of 1 tool expected\n")
+
+
+def test_a_faulty_case_is_told_by_coverage(shop: Shop) -> None:
+    done = shop.tools("coverage")
+    assert done.returncode == 1
+    assert "not-locked" in done.stderr or "are not in" in done.stderr
