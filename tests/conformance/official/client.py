@@ -24,13 +24,15 @@ class Question:
 
     category: str
     functions: Sequence[Mapping[str, Any]]
-    truth: Sequence[Mapping[str, Any]]
+    truth: Sequence[Any]
     style: Style
     raw: Any
     underscored: bool = False
     format: Format | None = None
     """Where a case asks for a format of its own; else the language of the category decides."""
     tags: bool = False
+    entry: Mapping[str, Any] | None = None
+    """Of a conversation: the row of the case."""
 
 
 @dataclass(frozen=True, slots=True)

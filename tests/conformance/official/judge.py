@@ -20,8 +20,6 @@ from typing import Any
 _ABSENT = (
     "bfcl_eval.constants.model_config",
     "bfcl_eval.eval_checker.eval_runner_helper",
-    "bfcl_eval.eval_checker.multi_turn_eval.multi_turn_checker",
-    "bfcl_eval.eval_checker.multi_turn_eval.multi_turn_utils",
     "bfcl_eval.model_handler.base_handler",
     "dotenv",
     "filelock",
@@ -62,6 +60,7 @@ class Official:
         with tempfile.TemporaryDirectory() as folder:
             os.environ["BFCL_PROJECT_ROOT"] = folder
             self._runner = import_module("bfcl_eval.eval_checker.eval_runner")
+        self._conversations = 0
         self._utils = import_module("bfcl_eval.utils")
         self._enums = import_module("bfcl_eval.constants.enums")
         self._handler = import_module(
@@ -75,7 +74,9 @@ class Official:
             entry = self.prepared(decoding, question)()
         except Exception as crash:  # the official run would end here
             entry = {"valid": False, "error_type": f"case_error:{type(crash).__name__}"}
-        return {"decoded": decoding.seen, "valid": entry["valid"], "error_type": entry.get("error_type")}
+        error = entry.get("error")
+        told = error if isinstance(error, dict) else entry
+        return {"decoded": decoding.seen, "valid": entry["valid"], "error_type": told.get("error_type")}
 
     def handler(self, style: str) -> Any:
         """Give who decodes answers of this style."""
@@ -89,7 +90,13 @@ class Official:
         """Give the official way from the raw answer to its entry in the score file, ready to go."""
         category, raw = question["category"], question["raw"]
         model = "underscored" if question["underscored"] else "dotted"
-        prompt = {"function": question["functions"]}
+        prompt = {"function": question["functions"], **(question["entry"] or {})}
+        if self._utils.is_multi_turn(category):
+            # The official code keeps the worlds of each model and entry for ever.
+            self._conversations += 1
+            model = f"model_{self._conversations}"
+            evaluate = self._runner._evaluate_single_multi_turn_entry
+            return partial(evaluate, handler, prompt["id"], raw, question["truth"], prompt, model, category)
         if self._utils.is_relevance_or_irrelevance(category):
             return partial(self._runner._evaluate_single_relevance_entry, handler, "0", raw, prompt, model, category)
         language = self._language(category)
@@ -119,6 +126,9 @@ class _Given:
     def decode_ast(self, result: object, *_format: object, **_named: object) -> object:
         return result
 
+    def decode_execute(self, result: object, has_tool_call_tag: bool) -> object:
+        return result
+
 
 class _Decoding:
     """Looks over a handler's shoulder, since the official run keeps what it decoded to itself."""
@@ -131,6 +141,9 @@ class _Decoding:
         decoded = self._handler.decode_ast(result, language, has_tool_call_tag)
         self.seen = repr(decoded)
         return decoded
+
+    def decode_execute(self, result: object, has_tool_call_tag: bool) -> object:
+        return self._handler.decode_execute(result, has_tool_call_tag)
 
 
 def main() -> None:
