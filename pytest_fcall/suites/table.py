@@ -47,6 +47,7 @@ class LateSuites(Mapping[str, "Suite"]):
 SUITES = LateSuites(
     MappingProxyType(
         {
+            "api_blend": "api_blend.suite:ApiBlendSuite",
             "apibench": "apibench.suite:ApiBenchSuite",
             "bfcl": "bfcl.suite:BfclSuite",
             "mannheim": "mannheim.suite:MannheimSuite",

@@ -195,7 +195,7 @@ def test_what_is_no_score_comes_to_nothing() -> None:
 
 
 def test_each_case_adds_as_many_numbers_as_the_score_has() -> None:
-    state: Leaves = {("a",): 1}
+    state: Leaves = {("reward",): 1}
     evidence = Evidence(([ONE], [ONE]), answer=True, state=(state, state), executable=True)
     for name, kind in SCORES.items():
         numbers = kind.adds(evidence)

@@ -1,0 +1,80 @@
+"""The instruction, and calls in the notation of a data set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from pytest_fcall.core.call import Call
+from pytest_fcall.core.values import Json
+from pytest_fcall.suites.api_blend.formats import Sample
+from pytest_fcall.suites.api_blend.sets import Notation
+
+_TOLD: Final = "Say which of the APIs do what is asked for, in the order in which they are called, with their slots."
+_FORMS: Final[Mapping[Notation, str]] = MappingProxyType(
+    {
+        "json": '[{"API": "name", "Parameters": {"slot": ["value"]}}]',
+        "topv2": 'NAME(SLOT = "value"), NAME(SLOT = "value")',
+        "sgd": "Name(slot = value ; slot = value) [SEP] Name(slot = value)",
+        "toolqa": "Name[slot=value, slot=value], Name[slot=value]",
+        "python": "[name(slot='value'), name(slot='value')]",
+        "lines": "name(slot=value), a call on each line",
+    }
+)
+
+
+def instruction(
+    notation: Notation, apis: Sequence[str], slots: Sequence[str], examples: Sequence[Sample], question: str
+) -> str:
+    """What a model is told: the APIs, the slots in one list, demonstrations, and the question."""
+    told = [f"{_TOLD} Answer with nothing else, in this form: {_FORMS[notation]}", f"APIs: {', '.join(apis)}"]
+    if slots:
+        told.append(f"Slots: {', '.join(slots)}")
+    told += [f"Question: {each.text}\nAnswer: {written(notation, each.paths[0])}" for each in examples]
+    return "\n\n".join((*told, f"Question: {question}\nAnswer:"))
+
+
+def written(notation: Notation, calls: Sequence[Call]) -> str:
+    """Write calls as the data set writes them."""
+    return _WRITERS[notation](calls)
+
+
+def _json(calls: Sequence[Call]) -> str:
+    return json.dumps([{"API": call.name, "Parameters": dict(call.arguments)} for call in calls], ensure_ascii=False)
+
+
+def _topv2(calls: Sequence[Call]) -> str:
+    return ", ".join(f"{call.name}({', '.join(_slot(*pair) for pair in call.arguments.items())})" for call in calls)
+
+
+def _slot(name: str, value: Json) -> str:
+    return name if value is None else f"{name} = {json.dumps(str(value), ensure_ascii=False)}"
+
+
+def _sgd(calls: Sequence[Call]) -> str:
+    slots = (" ; ".join(f"{name} = {value}" for name, value in call.arguments.items()) for call in calls)
+    return " [SEP] ".join(f"{call.name}({inside})" for call, inside in zip(calls, slots, strict=True))
+
+
+def _toolqa(calls: Sequence[Call]) -> str:
+    slots = (", ".join(f"{name}={value}" for name, value in call.arguments.items()) for call in calls)
+    return ", ".join(f"{call.name}[{inside}]" for call, inside in zip(calls, slots, strict=True))
+
+
+def _python(calls: Sequence[Call]) -> str:
+    return f"[{', '.join(map(_call, calls))}]"
+
+
+def _lines(calls: Sequence[Call]) -> str:
+    return "\n".join(map(_call, calls))
+
+
+def _call(call: Call) -> str:
+    return f"{call.name}({', '.join(f'{name}={value!r}' for name, value in call.arguments.items())})"
+
+
+_WRITERS: Final[Mapping[Notation, Callable[[Sequence[Call]], str]]] = MappingProxyType(
+    {"json": _json, "topv2": _topv2, "sgd": _sgd, "toolqa": _toolqa, "python": _python, "lines": _lines}
+)

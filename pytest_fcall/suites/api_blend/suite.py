@@ -1,0 +1,177 @@
+"""API-BLEND as a suite: every data set that is there is a part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from pytest_fcall.core.call import Call
+from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.expectation import Expectation, ExpectedCall
+from pytest_fcall.core.extension import About, Figure, Measured, Part
+from pytest_fcall.core.fault import Fault, FaultyCase
+from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.values import Json
+from pytest_fcall.suites.api_blend.files import HOW_TO_GET_IT, Entry, SetFiles, set_files
+from pytest_fcall.suites.api_blend.formats import Sample
+from pytest_fcall.suites.api_blend.prompt import instruction
+from pytest_fcall.suites.api_blend.sets import SETS, DataSet
+
+_SHOTS: Final = 3
+_WITH_EXAMPLES: Final = f"_{_SHOTS}shot"
+
+
+class ApiBlendSuite:
+    """Questions of each data set, with an instruction, without demonstrations or (`SET_3shot`) with three."""
+
+    def about(self, path: Path | None) -> About:
+        """Tell what there is."""
+        found = {name: files for name, each in SETS.items() if (files := set_files(each, path))}
+        parts = [Part(name, _count(found[name]) if name in found else None) for name in SETS]
+        return About(
+            title="API-BLEND",
+            licence="each data set has its own",
+            origin=HOW_TO_GET_IT,
+            place=str(path) if found else None,
+            parts=tuple(parts),
+        )
+
+    def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
+        """Read the cases of `SET` or `SET_3shot`, or of all sets that are there; functions are told in the prompt."""
+        for name, files in _wanted(part, path):
+            yield from _Reader(name, files).cases()
+
+    def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
+        """The same questions without an instruction: functions are offered as tools."""
+        for name, files in _wanted(part, path):
+            reader = _Reader(name, files)
+            yield from (reader.native(entry, case) for entry, case in zip(reader.entries, reader.cases(), strict=True))
+
+    def scores(self, case: Case) -> Mapping[str, Sequence[str]]:
+        """F1 of functions, of arguments and of their order; functions alone where the set says nothing of arguments."""
+        data_set = SETS.get(case.category.removesuffix(_WITH_EXAMPLES))
+        return {case.category: data_set.scores} if data_set else {}
+
+    def averages(self, measured: Sequence[Measured]) -> Sequence[Figure]:
+        """Each score over all sets, weighted by their sizes."""
+        return [figure for score in ("api_f1", "parameter_f1", "lcs_f1") for figure in _average(score, measured)]
+
+
+def _average(score: str, measured: Sequence[Measured]) -> Iterator[Figure]:
+    own = [each for each in measured if each.score == score and each.tag.removesuffix(_WITH_EXAMPLES) in SETS]
+    if own:
+        size = sum(each.cases for each in own)
+        total = sum(each.cases * (each.value or 0) for each in own)
+        yield Figure(f"{score}, weighted", total / size if size else None)
+
+
+def _wanted(part: str, path: Path | None) -> Iterator[tuple[str, SetFiles]]:
+    if path is None:
+        raise ValueError(f"the data of the suite api_blend is in no package: {HOW_TO_GET_IT}")
+    name = part.removesuffix(_WITH_EXAMPLES)
+    if part and name not in SETS:
+        raise ValueError(f"API-BLEND has no data set {part!r}; it has {', '.join(SETS)}")
+    found = [files for each in SETS.values() if name in ("", each.name) and (files := set_files(each, path))]
+    if not found:
+        raise ValueError(f"there is no data set {name or 'of API-BLEND'} in {path}: {HOW_TO_GET_IT}")
+    for files in found:
+        yield part or files.data_set.name, files
+
+
+class _Reader:
+    """Reads one data set, whose functions are known when all of it is read."""
+
+    def __init__(self, part: str, files: SetFiles) -> None:
+        self._part = part
+        self._set: DataSet = files.data_set
+        self.entries = list(files.entries())
+        self._tools = _tools([entry.sample for entry in self.entries if entry.sample])
+        self._all = _Offered([*self._tools.values()], names_only=files.data_set.names_only)
+        with_examples = part.endswith(_WITH_EXAMPLES)
+        self._examples = list(islice(files.examples(), _SHOTS + 1)) if with_examples else []
+
+    def cases(self) -> Iterator[Case | FaultyCase]:
+        """All of them."""
+        for number, entry in enumerate(self.entries, 1):
+            yield self._case(f"{self._part}_{number}", entry)
+
+    def native(self, entry: Entry, case: Case | FaultyCase) -> Case | FaultyCase:
+        """A case that offers its functions as tools."""
+        if isinstance(case, FaultyCase) or entry.sample is None:
+            return case
+        turn = replace(case.turns[0], messages=({"role": "user", "content": entry.sample.text},))
+        return replace(case, turns=(turn,), tools_told=False, decoder=None)
+
+    def _case(self, id_: str, entry: Entry) -> Case | FaultyCase:
+        sample = entry.sample
+        if sample is None:
+            fault = Fault("bad-row", entry.place, f"this row of the suite cannot be read: {entry.fault}")
+            return FaultyCase(id_, entry.place, (fault,))
+        offered = self._all if not sample.offered else self._offered(sample)
+        examples = [each for each in self._examples if each.text != sample.text][:_SHOTS]
+        told = instruction(self._set.notation, offered.names, offered.slots, examples, sample.text)
+        return Case(
+            id=id_,
+            location=entry.place,
+            turns=(Turn(({"role": "user", "content": told},), self._expectation(sample)),),
+            tools=offered.tools,
+            category=self._part,
+            tags=("api_blend",),
+            settings={"temperature": 0},
+            decoder=self._set.decoder,
+            tools_told=True,
+        )
+
+    def _offered(self, sample: Sample) -> _Offered:
+        """The functions that a sample offers, and those that are right."""
+        names = dict.fromkeys((*sample.offered, *(call.name for call in _calls(sample))))
+        return _Offered([self._tools[name] for name in names], names_only=self._set.names_only)
+
+    def _expectation(self, sample: Sample) -> Expectation:
+        paths = [self._path(path) for path in sample.paths]
+        return paths[0] if len(paths) == 1 else Expectation("any_of", alternatives=tuple(paths))
+
+    def _path(self, calls: Sequence[Call]) -> Expectation:
+        expected = tuple(
+            ExpectedCall(call.name, None if self._set.names_only else dict(call.arguments)) for call in calls
+        )
+        return Expectation(stages=(expected,), order="strict", parallel="free") if expected else Expectation("no_call")
+
+
+class _Offered:
+    """Functions, and what is told of them: all names, and all slots in one list.
+
+    They are sorted, since the data has them in the order of right answers.
+    """
+
+    def __init__(self, tools: Sequence[Tool], *, names_only: bool) -> None:
+        self.tools = tuple(sorted(tools, key=lambda tool: tool.name))
+        self.names = [tool.name for tool in self.tools]
+        self.slots = [] if names_only else sorted({slot for tool in tools for slot in _slots(tool)})
+
+
+def _tools(samples: Sequence[Sample]) -> dict[str, Tool]:
+    """The functions of a set, with all arguments that its right calls give them: nothing else is known of most."""
+    found: dict[str, dict[str, Json]] = {}
+    for sample in samples:
+        for name in sample.offered:
+            found.setdefault(name, {})
+        for call in _calls(sample):
+            found.setdefault(call.name, {}).update({name: {} for name in call.arguments})
+    return {name: Tool(name, parameters={"type": "object", "properties": dict(slots)}) for name, slots in found.items()}
+
+
+def _calls(sample: Sample) -> list[Call]:
+    return [call for path in sample.paths for call in path]
+
+
+def _slots(tool: Tool) -> Sequence[str]:
+    properties = tool.parameters.get("properties")
+    return [*properties] if isinstance(properties, Mapping) else []
+
+
+def _count(files: SetFiles) -> int:
+    return sum(1 for _ in files.entries())
