@@ -40,10 +40,23 @@ def written(cases: Sequence[Case], title: str) -> str:
     usual = {"profile": "strict", "strings": "exact", "language": "python"}
     said = {name: value for name, value in defaults.items() if value != usual[name]}
     lines = [f"# {title}", *_tools(tools.values())]
-    lines += [f"defaults: {flow({**said, 'category': cases[0].category})}", "cases:"]
+    lines += [f"defaults: {flow({**said, **_shared(cases[0]), 'category': cases[0].category})}", "cases:"]
     for case in cases:
         lines += _case(case, [*tools])
     return "\n".join(lines) + "\n"
+
+
+def _shared(case: Case) -> dict[str, Json]:
+    """What a suite says of all cases of a category alike."""
+    found: dict[str, Json] = {}
+    if case.settings:
+        found["settings"] = case.settings
+    if case.decoder:
+        found["decoder"] = case.decoder
+    if case.world and case.world.environment:
+        world = case.world
+        found |= {"environment": world.environment, "setup": world.setup, "max_steps": world.max_steps}
+    return found
 
 
 def _tools(tools: Any) -> Iterator[str]:
@@ -76,17 +89,35 @@ def _case(case: Case, offered: Sequence[str]) -> Iterator[str]:
 
 
 def _expectation(expect: Expectation | None) -> Iterator[str]:
-    if expect is None or expect.kind != "calls":
+    if expect is None or expect.kind in ("no_call", "any_call"):
         yield f"    expect: {expect.kind if expect else 'no_call'}"
-        return
-    yield "    expect:"
-    for stage in expect.stages:
-        yield from (f"      - {_call(call)}" for call in stage)
+    elif expect.kind == "any_of":
+        yield f"    expect: {flow({'any_of': [_alternative(each) for each in expect.alternatives]})}"
+    elif (expect.order, expect.parallel) != ("any", "as_given"):
+        yield f"    expect: {flow(_alternative(expect))}"
+    else:
+        yield "    expect:"
+        for stage in expect.stages:
+            yield from (f"      - {_item(_call(call))}" for call in stage)
 
 
-def _call(call: ExpectedCall) -> str:
+def _alternative(expect: Expectation) -> Json:
+    if expect.kind != "calls":
+        return expect.kind
+    calls = [_call(call) for stage in expect.stages for call in stage]
+    return {"calls": calls, "order": expect.order, "parallel": expect.parallel}
+
+
+def _call(call: ExpectedCall) -> dict[str, Json]:
     arguments: Json = {"$ignore": True} if call.arguments is None else _patterns(call.arguments)
-    return f"{flow_key(call.tool)}: {flow(arguments)}"
+    return {call.tool: arguments, **({"args": "open"} if call.open else {})}
+
+
+def _item(call: Mapping[str, Json]) -> str:
+    """A call as an item of a list; braces are needed where something stands beside it."""
+    if len(call) > 1:
+        return flow(call)
+    return "".join(f"{flow_key(tool)}: {flow(arguments)}" for tool, arguments in call.items())
 
 
 def _patterns(patterns: Mapping[str, Pattern]) -> dict[str, Json]:
