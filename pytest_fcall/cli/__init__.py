@@ -18,6 +18,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "accept": "take verdicts of a run into the baseline",
         "compare": "tell what changed between two runs, and whether by chance",
+        "fill": "write down what a model calls, in cases that expect nothing yet",
         "history": "show accuracy over the runs that are kept",
         "import": "make case files of a public benchmark, or of traces",
         "init": "start a folder of cases that is green at once",
