@@ -19,19 +19,19 @@ class MannheimJudge:
     """Judges one case: all calls of a conversation, and what was said last."""
 
     def __init__(self, paths: Sequence[Path], answer: Mapping[str, Json], ordered: AbstractSet[str]) -> None:
-        self._paths = paths
-        self._answer = answer
-        self._ordered = ordered
+        self.paths = paths
+        self.answer = answer
+        self.ordered = ordered
 
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:
         """Judge by the profile of the case: `bfcl` is for the original rules here, mistakes included."""
         if case.rules.profile == "strict":
             return judge_turn(reply, calls, case.turns[0], case.tools, case.rules, {})
-        reasons = tuple(self._original(reply, calls))
+        reasons = tuple(self._original(case, reply, calls))
         return Verdict(not reasons, reasons, notes=calls.notes)
 
-    def _original(self, reply: Reply, calls: Calls) -> Iterator[Reason]:
-        path = chosen_path(calls.calls, self._paths)
+    def _original(self, case: Case, reply: Reply, calls: Calls) -> Iterator[Reason]:
+        path = chosen_path(calls.calls, self.paths)
         functions = called_functions(calls.calls, path)
         parameters = called_parameters(calls.calls, path)
         if functions.grade != "Correct":
@@ -40,5 +40,7 @@ class MannheimJudge:
         if parameters.grade != "Correct":
             message = f"parameters are {parameters.grade.lower()}: {parameters.right} of {parameters.total}"
             yield Reason("wrong_value", "calls", message, [dict(call.arguments) for call in path])
-        if answered(object_in(reply.text), self._answer, self._ordered) != "Correct":
-            yield Reason("wrong_answer", "answer", "the answer is incorrect", dict(self._answer), reply.text)
+        if case.turns[0].answer is None:  # of a baseline that kept no answer
+            return
+        if answered(object_in(reply.text), self.answer, self.ordered) != "Correct":
+            yield Reason("wrong_answer", "answer", "the answer is incorrect", dict(self.answer), reply.text)
