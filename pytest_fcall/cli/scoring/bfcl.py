@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 def add_options(parser: ArgumentParser) -> None:
     """Add what this format needs to know."""
-    parser.add_argument("--cases", required=True, type=Path, metavar="FILE", help="the cases, with their ground truth")
+    parser.add_argument(
+        "--cases",
+        required=True,
+        type=Path,
+        metavar="FILE",
+        help="the cases, with their ground truth; or the folder of the leaderboard's own data",
+    )
     parser.add_argument(
         "--from",
         dest="source",
@@ -53,8 +59,13 @@ class BfclJudge:
         """Judge the answer in `row`."""
         from pytest_fcall.suites.bfcl.answers import answer_of
         from pytest_fcall.suites.bfcl.differences import difference
+        from pytest_fcall.suites.bfcl.multi_turn.results import is_conversation
+        from pytest_fcall.suites.bfcl.result_rows import answer_row
         from pytest_fcall.suites.bfcl.score import score
 
+        row = answer_row(row)
+        if is_conversation(row):
+            return self._conversation(row)
         case = _book(self.cases).case(row)
         answer = answer_of(row, self.source)
         scored = score(case, answer)
@@ -62,6 +73,11 @@ class BfclJudge:
         verdict = {**named, **scored.as_row()}
         why = difference(case, scored)
         return Judgement(verdict, None if why is None else (why, {"why": why, **verdict}))
+
+    def _conversation(self, row: Mapping[str, Json]) -> Judgement:
+        from pytest_fcall.suites.bfcl.multi_turn.results import score_row
+
+        return Judgement(score_row(row, _book(self.cases).conversation(row)))
 
     def earlier(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """The official verdict."""

@@ -1,61 +1,60 @@
-"""All cases of a file, found by category and id."""
+"""All cases of a file or folder, found by category and id."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeVar
 
-from pytest_fcall.core.fault import Location
 from pytest_fcall.core.values import Json
+from pytest_fcall.suites.bfcl.case_rows import Found, Key, rows_at
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
 from pytest_fcall.suites.bfcl.fields import text
-from pytest_fcall.suites.json_lines import BrokenRow, lines, opened, record
+from pytest_fcall.suites.bfcl.multi_turn.bench import Bench
+from pytest_fcall.suites.bfcl.multi_turn.cases import truth_of
+from pytest_fcall.suites.bfcl.multi_turn.judging import MultiTurnJudge
+from pytest_fcall.suites.json_lines import BrokenRow
 
-_Key: TypeAlias = tuple[str, str]
+_T = TypeVar("_T")
 
 
 class CaseBook:
-    """The cases of one file, which is read at once and understood as far as it is asked for.
-
-    A line that cannot be read hides no other. Of cases with the same name the first counts.
-    """
+    """Cases, each understood once. Raises OSError where there are none to be read."""
 
     def __init__(self, path: Path) -> None:
-        with opened(path) as stream:
-            self._lines = iter(list(enumerate(lines(stream), 1)))
-        self._path = path
-        self._faults: list[str] = []
-        self._rows: dict[_Key, tuple[int, Mapping[str, Json]]] = {}
-        self._cases: dict[_Key, BfclCase | BrokenRow] = {}
+        self._rows = rows_at(path)
+        self._bench = Bench()
+        self._cases: dict[Key, BfclCase | BrokenRow] = {}
+        self._judges: dict[Key, MultiTurnJudge | BrokenRow] = {}
 
     def case(self, row: Mapping[str, Json]) -> BfclCase:
         """Find the case that a row's `category` and `id` name; BrokenRow where there is none, or a broken one."""
+        return self._once(self._cases, row, lambda found: case_of(found.data, found.place))
+
+    def conversation(self, row: Mapping[str, Json]) -> MultiTurnJudge:
+        """Find who judges the conversation that a row names, likewise."""
+        return self._once(self._judges, row, partial(_judge, bench=self._bench))
+
+    def _once(self, known: dict[Key, _T | BrokenRow], row: Mapping[str, Json], understood: Callable[[Found], _T]) -> _T:
         key = text(row, "category"), text(row, "id")
-        if key not in self._cases:
-            self._cases[key] = self._understood(key)
-        found = self._cases[key]
+        if key not in known:
+            try:
+                known[key] = self._understood(key, understood)
+            except BrokenRow as error:
+                known[key] = error
+        found = known[key]
         if isinstance(found, BrokenRow):
             raise BrokenRow(*found.args)
         return found
 
-    def _understood(self, key: _Key) -> BfclCase | BrokenRow:
-        self._read_to(key)
-        if key not in self._rows:
-            return BrokenRow(". ".join([f"there is no case {key[1]!r} of category {key[0]!r}", *self._faults[:3]]))
-        number, row = self._rows[key]
+    def _understood(self, key: Key, understood: Callable[[Found], _T]) -> _T:
+        found = self._rows.find(key)
         try:
-            return case_of(row, Location(str(self._path), number))
+            return understood(found)
         except BrokenRow as error:
-            return BrokenRow(f"its case ({self._path}:{number}) is broken: {error}")
+            raise BrokenRow(f"its case ({found.place.path}:{found.place.line}) is broken: {error}") from None
 
-    def _read_to(self, key: _Key) -> None:
-        while key not in self._rows and (numbered := next(self._lines, None)) is not None:
-            number, line = numbered
-            if not line.strip():
-                continue
-            try:
-                row = record(line)
-                self._rows.setdefault((text(row, "category"), text(row, "id")), (number, row))
-            except BrokenRow as error:
-                self._faults.append(f"{self._path}:{number} cannot be read: {error}")
+
+def _judge(found: Found, bench: Bench) -> MultiTurnJudge:
+    return MultiTurnJudge(found.data, truth_of(found.data), bench)

@@ -41,6 +41,14 @@ def instances_of(classes: Sequence[str], config: Config | None = None, long_cont
     return made
 
 
+def import_classes() -> None:
+    """Import the modules of all classes. Raises ImportError, in words, where one cannot be."""
+    constants = _constants()
+    for name in constants.CLASS_FILE_PATH_MAPPING:
+        if name not in constants.OMIT_STATE_INFO_CLASSES:
+            _class(name, constants)
+
+
 def methods_of(instance: object) -> dict[str, Callable[..., object]]:
     """The public methods of an instance."""
     found = inspect.getmembers(instance, predicate=inspect.ismethod)
@@ -48,13 +56,7 @@ def methods_of(instance: object) -> dict[str, Callable[..., object]]:
 
 
 def _constants() -> Any:
-    try:
-        return importlib.import_module("bfcl_eval.constants.executable_backend_config")
-    except ImportError as error:
-        raise ImportError(
-            f"the classes of BFCL are in its official package, which is not installed here ({error}): "
-            "pip install --no-deps bfcl-eval mpmath"
-        ) from error
+    return _imported("bfcl_eval.constants.executable_backend_config")
 
 
 def _class(name: str, constants: Any) -> Any:
@@ -63,4 +65,14 @@ def _class(name: str, constants: Any) -> Any:
     if name not in known or name in elsewhere:
         offered = ", ".join(each for each in known if each not in elsewhere)
         raise ValueError(f"{name!r} is none of the classes of BFCL that can be called here: {offered}")
-    return getattr(importlib.import_module(known[name]), name)
+    return getattr(_imported(known[name]), name)
+
+
+def _imported(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"the classes of BFCL are in its official package, which is not installed here ({error}): "
+            "pip install --no-deps bfcl-eval mpmath"
+        ) from error

@@ -36,8 +36,10 @@ class Conversation:
 
     def right(self) -> Trajectory:
         """The right calls, those of each turn at once."""
-        turns = [[self._call(source) for source in turn] for turn in self.truth]
-        return [[calls] for calls in turns]
+        return [[self._reply(turn)] for turn in self.truth]
+
+    def _reply(self, turn: Sequence[str]) -> Reply:
+        return [self._call(source) for source in turn]
 
     def _call(self, source: str) -> Made:
         node = ast.parse(source.strip(), mode="eval").body
@@ -54,7 +56,7 @@ def changed(conversation: Conversation, random: Random) -> Trajectory:
     """The right answer in single steps or not, after up to four changes."""
     trajectory = conversation.right()
     if random.random() < 0.5:
-        trajectory = [[[call] for reply in turn for call in reply] for turn in trajectory]
+        trajectory = [[[call] for reply in turn if isinstance(reply, list) for call in reply] for turn in trajectory]
     for _ in range(random.choice((0, 0, 1, 1, 1, 2, 4))):
         random.choice(_CHANGES)(trajectory, random)
     return trajectory

@@ -11,7 +11,7 @@ from threading import Lock, Thread, current_thread
 from typing import Final
 
 from pytest_fcall.conversation.execution.limits import Behind, Limits
-from pytest_fcall.conversation.execution.worker import Worker
+from pytest_fcall.conversation.execution.worker import Worker, WorldFailed
 from pytest_fcall.core.environment import Executed
 from pytest_fcall.core.values import Json
 
@@ -70,6 +70,7 @@ class _Running:
         self._thread = Thread(target=self._run, name="fcall-bfcl-bench", daemon=True)
         self._thread.start()
         self._worker: Worker | None = None
+        self._failed: str | None = None
 
     def ask(self, question: Question) -> Executed:
         return asyncio.run_coroutine_threadsafe(self._answer(question), self._loop).result()
@@ -85,11 +86,20 @@ class _Running:
 
     async def _answer(self, question: Question) -> Executed:
         if self._worker is None:
-            self._worker = await Worker.start(Behind(_ROOT, CHECKER), _LIMITS)
+            self._worker = await self._started()
         answer = await self._worker.call("check", question.as_arguments())
         if self._worker.is_over:
             await self._close()
         return answer
+
+    async def _started(self) -> Worker:
+        """A process; where there was none to be had once, nobody waits for a second try."""
+        if self._failed is None:
+            try:
+                return await Worker.start(Behind(_ROOT, CHECKER), _LIMITS)
+            except WorldFailed as error:
+                self._failed = str(error)
+        raise WorldFailed(self._failed)
 
     async def _end(self) -> None:
         try:

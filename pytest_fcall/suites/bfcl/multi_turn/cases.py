@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, TypeGuard
 
@@ -14,7 +15,7 @@ from pytest_fcall.core.rules import Rules
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.suites.bfcl.categories import Category
-from pytest_fcall.suites.bfcl.data import Row
+from pytest_fcall.suites.bfcl.data import PACKAGE, Row
 from pytest_fcall.suites.bfcl.multi_turn.bench import Bench
 from pytest_fcall.suites.bfcl.multi_turn.documents import Document, Documents
 from pytest_fcall.suites.bfcl.multi_turn.judging import MultiTurnJudge, Truth
@@ -28,9 +29,13 @@ _MOST_STEPS: Final = 21
 
 
 class MultiTurnReader:
-    """Reads the rows of one category. They have functions, and the process that judges, in common."""
+    """Reads the rows of one category. They have functions, and the process that judges, in common.
+
+    Raises ValueError, in words, where the classes are not installed.
+    """
 
     def __init__(self, category: Category, folder: Path, prompt: Prompt | None) -> None:
+        _check_installed()
         self._category = category
         self._folder = folder
         self._prompt = prompt
@@ -99,6 +104,14 @@ def truth_of(row: Mapping[str, Json]) -> Truth:
     if not isinstance(calls, list) or len(turns) < len(calls):
         raise BrokenRow("`ground_truth` is not a list of turns, each a list of calls")
     return Truth(classes, config, "long_context" in str(row.get("category")), turns)
+
+
+def _check_installed() -> None:
+    if missing := [name for name in (PACKAGE, "mpmath") if find_spec(name) is None]:
+        raise ValueError(
+            f"the multi-turn categories call classes of the package bfcl-eval, and {' and '.join(missing)} cannot be "
+            "imported: pip install --no-deps bfcl-eval mpmath"
+        )
 
 
 def _setup(truth: Truth) -> dict[str, Json]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 from pytest_fcall.suites.bfcl.multi_turn.calling import Callees
-from pytest_fcall.suites.bfcl.world import Config
+from pytest_fcall.suites.bfcl.world import Config, import_classes
 
 Turn: TypeAlias = "Sequence[Sequence[str]]"
 """The calls of each reply in a turn, as source."""
@@ -16,7 +16,8 @@ _LONGEST = 300
 
 
 def make() -> Checker:
-    """Make what checks conversations, one after the other."""
+    """Make what checks conversations, one after the other. Raises ImportError where there are no classes."""
+    import_classes()
     return Checker()
 
 

@@ -2,12 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
+from pytest_fcall.conversation.execution.worker import WorldFailed
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.answers import Answer, Form
+from pytest_fcall.suites.bfcl.categories import CATEGORIES
 from pytest_fcall.suites.bfcl.multi_turn.judging import MultiTurnJudge, no_list
+from pytest_fcall.suites.json_lines import BrokenRow
+
+_STYLES: Final[Mapping[str, Form]] = MappingProxyType({"FC": "fc", "prompt": "prompt", "calls": "decoded"})
+
+
+def is_conversation(row: Mapping[str, Json]) -> bool:
+    """Whether a row is about a case of several turns."""
+    category = CATEGORIES.get(str(row.get("category")))
+    return category is not None and category.truth == "turns"
+
+
+def score_row(row: Mapping[str, Json], judge: MultiTurnJudge) -> dict[str, Json]:
+    """The verdict as `fcall score` prints it; there is one rule for both profiles. BrokenRow where there is none."""
+    if "raw" not in row:
+        raise BrokenRow("it has no `raw` answer")
+    try:
+        verdict = verdict_on(row["raw"], _STYLES.get(str(row.get("style"))), judge)
+    except WorldFailed as error:
+        raise BrokenRow(str(error)) from None
+    return {
+        "category": row["category"],
+        "id": row["id"],
+        "valid": verdict.valid,
+        "error_type": verdict.error_type,
+        "strict_valid": verdict.valid,
+        "strict_reasons": [
+            {"kind": reason.kind, "path": reason.path, "message": reason.message} for reason in verdict.reasons
+        ],
+    }
 
 
 def verdict_on(result: Json, form: Form | None, judge: MultiTurnJudge) -> Verdict:

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcall.suites.bfcl.multi_turn.calling import Callees, source_of
+from pytest_fcall.suites.bfcl.multi_turn.world import make
+
+CONFIG = {"TicketAPI": {"seats": ["1A"]}}
+
+
+@pytest.fixture
+def callees(installed: None) -> Callees:
+    return Callees("model", ["TicketAPI", "MathAPI"], CONFIG, False)
+
+
+@pytest.mark.parametrize(
+    ("source", "result"),
+    [
+        ("book(seat='4A')", '{"booked": "4A", "price": 10}'),
+        (" book ('4A', price=-1.5)", '{"booked": "4A", "price": -1.5}'),
+        ("look()", "['1A']"),
+        ("write(text='x')", "None"),
+        ("add(a=1, b=2)", "3"),
+        ("add(a=[1], b=[(2, {'c': None})])", "[1, (2, {'c': None})]"),
+        ("add(a=add(a=1, b=2), b=3)", "6"),
+        ("objects()", "{'ticket': <class 'object'>}"),
+    ],
+)
+def test_calls_come_to_what_the_official_harness_tells_of_them(callees: Callees, source: str, result: str) -> None:
+    assert callees.result_of(source) == result
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("book(seat=4)", "no seat: 4"),
+        ("look(at=1)", "TicketAPI.look() got an unexpected keyword argument 'at'"),
+        ("fly(to='Oslo')", "name 'fly' is not defined"),
+        ("TicketAPI.look()", "name 'TicketAPI' is not defined"),
+        ("add(a=nan, b=1)", "name 'nan' is not defined"),
+        ("remove()", "Function call remove is not allowed."),
+        ("f-g(a=1)", "nothing but a call with literals is carried out"),
+    ],
+)
+def test_what_cannot_be_called_comes_to_an_error(callees: Callees, source: str, error: str) -> None:
+    assert callees.result_of(source).startswith(f"Error during execution: {error}")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "open('/etc/hosts')",
+        "look.__self__._hidden()",
+        "_hidden()",
+        "look().clear()",
+        "().__class__.__base__.__subclasses__()",
+        "[book(seat=s) for s in 'ab']",
+        "(lambda: book(seat='4A'))()",
+        "book(**{'seat': '4A'})",
+        "book(seat=f'{look()}')",
+        "'a' * 10**9",
+        "__import__('os').getcwd()",
+        "look(",
+        "\0",
+        "(" * 500,
+    ],
+)
+def test_nothing_else_is_evaluated(callees: Callees, source: str) -> None:
+    assert callees.result_of(source).startswith("Error during execution: ")
+    assert callees.result_of("look()") == "['1A']"
+
+
+def test_what_looks_like_a_call_within_a_text_is_changed_as_it_is_officially(callees: Callees) -> None:
+    callees.result_of("write(text='so (he said) look()')")
+    note = vars(callees.instances["TicketAPI"])["note"]
+    assert note == "so(he said) model_TicketAPI_instance.look()"
+
+
+def test_native_calls_are_written_as_source() -> None:
+    assert source_of("book", {"seat": "4'A", "price": None}) == 'book(seat="4\'A",price=None)'
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_environment_tells_results_as_text() -> None:
+    world = make(["TicketAPI"], CONFIG, long_context=False)
+    assert world["book"](seat="4A") == '{"booked": "4A", "price": 10}'
+    assert world["look"]() == "['1A', '4A']"
+    assert world["look"](at=1).startswith("Error during execution: ")
+    assert "_hidden" not in world

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from pytest_fcall.core import (
+    Call,
+    Calls,
+    Case,
+    Executed,
+    Held,
+    Json,
+    Location,
+    RawCall,
+    Reply,
+    Request,
+    Step,
+    Transcript,
+)
+from pytest_fcall.core.verdict import Verdict
+from pytest_fcall.suites.bfcl.answers import Answer
+from pytest_fcall.suites.bfcl.multi_turn.bench import Bench
+from pytest_fcall.suites.bfcl.multi_turn.cases import truth_of
+from pytest_fcall.suites.bfcl.multi_turn.judging import MultiTurnJudge
+from tests.unit.suites.bfcl.multi_turn.package import case_row
+
+BOOKED = ["book(seat='4A')"]
+LOOKED = ["look()"]
+
+
+def judge(bench: Bench, **fields: Json) -> MultiTurnJudge:
+    row = case_row(**fields)
+    return MultiTurnJudge(row, truth_of(row), bench)
+
+
+def verdict(bench: Bench, *turns: Sequence[Sequence[str]], **fields: Json) -> Verdict:
+    """The verdict on calls as source, by turns and replies."""
+    return judge(bench, **fields).verdict([[Answer("decoded", reply) for reply in turn] for turn in turns])
+
+
+def test_right_calls_pass_in_one_reply_or_in_several(bench: Bench) -> None:
+    assert verdict(bench, [BOOKED], [LOOKED]).valid
+    assert verdict(bench, [LOOKED, BOOKED], [[], LOOKED, []], ground_truth=[[*LOOKED, *BOOKED], LOOKED]).valid
+
+
+def test_other_calls_that_come_to_the_same_pass(bench: Bench) -> None:
+    assert verdict(bench, [["look()"], ["book('4A', 10)"]], [LOOKED]).valid
+
+
+@pytest.mark.parametrize(
+    ("turns", "error_type", "paths"),
+    [
+        ([[], [LOOKED]], "empty_turn_model_response", ["turns[0].calls"]),
+        ([[["book(seat='4B')"]], [LOOKED]], "instance_state_mismatch", ["turns[0].state.TicketAPI.tickets"]),
+        ([[["book(seat='4A', price=1)"]], [LOOKED]], "execution_response_mismatch", ["turns[0].calls"]),
+        ([[BOOKED], [["add(a=1, b=1)"]]], "execution_response_mismatch", ["turns[1].calls"]),
+        ([[BOOKED]], "force_terminated", ["turns[1].steps"]),
+    ],
+)
+def test_what_is_wrong_has_its_official_name_and_a_place(
+    bench: Bench, turns: list[list[list[str]]], error_type: str, paths: list[str]
+) -> None:
+    found = verdict(bench, *turns)
+    assert not found.valid
+    assert found.error_type == f"multi_turn:{error_type}"
+    assert [reason.path for reason in found.reasons] == paths
+
+
+def test_a_result_that_is_right_twice_must_come_twice(bench: Bench) -> None:
+    twice: Json = [["look()", "look()"], ["look()"]]
+    assert verdict(bench, [LOOKED, LOOKED], [LOOKED], ground_truth=twice).valid
+    found = verdict(bench, [LOOKED], [LOOKED], ground_truth=twice)
+    assert [reason.message for reason in found.reasons] == ["No call has come to what is right in this turn: ['1A']"]
+
+
+def test_what_an_earlier_turn_has_shown_need_not_be_asked_again(bench: Bench) -> None:
+    assert verdict(
+        bench, [[*BOOKED, "add(a=1, b=2)"]], [["add(a=2, b=2)"]], ground_truth=[BOOKED, ["add(a=1, b=2)"]]
+    ).valid
+
+
+def test_a_turn_in_which_nothing_is_right_is_not_looked_at(bench: Bench) -> None:
+    """As it is officially: only what the next turn sees of it counts."""
+    empty: Json = [[], ["look()"]]
+    assert verdict(bench, [["add(a=1, b=2)"]], [LOOKED], ground_truth=empty).valid
+    assert not verdict(bench, [BOOKED], [LOOKED], ground_truth=empty).valid
+
+
+def test_each_question_has_instances_of_its_own(bench: Bench) -> None:
+    for _ in range(2):
+        assert verdict(bench, [BOOKED], [LOOKED]).valid
+
+
+def test_a_state_is_told_by_what_it_is_and_what_it_should_be(bench: Bench) -> None:
+    found = verdict(bench, [["write(text='b')"]], ground_truth=[["write(text='a')"]])
+    assert found.reasons[0].message == "`TicketAPI.note` is 'b', and right calls make it 'a'"
+    assert [turn.valid for turn in found.turns] == [False]
+
+
+def test_what_the_official_check_breaks_on_is_told_by_its_exception(bench: Bench) -> None:
+    found = verdict(bench, [["spoil()"]], ground_truth=[["spoil()"]])
+    assert found.error_type == "case_error:RuntimeError"
+
+
+def test_a_call_that_ends_the_process_costs_no_other_its_verdict(bench: Bench) -> None:
+    found = verdict(bench, [["leave()"]], [LOOKED])
+    assert (found.valid, found.error_type) == (False, "case_error:Killed")
+    assert verdict(bench, [BOOKED], [LOOKED]).valid
+
+
+def held(*steps: Step) -> Held:
+    return Held(steps, "answered")
+
+
+CASE = Case("case", Location("", 1), ())
+
+
+def test_a_conversation_is_judged_by_what_was_said_in_it(bench: Bench) -> None:
+    booked = Step(Request(()), Reply(tool_calls=(RawCall("book", '{"seat": "4A"}'),)), Calls())
+    looked = Step(Request(()), Reply("[look()]", decoder="bfcl"), Calls())
+    done = Step(Request(()), Reply("Done."), Calls())
+    assert judge(bench)(CASE, Transcript((held(booked, done), held(looked, done)))).valid
+
+
+def test_what_a_baseline_keeps_is_enough(bench: Bench) -> None:
+    booked = Step(Request(()), Reply(), Calls((Call("book", {"seat": "4A"}),)), (Executed("…"),))
+    looked = Step(Request(()), Reply(), Calls((Call("look", {}),)))
+    assert judge(bench)(CASE, Transcript((held(booked), held(looked)))).valid
+    assert not judge(bench)(CASE, Transcript((held(booked), held(booked)))).valid
+
+
+def test_the_steps_of_an_app_are_judged_one_by_one(bench: Bench) -> None:
+    reply = Reply(tool_calls=(RawCall("book", {"seat": "4A"}),), trail=({"role": "assistant", "content": "Booked."},))
+    booked = Step(Request(()), reply, Calls((Call("book", {"seat": "4A"}),)))
+    looked = Step(Request(()), reply, Calls((Call("look", {}),)))
+    assert judge(bench)(CASE, Transcript((held(booked), held(looked)))).valid

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcall.suites.bfcl.answers import Answer
+from pytest_fcall.suites.bfcl.multi_turn.reading import sources_of
+
+
+@pytest.mark.parametrize(
+    ("said", "sources"),
+    [
+        ([{"ls": '{"a": true}'}], ["ls(a=True)"]),
+        ([{"ls": "{}", "cd": '{"folder": "x"}'}], ["ls()", "cd(folder='x')"]),
+        ({"ls": {"a": None}}, ["ls(a=None)"]),
+        ([{"ls": "{"}], []),
+        ([{"ls": "[1]"}], []),
+        ([{"ls": "{}"}, "and"], []),
+        ([{"ls": '{"a": NaN}'}], ["ls(a=nan)"]),
+        ("text", []),
+        (None, []),
+        ([], []),
+        ([7], []),
+    ],
+)
+def test_native_calls_are_read_all_or_none(said: object, sources: list[str]) -> None:
+    assert sources_of(Answer("fc", said)) == sources
+
+
+@pytest.mark.parametrize(
+    ("said", "sources"),
+    [
+        ("[ls(a=True), cd(folder='x')]", ["ls(a=True)", "cd(folder='x')"]),
+        ("ls()", ["ls()"]),
+        ("[f(a={'b': 1})]", ["f(a={'b': 1})"]),
+        ("[f(a={'b': {'c': 1}})]", ["f(a=b(c=1))"]),
+        ("[f(a=g(b=1))]", ["f(a=g(b=1))"]),
+        ("[f(a={})]", []),
+        ("[]", []),
+        ("Done.", []),
+        (7, []),
+    ],
+)
+def test_prompted_calls_are_read_as_the_official_decoder_reads_them(said: object, sources: list[str]) -> None:
+    assert sources_of(Answer("prompt", said)) == sources
+
+
+@pytest.mark.parametrize(
+    ("answer", "sources"),
+    [
+        (Answer("decoded", ["ls()", {"cd": {"folder": "x"}}]), ["ls()", "cd(folder='x')"]),
+        (Answer("decoded", "ls()"), []),
+        (Answer("decoded", [3]), []),
+        (Answer("undecodable", "ls()"), []),
+    ],
+)
+def test_what_was_decoded_before_is_taken_as_it_is(answer: Answer, sources: list[str]) -> None:
+    assert sources_of(answer) == sources
