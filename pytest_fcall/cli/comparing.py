@@ -9,6 +9,7 @@ from typing import TypeAlias
 from pytest_fcall.cli.runs import Run
 from pytest_fcall.plugin.scoring import score_rows
 from pytest_fcall.reporting.comparison import Comparison, Group
+from pytest_fcall.reporting.confusion import confusion
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.scores import ScoreChange
 from pytest_fcall.tracking.change import differs, interval
@@ -16,6 +17,8 @@ from pytest_fcall.tracking.holm import holm
 from pytest_fcall.tracking.pairs import Pair, Rate
 
 SIGNIFICANT = 0.05
+_MIXED = 5
+"""So many pairs of tools are told of."""
 
 Both: TypeAlias = tuple[Result, Result]
 
@@ -39,7 +42,16 @@ def compare(before: Run, now: Run) -> Comparison:
         only_before=len(olds) - len(both),
         only_now=len(news) - len(both),
         scores=tuple(_scores(both)),
+        mixed_up=tuple(_mixed_up(both)),
     )
+
+
+def _mixed_up(both: Sequence[Both]) -> Iterable[tuple[str, str, int, int]]:
+    """Tools taken for others more or less often than before, what changed most first."""
+    before, now = confusion(old for old, _ in both), confusion(new for _, new in both)
+    found = [pair for pair in before | now if all(pair) and pair[0] != pair[1] and before[pair] != now[pair]]
+    for pair in sorted(found, key=lambda pair: -abs(now[pair] - before[pair]))[:_MIXED]:
+        yield (*pair, before[pair], now[pair])
 
 
 def _key(old: Iterable[Result], new: Iterable[Result]) -> Callable[[Result], Hashable]:

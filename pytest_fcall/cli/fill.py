@@ -27,7 +27,7 @@ _MARK = "# review"
 _EXAMPLES = """\
 examples:
   fcall fill cases/shop.fc.yaml --fc-model=openai:gpt-5.2      ask, and write down what is called
-  fcall fill cases/shop.fc.yaml                                ask the model of the configuration, or take its recordings
+  fcall fill cases/shop.fc.yaml                                ask the configured model, or take its recordings
 
 Cases without `expect:` and the like get one; comments and layout stay. What is written is what the model did, which
 need not be right: each is marked `# review`. Rows of a matrix and turns are left to you.

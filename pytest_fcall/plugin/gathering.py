@@ -23,7 +23,7 @@ from pytest_fcall.plugin.noted import noted
 from pytest_fcall.plugin.run_files import keep_run
 from pytest_fcall.plugin.sharding import shard_of
 from pytest_fcall.plugin.suite_scores import score_lines
-from pytest_fcall.reporting import file_lines, last_line, safe_line, summary_lines
+from pytest_fcall.reporting import confusion_lines, file_lines, last_line, safe_line, summary_lines
 from pytest_fcall.reporting.results import Result, Results, result_from_json
 from pytest_fcall.tracking.gates import GateVerdict
 
@@ -134,6 +134,7 @@ class Gathering:
             yield from (f"sent in another form, {count:,} times: {change}" for change, count in self._changes.items())
             if len({result.file for result in results.results}) > 1:
                 yield from file_lines(results, width)
+            yield from confusion_lines(results.results, width)
         self._take_figures(answering(self._config).figures())
         yield from (safe_line(f"{model}: {text}") for model, (_, text) in self._figures.items())
         here = [*answering(self._config).notes(), self._costs.fault, self._kept]

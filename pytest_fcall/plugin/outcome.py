@@ -9,6 +9,7 @@ import pytest
 
 from pytest_fcall.core import Case, Outcome
 from pytest_fcall.core.extension import scores_of_suite
+from pytest_fcall.plugin.called import called_in
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.noted import PLACE
 from pytest_fcall.plugin.retrieving import left_out
@@ -52,6 +53,7 @@ def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
         most=asked.most if asked else None,
         left_out=left_out(asked.case, asked.request) if asked else (),
         judging=_judging(item),
+        called=called_in(asked.case, item.sampled.shown) if asked and item.sampled else (),
         scores=_scores(item, status),
     )
 

@@ -1,5 +1,6 @@
 """What people see: pure functions from plain data to lines of safe text."""
 
+from pytest_fcall.reporting.confusion import confusion_lines
 from pytest_fcall.reporting.equality import equality_lines
 from pytest_fcall.reporting.failure import failure_text
 from pytest_fcall.reporting.fault import fault_text
@@ -10,6 +11,7 @@ from pytest_fcall.reporting.summary import file_lines, last_line, summary_lines
 from pytest_fcall.reporting.transcript import latest, transcript_lines, turn_at_fault
 
 __all__ = [
+    "confusion_lines",
     "equality_lines",
     "failure_text",
     "fault_text",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_fcall.reporting.columns import head
+from pytest_fcall.reporting.confusion import instead
 from pytest_fcall.reporting.figures import accuracy_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe import safe_line
@@ -50,6 +51,8 @@ class Comparison:
     only_before: int = 0
     only_now: int = 0
     scores: tuple[ScoreChange, ...] = ()
+    mixed_up: tuple[tuple[str, str, int, int], ...] = ()
+    """A tool that was expected, another that was called for it, and how often: before, and now."""
 
 
 def comparison_lines(comparison: Comparison, width: int = 100, most: int | None = 20) -> list[str]:
@@ -63,9 +66,14 @@ def comparison_lines(comparison: Comparison, width: int = 100, most: int | None 
         *change_lines(comparison.scores, width),
         *_changed("lost", comparison.lost, width, most),
         *_changed("won", comparison.won, width, most),
+        *(_mixed_up(*each) for each in comparison.mixed_up),
         *_apart(comparison),
         _last_line(comparison.whole),
     ]
+
+
+def _mixed_up(expected: str, called: str, before: int, now: int) -> str:
+    return f"mixed up: {instead(expected, called)}, {before:,} times before, {now:,} now"
 
 
 def _row(group: Group, above: str) -> list[str]:

@@ -72,6 +72,8 @@ class Result:
     """What it adds to the scores that are asked for."""
     judging: Judging | None = None
     """None where no model had a say in the verdict."""
+    called: tuple[tuple[str, str], ...] = ()
+    """Each expected tool with the one that was called for it; no name stands for none."""
 
     @property
     def right(self) -> bool:
@@ -134,7 +136,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         status=cast("Status", status),
         category=_field(data, "category", str, "simple"),
         tags=_texts(data, "tags"),
-        reasons=_reasons(data),
+        reasons=_named_pairs(data, "reasons"),
         seconds=_number(data, "seconds"),
         usage=_usage(data),
         cost=_number(data, "cost"),
@@ -153,6 +155,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         stanza=None if data.get("stanza") is None else _field(data, "stanza", dict),
         scores=scores_from_json(data.get("scores", ())),
         judging=_judging(data),
+        called=_named_pairs(data, "called"),
     )
 
 
@@ -202,11 +205,11 @@ def _texts(data: Mapping[str, Json], name: str) -> tuple[str, ...]:
     return tuple(_checked(item, name, str) for item in _list(data, name))
 
 
-def _reasons(data: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
-    pairs = [_texts({"reasons": item}, "reasons") for item in _list(data, "reasons")]
+def _named_pairs(data: Mapping[str, Json], name: str) -> tuple[tuple[str, str], ...]:
+    pairs = [_texts({name: item}, name) for item in _list(data, name)]
     if any(len(pair) != 2 for pair in pairs):
-        raise ValueError("reasons: expected pairs of kind and path")
-    return tuple((kind, path) for kind, path in pairs)
+        raise ValueError(f"{name}: expected pairs")
+    return tuple((first, second) for first, second in pairs)
 
 
 def _pair(data: Mapping[str, Json], name: str) -> tuple[int, int] | None:

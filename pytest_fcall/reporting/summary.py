@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.causes import Cause, causes
 from pytest_fcall.reporting.columns import head
+from pytest_fcall.reporting.confusion import mixed_up
 from pytest_fcall.reporting.figures import (
     Figures,
     accuracy_text,
@@ -43,7 +44,8 @@ def summary_lines(results: Results, width: int = 100, *, accepted: bool = False)
     samples = sample_lines(results.results, width)
     judges = judge_lines(results.results)
     missed = _left_out(results.results)
-    return [*table, *changed, *samples, *shared, *missed, *judges, *_aside(results), last_line(results)]
+    mixed = mixed_up(results.results, width)
+    return [*table, *changed, *samples, *shared, *mixed, *missed, *judges, *_aside(results), last_line(results)]
 
 
 def file_lines(results: Results, width: int = 100) -> list[str]:

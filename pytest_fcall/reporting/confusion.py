@@ -1,0 +1,74 @@
+"""Which tools are called in the place of which."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from pytest_fcall.core import Call, Expectation, Verdict
+from pytest_fcall.core.expectation import chosen
+from pytest_fcall.reporting.columns import head
+from pytest_fcall.reporting.pairing import paired
+from pytest_fcall.reporting.results import Result
+from pytest_fcall.reporting.safe import safe_line
+from pytest_fcall.reporting.table import table_lines
+
+_PAIRS = 5
+_TOOLS = 12
+"""So many are told and shown; what is left is rare."""
+_NONE = "(none)"
+
+
+def tools_called(expectation: Expectation | None, calls: Sequence[Call], verdict: Verdict) -> list[tuple[str, str]]:
+    """Each expected tool with the one that was called for it. Empty names stand for no call, and for one too many."""
+    if expectation is None or verdict.valid:
+        return [(call.name, call.name) for call in calls]
+    found = paired(chosen(expectation, verdict.alternative), calls, verdict)
+    both = [(pair.expected.tool, pair.called.name) for pair in found if pair.expected and pair.called]
+    missing = [pair.expected.tool for pair in found if pair.expected and pair.called is None]
+    extra = [pair.called.name for pair in found if pair.called and pair.expected is None and pair.reasons]
+    if len(missing) == len(extra) == 1:
+        return [*both, (missing[0], extra[0])]
+    return [*both, *((name, "") for name in missing), *(("", name) for name in extra)]
+
+
+def confusion(results: Iterable[Result]) -> Counter[tuple[str, str]]:
+    """How often each tool was expected, by what was called for it."""
+    return Counter(pair for result in results for pair in result.called)
+
+
+def mixed_up(results: Sequence[Result], width: int = 100) -> list[str]:
+    """The tools that were called in the place of others, in words, the most frequent first."""
+    counts = confusion(results)
+    wrong = [(pair, number) for pair, number in counts.most_common() if all(pair) and pair[0] != pair[1]]
+    lines = []
+    for (expected, called), number in wrong[:_PAIRS]:
+        of = sum(each for pair, each in counts.items() if pair[0] == expected)
+        back = f"; the other way round {counts[called, expected]:,}" if counts[called, expected] else ""
+        lines.append(head(f"mixed up: {instead(expected, called)}, {number:,} of {of:,} times{back}", width))
+    return lines
+
+
+def confusion_lines(results: Sequence[Result], width: int = 100) -> list[str]:
+    """Expected tools by called ones, as far as any was taken for another; nothing where none was."""
+    counts = confusion(results)
+    wrong = Counter[str]()
+    for (expected, called), number in counts.items():
+        if expected != called:
+            wrong.update({expected: number, called: number})
+    names = [name for name, _ in wrong.most_common(_TOOLS) if name]
+    if not names:
+        return []
+    rows = [
+        [safe_line(row or _NONE), *(_figure(counts[row, column]) for column in (*names, ""))] for row in (*names, "")
+    ]
+    return table_lines(("expected \\ called", *map(safe_line, names), _NONE), rows, texts=1, width=width)
+
+
+def instead(expected: str, called: str) -> str:
+    """A tool called in the place of another, in words."""
+    return f"`{safe_line(called)}` called where `{safe_line(expected)}` was expected"
+
+
+def _figure(number: int) -> str:
+    return f"{number:,}" if number else ""
