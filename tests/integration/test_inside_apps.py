@@ -184,6 +184,20 @@ def test_an_app_that_asks_no_model_is_replayed_from_what_it_answered(agent: Agen
     agent.run("--fc-replay", app="thoughtless").assert_outcomes(passed=2)
 
 
+def test_an_app_that_asks_no_model_loads_nothing_for_it(agent: Agent) -> None:
+    agent.shop.file(
+        "conftest.py",
+        """
+        import sys
+
+        def pytest_unconfigure(config):
+            print("loaded:", [name for name in ("aiohttp", "openai", "jmespath") if name in sys.modules])
+        """,
+    )
+    result = agent.shop.pytester.runpytest_subprocess("--fc-model=python:echo:answer")
+    result.stdout.fnmatch_lines(["loaded: []"])
+
+
 def test_off_leaves_the_app_alone(agent: Agent) -> None:
     agent.shop.file("pytest.ini", "[pytest]\nfc_proxy = off\n")
     agent.run().assert_outcomes(passed=2)

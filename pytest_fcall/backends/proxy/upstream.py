@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -35,6 +36,7 @@ _BETWEEN_TWO = frozenset(
 _CONNECTING = 15.0
 
 
+@lru_cache(maxsize=64)
 def is_address(url: str) -> bool:
     """Whether requests can be sent on to it."""
     try:
