@@ -88,8 +88,8 @@ class _Reader:
         self._part = part
         self._set: DataSet = files.data_set
         self.entries = list(files.entries())
-        self._tools = _tools([entry.sample for entry in self.entries if entry.sample])
-        self._all = _Offered([*self._tools.values()], names_only=files.data_set.names_only)
+        self._tools = _tools([entry.sample for entry in self.entries if entry.sample], names_only=self._set.names_only)
+        self._all = _Offered([*self._tools.values()], names_only=self._set.names_only)
         with_examples = part.endswith(_WITH_EXAMPLES)
         self._examples = list(islice(files.examples(), _SHOTS + 1)) if with_examples else []
 
@@ -153,7 +153,7 @@ class _Offered:
         self.slots = [] if names_only else sorted({slot for tool in tools for slot in _slots(tool)})
 
 
-def _tools(samples: Sequence[Sample]) -> dict[str, Tool]:
+def _tools(samples: Sequence[Sample], *, names_only: bool) -> dict[str, Tool]:
     """The functions of a set, with all arguments that its right calls give them: nothing else is known of most."""
     found: dict[str, dict[str, Json]] = {}
     for sample in samples:
@@ -161,7 +161,10 @@ def _tools(samples: Sequence[Sample]) -> dict[str, Tool]:
             found.setdefault(name, {})
         for call in _calls(sample):
             found.setdefault(call.name, {}).update({name: {} for name in call.arguments})
-    return {name: Tool(name, parameters={"type": "object", "properties": dict(slots)}) for name, slots in found.items()}
+    beside: dict[str, Json] = {"additionalProperties": True} if names_only else {}
+    return {
+        name: Tool(name, parameters={"type": "object", "properties": slots, **beside}) for name, slots in found.items()
+    }
 
 
 def _calls(sample: Sample) -> list[Call]:

@@ -1,0 +1,310 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.core import Calls, Case, FaultyCase, Json, Profile, Reply, Verdict
+from pytest_fcall.suites.operators import SUITE_OPERATORS
+from pytest_fcall.suites.toolbench.suite import ToolBenchSuite
+
+HOME = 'API.set_location("Oslo")\nAPI.set_buy_or_rent("buy")\nAPI.set_num_beds(2)\nAPI.search()'
+HOTEL = (
+    "API.select_booking_type('hotels')\nAPI.set_hotel_location(Loc('Reno'))\nAPI.set_checkin_date(Date(1, 2, 2023))\n"
+    "API.set_checkout_date(Date(1, 5, 2023))\nAPI.search()"
+)
+STEPS = "Agent.WalkTo(bedroom)\nAgent.Read(novel)"
+CATS = "curl -X GET 'https://api.thecatapi.com/v1/favourites'"
+WEATHER = "curl -X GET 'https://api.openweathermap.org/data/2.5/weather?q=Oslo&appid={API_KEY}'"
+CELL = "worksheet.update('A1', 1)"
+
+
+def write(folder: Path, task: str, *rows: Json, version: str = "v0") -> Path:
+    own = folder / "data" / task / version
+    own.mkdir(parents=True, exist_ok=True)
+    (own / "test.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return own
+
+
+def outcomes(folder: Path, *rows: Json) -> None:
+    (folder / "outcomes.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+def only(folder: Path, suite: ToolBenchSuite | None = None) -> Case:
+    (case,) = (suite or ToolBenchSuite()).cases("", folder)
+    assert isinstance(case, Case), case
+    return case
+
+
+def judged(case: Case, answer: str, profile: Profile = "strict") -> Verdict:
+    assert case.judge is not None
+    own = replace(case, rules=replace(case.rules, profile=profile))
+    return case.judge(own, Reply(answer), Calls())
+
+
+def row(label: str, **others: Json) -> Json:
+    return {"prompt": "Do it.", "completion": [label], **others}
+
+
+def test_a_prompt_tells_the_documents_and_demonstrations_that_suit_the_question(tmp_path: Path) -> None:
+    own = write(tmp_path, "the_cat_api", {"prompt": "Vote for the image", "completion": [CATS]})
+    (own / "functions").mkdir()
+    (own / "examples").mkdir()
+    for name, text in {"a": "list breeds", "b": "vote for an image", "c": "upload", "d": "delete a favourite"}.items():
+        (own / "functions" / name).write_text(text)
+    (own / "examples" / "0.txt").write_text("Task: Vote up\nAction:\ncurl -X POST 'votes'")
+    case = only(tmp_path)
+    said = str(case.turns[0].messages[0]["content"])
+    assert said.startswith("I have the following set of API:\n\nvote for an image\n")
+    assert said.count("\n-------------") == 2
+    assert sum(text in said for text in ("list breeds", "upload", "delete a favourite")) == 2
+    assert said.endswith("curl -X POST 'votes'\n-------------\nTask: Vote for the image\nAction:\n")
+    assert case.settings["stop"] == ["------", "Task:"]
+
+
+def test_without_documents_the_question_is_told_alone(tmp_path: Path) -> None:
+    write(tmp_path, "home_search", row(HOME))
+    assert only(tmp_path).turns[0].messages[0]["content"] == "\n\nTask: Do it.\nAction:\n"
+
+
+@pytest.mark.parametrize(
+    ("task", "label", "answer", "right", "scores"),
+    [
+        ("home_search", HOME, HOME, True, {"state_f1": (1.0, 1.0), "executability": (1.0, 1.0)}),
+        ("home_search", HOME, f"{HOME}\nTask: Another.", True, {"state_f1": (1.0, 1.0)}),
+        ("home_search", HOME, f"{HOME}\nHope this helps.", False, {"executability": (0.0, 1.0)}),
+        ("home_search", HOME, "", False, {"executability": (1.0, 1.0), "state_f1": (0.0, 1.0)}),
+        ("booking", HOTEL, HOTEL.replace("(1, 5", "(1, 6"), False, {"state_f1": (6 / 7, 1.0)}),
+        ("virtual_home", STEPS, f"1. {STEPS}", True, {"lcs": (1.0, 1.0), "lcs(executable)": (1.0, 1.0)}),
+        ("virtual_home", STEPS, "Agent.Read(novel)", False, {"lcs": (0.5, 1.0), "lcs(executable)": (0.5, 1.0)}),
+        ("virtual_home", STEPS, "Agent.Read(moon)", False, {"lcs": (0.0, 1.0), "lcs(executable)": (0.0, 0.0)}),
+    ],
+)
+def test_programs_and_steps_are_judged_here(
+    tmp_path: Path, task: str, label: str, answer: str, right: bool, scores: Mapping[str, tuple[float, ...]]
+) -> None:
+    write(tmp_path, task, row(label))
+    verdict = judged(only(tmp_path), answer)
+    assert verdict.valid is right
+    assert bool(verdict.reasons) is not right
+    for name, numbers in scores.items():
+        assert verdict.scores[name] == pytest.approx(numbers), name
+
+
+def test_a_fence_around_a_program_is_a_crash_for_the_original_alone(tmp_path: Path) -> None:
+    write(tmp_path, "home_search", row(HOME))
+    fenced = f"```python\n{HOME}\n```"
+    assert judged(only(tmp_path), fenced).valid
+    assert judged(only(tmp_path), fenced, "bfcl").reasons[0].message == "it cannot be carried out"
+
+
+def test_objects_of_the_task_go_before_those_that_are_known(tmp_path: Path) -> None:
+    own = write(tmp_path, "virtual_home", row(STEPS))
+    (own / "valid_object_lists.json").write_text('{"Agent.Fly": {"object": ["moon"]}}')
+    assert judged(only(tmp_path), f"{STEPS}\nAgent.Fly(moon)").scores["executability"] == (1.0, 1.0)
+    assert judged(only(tmp_path), f"{STEPS}\nAgent.Sleep()").scores["executability"] == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        (CATS, True),
+        (f"Sure:\n{CATS.replace(' -X ', '  -X ')}\nDone.", True),
+        (CATS.replace("GET", "POST"), False),
+        ("", False),
+    ],
+)
+def test_cats_are_compared_as_text_where_the_row_says_so(tmp_path: Path, answer: str, right: bool) -> None:
+    write(tmp_path, "the_cat_api", row(CATS, compare_string_only=True))
+    case = only(tmp_path)
+    assert case.skip == ()
+    assert judged(case, answer).valid is right
+
+
+@pytest.mark.parametrize(
+    ("task", "data"),
+    [
+        ("open_weather", row(WEATHER)),
+        ("the_cat_api", row(CATS, compare_string_only=False)),
+        ("google_sheets", row(CELL)),
+        ("web_shop", {"id": 3}),
+        ("code_as_policies_tabletop", {"configs": {"instruction": "Stack the blocks."}}),
+    ],
+)
+def test_what_cannot_be_carried_out_here_is_skipped_and_says_what_it_takes(
+    tmp_path: Path, task: str, data: Json
+) -> None:
+    write(tmp_path, task, data)
+    (condition,) = only(tmp_path).skip
+    assert condition.reason.startswith(f"{task} takes ")
+    assert "environment" in condition.reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "right", "f1"),
+    [
+        (WEATHER, True, 1.0),
+        (WEATHER.replace("q=Oslo&appid={API_KEY}", "appid={API_KEY}&q=Oslo&lang=en"), True, 1.0),
+        (WEATHER.replace("Oslo", "NO%2FOslo"), True, 1.0),
+        (WEATHER.replace("Oslo", "Rome"), False, 0.5),
+        (WEATHER.replace("Oslo", "Nowhere"), False, 0.0),
+        (WEATHER[:-1], False, 0.0),
+    ],
+)
+def test_services_are_compared_by_what_is_recorded_of_them(tmp_path: Path, answer: str, right: bool, f1: float) -> None:
+    own = write(tmp_path, "open_weather", row(WEATHER))
+    oslo = {"cod": 200, "temp": 3}
+    outcomes(
+        own,
+        {"answer": WEATHER, "gives": {"body": oslo}},
+        {"answer": WEATHER.replace("Oslo", "NO/Oslo"), "gives": {"body": oslo}},
+        {"answer": WEATHER.replace("Oslo", "Rome"), "gives": {"body": {**oslo, "temp": 20}}},
+        {"answer": WEATHER.replace("Oslo", "Nowhere"), "gives": {"body": {"cod": "404"}}},
+    )
+    verdict = judged(only(tmp_path), answer)
+    assert verdict.valid is right
+    assert verdict.scores["state_f1"] == (f1, 1)
+
+
+def test_an_answer_of_which_nothing_is_recorded_is_wrong_and_not_scored(tmp_path: Path) -> None:
+    outcomes(write(tmp_path, "open_weather", row(WEATHER)))
+    verdict = judged(only(tmp_path), WEATHER.replace("Oslo", "Rome"))
+    assert not verdict.valid
+    assert "nobody has recorded" in verdict.reasons[0].message
+    assert not verdict.scores
+
+
+def test_a_service_of_cats_must_say_that_it_succeeded(tmp_path: Path) -> None:
+    own = write(tmp_path, "the_cat_api", row(CATS, compare_string_only=False))
+    votes = CATS.replace("favourites", "votes")
+    outcomes(
+        own,
+        {"answer": CATS, "gives": {"body": {"message": "SUCCESS", "id": 1}}},
+        {"answer": votes, "gives": {"body": {"message": "SUCCESS", "id": 2}}},
+        {"answer": CATS.replace("GET", "POST"), "gives": {"body": {"message": "NO"}}},
+    )
+    case = only(tmp_path)
+    assert judged(case, votes).valid
+    assert judged(case, CATS.replace("GET", "POST")).scores["executability"] == (0.0, 1.0)
+
+
+def test_sheets_are_compared_without_empty_rows_and_columns(tmp_path: Path) -> None:
+    def carry(row: Mapping[str, Json], answer: str) -> Mapping[str, Json] | None:
+        assert row["question_sheet_name"] == "A"
+        sheets: Mapping[str, Mapping[str, Json]] = {
+            CELL: {"cells": [[1, 2]]},
+            "same": {"cells": [["", "", ""], [1, 2], ["", None]]},
+            "other": {"cells": [[1, 3]]},
+            "broken": {"error": "no such method"},
+        }
+        return sheets.get(answer)
+
+    write(tmp_path, "google_sheets", row(CELL, question_sheet_name="A", check_format=False))
+    case = only(tmp_path, ToolBenchSuite(carry={"google_sheets": carry}))
+    assert [judged(case, answer).valid for answer in (CELL, "same", "other", "broken", "unknown")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert judged(case, "broken").scores["executability"] == (0.0, 1.0)
+
+
+def test_formats_of_cells_count_where_the_row_says_so(tmp_path: Path) -> None:
+    own = write(tmp_path, "google_sheets", row(CELL, check_format=True))
+    outcomes(
+        own,
+        {"answer": CELL, "gives": {"cells": [[1]], "format": {"A1": "bold"}}},
+        {"answer": "plain", "gives": {"cells": [[1]]}},
+    )
+    assert not judged(only(tmp_path), "plain").valid
+
+
+def test_scenes_succeed_as_the_simulation_says(tmp_path: Path) -> None:
+    own = write(tmp_path, "code_as_policies_tabletop", *[{"configs": {"instruction": "Stack the blocks."}}] * 2)
+    outcomes(
+        own,
+        {"answer": "stack()", "gives": {"success": True}},
+        {"case": 2, "answer": "stack()", "gives": {"success": False}},
+    )
+    first, second = (case for case in ToolBenchSuite().cases("", tmp_path) if isinstance(case, Case))
+    assert first.turns[0].messages[0]["content"] == "Stack the blocks."
+    assert judged(first, "stack()").valid
+    assert not judged(second, "stack()").valid
+
+
+def test_a_shop_is_a_conversation_with_the_users_environment(tmp_path: Path) -> None:
+    write(tmp_path, "web_shop", {"id": 3})
+    case = only(tmp_path, ToolBenchSuite(shop="shop.env:make"))
+    assert case.world is not None
+    assert (case.world.environment, case.world.setup, case.world.max_steps) == ("shop.env:make", {"id": 3}, 25)
+    assert case.skip == ()
+
+
+@pytest.mark.parametrize(
+    ("task", "data", "why"),
+    [
+        ("home_search", [], "it is not a JSON object"),
+        ("home_search", {"completion": [HOME]}, "it needs a `prompt`"),
+        ("home_search", {"prompt": "x", "completion": []}, "`completion` is no list of texts, or empty"),
+        ("home_search", row("API.fly()"), "a label cannot be carried out"),
+        ("web_shop", {}, "it needs an `id`"),
+        ("code_as_policies_tabletop", {"configs": 3}, "it needs `configs` with an `instruction`"),
+    ],
+)
+def test_a_broken_row_is_a_case_with_a_fault(tmp_path: Path, task: str, data: Json, why: str) -> None:
+    write(tmp_path, task, data)
+    (case,) = ToolBenchSuite().cases("", tmp_path)
+    assert isinstance(case, FaultyCase)
+    assert why in case.faults[0].message
+
+
+def test_recorded_outcomes_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    outcomes(write(tmp_path, "open_weather", row(WEATHER)), {"answer": "x"})
+    with pytest.raises(ValueError, match=r"outcomes\.jsonl:1: it needs `answer`"):
+        list(ToolBenchSuite().cases("", tmp_path))
+
+
+def test_tasks_are_found_by_folder_and_version(tmp_path: Path) -> None:
+    write(tmp_path, "home_search", row(HOME))
+    write(tmp_path, "home_search", row(HOME), row(HOME), version="v1")
+    for part, number in {"": 3, "home_search": 3, "home_search_v1": 2}.items():
+        assert len(list(ToolBenchSuite().cases(part, tmp_path))) == number
+    assert len(list(ToolBenchSuite().cases("", tmp_path / "data"))) == 3
+    assert len(list(ToolBenchSuite().cases("", tmp_path / "data" / "home_search"))) == 3
+    assert [part.cases for part in ToolBenchSuite().about(tmp_path).parts] == [1, 2]
+    assert len(ToolBenchSuite().about(None).parts) == 8
+
+
+@pytest.mark.parametrize(
+    ("part", "folder", "why"),
+    [
+        ("", None, "is in no package"),
+        ("", "empty", "there is no task of ToolBench in .*download_resources"),
+        ("booking", ".", "there is no task booking in .*there is home_search"),
+    ],
+)
+def test_what_is_not_there_is_said(tmp_path: Path, part: str, folder: str | None, why: str) -> None:
+    write(tmp_path, "home_search", row(HOME))
+    with pytest.raises(ValueError, match=why):
+        list(ToolBenchSuite().cases(part, None if folder is None else tmp_path / folder))
+
+
+@pytest.mark.parametrize(
+    ("operand", "got", "wrong"),
+    [
+        ({"task": "home_search", "labels": [HOME]}, f"```\n{HOME}\n```", None),
+        ({"task": "home_search", "labels": [HOME]}, "API.fly()", "it cannot be carried out"),
+        ({"task": "home_search", "labels": [HOME]}, 3, "there is no text"),
+        ({"task": "open_weather", "labels": [WEATHER]}, "x", "`$toolbench` cannot judge: `task` is not one of"),
+        ({"task": "home_search", "labels": []}, "x", "`$toolbench` cannot judge: `labels` is no list"),
+        ("x", "x", "`$toolbench` takes a `task`"),
+    ],
+)
+def test_the_operator_judges_a_text(operand: Json, got: Json, wrong: str | None) -> None:
+    said = SUITE_OPERATORS["toolbench"](operand, {}, got)
+    assert said is None if wrong is None else said is not None and said.startswith(wrong)
