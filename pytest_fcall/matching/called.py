@@ -32,7 +32,7 @@ def judge_calls(expectation: Expectation, comparison: Comparison) -> Called:
     made = range(len(comparison.calls))
     alarms = Alarms(expectation, comparison)
     raised = [tuple(alarms.of(index)) for index in made]
-    if len(made) > _MOST_CALLS + sum(map(len, expectation.stages)):
+    if is_too_many(len(made), expectation):
         message = f"The reply makes {len(made):,} calls, too many to be judged one by one."
         too_many = Reason("wrong_count", "calls", message, got=len(made))
         return Called((too_many, *(reason for each in raised for reason in each)))
@@ -45,6 +45,11 @@ def judge_calls(expectation: Expectation, comparison: Comparison) -> Called:
     missing = [*_no_call(expectation, sides)] if not made else [*_too_few(sides, pairs)]
     ordered = tuple(sorted((place, index) for index, place in pairs.items()))
     return Called(tuple(wrong), tuple(missing), ordered)
+
+
+def is_too_many(made: int, expectation: Expectation) -> bool:
+    """Whether there are so many calls that they are not paired."""
+    return made > _MOST_CALLS + sum(map(len, expectation.stages))
 
 
 def _all_in_turn(expectation: Expectation, comparison: Comparison) -> bool:

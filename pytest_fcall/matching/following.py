@@ -7,19 +7,20 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core.call import Call
+from pytest_fcall.core.call import Call, Calls
 from pytest_fcall.core.environment import Executed
 from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall
 from pytest_fcall.core.following import Known, Named, Seen
-from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.rules import Rules
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.matching.alarms import Alarms
+from pytest_fcall.matching.called import is_too_many
 from pytest_fcall.matching.comparison import Comparison
-from pytest_fcall.matching.judge import inherits
+from pytest_fcall.matching.judge import inherits, judge
 from pytest_fcall.matching.pairing import cover
-from pytest_fcall.matching.references import with_known
+from pytest_fcall.matching.references import patterns_with_known, with_known
+from pytest_fcall.matching.unjudged import unjudged, unjudged_rules
 from pytest_fcall.matching.wire import wire_of
 
 if TYPE_CHECKING:
@@ -77,19 +78,26 @@ class _Side:
     """The same for one alternative."""
 
     def __init__(self, expectation: Expectation | None, exam: Exam, known: Known) -> None:
-        expectation = expectation or Expectation(extra="allow")
-        self.expectation = replace(expectation, never=_decided(expectation.never))
+        self.expectation = unjudged(expectation or Expectation(extra="allow"))
         self.expected = [call for stage in self.expectation.stages for call in stage]
-        self.known = dict(known)
         self.strays = 0
         """Calls that nothing lets in."""
+        self._before = known
         self._exam = exam
-        self._rules = replace(exam.rules, never=_decided(exam.rules.never))
+        self._rules = unjudged_rules(exam.rules)
         self._fits: list[list[int]] = [[] for _ in self.expected]
         self._owner: dict[int, int] = {}
+        """The number of each call that is expected -> the place of what expects it."""
         self._answered = [0] * len(self.expected)
-        self._made = 0
-        self._last: list[int | None] = []
+        self._made: list[Named] = []
+        self._taken = 0
+        """How many calls had been made before those that were taken last."""
+
+    @property
+    def known(self) -> Known:
+        """All calls that have a name; of several calls of one name the last."""
+        owned = ((self.expected[place].name, self._made[number]) for number, place in sorted(self._owner.items()))
+        return {**self._before, **{name: made for name, made in owned if name}}
 
     @property
     def is_complete(self) -> bool:
@@ -99,85 +107,64 @@ class _Side:
 
     def take(self, calls: Sequence[Call], effects: Collection[str]) -> list[Seen]:
         comparison = Comparison(calls, self._exam.tools, self._rules, self._exam.comparators, effects)
-        alarms = Alarms(self.expectation, comparison)
-        start = self._made
-        for index in range(len(calls)):
+        self._taken = len(self._made)
+        for index, call in enumerate(comparison.calls):
+            self._made.append(Named(call.arguments))
             self._find_place(index, comparison)
         # Calls that were made at once may still change places among themselves.
-        self._last = [self._owner.get(number) for number in range(start, self._made)]
-        return [self._seen(index, place, comparison, alarms) for index, place in enumerate(self._last)]
+        known = self.known
+        alarms = Alarms(replace(self.expectation, never=patterns_with_known(self.expectation.never, known)), comparison)
+        allowed = patterns_with_known(self.expectation.allow, known)
+        return [self._seen(index, comparison, alarms, allowed) for index in range(len(calls))]
 
     def answered(self, results: Sequence[Executed]) -> None:
-        for place, result in zip(self._last, results, strict=False):
-            if place is not None and (name := self.expected[place].name):
-                self.known[name] = self.known[name]._replace(result=result)
+        for number, result in enumerate(results[: len(self._made) - self._taken], self._taken):
+            self._made[number] = self._made[number]._replace(result=result)
 
-    def _seen(self, index: int, place: int | None, comparison: Comparison, alarms: Alarms) -> Seen:
+    def _seen(self, index: int, comparison: Comparison, alarms: Alarms, allowed: Sequence[CallPattern]) -> Seen:
         call = comparison.calls[index]
         forbidden = any(reason.kind == "forbidden_call" for reason in alarms.of(index))
+        place = self._owner.get(self._taken + index)
         if place is None:
-            let_in = self._lets_in(index, comparison)
+            let_in = self._lets_in(index, comparison, allowed)
             self.strays += not let_in
             return Seen(call, expected=let_in, forbidden=forbidden)
-        expected = self.expected[place]
-        self._remember(expected, call)
         nth, self._answered[place] = self._answered[place], self._answered[place] + 1
-        return Seen(call, expected.canned, nth, expected=True, forbidden=forbidden)
-
-    def _remember(self, expected: ExpectedCall, call: Call) -> None:
-        if expected.name:
-            self.known[expected.name] = Named(call.arguments)
+        return Seen(call, self.expected[place].canned, nth, expected=True, forbidden=forbidden)
 
     def _find_place(self, index: int, comparison: Comparison) -> None:
         """Find out which expected call this one is, if it is one."""
-        number = self._made
-        self._made += 1
-        wanted = [_unjudged(with_known(expected, self.known)) for expected in self.expected]
-        for place, expected in enumerate(wanted):
-            if comparison.mismatches(expected, index) == []:
-                self._fits[place].append(number)
-        demands = [(0, most) for _, most in (each.times for each in self.expected)]
-        owner = cover(demands, self._fits, [*self._owner, number])
-        if owner is None:
-            for fitting in self._fits:
-                if number in fitting:
-                    fitting.remove(number)
+        number = self._taken + index
+        if is_too_many(number + 1, self.expectation):
             return
-        self._owner = owner
-        self._remember(self.expected[owner[number]], comparison.calls[index])
+        known = self.known
+        # A comparison knows what is expected by its identity, so that all of it has to live as long.
+        wanted = [with_known(expected, known) for expected in self.expected]
+        fitting = [self._fits[place] for place, each in enumerate(wanted) if self._is_right(each, index, comparison)]
+        for fits in fitting:
+            fits.append(number)
+        owner = cover([(0, each.times[1]) for each in self.expected], self._fits, [*self._owner, number])
+        if owner is not None:
+            self._owner = owner
+            return
+        for fits in fitting:
+            fits.pop()
 
-    def _lets_in(self, index: int, comparison: Comparison) -> bool:
+    def _is_right(self, expected: ExpectedCall, index: int, comparison: Comparison) -> bool:
+        if self._rules.profile == "bfcl":
+            alone, this = Calls((comparison.calls[index],)), Expectation(stages=((expected,),))
+            return judge(Reply(), alone, this, self._exam.tools, self._rules).valid
+        return comparison.mismatches(expected, index) == []
+
+    def _lets_in(self, index: int, comparison: Comparison, allowed: Sequence[CallPattern]) -> bool:
         if comparison.is_unknown(index):
             return False
         if self.expectation.extra == "allow" or self.expectation.kind == "any_call":
             return True
-        return any(comparison.pattern(pattern, index) == [] for pattern in self.expectation.allow)
+        return any(comparison.pattern(pattern, index) == [] for pattern in allowed)
 
 
 def _alternatives(expectation: Expectation | None) -> list[Expectation | None]:
     if expectation is None or expectation.kind != "any_of":
         return [expectation]
     return [inherits(each, expectation) for each in expectation.alternatives]
-
-
-def _unjudged(expected: ExpectedCall) -> ExpectedCall:
-    """The call with all let in that a model has to judge: it is asked when everything is over, if at all."""
-    judged = [name for name, value in (expected.arguments or {}).items() if _is_judged(value)]
-    if not judged:
-        return expected
-    return replace(
-        expected, arguments={**(expected.arguments or {}), **dict.fromkeys(judged, Operator("ignore", True))}
-    )
-
-
-def _decided(never: Sequence[CallPattern]) -> tuple[CallPattern, ...]:
-    """The calls that are forbidden whatever a model that judges will say."""
-    return tuple(each for each in never if not _is_judged(each.arguments))
-
-
-def _is_judged(pattern: Pattern) -> bool:
-    if isinstance(pattern, Operator):
-        return pattern.name == "judge" or (pattern.name != "literal" and _is_judged(pattern.operand))
-    if isinstance(pattern, Mapping):
-        return any(map(_is_judged, pattern.values()))
-    return isinstance(pattern, list | tuple) and any(map(_is_judged, pattern))

@@ -6,10 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pytest_fcall.core.expectation import Expectation, ExpectedCall
+from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall
 from pytest_fcall.core.following import Known
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.values import Json
+from pytest_fcall.core.within import operators_in
 from pytest_fcall.schema.words import shown
 
 _REFERENCE = re.compile(r"(?P<name>\w+)\.(?P<side>result|args)(?P<path>.*)", re.DOTALL)
@@ -18,16 +19,24 @@ _STEP = re.compile(r"\.([^.\[]+)|\[([0-9]{1,9})\]")
 
 def with_known(expected: ExpectedCall, known: Known) -> ExpectedCall:
     """The expected call with every reference resolved that can be; the others say what they lack."""
-    if expected.arguments is None or not any(map(_refers, expected.arguments.values())):
-        return expected
-    return replace(expected, arguments={name: filled(value, known) for name, value in expected.arguments.items()})
+    return replace(expected, arguments=_filled(expected.arguments, known)) if _refers(expected.arguments) else expected
+
+
+def patterns_with_known(patterns: Sequence[CallPattern], known: Known) -> tuple[CallPattern, ...]:
+    """Calls that are allowed or forbidden, likewise."""
+    return tuple(
+        replace(each, arguments=_filled(each.arguments, known)) if _refers(each.arguments) else each
+        for each in patterns
+    )
 
 
 def expectation_with_known(expectation: Expectation, known: Known) -> Expectation:
-    """All that is expected, with references resolved."""
+    """All that is expected, allowed and forbidden, with references resolved."""
     return replace(
         expectation,
         stages=tuple(tuple(with_known(call, known) for call in stage) for stage in expectation.stages),
+        allow=patterns_with_known(expectation.allow, known),
+        never=patterns_with_known(expectation.never, known),
         alternatives=tuple(expectation_with_known(each, known) for each in expectation.alternatives),
     )
 
@@ -47,12 +56,12 @@ def filled(pattern: Pattern, known: Known) -> Pattern:
     return pattern
 
 
+def _filled(arguments: Mapping[str, Pattern] | None, known: Known) -> Mapping[str, Pattern] | None:
+    return None if arguments is None else {name: filled(value, known) for name, value in arguments.items()}
+
+
 def _refers(pattern: Pattern) -> bool:
-    if isinstance(pattern, Operator):
-        return pattern.name == "from" or (pattern.name != "literal" and _refers(pattern.operand))
-    if isinstance(pattern, Mapping):
-        return any(map(_refers, pattern.values()))
-    return isinstance(pattern, list | tuple) and any(map(_refers, pattern))
+    return any(operator.name == "from" for operator in operators_in(pattern))
 
 
 def _resolved(reference: str, known: Known) -> Operator:

@@ -17,8 +17,9 @@ def out_of_step(
 ) -> tuple[Reason, ...]:
     """Calls of one group that did not come at once, and calls of a later group that came at once with an earlier one.
 
-    `step_of` has the number of the reply that each call was in. That a call is made again is no fault of order, and
-    calls in the wrong order altogether have been found by the verdict.
+    In a strict order calls of one group may also come one after the other. `step_of` has the number of the reply that
+    each call was in. That a call is made again is no fault of order, and calls in the wrong order altogether have been
+    found by the verdict.
     """
     expectation = chosen(expectation, verdict.alternative)
     if expectation.parallel == "free" or any(reason.kind == "wrong_order" for reason in verdict.reasons):
@@ -40,7 +41,7 @@ def _found(
             continue
         if before is not None and step_of[made[0]] <= step_of[before]:
             yield _reason(made[0], before, calls, "at once with", "expected after its result")
-        for index in made[1:]:
+        for index in made[1:] if expectation.order == "any" else ():
             if step_of[index] != step_of[made[0]]:
                 yield _reason(index, made[0], calls, "in a later reply than", "expected at once with it")
         before = made[-1]

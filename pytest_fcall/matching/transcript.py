@@ -21,6 +21,7 @@ from pytest_fcall.matching.results import judge_call_results, judge_results
 from pytest_fcall.matching.state import judge_state
 from pytest_fcall.matching.steps import out_of_step
 from pytest_fcall.matching.turn import judge_turn
+from pytest_fcall.matching.wording import plain_name
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Comparator
@@ -50,13 +51,13 @@ def judge_transcript(
 
 
 def _judge(held: Held, turn: Turn, exam: Exam, known: Known) -> tuple[Verdict, Known]:
-    following = _followed(held.steps, turn, exam, known)
+    known = _known(held.steps, turn, exam, known)
     reply, calls = whole(held)
-    verdict = judge_turn(reply, calls, _resolved(held, turn, following.known), exam.tools, exam.rules, exam.comparators)
-    wrong = [*verdict.reasons, *_besides(held, turn, verdict, exam, following.known)]
+    verdict = judge_turn(reply, calls, _resolved(held, turn, known), exam.tools, exam.rules, exam.comparators)
+    wrong = [*verdict.reasons, *_besides(held, turn, verdict, exam, known)]
     if held.end == "stopped" and not wrong:
-        wrong.append(Reason("unexpected_call", "calls", "The conversation was ended at a call that nothing answers"))
-    return replace(verdict, valid=not wrong, reasons=tuple(wrong)), following.known
+        wrong.append(_unanswered(held))
+    return replace(verdict, valid=not wrong, reasons=tuple(wrong)), known
 
 
 def _besides(held: Held, turn: Turn, verdict: Verdict, exam: Exam, known: Known) -> Iterable[Reason]:
@@ -84,13 +85,15 @@ def _calls_asked(expectation: Expectation, verdict: Verdict, known: Known) -> li
     return [call if call.result is None else replace(call, result=filled(call.result, known)) for call in calls]
 
 
-def _followed(steps: Sequence[Step], turn: Turn, exam: Exam, known: Known) -> Following:
-    """Go through the turn once more, to know what its names stand for."""
+def _known(steps: Sequence[Step], turn: Turn, exam: Exam, known: Known) -> Known:
+    """What names stand for after the turn; if it gives any, it is gone through once more."""
+    if turn.expect is None or not any(call.name for call in turn.expect.all_calls):
+        return known
     following = Following(turn.expect, exam, known)
     for step in steps:
         following.take(step.reply, step.calls.calls)
         following.answered(step.results)
-    return following
+    return following.known
 
 
 def _resolved(held: Held, turn: Turn, known: Known) -> Turn:
@@ -107,6 +110,14 @@ def whole(held: Held) -> tuple[Reply, Calls]:
     last = held.steps[-1]
     notes = dict.fromkeys(note for step in held.steps for note in step.calls.notes)
     return last.reply, Calls(held.calls, last.calls.malformed, tuple(notes))
+
+
+def _unanswered(held: Held) -> Reason:
+    """The conversation had to be ended, and there is nothing against its calls themselves."""
+    index = len(held.results)
+    name = f"`{plain_name(held.calls[index].name)}`" if index < len(held.calls) else "a call"
+    message = f"Nothing says what {name} gives, so that the conversation was ended: give it `returns:`, or a stub"
+    return Reason("unexpected_call", f"calls[{index}]", message)
 
 
 def _never_held(number: int) -> Verdict:

@@ -1,0 +1,122 @@
+"""Which call a name stands for, what `$from` says wherever it stands, and what a judge has no say in meanwhile."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.unit.conversation.holding import Model, Say, case_of, held
+
+SEARCH: Say = [("search", {"to": "Oslo"})]
+BOOK: Say = [("book", {"flight": "F7"})]
+
+FOUND = "{search: {to: Oslo}, as: found, returns: [{id: F7}]}"
+
+
+def test_a_name_goes_along_when_an_earlier_call_makes_room_for_a_later_one(tmp_path: Path) -> None:
+    text = """
+        prompt: x
+        expect:
+          parallel: free
+          calls:
+            - {book: {flight: {$any: [F1, F2]}}, as: either}
+            - {book: {flight: F1}, as: first}
+            - then: [{cancel: {booking: {$from: first.args.flight}}}]
+    """
+    says: list[Say] = [[("book", {"flight": flight})] for flight in ("F1", "F2")]
+    _, verdict = held(case_of(tmp_path, text), Model([*says, [("cancel", {"booking": "F1"})]]))
+    assert verdict.valid, verdict.reasons
+
+
+@pytest.mark.parametrize(("flight", "kinds"), [("F7", ["forbidden_call"]), ("F8", [])])
+def test_what_is_never_called_may_depend_on_an_earlier_result(tmp_path: Path, flight: str, kinds: list[str]) -> None:
+    text = f"""
+        prompt: x
+        unmatched: error
+        expect:
+          calls: [{FOUND}]
+          extra: allow
+          never: [{{book: {{flight: {{$from: "found.result[0].id"}}}}}}]
+    """
+    transcript, verdict = held(case_of(tmp_path, text), Model([SEARCH, [("book", {"flight": flight})]]))
+    assert [reason.kind for reason in verdict.reasons] == kinds
+    assert transcript.turns[0].end == ("stopped" if kinds else "answered")
+
+
+@pytest.mark.parametrize(("flight", "valid"), [("F7", True), ("F8", False)])
+def test_what_is_allowed_may_depend_on_an_earlier_result(tmp_path: Path, flight: str, valid: bool) -> None:
+    text = f"""
+        prompt: x
+        expect:
+          calls: [{FOUND}]
+          allow: [{{book: {{flight: {{$any: [{{$from: "found.result[0].id"}}, F9]}}}}}}]
+    """
+    _, verdict = held(case_of(tmp_path, text), Model([SEARCH, [("book", {"flight": flight})]]))
+    assert verdict.valid is valid
+
+
+@pytest.mark.parametrize(
+    ("says", "kinds"),
+    [
+        ([SEARCH, BOOK], []),
+        ([[("search", {"to": "Oslo"}), ("book", {"flight": "F7"})]], []),
+        ([BOOK, SEARCH], ["wrong_order"]),
+    ],
+)
+def test_in_a_strict_order_calls_come_at_once_or_one_after_the_other(
+    tmp_path: Path, says: list[Say], kinds: list[str]
+) -> None:
+    text = "prompt: x\nexpect: {order: strict, calls: [search: {to: Oslo}, book: {flight: F7}]}"
+    _, verdict = held(case_of(tmp_path, text), Model(says))
+    assert [reason.kind for reason in verdict.reasons] == kinds
+
+
+def test_in_a_strict_order_a_call_may_use_what_the_one_above_it_gave(tmp_path: Path) -> None:
+    text = f"""
+        prompt: x
+        expect:
+          order: strict
+          calls: [{FOUND}, {{book: {{flight: {{$from: "found.result[0].id"}}}}}}]
+    """
+    _, verdict = held(case_of(tmp_path, text), Model([SEARCH, BOOK]))
+    assert verdict.valid, verdict.reasons
+
+
+JUDGED = "{$judge: is a town}"
+
+
+@pytest.mark.parametrize(
+    "expect",
+    [
+        "[{search: {to: x}, returns: []}]\nmatch: {'search.to': %s}",
+        "{calls: [], allow: [{search: {to: %s}}]}",
+        "[{search: {to: {$not: %s}}, returns: []}]",
+        "{calls: [{search: {to: Oslo}, returns: []}], never: [{search: {to: %s}}]}",
+    ],
+)
+def test_a_conversation_goes_on_where_only_a_judge_can_say_whether_a_call_is_right(tmp_path: Path, expect: str) -> None:
+    transcript, _ = held(case_of(tmp_path, f"prompt: x\nexpect: {expect % JUDGED}"), Model([SEARCH]))
+    assert transcript.turns[0].end == "answered"
+    assert len(transcript.turns[0].results) == 1
+
+
+def test_what_is_right_by_the_official_rules_is_answered_and_followed_by_the_next_turn(tmp_path: Path) -> None:
+    text = """
+        profile: bfcl
+        turns:
+          - {user: x, expect: [{search: {to: OSLO}, returns: []}]}
+          - {user: y, expect: [{cancel: {booking: b-1}}]}
+    """
+    _, verdict = held(case_of(tmp_path, text), Model([SEARCH, "Found.", [("cancel", {"booking": "B1"})]]))
+    assert verdict.valid, verdict.reasons
+
+
+def test_calls_beyond_all_measure_do_not_take_beyond_all_measure(tmp_path: Path) -> None:
+    text = "prompt: x\nstubs: {search: []}\nexpect: [{search: {to: {$ignore: true}}, times: [1, null]}]"
+    says: list[Say] = [[("search", {"to": f"Town{number}"}) for number in range(3000)]] * 3
+    started = time.monotonic()
+    _, verdict = held(case_of(tmp_path, text), Model(says))
+    assert [reason.kind for reason in verdict.reasons] == ["wrong_count"]
+    assert time.monotonic() - started < 20
