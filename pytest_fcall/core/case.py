@@ -73,6 +73,8 @@ class World:
     user: User | None = None
     unreadable: Literal["stops", "answers"] = "stops"
     """What a reply does that is cut off, refuses or cannot be read: it ends the conversation, or only its turn."""
+    lasting: bool = False
+    """Whether a call gives the same for ever, so that what it came to is kept, and stands for calling again."""
 
 
 RetrieverName: TypeAlias = Literal["bm25", "embeddings", "oracle"]

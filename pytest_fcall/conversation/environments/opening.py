@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from pytest_fcall.conversation.environments.ground import EnvironmentGround
 from pytest_fcall.conversation.environments.http.environment import open_http
+from pytest_fcall.conversation.environments.lasting import Lasting
 from pytest_fcall.conversation.environments.mcp import open_mcp
 from pytest_fcall.conversation.environments.offered import Offered, source_name
 from pytest_fcall.conversation.execution.limits import Behind
@@ -38,6 +40,8 @@ async def open_environment(world: World, tools: Sequence[Tool], ground: Environm
         case environment:
             names = {tool.name: source_name(tool) for tool in called}
             behind = Behind(ground.root, environment, world.setup)
+    if world.lasting and ground.kept:
+        return Offered(names, Lasting(world.environment, partial(Worker.start, behind, ground.limits), ground.kept))
     return Offered(names, await Worker.start(behind, ground.limits))
 
 

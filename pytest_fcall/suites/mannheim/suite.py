@@ -97,6 +97,7 @@ class _Reader:
             environment="pytest_fcall.suites.mannheim.world:make",
             setup={"folder": str(Path(path or "").absolute()), "domain": part.domain},
             max_steps=_MAX_STEPS,
+            lasting=True,
         )
         try:
             self.mending = Mending.of([tool_from_data(_stripped(each)) for each in part.functions])

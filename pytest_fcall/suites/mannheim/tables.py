@@ -39,7 +39,7 @@ def read_table(folder: Path, name: str) -> Sequence[Row]:
         raise NoTable(f"the table {name} cannot be read: {error}") from None
     raise NoTable(
         f"there is no {name}.csv in {folder}: the tables are not passed on with the questions; get them from the "
-        "benchmark's folder src/data, and put them beside the questions. Recorded replies need them, too"
+        "benchmark's folder src/data, and put them into the folder data. A run that is recorded does without"
     )
 
 
