@@ -58,6 +58,7 @@ def _stem(source: Path) -> str:
     """The name of the source, as far as it may be the name of a case file."""
     name = source.resolve().name.removesuffix(".gz").removesuffix(".replies.jsonl")
     name = name.rpartition(".")[0] or name if source.is_file() else name
+    name = "" if name == "__fcall__" else name
     return re.sub(r"[^\w.-]+", "_", name).strip("._").removesuffix(".fc")[:80] or "traces"
 
 

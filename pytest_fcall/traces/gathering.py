@@ -57,7 +57,8 @@ def gather(files: Iterable[Path], masker: Masker) -> Gathered:
         except NotSaid as why:
             unread.append(Unread(record.place, str(why)))
             continue
-        case = Named(names.name(question.asked, (made.call.name for made in question.made)), question)
+        tools = (made.call.name for made in question.made)
+        case = Named(names.name(question.asked, tools, record.case), question)
         cases.append(case)
         if (like := near.twin(question, case.name)) is not None:
             twins.append(Twin(case, like))

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 _LONGEST = 48
+_MAY_BE_ID = re.compile(r"[\w.-](?:[\w. -]{0,150}[\w.-])?")
 _WORD = re.compile(r"\w+")
 
 
@@ -18,9 +19,9 @@ class Names:
         self._taken: set[str] = set()
         self._last: Counter[str] = Counter()
 
-    def name(self, asked: str, tools: Iterable[str]) -> str:
-        """The first words of the question, else the tools that are called; with a number where these are taken."""
-        base = _words(asked) or _words(" ".join(tools)) or "case"
+    def name(self, asked: str, tools: Iterable[str], own: str = "") -> str:
+        """Its own, else the first words of the question, else the tools that are called; numbered where it is taken."""
+        base = own if _MAY_BE_ID.fullmatch(own) else _words(asked) or _words(" ".join(tools)) or "case"
         name = base
         while name in self._taken:
             self._last[base] += 1

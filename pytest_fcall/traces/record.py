@@ -22,6 +22,8 @@ class Record:
     moment: str = ""
     """When it was, as the source writes it."""
     settings: Mapping[str, Json] = field(default_factory=dict)
+    case: str = ""
+    """The id of the case that it was asked for, where it was asked for one."""
     id: str = ""
     """The provider's name of the answer, which a later request may go on from."""
     after: str = ""

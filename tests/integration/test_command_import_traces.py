@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from pytest_fcall.core import Json
-from tests.integration.command import fcall
+from tests.integration.command import fcall, python
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, called
 from tests.unit.traces.support import calling, chat_call, chat_log, giving, saying, user, write_lines
 
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "agent"
 ON_TO_ROME = called("Rome")
 CASES = f"""
 defaults:
@@ -64,6 +66,22 @@ def test_imported_cases_pass_on_the_replies_that_they_were_made_of(recorded: Exa
 def test_what_is_written_lints_clean(recorded: Exam) -> None:
     fcall(recorded.path, "import", ".fcall/replies.db", "--out", "mine").check_returncode()
     assert "4 cases in 1 file: no faults" in fcall(recorded.path, "lint", "mine").stdout
+
+
+def test_what_was_recorded_inside_an_app_becomes_cases_for_the_app(tmp_path: Path) -> None:
+    folder = shutil.copytree(EXAMPLE, tmp_path / "agent", ignore=shutil.ignore_patterns("__pycache__", ".fcall"))
+    (folder / "cases/shop.fc.yaml").unlink()
+    recorded = next(folder.glob("cases/__fcall__/wire-python-shop.agent-answer-*/shop.fc.yaml.replies.jsonl"))
+    done = fcall(folder, "import", str(recorded.relative_to(folder)), "--out", "cases", "--no-mask")
+    assert done.returncode == 0, done.stderr
+    text = (folder / "cases/shop.fc.yaml").read_text(encoding="utf-8")
+    assert "You help customers" not in text
+    assert "then:" in text
+    model = "--fc-model=python:shop.agent:answer"
+    offline = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "OPENAI_API_KEY": "", "CI": ""}
+    options = ["-p", "no:cacheprovider", "-p", "no:randomly", "-q"]
+    ran = python(folder, "-m", "pytest", *options, "--fc-replay", model, "cases", **offline)
+    assert "3 passed" in ran.stdout, ran.stdout
 
 
 def imported(folder: Path, *rows: Json, options: Sequence[str] = ()) -> str:

@@ -47,30 +47,38 @@ def _records(entries: Sequence[Recorded], place: str, model: str) -> Iterator[Re
 
 
 def _record(entry: Recorded, place: str, model: str) -> Record:
-    request = entry.request
-    named = request.settings.get("model")
+    settings, asked = entry.request.settings, entry.wire is not None
+    named = settings.get("model")
     return Record(
-        trail=_trail(entry),
+        trail=_inside(entry) if asked else _trail(entry),
         place=place,
-        tools=request.tools,
-        model=named if entry.wire is not None and isinstance(named, str) else model,
+        tools=entry.request.tools,
+        model=named if asked and isinstance(named, str) else model,
         moment=entry.recorded,
-        settings=public(
-            {key: value for key, value in request.settings.items() if entry.wire is None or key != "model"}
-        ),
+        settings={} if asked else public(settings),
+        case=entry.case,
     )
 
 
+def _inside(entry: Recorded) -> tuple[Message, ...]:
+    """What an app asked a model, as somebody would ask the app: prompt and settings are its own, and not the case's."""
+    said = messages_of(list(entry.request.messages))
+    return (*(message for message in said if message["role"] not in ("system", "developer")), _answer(_sound(entry)))
+
+
 def _trail(entry: Recorded) -> tuple[Message, ...]:
+    reply = _sound(entry)
+    return messages_of(list(reply.trail)) if reply.trail else (*entry.request.messages, _answer(reply))
+
+
+def _sound(entry: Recorded) -> Reply:
+    """The reply. NotSaid where it is no answer."""
     reply = entry.reply
     if reply.refusal or reply.malformed or reply.finish in ("length", "content_filter", "refusal"):
         raise NotSaid(f"the reply is no answer: {reply.malformed or reply.refusal or reply.finish}")
     if reply.decoder is not None:
         raise NotSaid(f"its calls stand in text, for the decoder {reply.decoder}")
-    if reply.trail:
-        return messages_of(list(reply.trail))
-    asked = messages_of(list(entry.request.messages)) if entry.wire is not None else entry.request.messages
-    return (*asked, _answer(reply))
+    return reply
 
 
 def _answer(reply: Reply) -> Message:

@@ -33,3 +33,10 @@ def test_no_two_cases_have_the_same_id(asked: list[str]) -> None:
 def test_many_equal_questions_are_numbered_in_no_time() -> None:
     names = Names()
     assert [names.name("Oslo?", []) for _ in range(20_000)][-1] == "oslo_20000"
+
+
+@pytest.mark.parametrize(
+    ("own", "name"), [("two cities", "two cities"), ("cabin[eco]", "oslo"), ("a::b", "oslo"), ("", "oslo")]
+)
+def test_a_case_that_had_an_id_keeps_it_if_it_can(own: str, name: str) -> None:
+    assert Names().name("Oslo?", [], own) == name
