@@ -57,10 +57,18 @@ def why_narrowed(config: pytest.Config) -> str | None:
     return f"the run was narrowed to {narrow[0]}" if narrow else None
 
 
+def _cases(config: pytest.Config, case_file: Path) -> frozenset[str] | None:
+    """The cases of a file, none of one that is gone; None where it cannot be told, as of suites without a file."""
+    known = noted(config).cases
+    if case_file.exists():
+        return known.get(case_file)
+    return None if case_file in known else frozenset()
+
+
 def _in_folder(config: pytest.Config, folder: Path, model: Model) -> Iterator[Stale]:
     for path in sorted((folder / "__fcall__" / model.folder).glob(f"*{ENDING}")):
         case_file = folder / path.name.removesuffix(ENDING)
-        cases = noted(config).cases.get(case_file) if case_file.exists() else frozenset[str]()
+        cases = _cases(config, case_file)
         baseline = baselines(config).of(case_file, model)
         if cases is not None and baseline and (gone := [case for case in baseline.stanzas if case not in cases]):
             yield Stale(path.relative_to(config.rootpath).as_posix(), gone)

@@ -8,9 +8,10 @@ from typing import TypeAlias
 
 import pytest
 
-from pytest_fcall.core import Case, Json, Model, Reply, Verdict
+from pytest_fcall.core import Case, Json, Model
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.sampling import Judged
 from pytest_fcall.reporting.results import Result, Results
 
 Row: TypeAlias = "Mapping[str, Json]"
@@ -51,7 +52,7 @@ class SuiteReports:
             case = item.asked.case if item.asked else None
             if case is not None and case.suite in self._folders:
                 shown = item.sampled.shown
-                report.fcall_row = self._row(case, shown.reply, shown.verdict)  # type: ignore[attr-defined]
+                report.fcall_row = self._row(case, shown)  # type: ignore[attr-defined]
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -74,9 +75,13 @@ class SuiteReports:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
 
-    def _row(self, case: Case, reply: Reply, verdict: Verdict) -> Row:
-        row: Callable[..., Row] = registry(self._config).suites[case.suite].row  # type: ignore[attr-defined]
-        return row(case, reply, verdict)
+    def _row(self, case: Case, shown: Judged) -> Row:
+        suite = registry(self._config).suites[case.suite]
+        if shown.answer.transcript is not None:
+            held: Callable[..., Row] = suite.conversation_row  # type: ignore[attr-defined]
+            return held(case, shown.answer.transcript, shown.verdict)
+        row: Callable[..., Row] = suite.row  # type: ignore[attr-defined]
+        return row(case, shown.reply, shown.verdict)
 
 
 def _cost(results: Iterable[Result]) -> float | None:

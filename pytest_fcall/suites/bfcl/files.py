@@ -31,6 +31,10 @@ _CATEGORIES = {
     "live_parallel": "Live Parallel AST",
     "live_parallel_multiple": "Live Parallel Multiple AST",
     "live_relevance": "Relevance Detection",
+    "multi_turn_base": "Multi Turn Base",
+    "multi_turn_miss_func": "Multi Turn Miss Func",
+    "multi_turn_miss_param": "Multi Turn Miss Param",
+    "multi_turn_long_context": "Multi Turn Long Context",
 }
 _COLUMNS = (
     *("Rank", "Overall Acc", "Model", "Model Link", "Total Cost ($)"),
@@ -78,7 +82,8 @@ def files_of(model: str, rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     folder = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
     for category in dict.fromkeys(str(row["category"]) for row in rows):
         own = [row for row in rows if row["category"] == category]
-        place = f"{folder}/{'live' if category.startswith('live') else 'non_live'}/BFCL_v4_{category}"
+        group = next((group for group in ("live", "multi_turn") if category.startswith(group)), "non_live")
+        place = f"{folder}/{group}/BFCL_v4_{category}"
         yield f"result/{place}_result.json", _lines([_mapping(row["result"]) for row in own])
         yield f"score/{place}_score.json", _lines(_scores(name, category, own))
 
@@ -120,7 +125,7 @@ def _line(model: str, rows: Sequence[Row], cost: float | None) -> dict[str, str]
     }
     shares = {figure.name: figure.share for figure in figures(tallies)}
     overall = next((share for name, share in shares.items() if name.startswith("overall")), 0.0)
-    seconds = sorted(float(s) for row in rows if isinstance(s := _mapping(row["result"])["latency"], int | float))
+    seconds = sorted(number for row in rows for number in _seconds(_mapping(row["result"])["latency"]))
     simple = [_share(tallies.get(f"simple_{name}", (0, 0))) for name in ("python", "java", "javascript")]
     return {
         "Model": _named(model, rows),
@@ -143,6 +148,15 @@ def _latencies(seconds: Sequence[float]) -> dict[str, str]:
         "Latency Standard Deviation (s)": f"{stdev(seconds):.2f}",
         "Latency 95th Percentile (s)": f"{low + (high - low) * (place - int(place)):.2f}",
     }
+
+
+def _seconds(latency: Json) -> Iterator[float]:
+    """That of one request, or those of a conversation turn by turn; 0 stands for one that nobody knows."""
+    if isinstance(latency, list):
+        for each in latency:
+            yield from _seconds(each)
+    elif isinstance(latency, int | float) and latency:
+        yield float(latency)
 
 
 def _share(pair: tuple[int, int]) -> float | None:

@@ -13,6 +13,7 @@ from pytest_fcall.core.fault import Fault, FaultyCase
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.rules import Rules
 from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.transcript import Transcript
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.cases import STRINGS, language_of, messages_of
@@ -23,6 +24,7 @@ from pytest_fcall.suites.bfcl.figures import figures
 from pytest_fcall.suites.bfcl.files import files_of, row_of, table_of
 from pytest_fcall.suites.bfcl.judging import BfclJudge
 from pytest_fcall.suites.bfcl.multi_turn.cases import MultiTurnReader
+from pytest_fcall.suites.bfcl.multi_turn.files import row_of_conversation
 from pytest_fcall.suites.bfcl.plain import plain_case
 from pytest_fcall.suites.bfcl.prompt import Prompt
 from pytest_fcall.suites.bfcl.told import documents, told_tool
@@ -66,6 +68,10 @@ class BfclSuite:
     def row(self, case: Case, reply: Reply, verdict: Verdict) -> Mapping[str, Json]:
         """Keep of an answer what the files need."""
         return row_of(case, reply, verdict)
+
+    def conversation_row(self, case: Case, transcript: Transcript, verdict: Verdict) -> Mapping[str, Json]:
+        """Keep the same of a conversation."""
+        return row_of_conversation(case, transcript, verdict)
 
     def files(
         self, rows: Mapping[str, Sequence[Mapping[str, Json]]], costs: Mapping[str, float | None]

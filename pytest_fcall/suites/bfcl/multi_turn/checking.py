@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
@@ -13,6 +14,7 @@ Turn: TypeAlias = "Sequence[Sequence[str]]"
 """The calls of each reply in a turn, as source."""
 
 _LONGEST = 300
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def make() -> Checker:
@@ -73,7 +75,7 @@ def _different(name: str, got: object, right: object) -> Iterator[dict[str, str]
 
 def _written(value: Any) -> str:
     try:
-        return repr(value)
+        return _ADDRESS.sub("", repr(value))
     except Exception as error:  # a class's own way to write itself
         return f"<{type(value).__name__} that raises {type(error).__name__} when it is written>"
 

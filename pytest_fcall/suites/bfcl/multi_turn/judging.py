@@ -40,9 +40,9 @@ class MultiTurnJudge:
     truth: Truth
     bench: Bench
 
-    def __call__(self, _case: Case, transcript: Transcript) -> Verdict:
+    def __call__(self, case: Case, transcript: Transcript) -> Verdict:
         """Judge what was held."""
-        return self.verdict([[_answer(step) for step in held.steps] for held in transcript.turns])
+        return self.verdict([[_answer(case, step) for step in held.steps] for held in transcript.turns])
 
     def verdict(self, turns: Sequence[Sequence[Answer]]) -> Verdict:
         """Judge the answers of each turn."""
@@ -60,9 +60,16 @@ def no_list() -> Verdict:
     return Verdict(False, (reason,), error_type="multi_turn:inference_error")
 
 
-def _answer(step: Step) -> Answer:
-    """An app that carries out its calls itself says them all at once; the steps were told apart by others."""
-    return answer_of(Reply() if step.reply.trail else step.reply, step.calls)
+def as_asked(case: Case, reply: Reply) -> Reply:
+    """The reply, to be read as the case says."""
+    return replace(reply, decoder=case.decoder) if case.decoder else reply
+
+
+def _answer(case: Case, step: Step) -> Answer:
+    """The calls, where there is no reply, as in a baseline, or that of an app, which holds those of all its steps."""
+    if step.reply.trail or not step.request.messages:
+        return answer_of(Reply(), step.calls)
+    return answer_of(as_asked(case, step.reply), step.calls)
 
 
 def _in_our_words(said: Executed, count: int) -> Verdict:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,6 @@ from pytest_fcall.core import (
     Call,
     Calls,
     Case,
-    Executed,
     Held,
     Json,
     Location,
@@ -113,25 +113,43 @@ def held(*steps: Step) -> Held:
     return Held(steps, "answered")
 
 
-CASE = Case("case", Location("", 1), ())
+def case(decoder: str | None = None) -> Case:
+    return Case("case", Location("", 1), (), decoder=decoder)
+
+
+def said(reply: Reply) -> Step:
+    return Step(Request(({"role": "user", "content": "Book 4A."},)), reply, Calls())
+
+
+def kept(*calls: Call) -> Step:
+    """A step as a baseline has it."""
+    return Step(Request(()), Reply(), Calls(calls))
+
+
+BOOK = Call("book", {"seat": "4A"})
+LOOK = Call("look", {})
 
 
 def test_a_conversation_is_judged_by_what_was_said_in_it(bench: Bench) -> None:
-    booked = Step(Request(()), Reply(tool_calls=(RawCall("book", '{"seat": "4A"}'),)), Calls())
-    looked = Step(Request(()), Reply("[look()]", decoder="bfcl"), Calls())
-    done = Step(Request(()), Reply("Done."), Calls())
-    assert judge(bench)(CASE, Transcript((held(booked, done), held(looked, done)))).valid
+    booked, looked = (RawCall("book", '{"seat": "4A"}'),), (RawCall("look", "{}"),)
+    turns = held(said(Reply(tool_calls=booked)), said(Reply("Done."))), held(said(Reply(tool_calls=looked)))
+    assert judge(bench)(case(), Transcript(turns)).valid
 
 
-def test_what_a_baseline_keeps_is_enough(bench: Bench) -> None:
-    booked = Step(Request(()), Reply(), Calls((Call("book", {"seat": "4A"}),)), (Executed("…"),))
-    looked = Step(Request(()), Reply(), Calls((Call("look", {}),)))
-    assert judge(bench)(CASE, Transcript((held(booked), held(looked)))).valid
-    assert not judge(bench)(CASE, Transcript((held(booked), held(booked)))).valid
+def test_a_model_that_was_told_of_its_tools_has_said_text(bench: Bench) -> None:
+    turns = held(said(Reply("[book(seat='4A')]")), said(Reply("Done."))), held(said(Reply("[look()]")))
+    assert judge(bench)(case("bfcl"), Transcript(turns)).valid
+    assert not judge(bench)(case(), Transcript(turns)).valid
+
+
+@pytest.mark.parametrize("decoder", [None, "bfcl"])
+def test_what_a_baseline_keeps_is_enough(bench: Bench, decoder: str | None) -> None:
+    last = replace(kept(LOOK), reply=Reply("(not kept)"))
+    assert judge(bench)(case(decoder), Transcript((held(kept(BOOK), kept()), held(last)))).valid
+    assert not judge(bench)(case(decoder), Transcript((held(kept(LOOK)), held(last)))).valid
 
 
 def test_the_steps_of_an_app_are_judged_one_by_one(bench: Bench) -> None:
     reply = Reply(tool_calls=(RawCall("book", {"seat": "4A"}),), trail=({"role": "assistant", "content": "Booked."},))
-    booked = Step(Request(()), reply, Calls((Call("book", {"seat": "4A"}),)))
-    looked = Step(Request(()), reply, Calls((Call("look", {}),)))
-    assert judge(bench)(CASE, Transcript((held(booked), held(looked)))).valid
+    booked, looked = (replace(said(reply), calls=Calls((call,))) for call in (BOOK, LOOK))
+    assert judge(bench)(case(), Transcript((held(booked), held(looked)))).valid
