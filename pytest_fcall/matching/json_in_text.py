@@ -13,9 +13,11 @@ from pytest_fcall.core.values import Json
 _BEGIN = re.compile(r"[\[{]")
 _PIECE = re.compile(
     r"""(?P<open>[\[{])|(?P<close>[\]}])"""
-    r"""|(?P<text>'(?:\\.|[^'\\\n])*+')|"(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+|(?P<word>\b(?:None|True|False)\b)"""
+    r"""|(?P<text>'(?:\\.|[^'\\\n]|(?<=\w)'(?=\w))*+')|"(?:\\.|[^"\\\n])*+"?"""
+    r"""|'(?:\\.|[^'\\\n]|(?<=\w)'(?=\w))*+|(?P<word>\b(?:None|True|False)\b)"""
 )
-"""A text that is not closed is a piece as well, so that no quote is looked at twice."""
+"""A quote between letters is an apostrophe. A text that is not closed is a piece as well, so that no quote is looked
+at twice."""
 _WORDS: Mapping[str, str] = MappingProxyType({"None": "null", "True": "true", "False": "false"})
 _QUOTE = re.compile(r'\\.|"')
 _MOST_TRIED: Final = 200
