@@ -49,7 +49,7 @@ def _messages(item: Json) -> Iterator[Message]:
             yield from _messages(inner)
         return
     told = _unwrapped(mapping(item))
-    if told.get("type") in _SILENT:
+    if text(told.get("type")) in _SILENT:
         return
     yield from _read(told, _role(told))
 
@@ -75,7 +75,7 @@ def _role(told: Mapping[str, Json]) -> str:
 
 def _read(told: Mapping[str, Json], role: str) -> Iterator[Message]:
     """The message; results of tools that stand in one come first, each as a message of its own."""
-    alone = "content" not in told and told.get("type") in _CALLS | _RESULTS
+    alone = "content" not in told and text(told.get("type")) in _CALLS | _RESULTS
     parts = [_kind(part) for part in ([told] if alone else _parts(told))]
     yield from (_result(part) for kind, part in parts if kind in _RESULTS)
     content = [_said(kind, part) for kind, part in parts if kind not in _CALLS | _RESULTS | _SILENT]
@@ -165,7 +165,7 @@ def _given(given: Json) -> str:
     if isinstance(given, str):
         return given
     parts = [mapping(part) for part in given] if isinstance(given, list) else []
-    if parts and all(part.get("type") in _TEXTS and isinstance(part.get("text"), str) for part in parts):
+    if parts and all(text(part.get("type")) in _TEXTS and isinstance(part.get("text"), str) for part in parts):
         return "".join(str(part["text"]) for part in parts)
     return json.dumps(given, ensure_ascii=False)
 

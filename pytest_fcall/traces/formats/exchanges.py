@@ -38,7 +38,7 @@ def read(told: Mapping[str, Json], place: str) -> Iterator[Record]:
         model=text(answer.get("model")) or text(request.get("model")) or text(told.get("model")) or "",
         moment=_moment(told, answer),
         settings=settings_of(request),
-        id=text(answer.get("id")) or "",
+        id=(text(answer.get("id")) or "") if "output" in answer else "",
         after=text(request.get("previous_response_id")) or "",
     )
 

@@ -179,3 +179,12 @@ def test_a_tool_that_is_named_as_the_choice_stays_one(tmp_path: Path) -> None:
     choice: Json = {"type": "function", "function": {"name": "get_weather"}}
     record = read_one(tmp_path, chat_log([user("Oslo?")], calling(chat_call()), tool_choice=choice))
     assert record.settings == {"tool_choice": "get_weather"}
+
+
+def test_only_answers_that_a_provider_keeps_have_a_name_to_go_on_from(tmp_path: Path) -> None:
+    output: Json = [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi."}]}]
+    kept: Json = {"request": {"model": "m", "input": "Hi"}, "response": {"id": "r1", "output": output}}
+    more: Json = {"model": "m", "input": "Bye", "previous_response_id": "r1"}
+    records, _ = read_all(write_lines(tmp_path / "log.jsonl", kept, {"request": more, "response": {"output": output}}))
+    assert [(record.id, record.after) for record in records] == [("r1", ""), ("", "r1")]
+    assert read_one(tmp_path, chat_log([user("Oslo?")], calling())).id == ""

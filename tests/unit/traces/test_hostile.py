@@ -1,0 +1,74 @@
+"""Whatever stands in a log: nothing breaks, and what is written lints clean."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_fcall.cases import read_case_file
+from pytest_fcall.core import Json
+from pytest_fcall.traces.gathering import gather
+from pytest_fcall.traces.masking import Masker
+from pytest_fcall.traces.writing import Written, write
+from tests.unit.traces.support import CHAT_TOOL, calling, chat_log, giving, saying, user, write_lines
+
+LOGS: list[Any] = [
+    chat_log(
+        [{"role": "system", "content": "s"}, user("Oslo?"), calling(), giving("3")], saying("Cold."), temperature=0
+    ),
+    {
+        "type": "GENERATION",
+        "traceId": "t",
+        "input": {"messages": [user("O")], "tools": [CHAT_TOOL]},
+        "output": calling(),
+    },
+    {"run_type": "llm", "inputs": {"messages": [user("O")]}, "outputs": {"choices": [{"message": calling()}]}},
+    {
+        "resourceSpans": [
+            {"scopeSpans": [{"spans": [{"attributes": {"gen_ai.prompt": "O", "gen_ai.completion": "C"}}]}]}
+        ]
+    },
+]
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.sampled_from(["{now}", "::"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text() | st.just("$any"), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The ways to everything in a value."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [at, *(way for key, inner in inside for way in places(inner, (*at, key)))]
+
+
+def changed(value: Any, way: tuple[Any, ...], new: Json) -> Any:
+    if not way:
+        return new
+    copy = value.copy()
+    copy[way[0]] = changed(value[way[0]], way[1:], new)
+    return copy
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.data())
+def test_whatever_stands_in_a_log_what_is_written_lints_clean(data: st.DataObject) -> None:
+    log = data.draw(st.sampled_from(LOGS))
+    for _ in range(data.draw(st.integers(1, 3))):
+        log = changed(log, data.draw(st.sampled_from(places(log))), data.draw(ANYTHING))
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        found = gather([write_lines(folder / "log.jsonl", json.loads(json.dumps(log)))], Masker())
+        for written in write(found.cases, folder, "log"):
+            if isinstance(written, Written):
+                assert read_case_file(written.path, root=folder).faults == ()
