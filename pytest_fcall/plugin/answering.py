@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fcall.core import Backend, CaseRefused, Inner, ModelUnavailable, Reply, Transcript, Unanswered
+from pytest_fcall.core import Backend, Inner, Reply, Transcript
 from pytest_fcall.core.extension import Decoder
 from pytest_fcall.plugin.conversing import Conversation, Conversing
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.kept import Kept
+from pytest_fcall.plugin.lacking import Lacking
 from pytest_fcall.plugin.models import NamedModel
 from pytest_fcall.plugin.options import options
-from pytest_fcall.plugin.outages import is_outage
-from pytest_fcall.plugin.proxying import NotRecorded
 from pytest_fcall.plugin.sending import Heard, Sending, result_of
 from pytest_fcall.plugin.sources import Question, Source, Sources
-from pytest_fcall.plugin.words import fail, without_our_frames
+from pytest_fcall.plugin.words import fail
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -54,15 +53,9 @@ class Answering:
         self._kept = Kept(config.rootpath, self._options)
         self._sources = Sources(config, self._kept)
         self._sending = Sending(config, self._kept)
-        self._unavailable: dict[str, str] = {}
-        self._told: set[str] = set()
-        """Why models are unavailable, where that is an error already."""
+        self.lacking = Lacking(self._kept, self._options.replay)
         self._held_ahead: dict[tuple[str, int], Future[Answer]] = {}
         """Conversations that no test has taken yet."""
-        self.missing: set[str] = set()
-        """Node ids of the tests that no recording could answer."""
-        self.unanswered: set[str] = set()
-        """Node ids of the tests that a server, the network or the model's entry left without a reply."""
         config.add_cleanup(self._close)
 
     def source(self, named: NamedModel) -> Source:
@@ -95,7 +88,7 @@ class Answering:
         try:
             return self._answer(self._sending.ask(backend, question))
         except (Exception, SystemExit, CancelledError) as error:
-            self._fail(question, error)
+            self.lacking.failed(question, error)
 
     async def answer_async(self, question: Question) -> Answer:
         """Do what `answer` does, in the event loop of an async test."""
@@ -107,7 +100,7 @@ class Answering:
         try:
             return self._answer(await self._sending.ask_async(backend, question))
         except (Exception, SystemExit) as error:
-            self._fail(question, error)
+            self.lacking.failed(question, error)
 
     def ask_ahead(self, questions: Iterable[Question]) -> list[Future[Reply]]:
         """Ask for what tests will want, where there is something to ask. Failures wait for the tests."""
@@ -129,8 +122,8 @@ class Answering:
             if future is not None:
                 return self._sending.wait(future)
             return self._sending.work(Conversing(self._config, self).hold(conversation))
-        except CancelledError as error:
-            self._fail(Question.of(*conversation[1:]), error)
+        except (Exception, SystemExit, CancelledError) as error:
+            self.lacking.failed(Question.of(*conversation[1:]), error)
 
     def results(self, conversation: Conversation) -> KeptResults:
         """Where what servers say to the calls of a conversation is kept; they may be asked where the model may."""
@@ -138,15 +131,6 @@ class Answering:
 
         offline = self._options.replay or not conversation.source.named.live
         return KeptResults(self._kept, Question.of(*conversation[1:]), offline=offline)
-
-    def no_result(self, conversation: Conversation, reason: str) -> NoReturn:
-        """End the test since no server may be asked what a call comes to, as where a reply is missing."""
-        __tracebackhide__ = True
-        self.missing.add(conversation.asker.nodeid)
-        text = f"{reason}; {_how_to_ask(Question.of(*conversation[1:]))}"
-        if self._options.replay:
-            fail(text)
-        pytest.skip(text)
 
     def converse_ahead(self, conversations: Iterable[Conversation]) -> list[Future[Answer]]:
         """Hold conversations that tests will want, where their model may be asked."""
@@ -194,7 +178,7 @@ class Answering:
 
     def _may_be_asked(self, source: Source) -> bool:
         asked_here = source.named.live and not source.is_app and not self._options.replay
-        return asked_here and source.named.model.id not in self._unavailable
+        return asked_here and source.named.model.id not in self.lacking.unavailable
 
     def _recorded(self, question: Question) -> Answer | None:
         source = question.source
@@ -220,79 +204,16 @@ class Answering:
         source, model = question.source, question.model
         replayed = self._options.replay and not self._sending.runs_offline(question)
         if replayed or not (source.named.live or self._options.replay):
-            self._no_recording(question)
+            self.lacking.no_recording(question)
         backend = self.backend(source)
         # What was asked ahead may have been answered before the model could not be asked any more.
-        if not self._sending.is_under_way(question.digest) and (reason := self._unavailable.get(model.id)):
-            self._lacking(question, reason)
+        if not self._sending.is_under_way(question.digest) and (reason := self.lacking.unavailable.get(model.id)):
+            self.lacking.nobody(question, reason)
         return backend
-
-    def _no_recording(self, question: Question) -> NoReturn:
-        """Skip, since plain `pytest` asks nobody; under --fc-replay a missing reply is an error."""
-        from pytest_fcall.backends.explain import explain_missing
-
-        __tracebackhide__ = True
-        self.missing.add(question.asker.nodeid)
-        lines = [
-            f"no recorded reply of {question.model.id}; {_how_to_ask(question)}",
-            explain_missing(question.request, self._kept.nearest(question)),
-        ]
-        if damage := self._kept.damage(question):
-            lines.append(f"{len(damage)} damaged lines: {damage[0]}")
-        text = "\n".join(lines)
-        if self._options.replay:
-            fail(text)
-        pytest.skip(text)
-
-    def _command(self, question: Question) -> str:
-        """What to type to ask it."""
-        model = question.model
-        named = f'"{model.id}?…"' if model.options else model.id  # what stands there may hold a key
-        return f'pytest --fc-model={named} "{question.asker.again}"'
-
-    def _fail(self, question: Question, error: BaseException) -> NoReturn:
-        """End the test: what we found ourselves is one line, anything else is shown as it was raised."""
-        from pytest_fcall.backends.answers import AnswerError
-        from pytest_fcall.backends.store import StoreError
-
-        __tracebackhide__ = True
-        if isinstance(error, Unanswered | CancelledError) or is_outage(error):
-            self.unanswered.add(question.asker.nodeid)
-        name = f"{question.model.id}: "
-        text = name + str(error).removeprefix(name)  # back ends may have named their model already
-        if isinstance(error, ModelUnavailable | StoreError):  # what cannot be kept would be paid for in vain
-            self._lacking(question, text)
-        if isinstance(error, NotRecorded):
-            self.missing.add(question.asker.nodeid)
-            fail(f"{text}\nrecord it: {self._command(question)}")
-        if isinstance(error, AnswerError | CaseRefused | Unanswered):
-            fail(text)
-        raise without_our_frames(error)
-
-    def _lacking(self, question: Question, reason: str) -> NoReturn:
-        """End the test since nobody can be asked: one error for a model, the others are skipped.
-
-        Where it is the team's own app that cannot be found, all are errors.
-        """
-        __tracebackhide__ = True
-        first = self._unavailable.setdefault(question.model.id, reason)
-        if question.source.is_app:
-            fail(first)
-        self.unanswered.add(question.asker.nodeid)
-        if first not in self._told:
-            self._told.add(first)
-            fail(first)
-        pytest.skip(f"nothing more is asked: {first}")
 
     def _close(self) -> None:
         self._sending.close(self._sources.apps())
         self._kept.close()
-
-
-def _how_to_ask(question: Question) -> str:
-    model, option = question.model, question.source.named.option
-    named = f'"{model.id}?…"' if model.options else model.id  # what stands there may hold a key
-    return f'ask it: pytest {option}={named} "{question.asker.again}"'
 
 
 ANSWERING = pytest.StashKey[Answering]()

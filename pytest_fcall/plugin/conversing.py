@@ -58,9 +58,9 @@ class Conversing:
         try:
             transcript = await hold(conversation.case, conversation.first, ground)
         except NotRecorded as missing:
-            self.answering.no_result(conversation, str(missing))
+            self.answering.lacking.no_result(conversation, str(missing))
         except Unanswered as error:
-            self.answering.unanswered.add(conversation.asker.nodeid)
+            self.answering.lacking.unanswered.add(conversation.asker.nodeid)
             fail(f"{conversation.case.id}: {error}")
         except WorldFailed as error:
             fail(f"{conversation.case.id}: {error}")

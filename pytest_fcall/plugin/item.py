@@ -74,12 +74,12 @@ class CaseItem(pytest.Function):
     @property
     def lacks_recording(self) -> bool:
         """Whether there was no reply because none is recorded."""
-        return self.nodeid in answering(self.config).missing
+        return self.nodeid in answering(self.config).lacking.missing
 
     @property
     def lacks_reply(self) -> bool:
         """Whether there was no reply because of a server, the network or the model's entry."""
-        return self.nodeid in answering(self.config).unanswered
+        return self.nodeid in answering(self.config).lacking.unanswered
 
     @property
     def changes(self) -> list[str]:

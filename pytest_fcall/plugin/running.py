@@ -75,7 +75,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
             "recorded": item.asked.recorded if item.asked else None,
             "changes": item.changes if item.config.get_verbosity() > 0 else [],
         }
-    elif report.failed and item.nodeid in answering(item.config).unanswered:
+    elif report.failed and item.nodeid in answering(item.config).lacking.unanswered:
         report.fcall = {"unanswered": True, "judged": False}  # type: ignore[attr-defined]
     return report
 

@@ -1,0 +1,103 @@
+"""Tests that end without a reply, in words that say why."""
+
+from __future__ import annotations
+
+from concurrent.futures import CancelledError
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+from pytest_fcall.core import CaseRefused, ModelUnavailable, Unanswered
+from pytest_fcall.plugin.kept import Kept
+from pytest_fcall.plugin.outages import is_outage
+from pytest_fcall.plugin.proxying import NotRecorded
+from pytest_fcall.plugin.sources import Question
+from pytest_fcall.plugin.words import fail, without_our_frames
+
+if TYPE_CHECKING:
+    from pytest_fcall.plugin.conversing import Conversation
+
+
+@dataclass(slots=True)
+class Lacking:
+    """Who lacks a reply, and whose fault it is."""
+
+    kept: Kept
+    replay: bool
+    """Whether nothing counts but what is kept: what is missing is an error then, and else a skip."""
+    missing: set[str] = field(default_factory=set)
+    """Node ids of the tests that no recording could answer."""
+    unanswered: set[str] = field(default_factory=set)
+    """Node ids of the tests that a server, the network or the model's entry left without a reply."""
+    unavailable: dict[str, str] = field(default_factory=dict)
+    """Why models cannot be asked any more."""
+    told: set[str] = field(default_factory=set)
+    """The reasons among these that are an error already."""
+
+    def no_recording(self, question: Question) -> NoReturn:
+        """End the test since no recording answers, and nobody may be asked."""
+        from pytest_fcall.backends.explain import explain_missing
+
+        __tracebackhide__ = True
+        lines = [
+            f"no recorded reply of {question.model.id}; ask it: {_command(question)}",
+            explain_missing(question.request, self.kept.nearest(question)),
+        ]
+        if damage := self.kept.damage(question):
+            lines.append(f"{len(damage)} damaged lines: {damage[0]}")
+        self._not_kept(question, "\n".join(lines))
+
+    def no_result(self, conversation: Conversation, reason: str) -> NoReturn:
+        """End the test since no server may be asked what a call comes to."""
+        __tracebackhide__ = True
+        question = Question.of(*conversation[1:])
+        self._not_kept(question, f"{reason}; ask it: {_command(question)}")
+
+    def failed(self, question: Question, error: BaseException) -> NoReturn:
+        """End the test: what we found ourselves is one line, anything else is shown as it was raised."""
+        from pytest_fcall.backends.answers import AnswerError
+        from pytest_fcall.backends.store import StoreError
+
+        __tracebackhide__ = True
+        if isinstance(error, Unanswered | CancelledError) or is_outage(error):
+            self.unanswered.add(question.asker.nodeid)
+        name = f"{question.model.id}: "
+        text = name + str(error).removeprefix(name)  # back ends may have named their model already
+        if isinstance(error, ModelUnavailable | StoreError):  # what cannot be kept would be paid for in vain
+            self.nobody(question, text)
+        if isinstance(error, NotRecorded):
+            self.missing.add(question.asker.nodeid)
+            fail(f"{text}\nrecord it: {_command(question)}")
+        if isinstance(error, AnswerError | CaseRefused | Unanswered):
+            fail(text)
+        raise without_our_frames(error)
+
+    def nobody(self, question: Question, reason: str) -> NoReturn:
+        """End the test since nobody can be asked: one error for a model, the others are skipped.
+
+        Where it is the team's own app that cannot be found, all are errors.
+        """
+        __tracebackhide__ = True
+        first = self.unavailable.setdefault(question.model.id, reason)
+        if question.source.is_app:
+            fail(first)
+        self.unanswered.add(question.asker.nodeid)
+        if first not in self.told:
+            self.told.add(first)
+            fail(first)
+        pytest.skip(f"nothing more is asked: {first}")
+
+    def _not_kept(self, question: Question, text: str) -> NoReturn:
+        __tracebackhide__ = True
+        self.missing.add(question.asker.nodeid)
+        if self.replay:
+            fail(text)
+        pytest.skip(text)
+
+
+def _command(question: Question) -> str:
+    """What to type to ask it."""
+    model = question.model
+    named = f'"{model.id}?…"' if model.options else model.id  # what stands there may hold a key
+    return f'pytest {question.source.named.option}={named} "{question.asker.again}"'
