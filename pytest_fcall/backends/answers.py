@@ -127,17 +127,28 @@ def _arguments(call: Mapping[str, Any]) -> Json:
 def _trail(messages: list[object], asked: Sequence[Message]) -> Reply:
     """Calls of all new assistant messages, in order, and the text of the last one.
 
-    A trail may begin with the messages that were asked, or leave them out.
+    The trail of the reply begins with what was asked.
     """
-    trail = cast("list[Mapping[str, Any]]", messages)
-    repeated = [_said(message) for message in trail[: len(asked)]] == [_said(message) for message in asked]
-    added = trail[len(asked) :] if repeated else trail
+    added = _added(cast("list[Message]", messages), asked)
     new = [_message(message) for message in added if message["role"] == "assistant"]
     if not new:
         raise AnswerError("the app returned messages without a new one of role 'assistant'")
     calls = tuple(call for reply in new for call in reply.tool_calls)
-    return replace(new[-1], tool_calls=calls, trail=tuple(trail))
+    return replace(new[-1], tool_calls=calls, trail=(*asked, *added))
 
 
-def _said(message: Mapping[str, Any]) -> tuple[object, object]:
+def _added(trail: Sequence[Message], asked: Sequence[Message]) -> Sequence[Message]:
+    """What is new in a trail.
+
+    It may begin with the messages that were asked, or leave them out; an app that has a system message of its own, or
+    keeps only a part of what was said, repeats at least what was said last.
+    """
+    said, known = [_said(message) for message in trail], [_said(message) for message in asked]
+    if said[: len(known)] == known:
+        return trail[len(known) :]
+    last = [number for number, each in enumerate(said, 1) if each == known[-1]]
+    return trail[last[-1] :] if last else trail
+
+
+def _said(message: Message) -> tuple[object, object]:
     return message.get("role"), message.get("content")

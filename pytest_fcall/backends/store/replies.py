@@ -83,20 +83,22 @@ class ReplyStore:
     def keep(self, model: str, file: str, entry: Recorded) -> None:
         """Write a reply for good, in the place of an earlier one to the same request; its claim ends.
 
-        `file` is the path of the file that asked, from the root and with slashes. Raises StoreError.
+        `file` is the path of the file that asked, from the root and with slashes. Raises StoreError; a reply that JSON
+        cannot say is told in `faults`.
         """
         self.keep_all([Kept(model, file, entry)])
 
     def keep_all(self, replies: Iterable[Kept]) -> None:
-        """Write all of these or, raising StoreError, none."""
-        rows = [(self._row(*each), each.entry) for each in replies]
+        """Write all of these that JSON can say or, raising StoreError, none."""
+        kept = [*replies]
+        rows = [(row, each.entry) for each in kept if (row := self._row(*each))]
         self._uses += [(row.model, row.file, plain(entry.case), row.digest, self._run) for row, entry in rows]
 
         def work(connection: sqlite3.Connection) -> None:
             for row, entry in rows:
                 self._catalogues.put(connection, row.catalogue, entry.request.tools)
             connection.executemany(statements.PUT, [row for row, _ in rows])
-            connection.executemany(statements.END_CLAIM, [(row.digest,) for row, _ in rows])
+            connection.executemany(statements.END_CLAIM, [(plain(each.entry.digest),) for each in kept])
 
         self._write_with_uses(work)
 
@@ -139,12 +141,7 @@ class ReplyStore:
 
         One that cannot be kept is told in `faults`.
         """
-        rows: list[tuple[Row, Recorded]] = []
-        for entry in entries:
-            try:
-                rows.append((self._row(model, file, entry), entry))
-            except StoreError as error:
-                self._tell(str(error))
+        rows = [(row, entry) for entry in entries if (row := self._row(model, file, entry))]
 
         def work(connection: sqlite3.Connection) -> int:
             taken = 0
@@ -226,11 +223,13 @@ class ReplyStore:
             self._tell(str(error))
             return []
 
-    def _row(self, model: str, file: str, entry: Recorded) -> Row:
+    def _row(self, model: str, file: str, entry: Recorded) -> Row | None:
+        """The reply as a row; None where JSON cannot say it, which is told: it concerns no other."""
         try:
             return to_row(model, file, entry, catalogue_digest(entry.request.tools))
         except (TypeError, ValueError, RecursionError) as error:
-            raise StoreError(str(error)) from error
+            self._tell(str(error))
+            return None
 
     def _entry(self, values: Iterable[Any]) -> Recorded | None:
         """The reply in a row; None where the row is damaged, which is told."""

@@ -9,7 +9,7 @@ from pytest_fcall.backends.answers import AnswerError, reply_of
 from pytest_fcall.core import Call, Message, RawCall, Usage
 
 WEATHER: dict[str, Any] = {"city": "Oslo"}
-OPENAI = {
+OPENAI: Message = {
     "role": "assistant",
     "content": None,
     "tool_calls": [
@@ -94,7 +94,7 @@ def test_an_empty_list_says_outright_that_nothing_is_called() -> None:
     assert (reply.text, reply.decoder) == ("[]", "json")
 
 
-@pytest.mark.parametrize("prefix", [[], ASKED])
+@pytest.mark.parametrize("prefix", [[], ASKED, [{"role": "system", "content": "My own."}, *ASKED]])
 def test_a_trail_gives_all_new_calls_in_order_and_the_last_text(prefix: list[Message]) -> None:
     trail = [
         *prefix,
@@ -105,7 +105,15 @@ def test_a_trail_gives_all_new_calls_in_order_and_the_last_text(prefix: list[Mes
     reply = reply_of(trail, ASKED)
     assert [call.name for call in reply.tool_calls] == ["get_weather"]
     assert reply.text == "It is cold."
-    assert len(reply.trail) == len(trail)
+    assert [*reply.trail] == [*ASKED, *trail[len(prefix) :]]
+
+
+def test_calls_of_earlier_turns_are_not_new_to_an_app_that_changes_what_was_said_before() -> None:
+    asked: list[Message] = [*ASKED, OPENAI, {"role": "assistant", "content": "Cold."}, {"role": "user", "content": "?"}]
+    shortened = [{"role": "system", "content": "All that was said: it is cold."}, OPENAI, asked[-1]]
+    reply = reply_of([*shortened, {"role": "assistant", "content": "Yes."}], asked)
+    assert not reply.tool_calls
+    assert [*reply.trail] == [*asked, {"role": "assistant", "content": "Yes."}]
 
 
 @pytest.mark.parametrize(

@@ -276,7 +276,7 @@ def test_an_app_may_carry_out_its_calls_itself(tmp_path: Path) -> None:
     from pytest_fcall.backends.answers import reply_of
 
     case = case_of(tmp_path, TWO_TURNS)
-    model = Model([reply_of(list(trail)), CANCEL, "It is cancelled."])
+    model = Model([reply_of(list(trail), trail[:1]), CANCEL, "It is cancelled."])
     transcript, verdict = held(case, model)
     assert verdict.valid
     assert [len(turn.steps) for turn in transcript.turns] == [2, 2]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.backends.recorded import Recorded
-from pytest_fcall.backends.store import ModelStats, ReplyStore, StoreError, store_path
+from pytest_fcall.backends.store import Kept, ModelStats, ReplyStore, StoreError, store_path
 from pytest_fcall.core import Json, RawCall, Reply, Request, Tool
 from tests.unit.backends.store.entries import FILE, MODEL, TOOLS, entries, entry, keep_all
 from tests.unit.backends.test_recordings import recorded, replies
@@ -139,11 +139,13 @@ def test_keys_and_headers_are_never_written(store: ReplyStore, path: Path) -> No
     assert kept.request.settings == {"extra_body": {"inner": [{"top_k": 5}]}, "max_tokens": 5}
 
 
-def test_a_reply_that_json_cannot_say_is_told_and_the_store_goes_on(store: ReplyStore) -> None:
+def test_a_reply_that_json_cannot_say_is_told_and_concerns_no_other(store: ReplyStore) -> None:
     odd = replace(entry(), reply=Reply(tool_calls=(RawCall("f", 10**5000),)))
-    with pytest.raises(StoreError, match="the reply to case 'paris' cannot be recorded"):
-        store.keep(MODEL, FILE, odd)
-    assert not list(store.replies())
+    other = replace(entry("rome"), digest="other")
+    store.keep_all([Kept(MODEL, FILE, odd), Kept(MODEL, FILE, other)])
+    assert [kept.entry for kept in store.replies()] == [other]
+    (fault,) = store.faults
+    assert fault.message.startswith("the reply to case 'paris' cannot be recorded")
     store.keep(MODEL, FILE, entry())
     assert store.find(entry().digest)
 
