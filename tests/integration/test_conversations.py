@@ -293,3 +293,36 @@ def test_stubs_that_hold_for_a_whole_file_leave_simple_cases_as_they_are(shop: S
         """
     )
     shop.ask().assert_outcomes(passed=2)
+
+
+def test_what_an_app_raises_in_a_later_step_is_shown_with_its_own_frames_only(shop: Shop) -> None:
+    shop.file(
+        "agent.py",
+        """
+        def answer(request):
+            if request.messages[-1]["role"] == "tool":
+                raise KeyError("price")
+            return [{"name": "get_weather", "arguments": {"city": "Oslo"}}]
+        """,
+    )
+    shop.cases("cases:\n  - {id: a, prompt: x, stubs: {get_weather: 1}, expect: [{get_weather: {city: Oslo}}]}\n")
+    result = shop.run("--fc-model=python:agent:answer")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["E *KeyError: 'price'", "agent.py:4: KeyError"])
+    result.stdout.no_fnmatch_line("*pytest_fcall*dialogue*")
+
+
+def test_a_reply_that_cannot_be_recorded_concerns_its_own_case_only(shop: Shop) -> None:
+    shop.file(
+        "agent.py",
+        """
+        def answer(request):
+            odd = [{"role": "assistant", "content": "Hello.", "odd": object()}]
+            return odd if request.messages[-1]["content"] == "odd" else "Hello."
+        """,
+    )
+    cases = "".join(f"  - {{id: {name}, prompt: {name}, expect: no_call}}\n" for name in ("odd", "b", "c", "d"))
+    shop.cases("cases:\n" + cases)
+    result = shop.run("--fc-model=python:agent:answer")
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(["the reply to case 'odd' cannot be recorded: *"])
