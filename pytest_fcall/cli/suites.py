@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -38,7 +39,12 @@ def run(arguments: Sequence[str]) -> int:
             parser.error(f"there is no suite {name!r}; there is {', '.join(SUITES)}")
     missing = False
     for name in options.names or SUITES:
-        about = about_of(name, SUITES[name], options.path)
+        try:
+            about = about_of(name, SUITES[name], options.path)
+        except (ValueError, OSError) as error:
+            print(safe_line(f"{name}: {error}"), file=sys.stderr)
+            missing = True
+            continue
         missing |= about.place is None
         for line in _lines(name, about):
             print(line)

@@ -86,3 +86,13 @@ def test_mistakes_are_told(folder: Path, suite: str, message: str) -> None:
     done = fcall(folder, "import", suite, "--path", "data", "--out", "cases")
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "question_sets.json").write_text("{")
+
+    done = fcall(tmp_path, "suites", "mannheim", "toolbench", "--path", ".")
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("mannheim: question_sets.json is not JSON")
+    assert "toolbench: ToolBench" in done.stdout

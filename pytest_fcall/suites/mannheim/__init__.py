@@ -1,1 +1,1 @@
-"""The Mannheim function calling benchmark: stored answers, scored by its original rules."""
+"""The Mannheim function calling benchmark: questions over tables, and stored answers, by its original rules or ours."""

@@ -1,1 +1,1 @@
-"""ToolBench (SambaNova's): stored answers to the tasks that need no network, scored by their original rules."""
+"""ToolBench (SambaNova's): its eight tasks, and stored answers to those that need no network."""

@@ -73,12 +73,14 @@ class TaskFiles:
 
 def versions(path: Path | None) -> Mapping[str, Mapping[str, TaskFiles]]:
     """By task and version, what is in a folder, in its folder `data`, or in one of a single task."""
-    found: dict[str, dict[str, TaskFiles]] = {}
-    for folder in (path, path / "data") if path is not None else ():
-        for task in TASKS:
-            for own in (folder / task, folder if folder.name == task else folder / task):
-                found.setdefault(task, {}).update(_versions(own))
-    return {task: own for task, own in found.items() if own}
+    if path is None:
+        return {}
+    found = {}
+    for task in TASKS:
+        places = [path / task, path / "data" / task, *([path] if path.absolute().name == task else [])]
+        if own := {version: files for place in places for version, files in _versions(place)}:
+            found[task] = own
+    return found
 
 
 def _versions(folder: Path) -> Iterator[tuple[str, TaskFiles]]:
