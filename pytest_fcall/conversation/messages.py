@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 
 from pytest_fcall.core.call import Call, Calls
 from pytest_fcall.core.environment import Executed
@@ -13,11 +13,17 @@ from pytest_fcall.core.values import Json, Message
 
 
 def named_calls(calls: Sequence[Call], made: int) -> list[Call]:
-    """Give every call a name that its result can repeat: the wire's, else one by the number of calls made before."""
-    return [
-        call if call.id else Call(call.name, call.arguments, f"call_{number}")
-        for number, call in enumerate(calls, made + 1)
-    ]
+    """Give every call a name that its result can repeat: the wire's, if no other call of the reply has that one.
+
+    Else one by the number of calls made before.
+    """
+    named: dict[str, Call] = {}
+    own = {call.id for call in calls}
+    for number, call in enumerate(calls, made + 1):
+        names = chain([call.id], (f"call_{each}" for each in count(number) if f"call_{each}" not in own))
+        name = next(name for name in names if name and name not in named)
+        named[name] = call if name == call.id else Call(call.name, call.arguments, name)
+    return [*named.values()]
 
 
 def spoken(reply: Reply, calls: Calls) -> Message:

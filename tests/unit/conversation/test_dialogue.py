@@ -48,6 +48,23 @@ def test_results_are_told_to_the_model_under_the_names_of_its_calls(tmp_path: Pa
     assert [message["role"] for message in model.told] == ["user", *["assistant", "tool"] * 2, "assistant", "user"]
 
 
+@pytest.mark.parametrize(
+    ("ids", "names"),
+    [
+        (["a", "a"], ["a", "call_2"]),
+        (["", None], ["call_1", "call_2"]),
+        (["call_2", None, "call_2"], ["call_2", "call_3", "call_4"]),
+        ([None, "call_1"], ["call_2", "call_1"]),
+    ],
+)
+def test_calls_of_one_reply_never_have_the_same_name(tmp_path: Path, ids: list[str | None], names: list[str]) -> None:
+    calls = tuple(RawCall("search", {"to": "Oslo"}, name) for name in ids)
+    model = Model([Reply(tool_calls=calls, finish="tool_calls")])
+    times = f"times: {len(ids)}"
+    held(case_of(tmp_path, f"prompt: x\nexpect: [{{search: {{to: Oslo}}, {times}, returns: []}}]"), model)
+    assert [message["tool_call_id"] for message in model.told if message["role"] == "tool"] == names
+
+
 def test_what_the_wire_wants_to_see_again_goes_back_with_the_call(tmp_path: Path) -> None:
     signed: Mapping[str, Json] = {"extra_content": {"google": {"thought_signature": "s1"}}}
     call = RawCall("search", {"to": "Oslo"}, "id1", signed)
