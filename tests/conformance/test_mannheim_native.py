@@ -15,11 +15,13 @@ from typing import Any
 
 import pytest
 
+from pytest_fcall.cases import read_case_text
 from pytest_fcall.core import Call, Calls, Case, Profile, Reply
 from pytest_fcall.suites.json_lines import opened
 from pytest_fcall.suites.mannheim.judging import MannheimJudge
 from pytest_fcall.suites.mannheim.queries import QUERIES
 from pytest_fcall.suites.mannheim.suite import MannheimSuite
+from pytest_fcall.suites.writing import written
 
 CORPUS = Path(os.environ.get("FCALL_CORPUS") or "no-corpus").absolute()
 NATIVE = CORPUS / "native" / "mannheim"
@@ -135,3 +137,11 @@ def test_our_rules_judge_logged_runs_otherwise_in_few_cases(cases: dict[str, Cas
         if judged(case, row["answer"] or "", made, "strict") is not right:
             otherwise.append(row["case"].rpartition("_ONE_SHOT_")[2])
     assert otherwise == ["ECON_Q10", "ECON_Q10", "REA_Q1", "LAN_Q3"]
+
+
+@pytest.mark.parametrize("part", ["music_parallel", "travel_sequential"])
+def test_written_cases_are_read_as_they_were(part: str) -> None:
+    plain = [case for case in MannheimSuite().plain(part, NATIVE) if isinstance(case, Case)]
+    read = read_case_text(written(plain, part), Path("case.fc.yaml"), root=Path())
+    assert read.faults == ()
+    assert [entry.turns for entry in read.entries if isinstance(entry, Case)] == [case.turns for case in plain]
