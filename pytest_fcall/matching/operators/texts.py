@@ -48,6 +48,10 @@ def contains(operator: Operator, got: Json, at: Place, compare: Compare) -> list
     """A string with this text in it, or a list with an item that matches."""
     wanted = operator.operand
     if isinstance(got, str):
+        if isinstance(wanted, Operator) and wanted.name == "literal":  # as `$from` has it
+            wanted = wanted.operand
+        if isinstance(wanted, Operator) and wanted.name == "from":
+            return compare_below(wanted, got, at, compare)
         if not isinstance(wanted, str):
             return at.mismatch(operator, got)
         normal = NORMAL_FORMS[at.strings]

@@ -120,3 +120,20 @@ def test_calls_beyond_all_measure_do_not_take_beyond_all_measure(tmp_path: Path)
     _, verdict = held(case_of(tmp_path, text), Model(says))
     assert [reason.kind for reason in verdict.reasons] == ["wrong_count"]
     assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize(
+    ("answer", "said", "told"),
+    [
+        ('{$contains: {$from: "found.result[0].id"}}', "Booked F7.", None),
+        ('{$contains: {$from: "found.result[0].id"}}', "Booked F8.", "contains 'F7'"),
+        ('{$contains: {$from: "found.result[1].id"}}', "Booked F7.", "without [1]"),
+        ("{$all: [{$contains: {$from: found.args.to}}, {$not: {$contains: F8}}]}", "F7 to Oslo", None),
+        ("{$from: found.args.to}", "Oslo", None),
+    ],
+)
+def test_an_answer_may_have_to_say_what_was_found(tmp_path: Path, answer: str, said: str, told: str | None) -> None:
+    case = case_of(tmp_path, f"prompt: x\nexpect: [{FOUND}]\nanswer: {answer}")
+    _, verdict = held(case, Model([SEARCH, said]))
+    assert verdict.valid is (told is None)
+    assert all((told or "") in reason.message for reason in verdict.reasons)
