@@ -201,3 +201,17 @@ def test_each_case_adds_as_many_numbers_as_the_score_has() -> None:
         numbers = kind.adds(evidence)
         assert numbers is not None
         assert (len(numbers), value_of(name, [numbers])) == (kind.width, 1)
+
+
+def test_lines_of_calls_that_could_not_be_made_are_left_out() -> None:
+    broken = Evidence(([ONE], []), None, None, executable=False)
+    whole = Evidence(([ONE, TWO], [ONE]), None, None, executable=True)
+    adds = SCORES["lcs(executable)"].adds
+    assert value_of("lcs(executable)", filter(None, map(adds, (broken, whole)))) == 0.5
+    assert value_of("lcs(executable)", filter(None, map(adds, (broken,)))) is None
+
+
+def test_a_reward_is_what_the_state_says_if_that_is_a_number() -> None:
+    held: list[Leaves] = [{("reward",): 0.5}, {("reward",): "much"}, {}]
+    rewards = [SCORES["reward"].adds(Evidence(None, None, ({}, state), executable=True)) for state in held]
+    assert rewards == [(0.5, 1), (0, 1), (0, 1)]
