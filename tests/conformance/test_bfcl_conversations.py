@@ -16,7 +16,6 @@ from pytest_fcall.suites.bfcl.answers import Form
 from pytest_fcall.suites.bfcl.multi_turn.bench import Bench
 from pytest_fcall.suites.bfcl.multi_turn.cases import truth_of
 from pytest_fcall.suites.bfcl.multi_turn.judging import MultiTurnJudge
-from pytest_fcall.suites.bfcl.multi_turn.results import verdict_on
 from tests.conformance.generated.trajectories import Conversation, as_said, changed, without_a_turn
 from tests.conformance.official.client import PYTHON, Answer, OfficialJudge, Question, Style
 from tests.conformance.official.conversations import PACKAGES, read_conversations
@@ -52,7 +51,7 @@ def seeded(number: int) -> Random:
 def ours(conversation: Conversation, said: object, style: Style, bench: Bench) -> Verdict:
     """Our verdict on what was said, read from JSON as the official one is."""
     row = {**conversation.entry, "ground_truth": [*conversation.truth]}
-    return verdict_on(json.loads(json.dumps(said)), FORMS[style], MultiTurnJudge(row, truth_of(row), bench))
+    return MultiTurnJudge(row, truth_of(row), bench).verdict_on(json.loads(json.dumps(said)), FORMS[style])
 
 
 def official_answer(conversation: Conversation, said: object, style: Style, official: OfficialJudge) -> Answer:

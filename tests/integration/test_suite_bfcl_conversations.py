@@ -29,6 +29,21 @@ def told(request):
     return "[book(seat='4A')]" if last["content"] == "Book 4A." else "[look()]"
 
 
+def found(request):
+    search = {"id": "1", "function": {"name": "search_engine_query", "arguments": "{}"}, "type": "function"}
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [search]},
+        {"role": "tool", "tool_call_id": "1", "content": "O'Neil grows it."},
+        {"role": "assistant", "content": "It is o'neil."},
+    ]
+
+
+def guessed(request):
+    if request.messages[-1]["role"] == "tool":
+        return f"Somebody, since {request.messages[-1]['content']}"
+    return [{"name": "search_engine_query", "arguments": {}}]
+
+
 def endless(request):
     return [{"name": "look", "arguments": {}}]
 """
@@ -43,7 +58,10 @@ def desk(shop: Shop) -> Shop:
         f"multi_turn_{name}": [case_row(id=f"multi_turn_{name}_0")]
         for name in ("base", "miss_func", "miss_param", "long_context")
     }
-    write_package(shop.pytester.path, rows)
+    question = [[{"role": "user", "content": "Who grows the tea?"}]]
+    searches = case_row(id="web_search_0", question=question, ground_truth=["O'Neil"])
+    remembered = {**searches, "id": "memory_0-customer-0"}
+    write_package(shop.pytester.path, {**rows, "web_search": [searches], "memory": [remembered]})
     return shop
 
 
@@ -67,6 +85,26 @@ def test_a_model_that_calls_without_end_is_ended_as_it_is_officially(desk: Shop)
     result = desk.run("--fc-suite=bfcl:multi_turn_base", SUITE[1], "--fc-model=python:desk:endless")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["step_limit: The conversation ended after 1 of 2 turns (bfcl: *force_terminated)"])
+
+
+def test_apps_that_search_themselves_are_judged_by_what_they_answer(desk: Shop) -> None:
+    arguments = ("--fc-suite=bfcl:agentic", SUITE[1])
+    found = desk.run(*arguments, "--fc-model=python:desk:found", "--fc-report=bfcl:out")
+    found.assert_outcomes(passed=2, skipped=3)
+    results = desk.pytester.path / "out/result/desk_found-FC/agentic/BFCL_v4_web_search_base_result.json"
+    scored = fcall(desk.pytester.path, "score", "--format", "bfcl", "--cases", "bfcl_eval", str(results))
+    assert json.loads(scored.stdout)["valid"]
+    result = desk.run(*arguments, "--fc-model=python:desk:guessed")
+    result.assert_outcomes(failed=2, skipped=3)
+    result.stdout.fnmatch_lines(["wrong_answer: The last message mentions no answer*(bfcl: agentic:answer_not_found)"])
+
+
+def test_an_answer_that_was_accepted_is_judged_again_by_what_it_says(desk: Shop) -> None:
+    arguments = ("--fc-suite=bfcl:web_search", SUITE[1], "--fc-model=python:desk:found")
+    desk.run(*arguments, "--fc-accept")
+    result = desk.run(*arguments)
+    result.assert_outcomes(passed=2)
+    result.stdout.no_fnmatch_line("*fixed*")
 
 
 def test_a_failure_that_was_accepted_is_known(desk: Shop) -> None:

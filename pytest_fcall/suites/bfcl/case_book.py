@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from pytest_fcall.core.values import Json
+from pytest_fcall.suites.bfcl.agentic import AgenticJudge, agentic_judge_of
 from pytest_fcall.suites.bfcl.case_rows import Found, Key, rows_at
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
+from pytest_fcall.suites.bfcl.categories import CATEGORIES
 from pytest_fcall.suites.bfcl.fields import text
 from pytest_fcall.suites.bfcl.multi_turn.bench import Bench
 from pytest_fcall.suites.bfcl.multi_turn.cases import truth_of
@@ -26,13 +28,13 @@ class CaseBook:
         self._rows = rows_at(path)
         self._bench = Bench()
         self._cases: dict[Key, BfclCase | BrokenRow] = {}
-        self._judges: dict[Key, MultiTurnJudge | BrokenRow] = {}
+        self._judges: dict[Key, MultiTurnJudge | AgenticJudge | BrokenRow] = {}
 
     def case(self, row: Mapping[str, Json]) -> BfclCase:
         """Find the case that a row's `category` and `id` name; BrokenRow where there is none, or a broken one."""
         return self._once(self._cases, row, lambda found: case_of(found.data, found.place))
 
-    def conversation(self, row: Mapping[str, Json]) -> MultiTurnJudge:
+    def conversation(self, row: Mapping[str, Json]) -> MultiTurnJudge | AgenticJudge:
         """Find who judges the conversation that a row names, likewise."""
         return self._once(self._judges, row, partial(_judge, bench=self._bench))
 
@@ -56,5 +58,7 @@ class CaseBook:
             raise BrokenRow(f"its case ({found.place.path}:{found.place.line}) is broken: {error}") from None
 
 
-def _judge(found: Found, bench: Bench) -> MultiTurnJudge:
+def _judge(found: Found, bench: Bench) -> MultiTurnJudge | AgenticJudge:
+    if CATEGORIES[str(found.data["category"])].truth == "mention":
+        return agentic_judge_of(found.data)
     return MultiTurnJudge(found.data, truth_of(found.data), bench)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-Truth: TypeAlias = Literal["calls", "source", "answer", "turns", "none"]
+Truth: TypeAlias = Literal["calls", "source", "answer", "turns", "mention", "none"]
 """What a ground truth is: calls with alternatives, calls as Python source, alone or turn by turn, what a server
-answered, or nothing."""
+answered, what a message must mention, or nothing."""
 
 _RETIRED = "unused_datasets"
 _CALLS_ONLY = "its calls are compared, not what they give when they are carried out"
@@ -23,6 +23,12 @@ class Category:
     truth: Truth = "calls"
     retired: bool = False
     note: str = ""
+    shared: str = ""
+    """The name of a file that it shares with other categories, and which its ids begin with there."""
+
+    def id_of(self, written: str) -> str:
+        """The id of a case, by what is written in the file."""
+        return written.replace(self.shared, self.name, 1) if self.shared else written
 
     @property
     def questions(self) -> str:
@@ -38,7 +44,7 @@ class Category:
 
     @property
     def _file(self) -> str:
-        return f"BFCL_v4_{self.name}.json"
+        return f"BFCL_v4_{self.shared or self.name}.json"
 
 
 _NON_LIVE = (
@@ -64,6 +70,14 @@ _MULTI_TURN = (
     Category("multi_turn_miss_param", "turns"),
     Category("multi_turn_long_context", "turns"),
 )
+_WEB_SEARCH = tuple(
+    Category(name, "mention", shared="web_search", note="for apps that search themselves: nothing else answers calls")
+    for name in ("web_search_base", "web_search_no_snippet")
+)
+_MEMORY = tuple(
+    Category(name, "mention", shared="memory", note="skipped: judged by `fcall score` only, from the harness's results")
+    for name in ("memory_kv", "memory_vector", "memory_rec_sum")
+)
 _RETIRED_ONES = (
     Category("exec_simple", "source", retired=True, note=_CALLS_ONLY),
     Category("exec_multiple", "source", retired=True, note=_CALLS_ONLY),
@@ -74,9 +88,8 @@ _RETIRED_ONES = (
     Category("chatable", "none", retired=True, note="skipped: nothing says what is right"),
 )
 
-CATEGORIES: Final[Mapping[str, Category]] = MappingProxyType(
-    {category.name: category for category in (*_NON_LIVE, *_LIVE, *_MULTI_TURN, *_RETIRED_ONES)}
-)
+_EVERY = (*_NON_LIVE, *_LIVE, *_MULTI_TURN, *_WEB_SEARCH, *_MEMORY, *_RETIRED_ONES)
+CATEGORIES: Final[Mapping[str, Category]] = MappingProxyType({category.name: category for category in _EVERY})
 
 
 def _names(*groups: tuple[Category, ...]) -> tuple[str, ...]:
@@ -91,13 +104,17 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "python": tuple(name for name in _names(_NON_LIVE, _LIVE) if "java" not in name),
         "non_python": ("simple_java", "simple_javascript"),
         "multi_turn": _names(_MULTI_TURN),
+        "web_search": _names(_WEB_SEARCH),
+        "memory": _names(_MEMORY),
+        "agentic": _names(_WEB_SEARCH, _MEMORY),
         "retired": _names(_RETIRED_ONES),
         "v1": _names(_NON_LIVE, _RETIRED_ONES),
         "v2": _names(_NON_LIVE, _LIVE),
         "v3": _names(_NON_LIVE, _LIVE, _MULTI_TURN),
+        "v4": _names(_NON_LIVE, _LIVE, _MULTI_TURN, _WEB_SEARCH, _MEMORY),
     }
 )
-"""Those of the leaderboard, and what its first three versions asked; `python` is all that is not Java or JavaScript."""
+"""Those of the leaderboard, and what its versions asked; `python` is all that is not Java or JavaScript."""
 
 ALL: Final = "single_turn"
 """What is meant where no part is named."""

@@ -63,7 +63,7 @@ def rows_of(category: Category, folder: Path) -> Iterator[Row]:
         elif category.truth != "none" and id_ not in truths:
             yield Row(id_, place, data, f"there is no ground truth for it in {category.answers}")
         else:
-            yield _row(category, id_, place, data, truths.get(id_, []))
+            yield _row(category, category.id_of(id_), place, data, truths.get(id_, []))
 
 
 class BrokenLine(dict[str, Json]):

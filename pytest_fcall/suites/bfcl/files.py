@@ -31,6 +31,8 @@ _CATEGORIES = {
     "live_parallel": "Live Parallel AST",
     "live_parallel_multiple": "Live Parallel Multiple AST",
     "live_relevance": "Relevance Detection",
+    "web_search_base": "Web Search Base",
+    "web_search_no_snippet": "Web Search No Snippet",
     "multi_turn_base": "Multi Turn Base",
     "multi_turn_miss_func": "Multi Turn Miss Func",
     "multi_turn_miss_param": "Multi Turn Miss Param",
@@ -82,8 +84,7 @@ def files_of(model: str, rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     folder = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
     for category in dict.fromkeys(str(row["category"]) for row in rows):
         own = [row for row in rows if row["category"] == category]
-        group = next((group for group in ("live", "multi_turn") if category.startswith(group)), "non_live")
-        place = f"{folder}/{group}/BFCL_v4_{category}"
+        place = f"{folder}/{_group(category)}/BFCL_v4_{category}"
         yield f"result/{place}_result.json", _lines([_mapping(row["result"]) for row in own])
         yield f"score/{place}_score.json", _lines(_scores(name, category, own))
 
@@ -99,6 +100,12 @@ def table_of(models: Mapping[str, Sequence[Row]], costs: Mapping[str, float | No
 def _named(model: str, rows: Sequence[Row]) -> str:
     """The leaderboard's name for a model: one that is asked in native calls ends in `-FC`."""
     return f"{model}-FC" if all(row["native"] for row in rows) else model
+
+
+def _group(category: str) -> str:
+    if category.startswith("web_search"):
+        return "agentic"
+    return next((group for group in ("live", "multi_turn") if category.startswith(group)), "non_live")
 
 
 def _scores(model: str, category: str, rows: Sequence[Row]) -> Iterator[Row]:

@@ -17,8 +17,8 @@ def plain_case(category: Category, row: Row) -> Case:
     """Read a row. Raises BrokenRow where no case of ours can say it."""
     if category.truth == "answer" or category.name == "chatable":
         raise BrokenRow("nothing says which calls are right")
-    if category.truth == "turns":
-        raise BrokenRow("what is right is found out by carrying calls out, which no case file says")
+    if category.truth in ("turns", "mention"):
+        raise BrokenRow("its conversations are judged by a rule of their own, which no case file says")
     found = case_of(row.data, row.place)
     told = exam_of(found.expect, found.case.tools, found.exam.language)
     if found.expect.kind == "calls" and _omittable_last(told.truth) != _omittable_last(found.exam.truth):

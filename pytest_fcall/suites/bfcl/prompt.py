@@ -42,7 +42,15 @@ class Prompt:
 
 def more_functions(folder: Path) -> str:
     """What a user says when there are more functions from now on. Raises ValueError, as above."""
-    name = "DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC"
+    return _words(folder, "DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC")
+
+
+def answer_format(folder: Path) -> str:
+    """How an agent is asked to answer. Raises ValueError, as above."""
+    return _words(folder, "ADDITIONAL_SYSTEM_PROMPT_FOR_AGENTIC_RESPONSE_FORMAT")
+
+
+def _words(folder: Path, name: str) -> str:
     words = _constants(folder)
     if name not in words:
         raise ValueError(f"the prompts of the suite bfcl are not those of bfcl-eval 2026: no {name!r}")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from pytest_fcall.core.case import Case, Condition, Turn
 from pytest_fcall.core.extension import About, Figure, Part
@@ -16,6 +17,7 @@ from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.transcript import Transcript
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
+from pytest_fcall.suites.bfcl.agentic_cases import AgenticReader
 from pytest_fcall.suites.bfcl.cases import STRINGS, language_of, messages_of
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, GROUPS, Category, categories_of
 from pytest_fcall.suites.bfcl.data import HOW_TO_GET_IT, Row, existing_folder, folder_of, rows_of
@@ -33,7 +35,7 @@ from pytest_fcall.suites.json_lines import BrokenRow
 
 
 class BfclSuite:
-    """The Berkeley Function Calling Leaderboard, version 4: its cases of one request, and those of several turns."""
+    """The Berkeley Function Calling Leaderboard, version 4: cases of one request, of several turns, and of agents."""
 
     def about(self, path: Path | None) -> About:
         """Tell what there is."""
@@ -82,16 +84,33 @@ class BfclSuite:
         yield table_of(rows, costs)
 
 
+class _CaseReader(Protocol):
+    """Reads the rows of one category."""
+
+    def case(self, row: Row) -> Case:
+        """The case of a row; BrokenRow says what is wrong with it."""
+        ...
+
+
 def _read(part: str, path: Path | None, prompt: Prompt | None) -> Iterator[Case | FaultyCase]:
     categories = categories_of(part)
     folder = existing_folder(path)
     for category in categories:
-        reader = _Reader(category, prompt) if category.truth != "turns" else MultiTurnReader(category, folder, prompt)
+        reader = _reader(category, folder, prompt)
         for row in rows_of(category, folder):
             yield _read_case(row, reader)
 
 
-def _read_case(row: Row, reader: _Reader | MultiTurnReader) -> Case | FaultyCase:
+def _reader(category: Category, folder: Path, prompt: Prompt | None) -> _CaseReader:
+    match category.truth:
+        case "turns":
+            return MultiTurnReader(category, folder, prompt)
+        case "mention":
+            return AgenticReader(category, folder, prompt)
+    return _Reader(category, prompt)
+
+
+def _read_case(row: Row, reader: _CaseReader) -> Case | FaultyCase:
     """The case of a row; a broken row is a case with a fault."""
     if row.fault:
         return _faulty(row, row.fault)

@@ -97,6 +97,9 @@ class Official:
             model = f"model_{self._conversations}"
             evaluate = self._runner._evaluate_single_multi_turn_entry
             return partial(evaluate, handler, prompt["id"], raw, question["truth"], prompt, model, category)
+        if self._utils.is_agentic(category):
+            evaluate = self._runner._evaluate_single_agentic_entry
+            return partial(evaluate, handler, "0", raw, question["truth"], {"question": []}, model, category)
         if self._utils.is_relevance_or_irrelevance(category):
             return partial(self._runner._evaluate_single_relevance_entry, handler, "0", raw, prompt, model, category)
         language = self._language(category)

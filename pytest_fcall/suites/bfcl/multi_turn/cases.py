@@ -24,7 +24,7 @@ from pytest_fcall.suites.bfcl.told import told_tool
 from pytest_fcall.suites.json_lines import BrokenRow
 
 _WORLD: Final = "pytest_fcall.suites.bfcl.multi_turn.world:make"
-_MOST_STEPS: Final = 21
+MOST_STEPS: Final = 21
 """Officially twenty, of which the end is found after one more."""
 
 
@@ -57,7 +57,7 @@ class MultiTurnReader:
             tools=tuple(map(self._tool, [*first, *(document for each in later for document in each)])),
             rules=Rules("bfcl", "relaxed"),
             category=self._category.name,
-            world=World(_WORLD, _setup(truth), max_steps=_MOST_STEPS, unreadable="answers"),
+            world=World(_WORLD, _setup(truth), max_steps=MOST_STEPS, unreadable="answers"),
             mode="conversation",
             conversation_judge=MultiTurnJudge(row.data, truth, self._bench),
         )

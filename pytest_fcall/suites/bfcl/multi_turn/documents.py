@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -24,6 +23,7 @@ _FILES: Final[Mapping[str, str]] = MappingProxyType(
         "TradingBot": "trading_bot",
         "TravelAPI": "travel_booking",
         "VehicleControlAPI": "vehicle_control",
+        "WebSearchAPI": "web_search",
     }
 )
 
@@ -33,6 +33,7 @@ class Documents:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "multi_turn_func_doc"
+        self._known: dict[str, Sequence[Document]] = {}
 
     def of(self, classes: Sequence[str], held_back: Mapping[str, Sequence[str]]) -> list[list[Document]]:
         """What is offered at first, and then what is new with each entry of `held_back`, which has names by turn.
@@ -44,13 +45,11 @@ class Documents:
         return [[*documents(offered, "python")], *later]
 
     def _of_class(self, name: str) -> Sequence[Document]:
-        if name not in self._known:
+        if name not in _FILES:
             raise BrokenRow(f"there is no class {name!r:.80}: there is {', '.join(_FILES)}")
+        if name not in self._known:
+            self._known[name] = list(_read(self._folder / f"{_FILES[name]}.json"))
         return self._known[name]
-
-    @cached_property
-    def _known(self) -> Mapping[str, Sequence[Document]]:
-        return {name: list(_read(self._folder / f"{file}.json")) for name, file in _FILES.items()}
 
 
 def _taken_out(name: str, offered: list[Document]) -> Document:

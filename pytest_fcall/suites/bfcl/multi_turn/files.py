@@ -10,8 +10,9 @@ from pytest_fcall.core.reply import Usage
 from pytest_fcall.core.transcript import Step, Transcript
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
+from pytest_fcall.suites.bfcl.agentic import AgenticJudge
 from pytest_fcall.suites.bfcl.judging import answer_of_reply
-from pytest_fcall.suites.bfcl.multi_turn.judging import MultiTurnJudge, as_asked
+from pytest_fcall.suites.bfcl.multi_turn.judging import MultiTurnJudge, as_asked, said_last
 
 
 def row_of_conversation(case: Case, transcript: Transcript, verdict: Verdict) -> dict[str, Json]:
@@ -21,7 +22,7 @@ def row_of_conversation(case: Case, transcript: Transcript, verdict: Verdict) ->
         "native": case.decoder is None,
         "result": {
             "id": case.id,
-            "result": _by_turns(transcript, lambda step: _said(case, step)),
+            "result": [[*(_said(case, step) for step in held.steps), *said_last(held)] for held in transcript.turns],
             "input_token_count": _by_turns(transcript, lambda step: _usage(step).input_tokens),
             "output_token_count": _by_turns(transcript, lambda step: _usage(step).output_tokens),
             "latency": _by_turns(transcript, lambda step: step.reply.seconds),
@@ -39,7 +40,7 @@ def row_of_conversation(case: Case, transcript: Transcript, verdict: Verdict) ->
 
 
 def _asked(case: Case) -> Mapping[str, Json]:
-    if not isinstance(case.conversation_judge, MultiTurnJudge):
+    if not isinstance(case.conversation_judge, MultiTurnJudge | AgenticJudge):
         return {}
     row = case.conversation_judge.row
     left_out = ("function", "category", "ground_truth")

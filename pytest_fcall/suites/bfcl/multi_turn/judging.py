@@ -9,10 +9,10 @@ from typing import Final
 from pytest_fcall.core.case import Case
 from pytest_fcall.core.environment import Executed
 from pytest_fcall.core.reply import Reply
-from pytest_fcall.core.transcript import Step, Transcript
+from pytest_fcall.core.transcript import Held, Step, Transcript
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
-from pytest_fcall.suites.bfcl.answers import Answer
+from pytest_fcall.suites.bfcl.answers import Answer, Form
 from pytest_fcall.suites.bfcl.judging import answer_of
 from pytest_fcall.suites.bfcl.multi_turn.bench import Bench, Question
 from pytest_fcall.suites.bfcl.multi_turn.reading import sources_of
@@ -42,7 +42,15 @@ class MultiTurnJudge:
 
     def __call__(self, case: Case, transcript: Transcript) -> Verdict:
         """Judge what was held."""
-        return self.verdict([[_answer(case, step) for step in held.steps] for held in transcript.turns])
+        return self.verdict([answers_in(case, held) for held in transcript.turns])
+
+    def verdict_on(self, result: Json, form: Form) -> Verdict:
+        """Judge a result as a file has it: a list of turns, each a list of replies; any other turn has none."""
+        if not isinstance(result, list):
+            reason = Reason("malformed", "reply", "The answer is not a list of turns, each a list of replies")
+            return Verdict(False, (reason,), error_type="multi_turn:inference_error")
+        turns = [turn if isinstance(turn, list) else [] for turn in result]
+        return self.verdict([[Answer(form, said) for said in turn] for turn in turns])
 
     def verdict(self, turns: Sequence[Sequence[Answer]]) -> Verdict:
         """Judge the answers of each turn."""
@@ -54,21 +62,25 @@ class MultiTurnJudge:
         return _in_our_words(self.bench.ask(question), len(turns))
 
 
-def no_list() -> Verdict:
-    """The verdict on an answer that is no list of turns."""
-    reason = Reason("malformed", "reply", "The answer is not a list of turns, each a list of replies")
-    return Verdict(False, (reason,), error_type="multi_turn:inference_error")
-
-
 def as_asked(case: Case, reply: Reply) -> Reply:
     """The reply, to be read as the case says."""
     return replace(reply, decoder=case.decoder) if case.decoder else reply
 
 
+def answers_in(case: Case, held: Held) -> list[Answer]:
+    """What was said in a turn, reply by reply."""
+    return [*(_answer(case, step) for step in held.steps), *(Answer("fc", text) for text in said_last(held))]
+
+
+def said_last(held: Held) -> list[str]:
+    """What an app said when it had carried out its calls itself, which is no step of its own."""
+    return [step.reply.text for step in held.steps[-1:] if step.reply.trail and step.calls.calls]
+
+
 def _answer(case: Case, step: Step) -> Answer:
-    """The calls, where there is no reply, as in a baseline, or that of an app, which holds those of all its steps."""
+    """What was said in a step: its calls where a reply is missing, as in a baseline, or is an app's, with all calls."""
     if step.reply.trail or not step.request.messages:
-        return answer_of(Reply(), step.calls)
+        return answer_of(Reply("" if step.calls.calls else step.reply.text), step.calls)
     return answer_of(as_asked(case, step.reply), step.calls)
 
 

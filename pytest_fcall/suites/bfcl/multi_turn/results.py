@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 from pytest_fcall.conversation.execution.worker import WorldFailed
 from pytest_fcall.core.values import Json
-from pytest_fcall.core.verdict import Verdict
-from pytest_fcall.suites.bfcl.answers import Answer, Form
+from pytest_fcall.suites.bfcl.agentic import AgenticJudge
+from pytest_fcall.suites.bfcl.answers import Form
 from pytest_fcall.suites.bfcl.categories import CATEGORIES
-from pytest_fcall.suites.bfcl.multi_turn.judging import MultiTurnJudge, no_list
+from pytest_fcall.suites.bfcl.multi_turn.judging import MultiTurnJudge
 from pytest_fcall.suites.json_lines import BrokenRow
 
 _STYLES: Final[Mapping[str, Form]] = MappingProxyType({"FC": "fc", "prompt": "prompt", "calls": "decoded"})
 
 
 def is_conversation(row: Mapping[str, Json]) -> bool:
-    """Whether a row is about a case of several turns."""
+    """Whether a row is about a case of several requests."""
     category = CATEGORIES.get(str(row.get("category")))
-    return category is not None and category.truth == "turns"
+    return category is not None and category.truth in ("turns", "mention")
 
 
-def score_row(row: Mapping[str, Json], judge: MultiTurnJudge) -> dict[str, Json]:
+def score_row(row: Mapping[str, Json], judge: MultiTurnJudge | AgenticJudge) -> dict[str, Json]:
     """The verdict as `fcall score` prints it; there is one rule for both profiles. BrokenRow where there is none."""
     if "raw" not in row:
         raise BrokenRow("it has no `raw` answer")
     try:
-        verdict = verdict_on(row["raw"], _STYLES.get(str(row.get("style"))), judge)
+        verdict = judge.verdict_on(row["raw"], _STYLES.get(str(row.get("style"))) or form_of(row["raw"]))
     except WorldFailed as error:
         raise BrokenRow(str(error)) from None
     return {
@@ -43,22 +43,10 @@ def score_row(row: Mapping[str, Json], judge: MultiTurnJudge) -> dict[str, Json]
     }
 
 
-def verdict_on(result: Json, form: Form | None, judge: MultiTurnJudge) -> Verdict:
-    """Judge a result as a file has it, whatever it holds. Without a `form`, it is told by what there is."""
-    if not isinstance(result, list):
-        return no_list()
-    form = form or form_of(result)
-    return judge.verdict([[Answer(form, said) for said in _items(turn)] for turn in result])
-
-
-def form_of(result: Sequence[Json]) -> Form:
+def form_of(result: Json) -> Form:
     """Native calls are in lists, and what a decoder has read is, too, but holds source; all else is text."""
-    lists = [said for turn in result for said in _items(turn) if isinstance(said, list)]
+    turns = result if isinstance(result, list) else []
+    lists = [said for turn in turns if isinstance(turn, list) for said in turn if isinstance(said, list)]
     if not lists:
         return "prompt"
     return "decoded" if any(isinstance(call, str) for call in lists[0]) else "fc"
-
-
-def _items(turn: Json) -> Sequence[Json]:
-    """A turn that is no list has no replies."""
-    return turn if isinstance(turn, list) else ()

@@ -19,6 +19,7 @@ PROMPT_STYLE_TEMPLATES = {"classic": {"persona": "Compose.", "task": "Call.", "t
     "multiturn_behavior": "Go on.", "available_tools": "In {format}: {functions}"}}
 _PLAINTEXT_SYSTEM_PROMPT_TEMPLATE = "{persona}{task} {tool_call_format} {multiturn_behavior} {available_tools}"
 DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC = "There is more now."
+ADDITIONAL_SYSTEM_PROMPT_FOR_AGENTIC_RESPONSE_FORMAT = "Answer in short."
 """
 TICKETS = """
 import os
@@ -89,6 +90,7 @@ def function(name: str, **properties: Json) -> dict[str, Json]:
 
 BOOK = function("book", seat={"type": "string"}, price={"type": "float"})
 LOOK = function("look")
+SEARCH = function("search_engine_query", keywords={"type": "string"})
 ADD = function("add", a={"type": "float"}, b={"type": "float"})
 
 
@@ -119,7 +121,7 @@ def write_package(folder: Path, rows: Mapping[str, list[dict[str, Json]]]) -> Pa
     for name, text in sources.items():
         _write(package / f"{name}.py", text)
     data = package / "data"
-    documents = {"ticket_api": [BOOK, LOOK], "math_api": [ADD]}
+    documents = {"ticket_api": [BOOK, LOOK], "math_api": [ADD], "web_search": [SEARCH]}
     for name in (
         "gorilla_file_system",
         "message_api",

@@ -119,4 +119,4 @@ def test_no_case_file_can_say_what_is_right(tmp_path: Path) -> None:
     data = write_package(tmp_path, {"multi_turn_base": [case_row()]})
     (case,) = BfclSuite().plain("multi_turn_base", data)
     assert isinstance(case, FaultyCase)
-    assert "carrying calls out" in case.faults[0].message
+    assert "a rule of their own" in case.faults[0].message

@@ -94,7 +94,9 @@ def test_rows_of_answers_are_left_alone() -> None:
 def test_cases_are_found_in_the_folder_of_the_data(tmp_path: Path) -> None:
     cases = CaseBook(write_package(tmp_path, {"multi_turn_base": [case_row()]}))
     named: dict[str, Json] = {"category": "multi_turn_base", "id": "multi_turn_base_0"}
-    assert cases.conversation(named).truth.calls == [["book(seat='4A')"], ["look()"]]
+    judge = cases.conversation(named)
+    assert isinstance(judge, MultiTurnJudge)
+    assert judge.truth.calls == [["book(seat='4A')"], ["look()"]]
     assert cases.conversation(named) is cases.conversation(named)
     with pytest.raises(BrokenRow, match="there is no case 'other' of category 'multi_turn_base'"):
         cases.conversation({**named, "id": "other"})

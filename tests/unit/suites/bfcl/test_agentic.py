@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.core import (
+    Call,
+    Calls,
+    Case,
+    FaultyCase,
+    Held,
+    Json,
+    Location,
+    RawCall,
+    Reply,
+    Request,
+    Step,
+    Transcript,
+)
+from pytest_fcall.suites.bfcl.agentic import AgenticJudge
+from pytest_fcall.suites.bfcl.answers import Form
+from pytest_fcall.suites.bfcl.case_book import CaseBook
+from pytest_fcall.suites.bfcl.suite import BfclSuite
+from tests.unit.suites.bfcl.multi_turn.package import case_row, write_package
+
+SEARCH: list[Json] = [{"search_engine_query": '{"keywords": "tea"}'}]
+
+
+def error_of(result: Json, *answers: str, form: Form = "fc") -> str | None:
+    return AgenticJudge({}, answers).verdict_on(result, form).error_type
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("{'answer': 'Zhang Yiming', 'context': 'x'}", "Zhang Yiming"),
+        ("It is ZHANG-YIMING.", "zhangyiming"),
+        ("It is O'Neil", 'o"neil'),
+        ("About 1,000 of them", "1000"),
+        ("thirty five", "35|thirty five"),
+    ],
+)
+def test_an_answer_is_mentioned_whatever_its_case_and_punctuation(said: str, answer: str) -> None:
+    assert error_of([[SEARCH, said]], *answer.split("|")) is None
+
+
+@pytest.mark.parametrize(
+    ("result", "error"),
+    [
+        ([["It is 351."]], "answer_not_found"),
+        ([["35", "I do not know."]], "answer_not_found"),
+        ([["35", SEARCH]], None),
+        ([[SEARCH]], "no_last_message"),
+        ([[]], "no_last_message"),
+        ([["35", ""]], "no_last_message"),
+        ([[[{"35": "{"}]]], None),
+        ([["35"], ["35"]], "inference_error"),
+        ("35", "inference_error"),
+        ([35], "no_last_message"),
+    ],
+)
+def test_the_last_message_counts(result: Json, error: str | None) -> None:
+    assert error_of(result, "35") == (error and f"agentic:{error}")
+
+
+def test_what_reads_as_a_call_is_no_message() -> None:
+    assert error_of([["[look(a=35)]"]], "35", form="prompt") == "agentic:no_last_message"
+    assert error_of([["[look(a=35)]"]], "35", form="fc") is None
+
+
+def test_a_conversation_is_judged_by_its_last_message() -> None:
+    asked = Request(({"role": "user", "content": "How old am I?"},))
+    steps = Step(asked, Reply(tool_calls=(RawCall("look", "{}"),)), Calls()), Step(asked, Reply("You are 35."), Calls())
+    judge = AgenticJudge({}, ["35"])
+    case = Case("case", Location("", 1), ())
+    assert judge(case, Transcript((Held(steps, "answered"),))).valid
+    assert not judge(case, Transcript((Held(steps[:1], "answered"),))).valid
+
+
+def test_an_app_says_its_answer_after_its_calls() -> None:
+    reply = Reply("35", (RawCall("look", "{}"),), trail=({"role": "assistant", "content": "35"},))
+    step = Step(Request(({"role": "user", "content": "?"},)), reply, Calls((Call("look", {}),)))
+    case = Case("case", Location("", 1), ())
+    assert AgenticJudge({}, ["35"])(case, Transcript((Held((step,), "answered"),))).valid
+    assert AgenticJudge({}, ["35"])(case, Transcript((Held((replace(step, calls=Calls()),), "answered"),))).valid
+
+
+QUESTION = case_row(question=[[{"role": "user", "content": "Who?"}]], ground_truth=["Me"])
+
+
+def test_questions_of_one_file_are_asked_in_several_categories(tmp_path: Path) -> None:
+    data = write_package(tmp_path, {"web_search": [{**QUESTION, "id": "web_search_0"}]})
+    base, without = (case for part in ("base", "no_snippet") for case in BfclSuite().cases(f"web_search_{part}", data))
+    assert isinstance(base, Case)
+    assert (base.id, without.id) == ("web_search_base_0", "web_search_no_snippet_0")
+    assert [message["content"] for message in base.turns[0].messages] == ["Answer in short.", "Who?"]
+    assert [tool.name for tool in base.tools] == ["search_engine_query"]
+    (prompted,) = BfclSuite().prompted("web_search_base", data)
+    assert isinstance(prompted, Case)
+    assert str(prompted.turns[0].messages[0]["content"]).endswith("\n\nAnswer in short.")
+
+
+def test_questions_about_earlier_conversations_are_skipped(tmp_path: Path) -> None:
+    data = write_package(tmp_path, {"memory": [{**QUESTION, "id": "memory_0-customer-0"}]})
+    (case,) = BfclSuite().cases("memory_kv", data)
+    assert isinstance(case, Case)
+    assert case.id == "memory_kv_0-customer-0"
+    assert case.skip
+
+
+@pytest.mark.parametrize("truth", ["Me", [1], None])
+def test_a_question_without_texts_for_answers_is_faulty(tmp_path: Path, truth: Json) -> None:
+    row = {**QUESTION, "id": "web_search_0", "ground_truth": truth}
+    (case,) = BfclSuite().cases("web_search_base", write_package(tmp_path, {"web_search": [row]}))
+    assert isinstance(case, FaultyCase)
+
+
+def test_stored_answers_find_their_question_by_the_category(tmp_path: Path) -> None:
+    book = CaseBook(write_package(tmp_path, {"memory": [{**QUESTION, "id": "memory_0-customer-0"}]}))
+    judge = book.conversation({"category": "memory_rec_sum", "id": "memory_rec_sum_0-customer-0"})
+    assert isinstance(judge, AgenticJudge)
+    assert judge.answers == ["Me"]
+
+
+def test_the_classes_are_not_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "bfcl_eval", None)
+    data = write_package(tmp_path, {"web_search": [{**QUESTION, "id": "web_search_0"}]})
+    assert len(list(BfclSuite().cases("web_search", data.parent))) == 2
