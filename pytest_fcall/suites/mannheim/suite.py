@@ -44,7 +44,7 @@ class MannheimSuite:
         ]
         return About(
             title="Mannheim function calling benchmark",
-            licence="data: Apache-2.0",
+            licence="Apache-2.0 by its own account",
             origin=HOW_TO_GET_IT,
             place=str(folder) if folder else None,
             parts=tuple(listed),
