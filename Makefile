@@ -20,7 +20,7 @@ SERVERS := .venv-servers
 # Local models. The same libraries, and a few for the tests.
 LOCAL := .venv-local
 
-.PHONY: demo demo-live test conformance test-servers test-local statistics fuzz lint types imports docs check clean
+.PHONY: demo demo-live test conformance test-servers test-local bench-local statistics fuzz lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -49,9 +49,10 @@ bench-local: $(LOCAL)/.ready ## measure the embedded model, in batches and by wo
 fuzz: $(READY) ## try to break every decoder and judge: FUZZ_SECONDS, ten minutes by default
 	$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),600)
 
-lint: $(READY)
+lint: $(READY) ## rules and format of the code, and of the example cases
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/fcall lint cases
 
 types: $(READY)
 	$(BIN)/mypy
@@ -59,12 +60,13 @@ types: $(READY)
 imports: $(READY)
 	$(BIN)/lint-imports
 
-docs: $(READY) ## try every block of the documentation, and build the changelog
+docs: $(READY) ## try every block of the documentation: a part of the test suite
 	$(BIN)/python -m pytest tests/unit/test_docs.py -n 2
-	$(BIN)/towncrier build --draft --version next >/dev/null
-	$(BIN)/fcall lint cases
 
-check: test lint types imports docs demo ## what continuous integration runs
+changelog: $(READY) ## build the changelog from its fragments
+	$(BIN)/towncrier build --draft --version next >/dev/null
+
+check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
 	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL)
