@@ -1,0 +1,64 @@
+"""Writes, a line a case, what the official harness tells models in each turn: messages in both modes, and tools.
+
+Runs in the official environment, with the categories as arguments. What its loop does between requests is done here.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+from contextlib import nullcontext
+from importlib import import_module
+from typing import Any
+
+from tests.conformance.official.judge import Official
+
+
+class Teller:
+    """The official words for cases of several requests."""
+
+    def __init__(self) -> None:
+        Official()  # stands in for what the environment lacks
+        self._telling = import_module("bfcl_eval.model_handler.utils")
+        self._types = import_module("bfcl_eval.constants.type_mappings").GORILLA_TO_OPENAPI
+        self._style = import_module("bfcl_eval.constants.enums").ModelStyle.OPENAI_COMPLETIONS
+        self._words = import_module("bfcl_eval.constants.default_prompts")
+
+    def native(self, entry: dict[str, Any]) -> list[dict[str, Any]]:
+        functions = list(entry["function"])
+        told = []
+        for number, asked in enumerate(entry["question"]):
+            messages = asked
+            if str(number) in entry.get("missed_function", {}):
+                functions += entry["missed_function"][str(number)]
+                messages = self._said(self._words.DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC)
+            tools = self._telling.convert_to_tool(functions, self._types, self._style)
+            told.append({"messages": messages, "tools": tools})
+        return told
+
+    def prompted(self, entry: dict[str, Any]) -> list[list[dict[str, Any]]]:
+        turns: list[list[dict[str, Any]]] = copy.deepcopy(entry["question"])
+        turns[0] = self._telling.system_prompt_pre_processing_chat_model(turns[0], entry["function"], entry["id"])
+        for number, new in entry.get("missed_function", {}).items():
+            said = self._words.DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_PROMPTING.format(functions=new)
+            turns[int(number)] = self._said(said)
+        return turns
+
+    def _said(self, text: str) -> list[dict[str, Any]]:
+        return [{"role": "user", "content": text}]
+
+
+def main() -> None:
+    """Print a JSON object for each case."""
+    teller = Teller()
+    utils = import_module("bfcl_eval.utils")
+    vars(utils)["_get_file_lock"] = lambda _: nullcontext()
+    for category in sys.argv[1:]:
+        for entry in utils.load_dataset_entry(category):
+            told = {"id": entry["id"], "native": teller.native(entry), "prompted": teller.prompted(entry)}
+            sys.stdout.write(json.dumps(told) + "\n")
+
+
+if __name__ == "__main__":
+    main()

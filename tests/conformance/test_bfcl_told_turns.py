@@ -1,0 +1,57 @@
+"""What models are told in conversations is what the official harness tells them, turn by turn."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from pytest_fcall.core import Case, Tool
+from pytest_fcall.suites.bfcl.suite import BfclSuite
+from tests.conformance.official.client import PYTHON, ROOT
+from tests.conformance.official.conversations import CATEGORIES, DATA, PACKAGES
+
+pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="the official harness is not installed: make conformance")
+
+
+@pytest.fixture(autouse=True)
+def _installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path, str(PACKAGES)])
+
+
+@pytest.mark.parametrize("category", [*CATEGORIES, "web_search_base", "web_search_no_snippet"])
+def test_messages_and_tools_are_those_of_the_harness(category: str) -> None:
+    official = told(category)
+    suite = BfclSuite()
+    both = zip(official, suite.cases(category, DATA), suite.prompted(category, DATA), strict=True)
+    for expected, native, prompted in both:
+        assert isinstance(native, Case)
+        assert isinstance(prompted, Case)
+        assert native.id == expected["id"]
+        assert [[*turn.messages] for turn in native.turns] == [turn["messages"] for turn in expected["native"]]
+        assert offered(native) == [[plain(tool) for tool in turn["tools"]] for turn in expected["native"]]
+        assert [[*turn.messages] for turn in prompted.turns] == expected["prompted"]
+
+
+def told(category: str) -> list[dict[str, Any]]:
+    command = [str(PYTHON), "-m", "tests.conformance.official.told_turns", category]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in answer.stdout.splitlines()]
+
+
+def offered(case: Case) -> list[list[dict[str, Any]]]:
+    """The tools of each turn."""
+    tools: tuple[Tool, ...] = case.tools
+    offers = []
+    for turn in case.turns:
+        tools = tools if turn.tools is None else turn.tools
+        offers.append([{"name": t.name, "description": t.description, "parameters": t.parameters} for t in tools])
+    return offers
+
+
+def plain(tool: dict[str, Any]) -> dict[str, Any]:
+    """A tool without what OpenAI's interface has no place for: the harness says what functions give back, too."""
+    return {name: value for name, value in tool["function"].items() if name != "response"}
