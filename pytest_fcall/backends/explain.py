@@ -33,7 +33,11 @@ def _prompt(old: Sequence[Message], new: Sequence[Message]) -> Iterator[str]:
         if before == after:
             continue
         role = (after or before or {}).get("role", "message")
-        if before is None or after is None:
+        if role == "assistant" and before is None:
+            yield "the conversation goes on, and was recorded up to here only"
+        elif role == "assistant" and after is None:
+            yield "a later step of the conversation was recorded, and this one was not"
+        elif before is None or after is None:
             yield f"the prompt changed: a {role} message was {'added' if before is None else 'removed'}"
         else:
             was, now = _parting(_text(before), _text(after))

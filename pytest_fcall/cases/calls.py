@@ -131,6 +131,8 @@ def _canned(found: Entries, scope: Scope) -> Canned | None:
     if given[0] == "returns":
         return Canned((fields.value(node, scope.faults),))
     results = fields.items(node, scope.faults, "`returns_each`")
+    if isinstance(node, SequenceNode) and not results:
+        scope.faults.add("wrong-value", node, "this `returns_each` is empty, so that nothing is returned")
     return Canned(tuple(fields.value(item, scope.faults) for item in results), each=True)
 
 

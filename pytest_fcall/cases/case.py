@@ -11,6 +11,7 @@ from types import MappingProxyType
 from yaml import Node
 
 from pytest_fcall.cases import fields
+from pytest_fcall.cases.answer import answer
 from pytest_fcall.cases.calls import call_patterns
 from pytest_fcall.cases.category import category_of, mode_of
 from pytest_fcall.cases.clock import clock
@@ -32,7 +33,7 @@ from pytest_fcall.cases.settings import settings
 from pytest_fcall.cases.tool_entries import pick
 from pytest_fcall.cases.toolbox import Toolbox
 from pytest_fcall.cases.wire import wire
-from pytest_fcall.core import CallPattern, Case, Condition, MatchRule, Message, Rules, Samples, Tool, Turn
+from pytest_fcall.core import CallPattern, Case, Condition, MatchRule, Message, Rules, Samples, Tool, Turn, World
 
 _CHECKS = ("expect", "answer", "state", "result")
 _SAID = ("prompt", "messages")
@@ -82,6 +83,7 @@ def read_case(
     rules = _rules(options, scope)
     check_profile(entries["expect"][1] if "expect" in entries else place, turns, rules, faults)
     world = options.world()
+    _check_state(entries["state"][0] if "state" in entries else place, turns, world, faults)
     mode = mode_of(turns, world)
     return Case(
         id=name,
@@ -168,13 +170,19 @@ def _turns(place: Node, entries: Entries, options: Options, scope: Scope) -> tup
     return tuple(turns)
 
 
+def _check_state(place: Node, turns: tuple[Turn, ...], world: World | None, faults: Faults) -> None:
+    if any(turn.state is not None for turn in turns) and not (world and world.environment):
+        message = "`state` is what became of an `environment`, and this case has none"
+        faults.add("missing-key", place, message, "such as `environment: shop.fake:make`")
+
+
 def _turn(place: Node, messages: tuple[Message, ...], found: Entries, scope: Scope, *, needs_check: bool) -> Turn:
     if needs_check and not any(name in found for name in _CHECKS):
         scope.faults.add("missing-key", place, "this case expects nothing", "give it an `expect:`")
     return Turn(
         messages=messages,
         expect=expectation(found["expect"][1], scope) if "expect" in found else None,
-        answer=pattern(found["answer"][1], scope) if "answer" in found else None,
+        answer=answer(found["answer"][1], scope) if "answer" in found else None,
         state=patterns(found["state"][1], scope, "`state`") if "state" in found else None,
         result=pattern(found["result"][1], scope) if "result" in found else None,
     )

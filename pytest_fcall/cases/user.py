@@ -22,6 +22,8 @@ def user(node: Node, scope: Scope) -> User:
                 message = f"`script` and `{name}` exclude each other"
                 faults.add("contradiction", found[name][0], message, "a script says it all")
         lines = fields.items(found["script"][1], faults, "`script`")
+        if not lines and not faults.found:
+            faults.add("wrong-value", found["script"][1], "this `script` is empty, so that nobody goes on talking")
         return User(script=tuple(fields.word(line, faults, "a line of the script") for line in lines))
     if "goal" not in found:
         if isinstance(node, MappingNode):

@@ -290,6 +290,7 @@ ASKED = Request((USER,), (WEATHER,), {"temperature": 0})
         ),
         (replace(ASKED, messages=(USER, USER)), "a user message was added"),
         (replace(ASKED, messages=()), "a user message was removed"),
+        (replace(ASKED, messages=(*ASKED.messages, {"role": "assistant"})), "was recorded up to here only"),
         (replace(ASKED, tools=()), "get_weather is gone"),
         (replace(ASKED, tools=(WEATHER, Tool("add"))), "add is new"),
         (replace(ASKED, tools=(replace(WEATHER, description="?"),)), "get_weather has another description"),

@@ -329,7 +329,7 @@ class TestSaid:
 
     def test_turns(self, tmp_path: Path) -> None:
         found = case(
-            "system: Be kind.\nturns:\n  - {user: a, expect: [{ping: , as: p, returns: 1}]}\n"
+            "system: Be kind.\nenvironment: shop:make\nturns:\n  - {user: a, expect: [{ping: , as: p, returns: 1}]}\n"
             "  - {user: b, answer: {$from: p.result}, state: {x: {$gt: 1}}, result: ok}",
             tmp_path,
         )
@@ -413,11 +413,11 @@ class TestMatrix:
         assert only.turns[0].answer == [1, Operator("gt", 2)]
 
     def test_a_number_in_quotes_is_text_where_text_is_wanted(self, tmp_path: Path) -> None:
-        text = "id: w\nmatrix: [{x: 7}]\nprompt: '{x}'\nanswer: '{x}'"
+        text = "id: w\nmatrix: [{x: 7}]\nprompt: '{x}'\nresult: '{x}'"
         (only,) = read(with_cases(text), tmp_path).entries
         assert isinstance(only, Case)
         assert only.turns[0].messages[0]["content"] == "7"
-        assert only.turns[0].answer == 7
+        assert only.turns[0].result == 7
 
     def test_names_may_stand_in_keys(self, tmp_path: Path) -> None:
         text = "id: w\nmatrix: [{tool: ping}]\nprompt: x\nexpect: [{'{tool}': {}}]"
