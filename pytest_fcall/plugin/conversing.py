@@ -105,7 +105,7 @@ class Conversing:
         from pytest_fcall.conversation.user import talk_of
 
         source = self._player(user.model, conversation.source) if user.model else conversation.source
-        return talk_of(user, self._asks(source, conversation.asker, heard), source.settings)
+        return talk_of(user, self._asks(source, conversation.asker, heard), {**source.settings})
 
     def _player(self, name: str, under_test: Source) -> Source:
         """The model that plays a user; it is asked only where the model under test may be."""

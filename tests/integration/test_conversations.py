@@ -326,3 +326,25 @@ def test_a_reply_that_cannot_be_recorded_concerns_its_own_case_only(shop: Shop) 
     result = shop.run("--fc-model=python:agent:answer")
     result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(["the reply to case 'odd' cannot be recorded: *"])
+
+
+def test_an_app_may_play_the_user(shop: Shop) -> None:
+    shop.file(
+        "player.py",
+        """
+        def play(request):
+            assert all(message["role"] != "tool" for message in request.messages)
+            return "Rome, please." if request.messages[-1]["content"] == "You said: Where?" else "DONE"
+        """,
+    )
+    shop.cases(
+        """
+        cases:
+          - id: a
+            prompt: Where?
+            user: {goal: "the weather in {Rome}", model: "python:player:play"}
+            expect: {calls: [], extra: allow}
+            answer: {$contains: Rome}
+        """
+    )
+    shop.ask().assert_outcomes(passed=1)
