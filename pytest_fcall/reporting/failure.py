@@ -50,9 +50,16 @@ def failure_text(
     top = [f"  {place_text(case.location)}asked{f' {safe_line(model)}' if model else ''}: {asked(case)}"]
     top += story
     bottom = [*_instead(calls, reply), *reasons[1:], *(f"  {safe_line(line)}" for line in since)]
-    pairs = paired(chosen(expectation_of(case), verdict.alternative), calls.calls, verdict)
+    expectation = chosen(expectation_of(case), verdict.alternative)
+    pairs = [] if _too_many(calls, verdict) else paired(expectation, calls.calls, verdict)
     middle = _comparison(pairs, _LINES - 1 - len(top) - len(bottom), width, marks)
     return "\n".join([headline, *(shorten(line, width, marks.cut) for line in (*top, *middle, *bottom))])
+
+
+def _too_many(calls: Calls, verdict: Verdict) -> bool:
+    """Whether there were so many calls that nobody looked at each."""
+    made = len(calls.calls)
+    return any((reason.kind, reason.path, reason.got) == ("wrong_count", "calls", made) for reason in verdict.reasons)
 
 
 def _comparison(pairs: Sequence[Pair], room: int, width: int, marks: Marks) -> list[str]:

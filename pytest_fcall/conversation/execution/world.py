@@ -36,11 +36,21 @@ class World:
 
     def state(self, names: Sequence[str] | None) -> dict[str, object]:
         """Read the public attributes of these names, or all."""
+        return {name: self._attribute(name) for name in (self._attributes() if names is None else names)}
+
+    def _attribute(self, name: str) -> object:
+        try:
+            return _found(self._object, name)
+        except NoSuchThing as error:
+            from pytest_fcall.schema.words import nearest
+
+            meant = nearest(name, self._attributes())
+            raise NoSuchThing(f"{error}; did you mean `{meant}`?" if meant else str(error)) from None
+
+    def _attributes(self) -> list[str]:
         if isinstance(self._object, Mapping):
-            known = [name for name, value in self._object.items() if _is_state(name, value)]
-        else:
-            known = [name for name in dir(self._object) if _is_state(name, getattr(self._object, name, None))]
-        return {name: _found(self._object, name) for name in (known if names is None else names)}
+            return [name for name, value in self._object.items() if _is_state(name, value)]
+        return [name for name in dir(self._object) if _is_state(name, getattr(self._object, name, None))]
 
     def _made(self, environment: str, setup: Mapping[str, Json]) -> object:
         if ":" in environment:

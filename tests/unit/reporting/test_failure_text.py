@@ -329,3 +329,12 @@ def test_a_flood_of_text_arguments_and_calls_takes_no_time() -> None:
     text = failure_text(case, calls, verdict, Reply(text=flood), flood)
     assert time.process_time() - started < 2
     assert len(lines(text)) == 12
+
+
+def test_nothing_is_called_right_of_calls_that_are_too_many_to_be_looked_at() -> None:
+    calls = called(*[("get_weather", {"city": "Rome"})] * 300)
+    message = "The reply makes 300 calls, too many to be judged one by one."
+    verdict = invalid(reason("wrong_count", "calls", message, got=300))
+    text = failure_text(case_of(calls_of(("get_weather", CELSIUS))), calls, verdict, Reply())
+    assert "as expected" not in text
+    assert "too many" in lines(text)[0]

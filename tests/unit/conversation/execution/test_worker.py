@@ -46,7 +46,12 @@ def test_methods_are_called_and_public_attributes_are_the_state() -> None:
 def test_only_attributes_that_are_asked_for_are_read() -> None:
     assert asyncio.run(called(behind("Shop"), state=["stock"])) == [Executed({"stock": 3})]
     assert asyncio.run(called(behind("Shop"), state=["_till"])) == [Executed(error="`_till` is no public name")]
-    assert asyncio.run(called(behind("Shop"), state=["stick"])) == [Executed(error="there is no `stick`")]
+    assert asyncio.run(called(behind("Shop"), state=["owner"])) == [Executed(error="there is no `owner`")]
+
+
+def test_an_attribute_that_is_not_there_is_named_with_the_one_that_was_probably_meant() -> None:
+    (state,) = asyncio.run(called(behind("Shop"), state=["label", "stick"]))
+    assert state == Executed(error="there is no `stick`; did you mean `stock`?")
 
 
 def test_what_a_method_raises_is_its_result() -> None:
