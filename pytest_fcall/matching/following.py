@@ -51,8 +51,8 @@ class Following:
 
     @property
     def known(self) -> Known:
-        """All calls that have a name."""
-        return self._side.known
+        """All calls that have a name; of alternatives those of one in which nothing is missing, if there is any."""
+        return min(self._sides, key=lambda side: (side.strays, not side.is_complete)).known
 
     @property
     def is_complete(self) -> bool:
@@ -62,16 +62,12 @@ class Following:
     def take(self, reply: Reply, calls: Sequence[Call]) -> list[Seen]:
         """The calls of one reply. Those before it must be answered by now."""
         seen = [side.take(calls, wire_of(reply)) for side in self._sides]
-        return seen[self._sides.index(self._side)]
+        return min(zip(self._sides, seen, strict=True), key=lambda taken: taken[0].strays)[1]
 
     def answered(self, results: Sequence[Executed]) -> None:
         """What came of the calls that were taken last."""
         for side in self._sides:
             side.answered(results)
-
-    @property
-    def _side(self) -> _Side:
-        return min(self._sides, key=lambda side: side.strays)
 
 
 class _Side:

@@ -137,3 +137,19 @@ def test_an_answer_may_have_to_say_what_was_found(tmp_path: Path, answer: str, s
     _, verdict = held(case, Model([SEARCH, said]))
     assert verdict.valid is (told is None)
     assert all((told or "") in reason.message for reason in verdict.reasons)
+
+
+def test_names_are_those_of_the_alternative_that_holds(tmp_path: Path) -> None:
+    text = """
+        turns:
+          - user: x
+            expect:
+              any_of:
+                - calls: [{search: {to: Oslo}, as: one}, {then: [{book: {flight: F7}}]}]
+                - calls: [{search: {to: Oslo}, as: two}]
+          - user: y
+            expect: no_call
+            answer: {$from: two.args.to}
+    """
+    _, verdict = held(case_of(tmp_path, text), Model([SEARCH, "Found.", "Oslo"]))
+    assert verdict.valid, verdict.reasons
