@@ -103,8 +103,10 @@ def stanza_of(case: Case, request: Request, judged: Judged) -> Stanza:
 
 def _needs_results(case: Case) -> bool:
     """Whether the verdict speaks of what calls gave."""
-    names = (call.name for turn in case.turns if turn.expect for call in turn.expect.all_calls)
-    return any(names) or any(turn.result is not None for turn in case.turns)
+    calls = (call for turn in case.turns if turn.expect for call in turn.expect.all_calls)
+    return any(call.name or call.result is not None for call in calls) or any(
+        turn.result is not None for turn in case.turns
+    )
 
 
 def standing(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 
@@ -16,11 +17,7 @@ def steps_of(transcript: Transcript) -> tuple[tuple[int, ...], ...]:
 
 def results_of(transcript: Transcript) -> tuple[Json, ...]:
     """What the calls gave; calls that were not answered come last, and have none."""
-    return tuple(
-        result.value if result.error is None else {"error": result.error}
-        for step in transcript.steps
-        for result in step.results
-    )
+    return tuple(_kept(result) for step in transcript.steps for result in step.results)
 
 
 def transcript_of(stanza: Stanza, last: Reply) -> Transcript:
@@ -37,7 +34,18 @@ def transcript_of(stanza: Stanza, last: Reply) -> Transcript:
     return Transcript(tuple(turns))
 
 
-def _executed(value: Json) -> Executed:
-    if isinstance(value, dict) and value.keys() == {"error"} and isinstance(value["error"], str):
-        return Executed(error=value["error"])
-    return Executed(value)
+def _kept(result: Executed) -> Json:
+    """An error is `{"error": …}`; a value that looks like one, or like this, is `{"value": …}`."""
+    if result.error is not None:
+        return {"error": result.error}
+    value = result.value
+    return {"value": value} if isinstance(value, Mapping) and value.keys() in ({"error"}, {"value"}) else value
+
+
+def _executed(kept: Json) -> Executed:
+    match kept:
+        case {"error": str(error), **others} if not others:
+            return Executed(error=error)
+        case {"value": value, **others} if not others:
+            return Executed(value)
+    return Executed(kept)

@@ -283,6 +283,15 @@ def test_what_a_later_turn_asks_for_anew_is_no_regression(mind: Mind) -> None:
     result.stdout.fnmatch_lines(["*the case was edited since*"])
 
 
+def test_what_is_asked_of_a_result_anew_is_no_regression(mind: Mind) -> None:
+    mind.cases("a", expect="[{get_weather: {city: Oslo}, returns: snow, result: snow}]")
+    mind.run("--fc-accept").assert_outcomes(passed=1)
+    mind.cases("a", expect="[{get_weather: {city: Oslo}, returns: snow, result: rain}]")
+    result = mind.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*the case was edited since*"])
+
+
 def test_stubs_that_hold_for_a_whole_file_leave_simple_cases_as_they_are(shop: Shop) -> None:
     shop.cases(
         f"""
