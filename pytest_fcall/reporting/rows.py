@@ -48,8 +48,8 @@ def _spots(pair: Pair) -> list[Spot]:
 
 def _wrong_row(spot: Spot, pair: Pair, marks: Marks) -> Row:
     wanted = spot.within(_patterns(pair), spot.reason.expected)
-    is_reference = isinstance(wanted, Operator) and wanted.name == "from"
-    expected = shown(spot.reason.expected if is_reference else wanted)
+    is_known = isinstance(wanted, Operator) and wanted.name == "from" and not isinstance(spot.reason.expected, Operator)
+    expected = shown(spot.reason.expected if is_known else wanted)
     got = shown(spot.within(_values(pair), spot.reason.got))
     if spot.reason.kind == "missing_argument":
         got = "(left out)"

@@ -23,7 +23,8 @@ class Stanza:
     steps: tuple[tuple[int, ...], ...] | None = None
     """Of a conversation: how many of the calls were in each reply, turn by turn."""
     results: tuple[Json, ...] | None = None
-    """What the calls gave, kept only where the case speaks of it; an error as `{"error": text}`."""
+    """What the calls gave, kept only where the case speaks of it; an error as `{"error": text}`, and a value
+    that looks like one as `{"value": value}`."""
     answer: str | None = None
     """The text of the reply, kept only where the case expects something of it."""
     samples: tuple[int, int] | None = None

@@ -338,3 +338,16 @@ def test_nothing_is_called_right_of_calls_that_are_too_many_to_be_looked_at() ->
     text = failure_text(case_of(calls_of(("get_weather", CELSIUS))), calls, verdict, Reply())
     assert "as expected" not in text
     assert "too many" in lines(text)[0]
+
+
+@pytest.mark.parametrize(
+    ("known", "shown"),
+    [("F7", '"F7"'), (Operator("from", "found.result", {"lacks": "it has no result yet"}), '$from "found.result"')],
+)
+def test_a_reference_is_shown_as_what_it_stands_for_or_as_it_is_written(known: Pattern, shown: str) -> None:
+    wrong = invalid(reason("wrong_value", "calls[0].args.flight", expected=known, got="F8"), pairs=((0, 0),))
+    expected = calls_of(("book", {"flight": Operator("from", "found.result")}))
+    text = failure_text(case_of(expected), called(("book", {"flight": "F8"})), wrong, Reply())
+    (row,) = [line for line in lines(text) if line.endswith('"F8"')]
+    assert shown in row
+    assert "lacks" not in text
