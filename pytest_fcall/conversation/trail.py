@@ -55,8 +55,12 @@ def steps_of_trail(step: Step) -> list[Step]:
         steps.append(replace(step, calls=Calls(tuple(next(calls) for _ in each.calls)), results=told))
     if not steps:
         return [step]
-    steps[-1] = replace(steps[-1], calls=replace(step.calls, calls=steps[-1].calls.calls))
-    return steps
+    *before, last = steps
+    unpaid = replace(step.reply, text="", usage=None, seconds=None)  # what the app said and took counts once
+    return [
+        *(replace(each, reply=unpaid) for each in before),
+        replace(last, calls=replace(step.calls, calls=last.calls.calls)),
+    ]
 
 
 def after_trail(step: Step) -> list[Message]:

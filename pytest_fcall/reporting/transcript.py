@@ -50,7 +50,7 @@ def _turn(held: Held, wrong: frozenset[int], marks: Marks, limit: int) -> Iterat
             mark = marks.wrong if made in wrong else " "
             yield f"  {mark} {_call(call, limit)}{_result(result, limit)}"
             made += 1
-        if not step.calls.calls and (text := step.reply.text.strip()):
+        if (not step.calls.calls or step.reply.trail) and (text := step.reply.text.strip()):
             yield f"  model: {safe_line(text[:limit])}"
 
 

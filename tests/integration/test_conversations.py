@@ -357,3 +357,28 @@ def test_an_app_may_play_the_user(shop: Shop) -> None:
         """
     )
     shop.ask().assert_outcomes(passed=1)
+
+
+def test_what_an_app_says_at_last_is_shown_after_its_calls(shop: Shop) -> None:
+    shop.file(
+        "agent.py",
+        """
+        def answer(request):
+            call = {"id": "a", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
+            return [
+                *request.messages,
+                {"role": "assistant", "content": None, "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": "a", "content": "snow"},
+                {"role": "assistant", "content": "It is sunny."},
+            ]
+        """,
+    )
+    shop.cases(
+        """
+        cases:
+          - {id: a, prompt: x, stubs: {get_weather: 1}, expect: [{get_weather: {city: Oslo}}], answer: {$contains: snow}}
+        """
+    )
+    result = shop.run("--fc-model=python:agent:answer")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*get_weather(city: *Oslo*snow*", "  model: It is sunny."])

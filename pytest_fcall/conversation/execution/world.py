@@ -54,7 +54,12 @@ class World:
 
     def _made(self, environment: str, setup: Mapping[str, Json]) -> object:
         if ":" in environment:
-            return self._finished(_imported(environment)(**setup))
+            made = self._finished(_imported(environment)(**setup))
+            if made is None:
+                raise NoSuchThing(
+                    "it gave nothing that could answer calls: return an object, or a mapping of functions"
+                )
+            return made
         contents = Contents(importlib.import_module(environment))
         for name, value in setup.items():
             if name not in contents or callable(contents[name]):

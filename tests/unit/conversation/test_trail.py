@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pytest_fcall.backends.answers import reply_of
-from pytest_fcall.core import Executed, Json, Message
+from pytest_fcall.core import Executed, Json, Message, Usage
 from tests.unit.conversation.holding import Model, case_of, held
 
 ASKED: Message = {"role": "user", "content": "Book the cheapest flight to Oslo."}
@@ -76,6 +77,12 @@ def test_a_trail_is_read_step_by_step_in_every_form(tmp_path: Path, form: str) -
     transcript, verdict = held(case_of(tmp_path, TEXT), Model([reply_of(trail, [ASKED])]))
     assert verdict.valid, verdict.reasons
     assert transcript.turns[0].results == (Executed(FLIGHTS), Executed("booked"))
+
+
+def test_what_an_app_took_counts_once_however_many_steps_it_made(tmp_path: Path) -> None:
+    reply = replace(reply_of([ASKED, *TRAILS["OpenAI"]], [ASKED]), usage=Usage(20, 10), seconds=2.5)
+    steps = held(case_of(tmp_path, TEXT), Model([reply]))[0].steps
+    assert [(step.reply.usage, step.reply.seconds) for step in steps] == [(None, None), (Usage(20, 10), 2.5)]
 
 
 def results_of(tmp_path: Path, *messages: Message) -> tuple[Executed, ...]:

@@ -91,6 +91,7 @@ def test_each_worker_has_a_world_of_its_own() -> None:
         (f"{WORLD}:broken", {}, f"RuntimeError: no shop today ({WORLD.replace('.', '/')}.py, line "),
         (f"{WORLD}:Shop", {"zone": 1}, "TypeError: Shop.__init__() got an unexpected keyword argument 'zone'"),
         (f"{WORLD}:shops", {}, "NoSuchThing: there is no `shops`"),
+        (f"{WORLD}:nothing", {}, "NoSuchThing: it gave nothing that could answer calls"),
         (f"{WORLD}:_awaited", {}, "NoSuchThing: `_awaited` is no public name"),
         ("no_such_module_at_all:make", {}, "ModuleNotFoundError: No module named 'no_such_module_at_all'"),
         (f"{WORLD}:ever", {}, "it took longer than 1 s and was ended"),

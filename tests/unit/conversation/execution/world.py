@@ -136,3 +136,7 @@ def random_numbers() -> int:
 def ever() -> None:
     while True:
         pass
+
+
+def nothing() -> None:
+    """A factory in which the `return` was forgotten."""
