@@ -376,7 +376,7 @@ def test_what_an_app_says_at_last_is_shown_after_its_calls(shop: Shop) -> None:
     shop.cases(
         """
         cases:
-          - {id: a, prompt: x, stubs: {get_weather: 1}, expect: [{get_weather: {city: Oslo}}], answer: {$contains: snow}}
+          - {id: a, prompt: x, expect: [{get_weather: {city: Oslo}, returns: 1}], answer: {$contains: snow}}
         """
     )
     result = shop.run("--fc-model=python:agent:answer")
