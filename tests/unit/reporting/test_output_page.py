@@ -19,6 +19,7 @@ from pytest_fcall.reporting import (
     header_lines,
     summary_lines,
 )
+from pytest_fcall.reporting.confusion import confusion_lines, mixed_up
 from pytest_fcall.reporting.results import Result, Results
 
 PAGE = Path(__file__).parents[3] / "docs/explanation/output.md"
@@ -134,6 +135,14 @@ def run(failures: bool) -> Results:
     )
 
 
+def mistaken() -> list[Result]:
+    """Calls of three tools, two of which are taken for each other."""
+    change, cancel = "change_booking", "cancel_booking"
+    pairs = {(change, change): 7, (change, cancel): 6, (change, ""): 1, (cancel, change): 1, (cancel, cancel): 9}
+    pairs |= {("search", "search"): 4, ("search", ""): 2, ("", "search"): 2}
+    return [Result("a", "a", MODEL, "failed", called=tuple(pair for pair, n in pairs.items() for _ in range(n)))]
+
+
 def unequal() -> str:
     made = [Call("get_weather", {"city": "Oslo", "days": True}), Call("get_time", {"zone": "CET"})]
     written = [Call("get_weather", {"city": "Oslo", "days": 1})]
@@ -149,6 +158,8 @@ SAMPLES: list[Callable[[], str]] = [
     fault,
     lambda: "\n".join(summary_lines(run(failures=False), WIDTH)),
     lambda: "\n".join(summary_lines(run(failures=True), WIDTH)),
+    lambda: "\n".join(mixed_up(mistaken(), WIDTH)),
+    lambda: "\n".join(confusion_lines(mistaken(), WIDTH)),
     unequal,
 ]
 
