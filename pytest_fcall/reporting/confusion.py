@@ -40,9 +40,12 @@ def confusion(results: Iterable[Result]) -> Counter[tuple[str, str]]:
 def mixed_up(results: Sequence[Result], width: int = 100) -> list[str]:
     """The tools that were called in the place of others, in words, the most frequent first."""
     counts = confusion(results)
-    wrong = [(pair, number) for pair, number in counts.most_common() if all(pair) and pair[0] != pair[1]]
+    wrong: dict[tuple[str, str], int] = {}
+    for (expected, called), number in counts.most_common():
+        if expected and called and expected != called and (called, expected) not in wrong:
+            wrong[expected, called] = number
     lines = []
-    for (expected, called), number in wrong[:_PAIRS]:
+    for (expected, called), number in [*wrong.items()][:_PAIRS]:
         of = sum(each for pair, each in counts.items() if pair[0] == expected)
         back = f"; the other way round {counts[called, expected]:,}" if counts[called, expected] else ""
         lines.append(head(f"mixed up: {instead(expected, called)}, {number:,} of {of:,} times{back}", width))
@@ -67,7 +70,7 @@ def confusion_lines(results: Sequence[Result], width: int = 100) -> list[str]:
 
 def instead(expected: str, called: str) -> str:
     """A tool called in the place of another, in words."""
-    return f"`{safe_line(called)}` called where `{safe_line(expected)}` was expected"
+    return f"`{safe_line(called)}` called for `{safe_line(expected)}`"
 
 
 def _figure(number: int) -> str:

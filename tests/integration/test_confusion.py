@@ -21,7 +21,7 @@ def write(shop: Shop, *pairs: tuple[str, str]) -> None:
 def test_tools_that_are_mixed_up_are_told_and_shown(shop: Shop) -> None:
     write(shop, ("book", "cancel"), ("book", "book"), ("search", "search"))
     brief = shop.ask()
-    brief.stdout.fnmatch_lines(["mixed up: `cancel` called where `book` was expected, 1 of 2 times"])
+    brief.stdout.fnmatch_lines(["mixed up: `cancel` called for `book`, 1 of 2 times"])
     brief.stdout.no_fnmatch_line("expected \\ called*")
     shop.ask("-v").stdout.fnmatch_lines(["expected \\ called  book  cancel*", "book                  1       1"])
 
@@ -33,11 +33,11 @@ def test_two_runs_are_compared_by_what_they_mix_up(shop: Shop) -> None:
     write(shop, ("book", "cancel"), ("book", "book"))
     shop.ask()
     said = fcall(shop.pytester.path, "compare").stdout
-    assert "mixed up: `cancel` called where `book` was expected, 0 times before, 1 now\n" in said
+    assert "mixed up: `cancel` called for `book`, 0 times before, 1 now\n" in said
 
 
 def test_what_is_mixed_up_in_a_conversation_counts(shop: Shop) -> None:
     called = json.dumps([{"name": "cancel", "arguments": {}}])
     turns = f"- {{user: '{called}', expect: [{{book: {{}}}}]}}\n      - user: x\n"
     shop.file("cases/talk.fc.yaml", f"{TOOLS}cases:\n  - id: talk\n    turns:\n      {turns}")
-    shop.ask().stdout.fnmatch_lines(["mixed up: `cancel` called where `book` was expected, 1 of 1 times"])
+    shop.ask().stdout.fnmatch_lines(["mixed up: `cancel` called for `book`, 1 of 1 times"])

@@ -52,8 +52,7 @@ RESULTS = [
 
 def test_pairs_that_are_mixed_up_are_told_in_words() -> None:
     assert mixed_up(RESULTS, 200) == [
-        "mixed up: `cancel` called where `book` was expected, 3 of 5 times; the other way round 1",
-        "mixed up: `book` called where `cancel` was expected, 1 of 1 times; the other way round 3",
+        "mixed up: `cancel` called for `book`, 3 of 5 times; the other way round 1",
     ]
 
 
