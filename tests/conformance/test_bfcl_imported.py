@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from pytest_fcall.cases import Extensions, read_case_file
 from pytest_fcall.core import Case, RawCall, Reply
 from pytest_fcall.decoding import DECODERS, decode
 from pytest_fcall.matching import judge
+from tests.conformance.conftest import is_thorough
 from tests.conformance.corpus import CASES, VERDICTS, rows, write_cases
 from tests.integration.command import fcall
 
@@ -42,10 +44,13 @@ def test_all_cases_that_can_be_said_are_there(imported: Mapping[str, Case]) -> N
     assert imported.keys() == {row["id"] for row in rows(CASES)} - LEFT_OUT
 
 
-def test_imported_cases_judge_as_the_official_checker_does(imported: Mapping[str, Case]) -> None:
-    told = [row for row in rows(VERDICTS) if row["id"] in imported and is_plain(row)]
+def test_imported_cases_judge_as_the_official_checker_does(
+    imported: Mapping[str, Case], pytestconfig: pytest.Config
+) -> None:
+    every = 1 if is_thorough(pytestconfig) else 5
+    told = [row for row in islice(rows(VERDICTS), 0, None, every) if row["id"] in imported and is_plain(row)]
     wrong = {(row["model"], row["id"]) for row in told if valid(imported[row["id"]], row) is not row["valid"]}
-    assert len(told) > 30_000
+    assert len(told) > 30_000 / every
     assert {id_ for _, id_ in wrong} <= NAMELESS
 
 

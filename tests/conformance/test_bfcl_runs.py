@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conformance.conftest import is_thorough
 from tests.conformance.corpus import CASES, write_exam
 from tests.integration.command import python
 
@@ -17,7 +18,10 @@ MODELS = ("openai_gpt-oss-120b@v0.10.2", "firefunction-v2-FC", "gpt-4o-2024-08-0
 pytestmark = pytest.mark.skipif(not CASES.is_file(), reason="FCALL_CORPUS names no folder with the corpus of answers")
 
 
-@pytest.mark.parametrize("model", MODELS)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    metafunc.parametrize("model", MODELS if is_thorough(metafunc.config) else MODELS[:1])
+
+
 def test_a_run_gives_the_official_verdicts_and_accuracies(tmp_path: Path, model: str) -> None:
     answered = write_exam(tmp_path, model)
     done = python(tmp_path, "-m", "pytest", "-q", "--tb=no", "-p", "no:randomly", "--fc-model=python:conftest:answer")

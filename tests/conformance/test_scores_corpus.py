@@ -43,11 +43,17 @@ def test_every_score_is_that_of_the_original_evaluator(name: str, files: list[st
     assert all(same == compared != "0" for same, compared in counts)
 
 
+@pytest.fixture(scope="module")
+def apibench() -> CompletedProcess[str]:
+    """All answers, judged and added up."""
+    shown = ("--api-db", "native/apibench/api", "--compare", "--totals")
+    return fcall(CORPUS, "score", "--format", "apibench", *shown, "apibench_verdicts.jsonl.gz")
+
+
 @pytest.mark.skipif(found_parser() is None, reason="the original's parser is not in this environment")
-def test_every_answer_to_apibench_is_judged_as_by_the_original_script() -> None:
-    done = apibench("--compare")
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"^verdict: (\S+) of \1 as the rows have it$", done.stderr, re.MULTILINE)
+def test_every_answer_to_apibench_is_judged_as_by_the_original_script(apibench: CompletedProcess[str]) -> None:
+    assert apibench.returncode == 0, apibench.stderr
+    assert re.search(r"^verdict: (\S+) of \1 as the rows have it$", apibench.stderr, re.MULTILINE)
 
 
 def test_the_parser_of_today_differs_in_less_than_one_answer_of_a_hundred() -> None:
@@ -59,14 +65,9 @@ def test_the_parser_of_today_differs_in_less_than_one_answer_of_a_hundred() -> N
     assert len(rows) * 0.99 < same <= len(rows)
 
 
-def test_totals_of_apibench_are_close_to_those_of_all_rows() -> None:
+def test_totals_of_apibench_are_close_to_those_of_all_rows(apibench: CompletedProcess[str]) -> None:
     """The rows are half of all, so the shares are not quite the same."""
-    found = dict(re.findall(r"^(\w+ \w+): \S+ rows, ([\d.]+)% correct", apibench("--totals").stderr, re.MULTILINE))
+    found = dict(re.findall(r"^(\w+ \w+): \S+ rows, ([\d.]+)% correct", apibench.stderr, re.MULTILINE))
     for name, total in json.loads((CORPUS / "apibench_totals.json").read_text()).items():
         share = 100 * total["correct"] / total["n"]
         assert float(found[name.replace("T ", "T_")]) == pytest.approx(share, abs=6), name
-
-
-def apibench(*options: str) -> CompletedProcess[str]:
-    rows = "apibench_verdicts.jsonl.gz"
-    return fcall(CORPUS, "score", "--format", "apibench", "--api-db", "native/apibench/api", *options, rows)

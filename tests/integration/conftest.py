@@ -5,13 +5,9 @@ from collections.abc import Iterator
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-import numpy as np  # noqa: F401
 import pytest
 
-# Each run inside a test forgets the modules that it imported; these are kept, for speed, and NumPy loads only once.
-import pytest_fcall.plugin.asserting
-import pytest_fcall.plugin.gathering
-import pytest_fcall.plugin.running  # noqa: F401
+import tests.integration.kept  # noqa: F401
 from tests.servers import Server
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.statistics import Exam, alarms
 
 
-@pytest.mark.parametrize(("exam", "runs"), [(Exam(), 10_000), (Exam(cases=50, samples=5), 1_000)])
+@pytest.mark.parametrize(("exam", "runs"), [(Exam(), 3_000), (Exam(cases=50, samples=5), 1_000)])
 def test_where_nothing_changed_false_alarms_are_as_rare_as_promised(exam: Exam, runs: int) -> None:
     chance = sqrt(0.05 * 0.95 / runs)
     assert 0.01 < alarms(exam, runs) <= 0.05 + 3 * chance
