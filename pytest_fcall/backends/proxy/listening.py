@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import select
 import socket
 from collections.abc import Callable, Coroutine
+from selectors import EVENT_READ, DefaultSelector
 from threading import Thread
 from typing import TypeAlias
 
@@ -37,7 +37,10 @@ class Listening:
             each.close()
 
     def _run(self) -> None:
-        ready, _, _ = select.select([self._socket, self._stopping], [], [])
+        with DefaultSelector() as selector:  # `select` itself knows no descriptor above 1,023
+            for each in (self._socket, self._stopping):
+                selector.register(each, EVENT_READ)
+            ready = [key.fileobj for key, _ in selector.select()]
         if self._socket in ready:
             self.met = True
             asyncio.run(self._serve(self._socket, self._told()))
