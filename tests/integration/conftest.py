@@ -69,7 +69,9 @@ class Shop:
         return name
 
     def run(self, *args: str) -> pytest.RunResult:
-        return self.pytester.runpytest(*QUIET, *args)
+        # It leaves a thread and a socket behind in each run, which are many in the end.
+        reruns = any(arg.startswith("--reruns") for arg in args)
+        return self.pytester.runpytest(*QUIET, *([] if reruns else ["-p", "no:rerunfailures"]), *args)
 
     def ask(self, *args: str) -> pytest.RunResult:
         """Run with the echo as the model."""

@@ -51,7 +51,8 @@ SUITE = ("--fc-suite=bfcl:multi_turn", "--fc-suite-path=bfcl_eval")
 
 
 @pytest.fixture
-def desk(shop: Shop) -> Shop:
+def desk(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    monkeypatch.delenv("CI", raising=False)
     shop.file("desk.py", APP)
     shop.file("pytest.ini", "[pytest]\npythonpath = .\n")
     rows = {

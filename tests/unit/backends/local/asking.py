@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
 
 from pytest_fcall.backends.local.backend import LocalBackend
 from pytest_fcall.backends.local.order import Order
@@ -62,6 +62,8 @@ class Watched:
         if self._file is None:
             return True
         try:
-            return bool(select.select([self._file], [], [], 60)[0])
+            with DefaultSelector() as selector:
+                selector.register(self._file, EVENT_READ)
+                return bool(selector.select(60))
         finally:
             os.close(self._file)
