@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import pytest
@@ -39,10 +38,9 @@ def answers() -> Iterator[dict[str, Any]]:
         yield from map(json.loads, stream)
 
 
-def test_all_questions_are_read_in_no_time() -> None:
-    start = process_time()
+@pytest.mark.timeout(60)
+def test_all_questions_are_read() -> None:
     found = [case for case in ApiBenchSuite().cases("", NATIVE) if isinstance(case, Case)]
-    assert process_time() - start < 1
     assert len({case.id for case in found}) == len(found) == sum(COUNTS.values())
 
 

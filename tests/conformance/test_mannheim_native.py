@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import pytest
@@ -64,10 +63,9 @@ def judged(case: Case, reply: str, calls: list[Call], profile: Profile) -> bool:
     return own.judge(own, Reply(reply), Calls(tuple(calls))).valid
 
 
-def test_all_questions_are_read_in_no_time(cases: dict[str, Case]) -> None:
-    start = process_time()
+@pytest.mark.timeout(60)
+def test_all_questions_are_read(cases: dict[str, Case]) -> None:
     found = list(MannheimSuite().cases("", NATIVE))
-    assert process_time() - start < 1
     assert all(isinstance(case, Case) for case in found)
     assert len(cases) == len(found) == sum(SIZES.values())
 

@@ -210,16 +210,13 @@ def test_own_patterns_are_masked(tmp_path: Path) -> None:
     assert "I am masked-1." in text
 
 
+@pytest.mark.timeout(60)
 def test_ten_thousand_lines_take_seconds(tmp_path: Path) -> None:
-    from time import perf_counter
-
     rows = (
         chat_log([user(f"What is the weather in Town{n}, ask ana{n}@x.org?")], calling(chat_call({"city": f"Town{n}"})))
         for n in range(10_000)
     )
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    start = perf_counter()
     done = fcall(tmp_path, "import", "log.jsonl", "--out", "mine")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("1000 cases") == 10
-    assert perf_counter() - start < 60

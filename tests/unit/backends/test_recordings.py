@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -266,11 +265,10 @@ def test_no_file_makes_a_traceback(content: bytes) -> None:
         read_recordings(path, MODEL)
 
 
-def test_ten_thousand_replies_are_read_in_under_a_second(path: Path) -> None:
+@pytest.mark.timeout(60)
+def test_ten_thousand_replies_are_read(path: Path) -> None:
     write_recordings(path, MODEL, [recorded(f"case{n}", f"Weather in town {n}?") for n in range(10_000)])
-    start = time.process_time()
     assert len(read_recordings(path, MODEL).entries) == 10_000
-    assert time.process_time() - start < 1
 
 
 USER: dict[str, Json] = {"role": "user", "content": "Weather in Paris?"}
