@@ -79,8 +79,8 @@ $(READY): pyproject.toml
 
 $(APIBENCH)/.ready: pytest_fcall/suites/apibench/parsers.py
 	mkdir -p $(APIBENCH)
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(APIBENCH) tree-sitter==0.20.1 tree-sitter-languages==1.9.1
-	touch $@
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(APIBENCH) tree-sitter==0.20.1 tree-sitter-languages==1.9.1 \
+		&& touch $@ || echo "the original's parser of APIBench cannot be had here: its tests are skipped"
 
 $(OFFICIAL)/.ready: tests/conformance/official/requirements.txt
 	$(PYTHON) -m venv $(OFFICIAL)

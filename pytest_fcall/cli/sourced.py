@@ -1,4 +1,4 @@
-"""Case files whose tools come from MCP servers and addresses."""
+"""Case files one after the other, and those whose tools come from MCP servers and addresses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_fcall.cases import UnreadableFile, tool_sources
+from pytest_fcall.cases import CaseFile, UnreadableFile, read_case_file, tool_sources
 from pytest_fcall.cli.project import Project
 from pytest_fcall.core import Fault, Json
 from pytest_fcall.reporting import fault_text, safe
@@ -33,6 +33,20 @@ class Problems:
         """Print them all."""
         for text in self.told:
             print(text, file=sys.stderr)
+
+
+def read_files(project: Project, problems: Problems) -> Iterator[CaseFile]:
+    """All case files that can be read; what is wrong with them is noted."""
+    for path in project.files:
+        try:
+            found = read_case_file(path, root=project.root)
+        except UnreadableFile as unreadable:
+            if project.means_cases(path, unreadable.fault):
+                problems.fault(unreadable.fault, project)
+            continue
+        for fault in found.faults:
+            problems.fault(fault, project)
+        yield found
 
 
 def sourced_files(project: Project, problems: Problems) -> Iterator[tuple[Path, Sequence[Mapping[str, Json]]]]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_fcall.cases import UnreadableFile, read_case_file
 from pytest_fcall.cases.coverage import Coverage, Path, coverage
 from pytest_fcall.cli.counting import count
 from pytest_fcall.cli.project import Project
-from pytest_fcall.cli.sourced import Problems
+from pytest_fcall.cli.sourced import Problems, read_files
 from pytest_fcall.core import Case
 from pytest_fcall.reporting import safe_line
 
@@ -16,7 +15,8 @@ from pytest_fcall.reporting import safe_line
 def show_coverage(project: Project) -> int:
     """Tell of each tool what is not named; 1 where something is not, or a file cannot be read."""
     problems = Problems()
-    found = coverage(_cases(project, problems))
+    files = read_files(project, problems)
+    found = coverage(case for file in files for case in file.entries if isinstance(case, Case))
     for each in found:
         for line in _lines(each):
             print(safe_line(line))
@@ -24,19 +24,6 @@ def show_coverage(project: Project) -> int:
         print(line)
     problems.tell()
     return 1 if problems.told or any(not each.cases or each.arguments_left or each.values_left for each in found) else 0
-
-
-def _cases(project: Project, problems: Problems) -> Iterator[Case]:
-    for path in project.files:
-        try:
-            read = read_case_file(path, root=project.root)
-        except UnreadableFile as unreadable:
-            if project.means_cases(path, unreadable.fault):
-                problems.fault(unreadable.fault, project)
-            continue
-        for fault in read.faults:
-            problems.fault(fault, project)
-        yield from (case for case in read.entries if isinstance(case, Case))
 
 
 def _lines(found: Coverage) -> Iterator[str]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from pytest_fcall.cases import UnreadableFile, read_case_file
 from pytest_fcall.cli.counting import count
 from pytest_fcall.cli.project import Project
-from pytest_fcall.cli.sourced import Problems
+from pytest_fcall.cli.sourced import Problems, read_files
 from pytest_fcall.core import Case, Json, Tool
 from pytest_fcall.reporting import safe_line
 
@@ -16,17 +15,9 @@ from pytest_fcall.reporting import safe_line
 def list_tools(project: Project) -> int:
     """Show the tools of each file; 1 where a file, or a case of it, cannot be read."""
     problems = Problems()
-    for path in project.files:
-        try:
-            found = read_case_file(path, root=project.root)
-        except UnreadableFile as unreadable:
-            if project.means_cases(path, unreadable.fault):
-                problems.fault(unreadable.fault, project)
-            continue
-        for fault in found.faults:
-            problems.fault(fault, project)
+    for found in read_files(project, problems):
         tools = {tool.name: tool for case in found.entries if isinstance(case, Case) for tool in case.tools}
-        print(f"{safe_line(project.shown(path))}: {count(len(tools), 'tool')}")
+        print(f"{safe_line(project.shown(found.path))}: {count(len(tools), 'tool')}")
         for tool in tools.values():
             for line in _lines(tool):
                 print(safe_line(line))

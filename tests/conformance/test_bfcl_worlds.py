@@ -16,20 +16,11 @@ import pytest
 from pytest_fcall.conversation.environments import EnvironmentGround, open_environment
 from pytest_fcall.conversation.execution.limits import Limits
 from pytest_fcall.core import Executed, Json, Tool, World
+from pytest_fcall.suites.bfcl.multi_turn.documents import FILES
 from tests.conformance.official.client import PYTHON, ROOT
 
 PACKAGES = next((ROOT / ".venv-official").glob("lib/python3*/site-packages"), Path())
 DATA = PACKAGES / "bfcl_eval" / "data"
-DOCUMENTS = {
-    "GorillaFileSystem": "gorilla_file_system",
-    "MathAPI": "math_api",
-    "MessageAPI": "message_api",
-    "TwitterAPI": "posting_api",
-    "TicketAPI": "ticket_api",
-    "TradingBot": "trading_bot",
-    "TravelAPI": "travel_booking",
-    "VehicleControlAPI": "vehicle_control",
-}
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="`make conformance` makes the official environment")
 GROUND = EnvironmentGround(ROOT, ROOT, Limits(result=1 << 24))
 
@@ -57,7 +48,7 @@ def arguments_of(call: str, order: dict[str, list[str]]) -> tuple[str, dict[str,
 
 
 def orders(classes: list[str]) -> dict[str, list[str]]:
-    documents = [DATA / "multi_turn_func_doc" / f"{DOCUMENTS[name]}.json" for name in classes]
+    documents = [DATA / "multi_turn_func_doc" / f"{FILES[name]}.json" for name in classes]
     return {tool["name"]: list(tool["parameters"]["properties"]) for document in documents for tool in lines(document)}
 
 

@@ -210,7 +210,7 @@ def test_an_environment_that_cannot_be_made_is_an_error_in_words(shop: Shop) -> 
     )
     result = shop.ask()
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*no_such_module*"])
+    result.stdout.fnmatch_lines(["*no_such_module*; modules are looked for in *"])
     result.stdout.no_fnmatch_line("*Traceback*")
 
 

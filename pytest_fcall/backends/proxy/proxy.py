@@ -16,6 +16,7 @@ from pytest_fcall.backends.dispatch.arrivals import Arrivals
 from pytest_fcall.backends.proxy.app_run import AppRun, Taken
 from pytest_fcall.backends.proxy.asked import STREAM, read_asked
 from pytest_fcall.backends.proxy.runs import Runs, Untied
+from pytest_fcall.backends.proxy.serving import served
 from pytest_fcall.backends.proxy.upstream import new_session, passed_on
 from pytest_fcall.backends.secrets import public
 from pytest_fcall.backends.store import Kept, StoreError
@@ -41,19 +42,12 @@ class Proxy:
 
     async def serve(self, listening: socket, end: Coroutine[None, None, object]) -> None:
         """Serve a socket until `end`."""
-        from aiohttp import web
-
         self._arrivals: Arrivals[Kept] = Arrivals(self._keep, _GATHERING)
         async with new_session() as self._session:
-            application = web.Application(client_max_size=0)
-            application.router.add_route("*", "/{token}/{variable}/{rest:.*}", self._answer)
-            runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
-            await runner.setup()
             try:
-                await web.SockSite(runner, listening, backlog=1024).start()
-                await end
+                async with served(listening, "/{token}/{variable}/{rest:.*}", self._answer):
+                    await end
             finally:
-                await runner.cleanup()
                 self._arrivals.hand_on_all()
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from pytest_fcall.backends.proxy.announcing import announced
 from pytest_fcall.backends.proxy.proxy import UNKNOWN
+from pytest_fcall.backends.proxy.serving import served
 from pytest_fcall.backends.proxy.upstream import new_session, relayed
 
 if TYPE_CHECKING:
@@ -29,18 +30,9 @@ class Relay:
 
     async def serve(self, listening: socket, end: Coroutine[None, None, object]) -> None:
         """Serve a socket until `end`."""
-        from aiohttp import web
-
-        async with new_session() as self._session:
-            application = web.Application(client_max_size=0)
-            application.router.add_route("*", f"/{self._token}/{{variable}}/{{rest:.*}}", self._answer)
-            runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
-            await runner.setup()
-            try:
-                await web.SockSite(runner, listening, backlog=1024).start()
-                await end
-            finally:
-                await runner.cleanup()
+        path = f"/{self._token}/{{variable}}/{{rest:.*}}"
+        async with new_session() as self._session, served(listening, path, self._answer):
+            await end
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         from aiohttp import ClientConnectorError, ClientError, web

@@ -29,6 +29,7 @@ _PATIENCE = 5.0
 """Seconds for the kernel to end a process that it was told to end."""
 _OVERHEAD = 100_000
 """Bytes of a line beside the result; an error is told in no more than that, too."""
+_NOT_FOUND = "ModuleNotFoundError"
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from pytest_fcall.conversation.execution.child import main; main()"
@@ -81,7 +82,8 @@ class Worker:
             raise
         if made.error is not None:
             await worker.close()
-            raise WorldFailed(f"{behind.environment or 'the functions'}: {made.error}")
+            hint = f"; modules are looked for in {behind.root} first" if made.error.startswith(_NOT_FOUND) else ""
+            raise WorldFailed(f"{behind.environment or 'the functions'}: {made.error}{hint}")
         worker.walls = tuple(map(str, made.value)) if isinstance(made.value, list) else ()
         return worker
 

@@ -13,7 +13,7 @@ from pytest_fcall.suites.json_lines import BrokenFile, BrokenRow, lines, opened,
 
 Document: TypeAlias = Mapping[str, Json]
 
-_FILES: Final[Mapping[str, str]] = MappingProxyType(
+FILES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "GorillaFileSystem": "gorilla_file_system",
         "MathAPI": "math_api",
@@ -45,10 +45,10 @@ class Documents:
         return [[*documents(offered, "python")], *later]
 
     def _of_class(self, name: str) -> Sequence[Document]:
-        if name not in _FILES:
-            raise BrokenRow(f"there is no class {name!r:.80}: there is {', '.join(_FILES)}")
+        if name not in FILES:
+            raise BrokenRow(f"there is no class {name!r:.80}: there is {', '.join(FILES)}")
         if name not in self._known:
-            self._known[name] = list(_read(self._folder / f"{_FILES[name]}.json"))
+            self._known[name] = list(_read(self._folder / f"{FILES[name]}.json"))
         return self._known[name]
 
 
