@@ -66,7 +66,8 @@ class Decoder(Protocol):
 class Suite(Protocol):
     """A public benchmark in its native format.
 
-    A suite may have more methods, which are looked for by name: `about`, `figures`, `scores` and `averages`, below.
+    A suite may have more methods, which are looked for by name: `about`, `figures`, `scores`, `averages` and
+    `figure_names`, below.
     """
 
     def cases(self, part: str, path: Path | None) -> Iterable[Case | FaultyCase]:
@@ -110,11 +111,21 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A score that a suite works out of its categories."""
+    """A score that a suite works out of its categories, or of the scores of its cases."""
 
     name: str
+    """One word, by which gates bound it."""
     share: float | None
     """From 0 to 1; None where cases are missing that it is made of."""
+    of: str = ""
+    """The category or the tag that it is about, where there are several of one name."""
+    note: str = ""
+    """What people must know who read it."""
+
+    @property
+    def title(self) -> str:
+        """Its name as gates write it: `success[booking]`."""
+        return f"{self.name}[{self.of}]" if self.of else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +151,17 @@ def figures_of(suite: Suite, tallies: Mapping[str, tuple[int, int]]) -> Sequence
     return figures(tallies) if figures else ()
 
 
-def figure_of(name: str, tallies: Iterable[tuple[int, int]]) -> Figure:
+def figure_of(name: str, tallies: Iterable[tuple[int, int]], of: str = "") -> Figure:
     """The share of right answers in several categories together."""
     counted = list(tallies)
     asked = sum(number for _, number in counted)
-    return Figure(name, sum(right for right, _ in counted) / asked if asked else None)
+    return Figure(name, sum(right for right, _ in counted) / asked if asked else None, of)
+
+
+def figure_names_of(suite: Suite) -> Sequence[str]:
+    """The names of all its figures and averages, if it has a method `figure_names()`: gates know these."""
+    names: Callable[[], Sequence[str]] | None = getattr(suite, "figure_names", None)
+    return names() if names else ()
 
 
 def scores_of_suite(suite: Suite, case: Case) -> Mapping[str, Sequence[str]]:

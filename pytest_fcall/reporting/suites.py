@@ -11,10 +11,14 @@ from pytest_fcall.reporting.table import table_lines
 
 def suite_lines(suite: str, scores: Mapping[str, Sequence[Figure]], width: int = 100) -> list[str]:
     """A table of a suite's scores, a column a model; none where it has no scores of its own."""
-    names = dict.fromkeys(figure.name for figures in scores.values() for figure in figures)
-    told = {model: {figure.name: figure.share for figure in figures} for model, figures in scores.items()}
-    rows = [[safe_line(name), *(_percent(told[model].get(name)) for model in told)] for name in names]
+    titles = dict.fromkeys(_title(figure) for figures in scores.values() for figure in figures)
+    told = {model: {_title(figure): figure.share for figure in figures} for model, figures in scores.items()}
+    rows = [[safe_line(title), *(_percent(told[model].get(title)) for model in told)] for title in titles]
     return table_lines([safe_line(suite), *map(safe_line, told)], rows, texts=1, width=width) if rows else []
+
+
+def _title(figure: Figure) -> str:
+    return f"{figure.title} ({figure.note})" if figure.note else figure.title
 
 
 def _percent(share: float | None) -> str:

@@ -175,7 +175,7 @@ def test_the_scores_of_the_leaderboard_stand_in_the_summary(sea: Shop, workers: 
     result.stdout.fnmatch_lines(
         [
             "bfcl * python:sailor:native  python:sailor:landlubber",
-            "non-live AST * -   * -",
+            "non_live_ast * -   * -",
             "overall (not asked: wrong) * 5.83 % * 0.21 %",
         ]
     )

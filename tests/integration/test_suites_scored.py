@@ -90,7 +90,7 @@ def test_questions_over_tables_are_conversations_with_three_accuracies(fans: Sho
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*all right in music_single *50.00 %*",
+            "*all_right[[]music_single[]] *50.00 %*",
             "*mannheim *function_accuracy *2  1.0000*",
             "*parameter_accuracy *2  1.0000*",
             "*answer_accuracy *2  0.5000*",
@@ -171,4 +171,4 @@ def test_scores_of_data_sets_are_averaged_by_their_sizes(tasks: Shop) -> None:
     tasks.file("sets/seq_sgd.json", json.dumps([{"input": "A taxi", "output": "Taxi(to = Oslo)"}] * 3))
     result = tasks.run("--fc-suite=api_blend", "--fc-suite-path=sets", "--fc-model=python:agents:planner")
     result.assert_outcomes(passed=1, failed=3)
-    result.stdout.fnmatch_lines(["*api_f1, weighted *25.00 %*", "*seq_sgd *api_f1 *3  0.0000*", "*seq_topv2 *1.0000*"])
+    result.stdout.fnmatch_lines(["*weighted_api_f1 *25.00 %*", "*seq_sgd *api_f1 *3  0.0000*", "*seq_topv2 *1.0000*"])

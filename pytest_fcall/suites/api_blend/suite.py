@@ -21,6 +21,7 @@ from pytest_fcall.suites.api_blend.prompt import instruction
 from pytest_fcall.suites.api_blend.sets import SETS, DataSet
 
 _SHOTS: Final = 3
+_SCORES: Final = ("api_f1", "parameter_f1", "lcs_f1")
 _WITH_EXAMPLES: Final = f"_{_SHOTS}shot"
 
 
@@ -57,7 +58,11 @@ class ApiBlendSuite:
 
     def averages(self, measured: Sequence[Measured]) -> Sequence[Figure]:
         """Each score over all sets, weighted by their sizes."""
-        return [figure for score in ("api_f1", "parameter_f1", "lcs_f1") for figure in _average(score, measured)]
+        return [figure for score in _SCORES for figure in _average(score, measured)]
+
+    def figure_names(self) -> Sequence[str]:
+        """The names of the averages."""
+        return [f"weighted_{score}" for score in _SCORES]
 
 
 def _average(score: str, measured: Sequence[Measured]) -> Iterator[Figure]:
@@ -65,7 +70,7 @@ def _average(score: str, measured: Sequence[Measured]) -> Iterator[Figure]:
     if own:
         size = sum(each.cases for each in own)
         total = sum(each.cases * (each.value or 0) for each in own)
-        yield Figure(f"{score}, weighted", total / size if size else None)
+        yield Figure(f"weighted_{score}", total / size if size else None)
 
 
 def _wanted(part: str, path: Path | None) -> Iterator[tuple[str, SetFiles]]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from statistics import fmean
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from pytest_fcall.core.extension import Figure
+from pytest_fcall.suites.bfcl.prompt_format import FORMATS
+from pytest_fcall.suites.bfcl.spread import deviation, max_delta
 
 Tallies: TypeAlias = Mapping[str, tuple[int, int]]
 """By category, how many of how many answers are right."""
@@ -21,13 +23,19 @@ _WEB_SEARCH = ("web_search_base", "web_search_no_snippet")
 _MEMORY = ("memory_kv", "memory_vector", "memory_rec_sum")
 
 _MADE_OF: Mapping[str, tuple[str, ...]] = {
-    "non-live AST": (*_SIMPLE, *_SEVERAL),
+    "non_live_ast": (*_SIMPLE, *_SEVERAL),
     "live": tuple(_LIVE),
     "irrelevance": _IRRELEVANCE,
-    "multi-turn": _MULTI_TURN,
+    "multi_turn": _MULTI_TURN,
     "agentic": (*_WEB_SEARCH, *_MEMORY),
 }
-_WEIGHTS = {"non-live AST": 0.1, "live": 0.1, "irrelevance": 0.1, "multi-turn": 0.3, "agentic": 0.4}
+MAX_DELTA: Final = "format sensitivity, max delta"
+DEVIATION: Final = "format sensitivity, standard deviation"
+_WEIGHTS = {"non_live_ast": 0.1, "live": 0.1, "irrelevance": 0.1, "multi_turn": 0.3, "agentic": 0.4}
+_OVERALL = "overall"
+
+FIGURES = (*_MADE_OF, _OVERALL)
+"""Their names."""
 
 
 def figures(tallies: Tallies) -> list[Figure]:
@@ -44,7 +52,7 @@ def figures(tallies: Tallies) -> list[Figure]:
         if asked.intersection(names)
     ]
     overall = sum(weight * shares[name] for name, weight in _WEIGHTS.items())
-    return [*told, Figure("overall (not asked: wrong)", overall)] if told else []
+    return [*told, Figure(_OVERALL, overall, note="not asked: wrong")] if told else []
 
 
 def _shares(tallies: Tallies) -> Mapping[str, float]:
@@ -57,9 +65,9 @@ def _shares(tallies: Tallies) -> Mapping[str, float]:
 
     live = [tallies.get(name) or (0, size) for name, size in _LIVE.items()]
     return {
-        "non-live AST": fmean([mean(*_SIMPLE), *map(mean, _SEVERAL)]),
+        "non_live_ast": fmean([mean(*_SIMPLE), *map(mean, _SEVERAL)]),
         "live": sum(right for right, _ in live) / max(sum(number for _, number in live), 1),
         "irrelevance": mean(*_IRRELEVANCE),
-        "multi-turn": mean(*_MULTI_TURN),
+        "multi_turn": mean(*_MULTI_TURN),
         "agentic": fmean([mean(*_WEB_SEARCH), mean(*_MEMORY)]),
     }

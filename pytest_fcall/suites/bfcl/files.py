@@ -17,9 +17,9 @@ from pytest_fcall.suites.bfcl.judging import BfclJudge, answer_of_reply
 Row = Mapping[str, Json]
 
 _PERCENT = {
-    "non-live AST": "Non-Live AST Acc",
+    "non_live_ast": "Non-Live AST Acc",
     "live": "Live Acc",
-    "multi-turn": "Multi Turn Acc",
+    "multi_turn": "Multi Turn Acc",
     "irrelevance": "Irrelevance Detection",
 }
 _CATEGORIES = {
@@ -131,7 +131,7 @@ def _line(model: str, rows: Sequence[Row], cost: float | None) -> dict[str, str]
         if (own := [row for row in rows if row["category"] == category])
     }
     shares = {figure.name: figure.share for figure in figures(tallies)}
-    overall = next((share for name, share in shares.items() if name.startswith("overall")), 0.0)
+    overall = shares.get("overall", 0.0)
     seconds = sorted(number for row in rows for number in _seconds(_mapping(row["result"])["latency"]))
     simple = [_share(tallies.get(f"simple_{name}", (0, 0))) for name in ("python", "java", "javascript")]
     return {

@@ -22,7 +22,7 @@ from pytest_fcall.suites.bfcl.cases import STRINGS, language_of, messages_of
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, GROUPS, Category, categories_of
 from pytest_fcall.suites.bfcl.data import HOW_TO_GET_IT, Row, existing_folder, folder_of, rows_of
 from pytest_fcall.suites.bfcl.fields import objects, text
-from pytest_fcall.suites.bfcl.figures import figures
+from pytest_fcall.suites.bfcl.figures import FIGURES, figures
 from pytest_fcall.suites.bfcl.files import files_of, row_of, table_of
 from pytest_fcall.suites.bfcl.judging import BfclJudge
 from pytest_fcall.suites.bfcl.multi_turn.cases import MultiTurnReader
@@ -66,6 +66,10 @@ class BfclSuite:
     def figures(self, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
         """Weight the categories as the leaderboard does."""
         return figures(tallies)
+
+    def figure_names(self) -> Sequence[str]:
+        """Name them."""
+        return FIGURES
 
     def row(self, case: Case, reply: Reply, verdict: Verdict) -> Mapping[str, Json]:
         """Keep of an answer what the files need."""

@@ -82,9 +82,13 @@ class MannheimSuite:
         """How many questions of each part are right in all: functions, parameters and answer."""
         parts = dict.fromkeys(category.partition("/")[0] for category in tallies)
         return [
-            figure_of(f"all right in {part}", [tallies[each] for each in tallies if each.partition("/")[0] == part])
+            figure_of("all_right", [tallies[each] for each in tallies if each.partition("/")[0] == part], part)
             for part in parts
         ]
+
+    def figure_names(self) -> Sequence[str]:
+        """There is one."""
+        return ("all_right",)
 
 
 class _Reader:
@@ -97,7 +101,7 @@ class _Reader:
             environment="pytest_fcall.suites.mannheim.world:make",
             setup={"folder": str(Path(path or "").absolute()), "domain": part.domain},
             max_steps=_MAX_STEPS,
-            lasting=True,
+            kept="for_ever",
         )
         try:
             self.mending = Mending.of([tool_from_data(_stripped(each)) for each in part.functions])

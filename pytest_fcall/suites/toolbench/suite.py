@@ -94,7 +94,11 @@ class ToolBenchSuite:
 
     def figures(self, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
         """The success rate of each task."""
-        return [figure_of(f"success in {name}", [tally]) for name, tally in tallies.items()]
+        return [figure_of("success", [tally], name) for name, tally in tallies.items()]
+
+    def figure_names(self) -> Sequence[str]:
+        """There is one."""
+        return ("success",)
 
     def _read(self, task: Task, version: str, files: TaskFiles) -> Iterator[Case | FaultyCase]:
         part = _part(task.name, version)

@@ -18,3 +18,12 @@ def test_scores_stand_in_a_column_for_each_model() -> None:
 
 def test_a_suite_without_scores_has_no_table() -> None:
     assert suite_lines("quiz", {"openai:a": []}) == []
+
+
+def test_what_a_score_is_about_stands_in_brackets_and_a_note_behind_it() -> None:
+    figures = [Figure("success", 1.0, of="booking"), Figure("overall", 0.3, note="not asked: wrong")]
+    assert suite_lines("quiz", {"a": figures}) == [
+        "quiz                               a",
+        "success[booking]            100.00 %",
+        "overall (not asked: wrong)   30.00 %",
+    ]

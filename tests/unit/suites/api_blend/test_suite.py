@@ -268,7 +268,7 @@ def test_averages_are_weighted_by_the_sizes_of_the_sets() -> None:
         Measured("seq_snips", "lcs_f1", 0, None),
     ]
     assert [(figure.name, figure.share) for figure in ApiBlendSuite().averages(measured)] == [
-        ("api_f1, weighted", 0.875),
-        ("parameter_f1, weighted", pytest.approx(0.4)),
-        ("lcs_f1, weighted", None),
+        ("weighted_api_f1", 0.875),
+        ("weighted_parameter_f1", pytest.approx(0.4)),
+        ("weighted_lcs_f1", None),
     ]

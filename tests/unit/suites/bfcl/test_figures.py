@@ -25,7 +25,7 @@ def shares(tallies: dict[str, tuple[int, int]]) -> dict[str, float | None]:
 
 def test_categories_count_alike_but_live_ones_by_their_number() -> None:
     found = shares(WHOLE)
-    assert found["non-live AST"] == pytest.approx((0.5 + 0.9 + 0.7 + 0.5) / 4)
+    assert found["non_live_ast"] == pytest.approx((0.5 + 0.9 + 0.7 + 0.5) / 4)
     assert found["live"] == pytest.approx(0.4)
     assert found["irrelevance"] == pytest.approx(0.5)
 
@@ -36,7 +36,7 @@ def test_overall_counts_what_was_not_asked_as_wrong() -> None:
 
 def test_a_score_that_lacks_a_category_is_not_told() -> None:
     found = shares({"simple_python": (1, 1), "live_simple": (258, 258)})
-    assert found["non-live AST"] is None
+    assert found["non_live_ast"] is None
     assert found["live"] is None
     assert found["overall"] == pytest.approx(0.1 * (1 / 3 / 4) + 0.1 * 258 / 1351)
 

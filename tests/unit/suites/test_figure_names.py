@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcall.core.extension import Measured, averages_of, figure_names_of, figures_of
+from pytest_fcall.suites.table import SUITES
+
+
+@pytest.mark.parametrize(
+    ("suite", "categories", "scores"),
+    [
+        ("bfcl", ("simple_python", "live_simple", "irrelevance", "multi_turn_base", "memory_kv"), ()),
+        ("mannheim", ("music_single/Selection", "travel_single/Selection"), ()),
+        ("toolbench", ("booking_v0", "home_search_v0"), ()),
+        ("api_blend", (), ("api_f1", "parameter_f1", "lcs_f1")),
+    ],
+)
+def test_gates_can_know_the_name_of_whatever_a_suite_tells(
+    suite: str, categories: tuple[str, ...], scores: tuple[str, ...]
+) -> None:
+    told = [
+        *figures_of(SUITES[suite], dict.fromkeys(categories, (1, 2))),
+        *averages_of(SUITES[suite], [Measured("seq_sgd", score, 3, 0.5) for score in scores]),
+    ]
+    assert {figure.name for figure in told} == set(figure_names_of(SUITES[suite]))
