@@ -7,8 +7,6 @@ from statistics import fmean
 from typing import Final, TypeAlias
 
 from pytest_fcall.core.extension import Figure
-from pytest_fcall.suites.bfcl.prompt_format import FORMATS
-from pytest_fcall.suites.bfcl.spread import deviation, max_delta
 
 Tallies: TypeAlias = Mapping[str, tuple[int, int]]
 """By category, how many of how many answers are right."""
