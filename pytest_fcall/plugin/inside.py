@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core import Calls, Case, Inner, Verdict
+from pytest_fcall.core import Calls, Case, Inner, Reason, Verdict
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching import judge_inside
 from pytest_fcall.plugin.costs import Costs
@@ -37,6 +37,11 @@ def with_wire(config: pytest.Config, case: Case, answer: Answer, verdict: Verdic
     calls = Calls(tuple(call for each in read for call in each.calls), read[-1].malformed if read else None)
     cost = _cost(config, asked)
     reasons = judge_inside(case.wire, asked, calls, cost, case.tools, case.rules, known.comparators)
+    return with_reasons(verdict, reasons)
+
+
+def with_reasons(verdict: Verdict, reasons: Sequence[Reason]) -> Verdict:
+    """The verdict, with more that is wrong, if anything is."""
     return replace(verdict, valid=verdict.valid and not reasons, reasons=(*verdict.reasons, *reasons))
 
 

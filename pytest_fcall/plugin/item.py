@@ -15,6 +15,7 @@ from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.asking import AskModel
 from pytest_fcall.plugin.baseline import baselines
+from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.judge import lacks_judge
 from pytest_fcall.plugin.judging import judged, judged_again
 from pytest_fcall.plugin.models import NamedModel
@@ -32,6 +33,7 @@ from pytest_fcall.plugin.sampling import (
 )
 from pytest_fcall.plugin.standing import Standing, standing, stanza_of
 from pytest_fcall.plugin.telling import told_of
+from pytest_fcall.plugin.wire_kept import wire_of
 from pytest_fcall.plugin.words import fail, terminal_encoding
 from pytest_fcall.reporting import failure_text, fault_text, full_failure_text, safe_line
 from pytest_fcall.reporting.marks import escaped_for, marks_for
@@ -166,12 +168,13 @@ class CaseItem(pytest.Function):
 
     def _standing(self, asked: Asked, whole: Sampled) -> Standing:
         case, shown, kept = asked.case, whole.shown, baselines(self.config)
+        inside = shown.answer.inside
         return standing(
-            whole.stanza(stanza_of(case, asked.request, shown)),
+            whole.stanza(stanza_of(case, asked.request, shown, wire_of(inside, registry(self.config).decoders))),
             shown.verdict,
             case,
             kept.of(self.path, Model.by_id(asked.model.id)),
-            partial(judged_again, self, case),
+            partial(judged_again, self, case, inside),
             kept.options,
         )
 

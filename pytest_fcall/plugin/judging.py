@@ -7,16 +7,17 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_fcall.core import Calls, Case, Reply, Transcript, Verdict
+from pytest_fcall.core import Calls, Case, Inner, Reply, Transcript, Verdict
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching import judge_transcript, judge_turn
 from pytest_fcall.plugin.answering import Answer
 from pytest_fcall.plugin.conversing import as_case_says
 from pytest_fcall.plugin.extensions import registry
-from pytest_fcall.plugin.inside import with_wire
+from pytest_fcall.plugin.inside import with_reasons, with_wire
 from pytest_fcall.plugin.opinions import Judging, opinions_of
 from pytest_fcall.plugin.sampling import Judged
 from pytest_fcall.plugin.standing import engine_of
+from pytest_fcall.plugin.wire_kept import wire_reasons
 from pytest_fcall.tracking.held import transcript_of
 from pytest_fcall.tracking.stanza import Stanza
 
@@ -52,8 +53,11 @@ def foreseen(item: CaseItem, case: Case, answers: Sequence[Answer]) -> list[Futu
     return opinions.foresee(judgings, registry(item.config).comparators) if opinions else []
 
 
-def judged_again(item: CaseItem, case: Case, stanza: Stanza) -> Verdict:
-    """Judge the calls of the baseline by the case as it is today, as far as what was kept goes."""
+def judged_again(item: CaseItem, case: Case, inside: Sequence[Inner] | None, stanza: Stanza) -> Verdict:
+    """Judge the calls of the baseline by the case as it is today, as far as what was kept goes.
+
+    `inside` is what the app has asked of models now.
+    """
     *before, last = case.turns
     if stanza.answer is None:
         last = replace(last, answer=None)
@@ -64,7 +68,7 @@ def judged_again(item: CaseItem, case: Case, stanza: Stanza) -> Verdict:
     if held is not None and stanza.results is None:
         kept = replace(kept, turns=tuple(replace(turn, result=None) for turn in kept.turns))
     (verdict,) = _verdicts(item, kept, [_Read(reply, calls, held)])
-    return verdict
+    return with_reasons(verdict, wire_reasons(case, stanza, inside, registry(item.config).comparators))
 
 
 def _read(item: CaseItem, case: Case, answer: Answer) -> _Read:

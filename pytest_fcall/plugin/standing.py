@@ -17,6 +17,8 @@ from pytest_fcall.tracking.held import results_of, steps_of
 from pytest_fcall.tracking.question import changes, digests_of, told_changes
 from pytest_fcall.tracking.rates import rate_of
 from pytest_fcall.tracking.stanza import Stanza, stanza_to_json
+from pytest_fcall.tracking.wire import WireRequest
+from pytest_fcall.tracking.wire_changes import wire_changes
 
 _BROKEN = frozenset({"malformed", "truncated", "refused"})
 """Reasons that say that the calls found are not all that there was to read."""
@@ -34,6 +36,8 @@ class Standing:
     """What is otherwise than in the baseline, in words."""
     changed: tuple[str, ...] = ()
     """What changed in the question, and in what answers."""
+    wire: tuple[str, ...] = ()
+    """What the app asks otherwise of models."""
     complaint: str | None = None
     """Why the test fails although the answer is right."""
 
@@ -58,12 +62,16 @@ class Standing:
         day = self.comparison.baseline.provenance.get("date")
         of_day = f" of {day}" if isinstance(day, str) else ""
         changed = [f"changed since: {_several(self.changed)}"] if self.changed else []
-        return [f"baseline{of_day}: {self.difference}", *changed]
+        return [f"baseline{of_day}: {self.difference}", *changed, *self._inside]
 
     @property
     def since(self) -> tuple[str, ...]:
         """The same, thing by thing."""
-        return tuple(filter(None, (self.difference, *self.changed)))
+        return tuple(filter(None, (self.difference, *self.changed, *self._inside)))
+
+    @property
+    def _inside(self) -> list[str]:
+        return [f"inside the app: {_several(self.wire)}"] if self.wire else []
 
     @property
     def excuse(self) -> str | None:
@@ -82,8 +90,8 @@ class Standing:
             return None
 
 
-def stanza_of(case: Case, request: Request, judged: Judged) -> Stanza:
-    """What a baseline would keep of a verdict."""
+def stanza_of(case: Case, request: Request, judged: Judged, wire: tuple[WireRequest, ...] | None) -> Stanza:
+    """What a baseline would keep of a verdict, and of what an app asked on the way."""
     reply, calls, verdict, transcript = judged.reply, judged.calls, judged.verdict, judged.answer.transcript
     whole = calls.malformed is None and not any(reason.kind in _BROKEN for reason in verdict.reasons)
     engine = dict(reply.engine)
@@ -95,6 +103,7 @@ def stanza_of(case: Case, request: Request, judged: Judged) -> Stanza:
         answer=reply.text if case.turns[-1].answer is not None else None,
         steps=steps_of(transcript) if transcript and whole else None,
         results=results_of(transcript) if transcript and whole and _needs_results(case) else None,
+        wire=wire,
         judged=verdict.judged,
         digests=digests_of(Request(request.messages, request.tools, public(request.settings))),
         provenance={"engine": engine} if engine else {},
@@ -119,11 +128,14 @@ def standing(
     if found.outcome is Outcome.DRIFTED and options.drift == "ignore":
         found = Comparison(Outcome.OK, found.baseline)
     before = found.baseline
-    if before is None or found.outcome in (Outcome.OK, Outcome.KNOWN_FAILURE):
+    if before is None or found.outcome is Outcome.KNOWN_FAILURE:
         return Standing(now, found)
+    wire = tuple(wire_changes(before.wire, now.wire)) if before.wire is not None and now.wire is not None else ()
+    if found.outcome is Outcome.OK:
+        return Standing(now, found, wire=() if options.drift == "ignore" else wire)
     changed = (*changes(before.digests, now.digests), *told_changes(before.provenance, now.provenance))
     complaint = None if options.accept else _complaint(found, options)
-    return Standing(now, found, _difference(found, before, now), changed, complaint)
+    return Standing(now, found, _difference(found, before, now), changed, wire, complaint)
 
 
 def engine_of(stanza: Stanza) -> Mapping[str, Json]:
@@ -141,6 +153,8 @@ def _complaint(found: Comparison, options: BaselineOptions) -> str | None:
 
 
 def _difference(found: Comparison, before: Stanza, now: Stanza) -> str:
+    if found.edited and before.wire is None and now.wire is not None:
+        return "the answer was right, and what the app asks of models was not kept"
     if found.edited:
         return "the case was edited since, so this is no regression"
     if not before.valid:
@@ -150,7 +164,8 @@ def _difference(found: Comparison, before: Stanza, now: Stanza) -> str:
     if before.calls is None:
         return "the answer was right"
     lines = differences(before.calls, now.calls or ())
-    return _several(lines) if lines else "the same calls, and another text"
+    text = "" if now.answer == before.answer else ", and another text"
+    return _several(lines) if lines else f"the same calls{text}"
 
 
 def _in_words(stanza: Stanza) -> str:

@@ -47,7 +47,7 @@ def compare(now: Stanza, verdict: Verdict, baseline: Stanza | None, case: Case, 
     """
     if baseline is None:
         return Comparison(Outcome.NEW)
-    same = _same(now, baseline)
+    same = case.wire is None and _same(now, baseline)
     before = _before(now, verdict, baseline, judge, same)
     if now.valid:
         return _of_right_answer(now, verdict, baseline, before, case)
@@ -76,9 +76,12 @@ def _is_known(now: Stanza, baseline: Stanza, before: _Before) -> bool:
 
 
 def _asks_for_more(now: Stanza, baseline: Stanza, case: Case) -> bool:
-    """Whether all that is wrong is a text of which nothing was expected, and so nothing kept, when it was accepted."""
+    """Whether all that is wrong lies in what was not kept: a text of which nothing was expected, or the wire."""
     unheard = baseline.answer is None and case.turns[-1].answer is not None
-    return unheard and all(kind == "wrong_answer" for kind, _ in now.reasons)
+    unseen = baseline.wire is None and case.wire is not None
+    return all(
+        (unheard and kind == "wrong_answer") or (unseen and path.startswith("wire.")) for kind, path in now.reasons
+    )
 
 
 def reason_pairs(verdict: Verdict) -> tuple[tuple[str, str], ...]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from pytest_fcall.core import Call
 from pytest_fcall.schema.changes import changes, cut, json_text
 from pytest_fcall.schema.words import path_text
-from pytest_fcall.tracking.stanza import call_to_json
+from pytest_fcall.tracking.kept_calls import call_to_json
+from pytest_fcall.tracking.sides import Sides
 
 _LONGEST_SHOWN: Final = 60
 
@@ -29,7 +30,7 @@ def same_calls(old: Sequence[Call], new: Sequence[Call]) -> bool:
 
 def differences(old: Sequence[Call], new: Sequence[Call]) -> list[str]:
     """Say what became of `old`, a line each: calls that moved, changed, are gone or are new, with the new indices."""
-    sides = _Sides(old, new)
+    sides = Sides(old, new)
     kept = list(sides.take(call_text))
     changed = list(sides.take(lambda call: call.name))
     renamed = list(sides.take(lambda _: ""))
@@ -37,29 +38,9 @@ def differences(old: Sequence[Call], new: Sequence[Call]) -> list[str]:
         *(f"calls[{was}] {_name(new[now])} moved to calls[{now}]" for was, now in _moved(kept)),
         *(line for was, now in changed for line in _arguments(old[was], new[now], now)),
         *(line for was, now in renamed for line in _tools(old[was], new[now], now)),
-        *(f"calls[{was}] {_brief(old[was])} is gone" for was in sides.old),
-        *(f"calls[{now}] {_brief(new[now])} is new" for now in sides.new),
+        *(f"calls[{was}] {call_brief(old[was])} is gone" for was in sides.old),
+        *(f"calls[{now}] {call_brief(new[now])} is new" for now in sides.new),
     ]
-
-
-class _Sides:
-    """The calls on both sides that nothing is said of yet."""
-
-    def __init__(self, old: Sequence[Call], new: Sequence[Call]) -> None:
-        self._calls = old, new
-        self.old = dict.fromkeys(range(len(old)))
-        self.new = dict.fromkeys(range(len(new)))
-
-    def take(self, name: Any) -> Iterator[tuple[int, int]]:
-        """Pair those of the same name in order, and take them away."""
-        waiting: dict[str, list[int]] = {}
-        for was in reversed(self.old):
-            waiting.setdefault(name(self._calls[0][was]), []).append(was)
-        for now in list(self.new):
-            if found := waiting.get(name(self._calls[1][now])):
-                was = found.pop()
-                del self.old[was], self.new[now]
-                yield was, now
 
 
 def _same(old: Call, new: Call) -> bool:
@@ -89,7 +70,7 @@ def _longest_rising(numbers: Sequence[int]) -> set[int]:
 
 
 def _tools(old: Call, new: Call, index: int) -> Iterator[str]:
-    yield f"calls[{index}]: {_brief(old)} → {_brief(new)}"
+    yield f"calls[{index}]: {call_brief(old)} → {call_brief(new)}"
 
 
 def _arguments(old: Call, new: Call, index: int) -> list[str]:
@@ -98,7 +79,8 @@ def _arguments(old: Call, new: Call, index: int) -> list[str]:
     return lines or [f"{path_text(keys)}: differ in how they are written"]
 
 
-def _brief(call: Call) -> str:
+def call_brief(call: Call) -> str:
+    """The beginning of a call, for people."""
     arguments = json_text(call.arguments)
     return f"{_name(call)}({'…' if arguments is None else cut(arguments[1:-1])})"
 

@@ -44,3 +44,10 @@ class Fields:
         if value is None:
             raise ValueError(f"`{name}` is missing")
         return value
+
+    def texts(self, name: str) -> Mapping[str, str] | None:
+        """Return the field, None where it is absent or null; it must be a mapping to strings."""
+        found = self.optional(name, dict)
+        if found is not None and not all(isinstance(each, str) for each in found.values()):
+            raise ValueError(f"`{name}` is not a mapping to strings")
+        return found

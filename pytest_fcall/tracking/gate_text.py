@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 
 from pytest_fcall.tracking.gates import SIGNS, Gate
-from pytest_fcall.tracking.readings import FIGURES, Kind, Number
+from pytest_fcall.tracking.readings import FIGURES, Kind, Number, figure_named
 
 _BOUND = re.compile(r"(?P<dollar>\$?)(?P<number>\d{1,12}(?:\.\d{1,12})?)(?: ?(?P<unit>%|(?!and\b)[a-z]+))?")
+_NAME = re.compile(r"\w+(?:\([a-z]+\))?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0}
 _OTHER_WORDS = {"regressed": "regressions", "latency": "p95", "time": "p95", "price": "cost", "slowest": "max"}
 
@@ -26,28 +27,32 @@ class GateError(ValueError):
         self.message = message
 
 
-def parse_gates(text: str) -> tuple[Gate, ...]:
-    """Read gates that are joined by `and`, all of which must hold. Raises GateError."""
+def parse_gates(text: str, scores: Callable[[], Collection[str]] = tuple) -> tuple[Gate, ...]:
+    """Read gates that are joined by `and`, all of which must hold. Raises GateError.
+
+    What is no figure must be among `scores`, for whose names nobody is asked before.
+    """
     reader = _Reader(text)
-    gates = [_gate(reader)]
+    gates = [_gate(reader, scores)]
     while not reader.is_at_end:
         reader.take(r"and\b", "`and`, or the end")
-        gates.append(_gate(reader))
+        gates.append(_gate(reader, scores))
     return tuple(gates)
 
 
-def _gate(reader: _Reader) -> Gate:
+def _gate(reader: _Reader, scores: Callable[[], Collection[str]]) -> Gate:
     start = reader.column
-    figure = reader.take(r"\w+", f"a figure: {', '.join(FIGURES)}")[0]
-    if figure not in FIGURES:
-        raise reader.error(f"{figure!r} is no figure; {_meant(figure, FIGURES)}", start)
-    if FIGURES[figure].kind == "chance":
+    figure = reader.take(_NAME.pattern, f"a figure: {', '.join(FIGURES)}")[0]
+    if figure not in FIGURES and figure not in (others := scores()):
+        raise reader.error(f"{figure!r} is no figure; {_meant(figure, others)}", start)
+    kind = figure_named(figure).kind
+    if kind == "chance":
         return _test(reader, figure, start)
     scope = _scope(reader)
     sign = reader.take("|".join(SIGNS), f"one of {' '.join(SIGNS)}")[0]
     at = reader.column
     found = reader.take(_BOUND.pattern, "a number")
-    bound, share = _bound(reader, found, FIGURES[figure].kind, at)
+    bound, share = _bound(reader, found, kind, at)
     return Gate(reader.text[start : reader.place].strip(), figure, sign, bound, share, scope)
 
 
@@ -67,7 +72,7 @@ def _scope(reader: _Reader) -> tuple[str, ...]:
         return ()
     names = tuple(name.strip() for name in reader.take(r"\[([^]]*)\]", "a `]` after the name")[1].split(","))
     if not all(names):
-        raise reader.error("a category, a tag or a model is wanted between the brackets", at)
+        raise reader.error("a category, a tag, a suite or a model is wanted between the brackets", at)
     return names
 
 
@@ -94,9 +99,12 @@ def _bound(reader: _Reader, found: re.Match[str], kind: Kind, at: int) -> tuple[
     return number, False
 
 
-def _meant(word: str, known: Iterable[str]) -> str:
+def _meant(word: str, scores: Collection[str]) -> str:
+    known = (*FIGURES, *scores)
     near = [_OTHER_WORDS[word.lower()]] if word.lower() in _OTHER_WORDS else get_close_matches(word, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"known are {', '.join(FIGURES)}" + (", and the scores that a summary tells" if scores else "")
 
 
 @dataclass(slots=True)

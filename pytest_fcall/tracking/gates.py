@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from pytest_fcall.tracking.measured import Measured
-from pytest_fcall.tracking.readings import FIGURES, Kind, Number, Reading, share_of
+from pytest_fcall.tracking.readings import Kind, Number, Reading, figure_named, share_of
 
 SIGNS: Mapping[str, Callable[[Number, Number], bool]] = MappingProxyType(
     {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
@@ -17,7 +17,10 @@ SIGNS: Mapping[str, Callable[[Number, Number], bool]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A bound on a figure of all cases, or of those that have each name in `scope` as category, tag or model."""
+    """A bound on a figure or a score of all cases, or of those that have each name in `scope`.
+
+    Names are categories, tags, suites and models.
+    """
 
     text: str
     """As it was written."""
@@ -31,14 +34,14 @@ class Gate:
     @property
     def kind(self) -> Kind:
         """How its figure and its bound are written."""
-        return "share" if self.share else FIGURES[self.figure].kind
+        return "share" if self.share else figure_named(self.figure).kind
 
     def judge(self, measured: Measured) -> GateVerdict:
         """Say whether it holds for its cases.
 
         It does not, if nothing that is lacking could make it; where anything is lacking, it never holds for certain.
         """
-        figure = FIGURES[self.figure]
+        figure = figure_named(self.figure)
         reading = share_of(figure, measured) if self.share else figure.read(measured)
         if not self._may_hold(reading):
             return GateVerdict(self, reading.value, held=False)

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from pytest_fcall.tracking.pairs import Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A score of a group of cases, from 0 to 1; None where there is nothing that it could be made of."""
+
+    value: float | None
+    missing: int = 0
+    """Cases without a reply among those that it is made of."""
+    lacking: str = ""
+    """Why it has no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +42,5 @@ class Measured:
     """Cases to which some answers were right, and others were not."""
     pairs: tuple[Pair, ...] = ()
     """The cases that have an accepted answer, before and now."""
+    scores: Mapping[str, Told] = field(default_factory=dict)
+    """Those that are beside verdicts, and those of suites, by name."""

@@ -13,12 +13,15 @@ from pytest_fcall.schema.words import shown
 
 _LENGTH = 8
 """Hexadecimal digits of a digest that are kept: they tell two versions apart, not one of all texts."""
-_TOOL = "tool:"
+TOOL = "tool:"
+"""Stands before the name of a tool."""
 _NAMES: Mapping[str, str] = {
     "system": "the system prompt",
     "prompt": "the prompt",
     "settings": "the settings of the model",
 }
+
+PROMPT_CHANGED = f"{_NAMES['prompt']} changed"
 
 
 def digests_of(request: Request) -> dict[str, str]:
@@ -55,7 +58,7 @@ def told_changes(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def _tools(tools: Same[tuple[Tool, ...]]) -> dict[str, str]:
-    return {f"{_TOOL}{tool.name}": _short(tool.description) + _short(tool.parameters) for tool in tools.it}
+    return {f"{TOOL}{tool.name}": _short(tool.description) + _short(tool.parameters) for tool in tools.it}
 
 
 def _short(value: Json) -> str:
@@ -64,9 +67,9 @@ def _short(value: Json) -> str:
 
 def _of_tool(name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
     before, after = old.get(name, ""), new.get(name, "")
-    if not name.startswith(_TOOL) or before == after:
+    if not name.startswith(TOOL) or before == after:
         return
-    tool = name.removeprefix(_TOOL)
+    tool = name.removeprefix(TOOL)
     if not before or not after:
         yield f"the tool {tool} is {'gone' if before else 'new'}"
         return

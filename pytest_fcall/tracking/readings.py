@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
+from math import inf, isfinite
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from pytest_fcall.tracking.change import worse
-from pytest_fcall.tracking.measured import Measured
+from pytest_fcall.tracking.measured import Measured, Told
 
+_FINEST = 10**9
+"""Sums and quotients are off by a little, and 0.7 is to be what people mean by it."""
 _NOTHING_ACCEPTED = "nothing is accepted yet to compare with"
 
 Number: TypeAlias = Fraction | float
@@ -94,6 +96,17 @@ def _significant(measured: Measured) -> Reading:
     return Reading(chance, chance, chance)
 
 
+def _score(name: str, measured: Measured) -> Reading:
+    told = measured.scores.get(name, Told(None))
+    known = told.value is not None and isfinite(told.value)
+    value = Fraction(told.value).limit_denominator(_FINEST) if known and told.value is not None else None
+    if told.missing:
+        return Reading(value, 0, 1, f"{_replies(told.missing)} missing")
+    if value is None:
+        return Reading(None, 0, 1, told.lacking or "no case has this score")
+    return Reading(value, value, value)
+
+
 def _missing(measured: Measured) -> str:
     return f"{_replies(measured.missing)} missing" if measured.missing else ""
 
@@ -121,3 +134,8 @@ FIGURES: Mapping[str, Figure] = MappingProxyType(
         "max": Figure("seconds", lambda measured: _seconds(measured.slowest, measured)),
     }
 )
+
+
+def figure_named(name: str) -> Figure:
+    """One of these figures, or else a score."""
+    return FIGURES.get(name) or Figure("share", lambda measured: _score(name, measured))

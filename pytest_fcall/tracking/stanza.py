@@ -8,6 +8,8 @@ from typing import cast
 
 from pytest_fcall.core import Call, Json
 from pytest_fcall.tracking.fields import Fields
+from pytest_fcall.tracking.kept_calls import calls_in, calls_to_json
+from pytest_fcall.tracking.wire import WireRequest, wire_in, wire_to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class Stanza:
     that looks like one as `{"value": value}`."""
     answer: str | None = None
     """The text of the reply, kept only where the case expects something of it."""
+    wire: tuple[WireRequest, ...] | None = None
+    """What an app asked of models on its way, in order; None where that is not known, or it was no app."""
     samples: tuple[int, int] | None = None
     """How many replies were right, and how many were asked for; None where it was one."""
     because: str | None = None
@@ -43,15 +47,15 @@ class Stanza:
 
 def stanza_to_json(stanza: Stanza) -> dict[str, Json]:
     """Give the stanza as what JSON can say, in the order in which it is read best; empty fields are left out."""
-    calls = None if stanza.calls is None else [call_to_json(call) for call in stanza.calls]
     data: dict[str, Json] = {
         "case": stanza.case,
         "valid": stanza.valid,
         "reasons": [list(reason) for reason in stanza.reasons] or None,
-        "calls": calls,
+        "calls": calls_to_json(stanza.calls),
         "steps": [list(turn) for turn in stanza.steps] if stanza.steps else None,
         "results": list(stanza.results) if stanza.results is not None else None,
         "answer": stanza.answer,
+        "wire": wire_to_json(stanza.wire) if stanza.wire is not None else None,
         "samples": list(stanza.samples) if stanza.samples else None,
         "because": stanza.because,
         "since": stanza.since,
@@ -72,22 +76,18 @@ def stanza_from_json(data: Json) -> Stanza:
         case=fields.required("case", str),
         valid=fields.required("valid", bool),
         reasons=_reasons(fields),
-        calls=_calls(fields),
+        calls=calls_in(fields),
         steps=_steps(fields),
         results=_results(fields),
         answer=fields.optional("answer", str),
+        wire=wire_in(fields),
         samples=_samples(fields),
         because=fields.optional("because", str),
         since=fields.optional("since", str),
         judged=fields.optional("judged", bool) or False,
-        digests=_digests(fields),
+        digests=fields.texts("digests") or {},
         provenance=fields.optional("provenance", dict) or {},
     )
-
-
-def call_to_json(call: Call) -> dict[str, Json]:
-    """Give a call as what JSON can say; the wire's id of it differs from run to run and is left out."""
-    return {"name": call.name, "arguments": call.arguments}
 
 
 def _reasons(fields: Fields) -> tuple[tuple[str, str], ...]:
@@ -99,15 +99,6 @@ def _reason(data: Json) -> tuple[str, str]:
         case [str(kind), str(path)]:
             return kind, path
     raise ValueError("`reasons` is not a list of pairs of kind and path")
-
-
-def _calls(fields: Fields) -> tuple[Call, ...] | None:
-    found: Sequence[Json] | None = fields.optional("calls", list)
-    return None if found is None else tuple(_call(Fields.of(each, "a call")) for each in found)
-
-
-def _call(fields: Fields) -> Call:
-    return Call(fields.required("name", str), fields.required("arguments", dict))
 
 
 def _steps(fields: Fields) -> tuple[tuple[int, ...], ...] | None:
@@ -131,10 +122,3 @@ def _samples(fields: Fields) -> tuple[int, int] | None:
         case [int(right), int(asked)] if type(right) is type(asked) is int and 0 <= right <= asked:
             return right, asked
     raise ValueError("`samples` is not a pair of numbers, right and asked")
-
-
-def _digests(fields: Fields) -> Mapping[str, str]:
-    digests = fields.optional("digests", dict) or {}
-    if not all(isinstance(each, str) for each in digests.values()):
-        raise ValueError("`digests` is not a mapping to strings")
-    return digests

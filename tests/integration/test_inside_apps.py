@@ -313,3 +313,36 @@ def test_without_the_proxy_the_wire_cannot_be_judged(agent: Agent) -> None:
     agent.shop.file("pytest.ini", "[pytest]\nfc_proxy = off\n")
     agent.shop.cases(WIRE.format(prompt=called("Oslo"), wire="{count: 2}"))
     agent.run().stdout.fnmatch_lines(["*`wire` needs the proxy, and fc_proxy is off*"])
+
+
+def test_a_change_on_the_wire_is_told_beside_what_was_accepted(agent: Agent) -> None:
+    agent.run("--fc-accept").assert_outcomes(passed=2)
+    baseline = next((agent.path / "cases" / "__fcall__").glob("python*/*.ambr"))
+    assert baseline.read_text("utf-8").count('{"calls": [], "digests": {') == 2
+    agent.change('"content": "Well?"', '"content": "And?"')
+    result = agent.run("-k", "oslo")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "1 ok, with other requests inside the app:",
+            "  cases/weather.fc.yaml:* oslo: inside the app: request 2: the prompt changed",
+            "not in the baseline: 1 with other requests inside the app; *",
+        ]
+    )
+    agent.change("return calls", "return []")
+    result = agent.run("-k", "oslo")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*baseline of *is gone*", "*inside the app: request 2: the prompt changed"])
+
+
+def test_a_failure_on_the_wire_can_be_accepted_and_no_other_one_with_it(agent: Agent) -> None:
+    wire = "{count: 1, tokens: {$lt: 100}}"
+    agent.shop.cases(WIRE.format(prompt=called("Oslo"), wire=wire))
+    agent.run("--fc-accept=all").assert_outcomes(failed=1)
+    agent.run("--fc-replay").assert_outcomes(xfailed=1)
+    agent.shop.cases(WIRE.format(prompt=called("Oslo"), wire=wire.replace("100", "10")))
+    result = agent.run("--fc-replay")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*baseline of *: a failure, wrong_count at wire.count"])
+    agent.shop.cases(WIRE.format(prompt=called("Oslo"), wire="{count: 2}"))
+    agent.run("--fc-replay").assert_outcomes(passed=1)

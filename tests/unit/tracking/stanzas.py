@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Json
 from pytest_fcall.tracking.stanza import Stanza
+from pytest_fcall.tracking.wire import WireRequest
 
 JSON: st.SearchStrategy[Json] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -14,11 +15,14 @@ JSON: st.SearchStrategy[Json] = st.recursive(
 )
 OBJECTS = st.dictionaries(st.text(), JSON, max_size=3)
 CALLS = st.lists(st.builds(Call, name=st.text(), arguments=OBJECTS, id=st.none()), max_size=3).map(tuple)
+DIGESTS = st.dictionaries(st.sampled_from(["system", "prompt", "tool:a", "tool:b"]), st.text(max_size=3), max_size=3)
+WIRE = st.lists(st.builds(WireRequest, st.text(), st.none() | CALLS, DIGESTS), max_size=3).map(tuple)
 STANZAS = st.builds(
     Stanza,
     case=st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=20),
     reasons=st.lists(st.tuples(st.text(), st.text()), max_size=2).map(tuple),
     calls=st.none() | CALLS,
+    wire=st.none() | WIRE,
     samples=st.none() | st.integers(0, 9).map(lambda right: (right, 9)),
     judged=st.booleans(),
     digests=st.dictionaries(st.text(), st.text(), max_size=2),

@@ -4,13 +4,27 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcall.core import Call, Case, Expectation, ExpectedCall, Outcome, Rules, Verdict
+from pytest_fcall.core import (
+    Call,
+    Case,
+    Expectation,
+    ExpectedCall,
+    Outcome,
+    Reason,
+    Rules,
+    Verdict,
+    WireExpectation,
+)
 from pytest_fcall.core.expectation import CallPattern
 from pytest_fcall.core.pattern import Operator
 from pytest_fcall.core.rules import MatchRule
+from pytest_fcall.core.verdict import ReasonKind
 from pytest_fcall.tracking.comparison import compare
 from pytest_fcall.tracking.stanza import Stanza
+from pytest_fcall.tracking.wire import WireRequest
 from tests.unit.tracking.judging import call, case_of, compared, expected, judged, stanza_of
+
+Reasons = tuple[tuple[ReasonKind, str], ...]
 
 CASE = case_of(expected(city="Oslo"))
 RIGHT, OTHERWISE = [call(city="Oslo")], [call(city="Oslo", unit="celsius")]
@@ -104,6 +118,32 @@ def test_a_text_that_nothing_was_expected_of_when_it_was_accepted_is_no_regressi
     ]
 
     assert [(each.outcome, each.edited) for each in outcomes] == [(Outcome.NEW, True), (Outcome.REGRESSED, False)]
+
+
+def outcome_of(now: Reasons, then: Reasons, kept: tuple[WireRequest, ...] | None = ()) -> tuple[Outcome, bool]:
+    """Of a case with the same calls on both sides, whose app makes these reasons on the wire."""
+    case = replace(CASE, wire=WireExpectation(count=2))
+    sides = [Stanza("oslo", not reasons, reasons, tuple(RIGHT), wire=()) for reasons in (now, then)]
+    verdicts = [
+        Verdict(not reasons, tuple(Reason(kind, path, "") for kind, path in reasons)) for reasons in (now, then)
+    ]
+    found = compare(sides[0], verdicts[0], replace(sides[1], wire=kept), case, lambda _: verdicts[1])
+    return found.outcome, found.edited
+
+
+COUNT: Reasons = (("wrong_count", "wire.count"),)
+TOKENS: Reasons = (("wrong_value", "wire.tokens"),)
+
+
+def test_the_wire_counts_although_the_app_comes_to_the_same() -> None:
+    assert outcome_of(COUNT, ()) == (Outcome.REGRESSED, False)
+    assert outcome_of(COUNT, COUNT) == (Outcome.KNOWN_FAILURE, False)
+    assert outcome_of(TOKENS, COUNT) == (Outcome.NEW, False)
+    assert outcome_of((), COUNT) == (Outcome.FIXED, False)
+
+
+def test_a_wire_that_was_not_kept_when_it_was_accepted_is_no_regression() -> None:
+    assert outcome_of(COUNT, (), kept=None) == (Outcome.NEW, True)
 
 
 ANY = Operator("ignore", True)

@@ -61,8 +61,8 @@ def test_and_joins_gates_that_must_all_hold() -> None:
         ("accuracy>=0.9s", 13, "'s' is no unit here"),
         ("accuracy>=$1", 10, "only cost is in dollars"),
         ("accuracy[parallel>=0.9", 8, "a `]` after the name is wanted here"),
-        ("accuracy[]>=0.9", 8, "a category, a tag or a model is wanted"),
-        ("accuracy[a,]>=0.9", 8, "a category, a tag or a model is wanted"),
+        ("accuracy[]>=0.9", 8, "a category, a tag, a suite or a model is wanted"),
+        ("accuracy[a,]>=0.9", 8, "a category, a tag, a suite or a model is wanted"),
         ("cases>=1.5", 7, "a whole number is wanted"),
         ("cases>=1e400", 8, "'e' is no unit here"),
         ("cost<=1%", 7, "'%' is no unit here"),
@@ -76,6 +76,7 @@ def test_and_joins_gates_that_must_all_hold() -> None:
         ("significant(0.00)", 11, "a level above 0 is wanted"),
         ("significant(0.05)<=1", 17, "`and`, or the end"),
         ("p95<=5s and", 11, "a figure: "),
+        ("api_f1>=0.8", 0, "'api_f1' is no figure; known are accuracy, "),
         ("cases>=9999999999999", 19, "`and`, or the end is wanted here"),
     ],
 )
@@ -94,3 +95,25 @@ def test_any_text_is_read_or_told_to_be_wrong(text: str) -> None:
     except GateError as error:
         column = error.column
     assert 0 <= column <= len(text)
+
+
+def test_scores_are_bounded_like_shares_under_whatever_names_they_have() -> None:
+    gates = parse_gates(
+        "lcs(executable)[home] >= 80% and overall<1 and accuracy>0", lambda: ["overall", "lcs(executable)"]
+    )
+    assert [(gate.figure, gate.kind, gate.bound, gate.scope) for gate in gates[:2]] == [
+        ("lcs(executable)", "share", Fraction(4, 5), ("home",)),
+        ("overall", "share", Fraction(1), ()),
+    ]
+
+
+def test_a_misspelt_score_is_pointed_at_and_figures_ask_nobody() -> None:
+    with pytest.raises(GateError, match="'overal' is no figure; did you mean 'overall'?"):
+        parse_gates("overal>=0.8", lambda: ["overall"])
+    with pytest.raises(GateError, match="cost, p50, p95, max, and the scores that a summary tells"):
+        parse_gates("beauty>=0.8", lambda: ["overall"])
+
+    def nobody() -> list[str]:
+        raise AssertionError
+
+    assert parse_gates("accuracy>=0.8 and significant(0.05)", nobody)

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from math import nan
+
 import pytest
 
 from pytest_fcall.tracking.gate_text import parse_gates
 from pytest_fcall.tracking.gates import GateVerdict
-from pytest_fcall.tracking.measured import Measured
+from pytest_fcall.tracking.measured import Measured, Told
 from pytest_fcall.tracking.pairs import Pair, Rate
 
 RIGHT, WRONG = Rate(1, 1), Rate(0, 1)
@@ -135,3 +137,24 @@ def test_five_lost_and_none_won_are_as_likely_by_chance_as_five_heads() -> None:
 def test_without_anything_to_compare_with_a_change_is_not_known(gate: str, measured: Measured, lacking: str) -> None:
     verdict = judge(gate, measured)
     assert (verdict.held, verdict.lacking) == (None, lacking)
+
+
+@pytest.mark.parametrize(
+    ("told", "held", "lacking"),
+    [
+        (Told(0.1 * 7), True, ""),
+        (Told(0.7 - 1e-8), False, ""),
+        (Told(None, lacking="not all was asked"), None, "not all was asked"),
+        (Told(nan), None, "no case has this score"),
+        (Told(0.9, missing=1), None, "1 reply missing"),
+    ],
+)
+def test_a_score_is_held_against_its_bound(told: Told, held: bool | None, lacking: str) -> None:
+    (gate,) = parse_gates("overall>=0.7", lambda: ["overall"])
+    verdict = gate.judge(Measured(answered=3, right=3, scores={"overall": told}))
+    assert (verdict.held, verdict.lacking) == (held, lacking)
+
+
+def test_a_score_that_no_case_has_is_not_known() -> None:
+    (gate,) = parse_gates("overall>=0.7", lambda: ["overall"])
+    assert gate.judge(Measured(answered=3, right=3)).lacking == "no case has this score"

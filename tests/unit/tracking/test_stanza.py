@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
 
 from pytest_fcall.core import Call, Json
 from pytest_fcall.tracking.stanza import Stanza, stanza_from_json, stanza_to_json
+from pytest_fcall.tracking.wire import WireRequest
 from tests.unit.tracking.stanzas import STANZAS
 
 
@@ -23,6 +25,15 @@ def test_the_wires_id_of_a_call_is_not_kept() -> None:
     stanza = Stanza("oslo", True, calls=(Call("get_weather", {"city": "Oslo"}, "call_7f3"),))
 
     assert stanza_to_json(stanza)["calls"] == [{"name": "get_weather", "arguments": {"city": "Oslo"}}]
+
+
+def test_tools_are_named_again_only_where_they_are_others() -> None:
+    asked = [{"tool:a": "1"}, {"tool:a": "1", "system": "2"}, {}, {"tool:a": "1"}]
+    stanza = Stanza("oslo", True, wire=tuple(WireRequest("m", (), digests) for digests in asked))
+    kept: Any = stanza_to_json(stanza)["wire"]
+
+    assert [request.get("tools", "as before") for request in kept] == [{"a": "1"}, "as before", {}, {"a": "1"}]
+    assert stanza_from_json({"case": "oslo", "valid": True, "wire": kept}) == stanza
 
 
 def test_fields_of_later_versions_are_left_out() -> None:
@@ -44,6 +55,11 @@ def test_fields_of_later_versions_are_left_out() -> None:
         ({"case": "oslo", "valid": True, "calls": [7]}, "a call is not a mapping"),
         ({"case": "oslo", "valid": True, "calls": [{"arguments": {}}]}, "`name` is missing"),
         ({"case": "oslo", "valid": True, "calls": [{"name": "f", "arguments": "{}"}]}, "`arguments` is not a mapping"),
+        ({"case": "oslo", "valid": True, "wire": {}}, "`wire` is not a list"),
+        ({"case": "oslo", "valid": True, "wire": ["m"]}, "a request of `wire` is not a mapping"),
+        ({"case": "oslo", "valid": True, "wire": [{}]}, "`model` is missing"),
+        ({"case": "oslo", "valid": True, "wire": [{"model": "m", "calls": 1}]}, "`calls` is not a list"),
+        ({"case": "oslo", "valid": True, "wire": [{"model": "m", "tools": {"a": 1}}]}, "`tools` is not a mapping to"),
         ({"case": "oslo", "valid": True, "samples": [5, 3]}, "`samples` is not a pair"),
         ({"case": "oslo", "valid": True, "samples": [False, True]}, "`samples` is not a pair"),
         ({"case": "oslo", "valid": True, "digests": {"prompt": 7}}, "`digests` is not a mapping to strings"),

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from pytest_fcall.core import Call
+from pytest_fcall.tracking.wire import WireRequest
+from pytest_fcall.tracking.wire_changes import wire_changes
+from tests.unit.tracking.stanzas import WIRE
+
+SEARCH = WireRequest("gpt", (Call("search", {"to": "Oslo"}),), {"system": "1", "prompt": "2", "tool:search": "3" * 16})
+BOOK = WireRequest("gpt", (Call("book", {"flight": "F7"}),), {"system": "1", "prompt": "4", "tool:search": "3" * 16})
+SAY = WireRequest("gpt", (), {"system": "1", "prompt": "5"})
+
+
+def asked_otherwise(request: WireRequest, **digests: str) -> WireRequest:
+    return replace(request, digests={**request.digests, **digests})
+
+
+@pytest.mark.parametrize(
+    ("new", "lines"),
+    [
+        ((SEARCH, BOOK), []),
+        ((BOOK, SEARCH), []),
+        ((SEARCH, BOOK, SAY), ["request 3 to gpt is new"]),
+        ((SEARCH, SEARCH, BOOK), ['request 2 to gpt is new: search("to": "Oslo")']),
+        ((SEARCH,), ['request 2 to gpt is gone: book("flight": "F7")']),
+        ((), ['request 1 to gpt is gone: search("to": "Oslo")', 'request 2 to gpt is gone: book("flight": "F7")']),
+        (
+            (asked_otherwise(SEARCH, system="9"), asked_otherwise(BOOK, system="9")),
+            ["requests 1, 2: the system prompt changed"],
+        ),
+        ((asked_otherwise(SEARCH, prompt="9"), asked_otherwise(BOOK, prompt="8")), ["request 1: the prompt changed"]),
+        (
+            (SEARCH, asked_otherwise(BOOK, **{"tool:search": "9" * 8 + "3" * 8})),
+            ["request 2: the description of search changed"],
+        ),
+        ((replace(SEARCH, model="mini"), BOOK), ["request 1: goes to mini instead of gpt"]),
+        (
+            (replace(SEARCH, calls=(Call("search", {"to": "Rome"}),)), asked_otherwise(BOOK, prompt="8")),
+            ["request 1: calls[0].args.to: 'Oslo' → 'Rome'"],
+        ),
+        ((replace(SEARCH, calls=None), BOOK), ["request 1: its reply cannot be read now"]),
+    ],
+)
+def test_what_an_app_asks_otherwise_is_told_by_its_number(new: tuple[WireRequest, ...], lines: list[str]) -> None:
+    assert wire_changes((SEARCH, BOOK), new) == lines
+
+
+def test_a_reply_that_can_be_read_again_is_told() -> None:
+    assert wire_changes((replace(SAY, calls=None),), (SAY,)) == ["request 1: its reply can be read now"]
+
+
+@given(WIRE)
+def test_nothing_changed_in_what_is_the_same(wire: tuple[WireRequest, ...]) -> None:
+    assert wire_changes(wire, wire[::-1]) == []
