@@ -12,6 +12,7 @@ import pytest
 from pytest_fcall.core import Case
 from pytest_fcall.schema.wires import Wire, outgoing
 from pytest_fcall.suites.bfcl.suite import BfclSuite
+from tests.conformance.conftest import is_thorough
 from tests.conformance.official.client import PYTHON, ROOT
 from tests.conformance.official.suite import CATEGORIES
 
@@ -20,7 +21,11 @@ pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="`make conformance` 
 
 @pytest.fixture(scope="module")
 def official() -> dict[str, dict[str, Any]]:
-    command = [str(PYTHON), "-m", "tests.conformance.official.told", *CATEGORIES]
+    return official_rows(*CATEGORIES)
+
+
+def official_rows(*categories: str) -> dict[str, dict[str, Any]]:
+    command = [str(PYTHON), "-m", "tests.conformance.official.told", *categories]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8", check=True)
     return {row["id"]: row for row in map(json.loads, done.stdout.splitlines())}
 
@@ -43,3 +48,12 @@ def test_prompts_are_those_of_the_official_harness(official: dict[str, dict[str,
     unlike = [case.id for case in cases if list(case.turns[0].messages) != official[case.id]["messages"]]
     assert len(cases) == len(official)
     assert unlike == []
+
+
+def test_prompts_in_other_formats_are_too(folder: Path, pytestconfig: pytest.Config) -> None:
+    if not is_thorough(pytestconfig):
+        pytest.skip("5,200 prompts are compared by `make conformance`")
+    told = official_rows("format_sensitivity")
+    cases = [case for case in BfclSuite().prompted("format_sensitivity", folder) if isinstance(case, Case)]
+    assert [case.id for case in cases] == list(told)
+    assert [case.id for case in cases if list(case.turns[0].messages) != told[case.id]["messages"]] == []

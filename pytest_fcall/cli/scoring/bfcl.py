@@ -69,7 +69,7 @@ class BfclJudge:
         case = _book(self.cases).case(row)
         answer = answer_of(row, self.source)
         scored = score(case, answer)
-        named = {"category": case.case.category, "id": case.case.id}
+        named = {"category": row["category"], "id": case.case.id}
         verdict = {**named, **scored.as_row()}
         why = difference(case, scored)
         return Judgement(verdict, None if why is None else (why, {"why": why, **verdict}))

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.bfcl.fields import flag, text
 from pytest_fcall.suites.bfcl.markers import unmarked
+from pytest_fcall.suites.bfcl.prompt_format import USUAL, PromptFormat, format_of
 from pytest_fcall.suites.json_lines import BrokenRow
 
 Source: TypeAlias = Literal["auto", "raw", "decoded"]
@@ -31,6 +32,8 @@ class Answer:
     said: object
     underscored: bool = False
     """Whether the model was told names with underscores for dots."""
+    asked: PromptFormat = USUAL
+    """The format that a text was asked for in."""
 
 
 def answer_of(row: Mapping[str, Json], source: Source = "auto") -> Answer:
@@ -46,7 +49,7 @@ def answer_of(row: Mapping[str, Json], source: Source = "auto") -> Answer:
         return _decoded(row, underscored)
     if "raw" not in row:
         raise BrokenRow("it has no `raw` answer")
-    return Answer(form, row["raw"], underscored)
+    return Answer(form, row["raw"], underscored, format_of(text(row, "id")) if "id" in row else USUAL)
 
 
 def _form(row: Mapping[str, Json]) -> Form:

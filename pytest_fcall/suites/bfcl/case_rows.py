@@ -9,8 +9,9 @@ from typing import NamedTuple, Protocol, TypeAlias
 from pytest_fcall.core.fault import Location
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.bfcl.categories import CATEGORIES
-from pytest_fcall.suites.bfcl.data import Row, existing_folder, rows_of
+from pytest_fcall.suites.bfcl.data import Row, existing_folder
 from pytest_fcall.suites.bfcl.fields import text
+from pytest_fcall.suites.bfcl.rows import rows_in
 from pytest_fcall.suites.json_lines import BrokenRow, lines, opened, record
 
 Key: TypeAlias = tuple[str, str]
@@ -87,7 +88,7 @@ class FolderRows:
             raise BrokenRow(f"there is no category {category!r:.80}")
         if category not in self._rows:
             try:
-                self._rows[category] = {row.id: row for row in rows_of(CATEGORIES[category], self._folder)}
+                self._rows[category] = {row.id: row for row in rows_in(CATEGORIES[category], self._folder)}
             except ValueError as error:
                 raise BrokenRow(str(error)) from None
         row = self._rows[category].get(id_)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-Truth: TypeAlias = Literal["calls", "source", "answer", "turns", "mention", "none"]
+from pytest_fcall.suites.bfcl.prompt_format import PART
+
+Truth: TypeAlias = Literal["calls", "source", "answer", "turns", "mention", "elsewhere", "none"]
 """What a ground truth is: calls with alternatives, calls as Python source, alone or turn by turn, what a server
-answered, what a message must mention, or nothing."""
+answered, what a message must mention, that of a case in another category, or nothing."""
 
 _RETIRED = "unused_datasets"
 _CALLS_ONLY = "its calls are compared, not what they give when they are carried out"
@@ -38,7 +40,7 @@ class Category:
     @property
     def answers(self) -> str | None:
         """The file of ground truths; None where there are none."""
-        if self.truth == "none":
+        if self.truth in ("elsewhere", "none"):
             return None
         return f"{_RETIRED}/possible_answer/{self._file}" if self.retired else f"possible_answer/{self._file}"
 
@@ -78,6 +80,7 @@ _MEMORY = tuple(
     Category(name, "mention", shared="memory", note="skipped: judged by `fcall score` only, from the harness's results")
     for name in ("memory_kv", "memory_vector", "memory_rec_sum")
 )
+_FORMATS = (Category(PART, "elsewhere", note="in the prompt mode only: each question in 26 formats"),)
 _RETIRED_ONES = (
     Category("exec_simple", "source", retired=True, note=_CALLS_ONLY),
     Category("exec_multiple", "source", retired=True, note=_CALLS_ONLY),
@@ -88,7 +91,7 @@ _RETIRED_ONES = (
     Category("chatable", "none", retired=True, note="skipped: nothing says what is right"),
 )
 
-_EVERY = (*_NON_LIVE, *_LIVE, *_MULTI_TURN, *_WEB_SEARCH, *_MEMORY, *_RETIRED_ONES)
+_EVERY = (*_NON_LIVE, *_LIVE, *_MULTI_TURN, *_WEB_SEARCH, *_MEMORY, *_FORMATS, *_RETIRED_ONES)
 CATEGORIES: Final[Mapping[str, Category]] = MappingProxyType({category.name: category for category in _EVERY})
 
 

@@ -7,6 +7,8 @@ from statistics import fmean
 from typing import Final, TypeAlias
 
 from pytest_fcall.core.extension import Figure
+from pytest_fcall.suites.bfcl.prompt_format import FORMATS
+from pytest_fcall.suites.bfcl.spread import deviation, max_delta
 
 Tallies: TypeAlias = Mapping[str, tuple[int, int]]
 """By category, how many of how many answers are right."""
@@ -27,12 +29,12 @@ _MADE_OF: Mapping[str, tuple[str, ...]] = {
     "multi_turn": _MULTI_TURN,
     "agentic": (*_WEB_SEARCH, *_MEMORY),
 }
-MAX_DELTA: Final = "format sensitivity, max delta"
-DEVIATION: Final = "format sensitivity, standard deviation"
+MAX_DELTA: Final = "format_max_delta"
+DEVIATION: Final = "format_std"
 _WEIGHTS = {"non_live_ast": 0.1, "live": 0.1, "irrelevance": 0.1, "multi_turn": 0.3, "agentic": 0.4}
 _OVERALL = "overall"
 
-FIGURES = (*_MADE_OF, _OVERALL)
+FIGURES = (*_MADE_OF, _OVERALL, MAX_DELTA, DEVIATION)
 """Their names."""
 
 
@@ -50,7 +52,21 @@ def figures(tallies: Tallies) -> list[Figure]:
         if asked.intersection(names)
     ]
     overall = sum(weight * shares[name] for name, weight in _WEIGHTS.items())
-    return [*told, Figure(_OVERALL, overall, note="not asked: wrong")] if told else []
+    weighted = [*told, Figure(_OVERALL, overall, note="not asked: wrong")] if told else []
+    return [*weighted, *_spread(tallies)]
+
+
+def _spread(tallies: Tallies) -> list[Figure]:
+    """How far the formats lie apart; None unless each of them was asked."""
+    asked = [tallies[form.category] for form in FORMATS if form.category in tallies]
+    shares = [right / number for right, number in asked if number]
+    if not asked:
+        return []
+    known = len(shares) == len(FORMATS)
+    return [
+        Figure(MAX_DELTA, max_delta(shares) if known else None),
+        Figure(DEVIATION, deviation(shares) if known else None),
+    ]
 
 
 def _shares(tallies: Tallies) -> Mapping[str, float]:

@@ -11,8 +11,10 @@ from pytest_fcall.core.case import Case
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
-from pytest_fcall.suites.bfcl.figures import figures
+from pytest_fcall.suites.bfcl.figures import DEVIATION, MAX_DELTA, figures
 from pytest_fcall.suites.bfcl.judging import BfclJudge, answer_of_reply
+from pytest_fcall.suites.bfcl.prompt_format import PART
+from pytest_fcall.suites.bfcl.spread import header_of
 
 Row = Mapping[str, Json]
 
@@ -22,6 +24,11 @@ _PERCENT = {
     "multi_turn": "Multi Turn Acc",
     "irrelevance": "Irrelevance Detection",
 }
+_POINTS = {
+    MAX_DELTA: "Format Sensitivity Max Delta",
+    DEVIATION: "Format Sensitivity Standard Deviation",
+}
+"""These are told in percentage points, without a sign."""
 _CATEGORIES = {
     "multiple": "Non-Live Multiple AST",
     "parallel": "Non-Live Parallel AST",
@@ -33,11 +40,20 @@ _CATEGORIES = {
     "live_relevance": "Relevance Detection",
     "web_search_base": "Web Search Base",
     "web_search_no_snippet": "Web Search No Snippet",
+    "memory_kv": "Memory KV",
+    "memory_vector": "Memory Vector",
+    "memory_rec_sum": "Memory Recursive Summarization",
     "multi_turn_base": "Multi Turn Base",
     "multi_turn_miss_func": "Multi Turn Miss Func",
     "multi_turn_miss_param": "Multi Turn Miss Param",
     "multi_turn_long_context": "Multi Turn Long Context",
 }
+_MEANS = {
+    "Non-Live Simple AST": ("simple_python", "simple_java", "simple_javascript"),
+    "Web Search Acc": ("web_search_base", "web_search_no_snippet"),
+    "Memory Acc": ("memory_kv", "memory_vector", "memory_rec_sum"),
+}
+"""What each is the mean of; unknown where one of these is."""
 _COLUMNS = (
     *("Rank", "Overall Acc", "Model", "Model Link", "Total Cost ($)"),
     *("Latency Mean (s)", "Latency Standard Deviation (s)", "Latency 95th Percentile (s)"),
@@ -82,10 +98,12 @@ def files_of(model: str, rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     """The files of one model, each with its path. Those of native calls have `-FC` in their model's name."""
     name = _named(model, rows)
     folder = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
-    for category in dict.fromkeys(str(row["category"]) for row in rows):
-        own = [row for row in rows if row["category"] == category]
+    for category in dict.fromkeys(map(_file, rows)):
+        own = [row for row in rows if _file(row) == category]
         place = f"{folder}/{_group(category)}/BFCL_v4_{category}"
         yield f"result/{place}_result.json", _lines([_mapping(row["result"]) for row in own])
+        if earlier := _earlier(own):
+            yield f"result/{place}_prereq_result.json", _lines(earlier)
         yield f"score/{place}_score.json", _lines(_scores(name, category, own))
 
 
@@ -102,15 +120,33 @@ def _named(model: str, rows: Sequence[Row]) -> str:
     return f"{model}-FC" if all(row["native"] for row in rows) else model
 
 
+def _earlier(rows: Sequence[Row]) -> list[Row]:
+    """The results of conversations that were held before others; each once, though several processes may hold it."""
+    told = [earlier for row in rows if isinstance(earlier := row.get("earlier"), list)]
+    by_id = {str(_mapping(each).get("id")): _mapping(each) for earlier in told for each in earlier}
+    return [*by_id.values()]
+
+
+def _file(row: Row) -> str:
+    """The category whose file a row stands in: formats, which are categories here, have one for all."""
+    return str(row["category"]).partition("/")[0]
+
+
 def _group(category: str) -> str:
+    if category == PART:
+        return PART
     if category.startswith("web_search"):
         return "agentic"
+    if category.startswith("memory_"):
+        return f"agentic/memory/{category.removeprefix('memory_')}"
     return next((group for group in ("live", "multi_turn") if category.startswith(group)), "non_live")
 
 
 def _scores(model: str, category: str, rows: Sequence[Row]) -> Iterator[Row]:
     right = sum("wrong" not in row for row in rows)
-    yield {"accuracy": right / len(rows), "correct_count": right, "total_count": len(rows)}
+    judged = ((str(_mapping(row["result"])["id"]), "wrong" not in row) for row in rows)
+    spread = header_of(judged) if category == PART else {}
+    yield {"accuracy": right / len(rows), "correct_count": right, "total_count": len(rows), **spread}
     for row in rows:
         if "wrong" in row:
             result = _mapping(row["result"])
@@ -133,15 +169,16 @@ def _line(model: str, rows: Sequence[Row], cost: float | None) -> dict[str, str]
     shares = {figure.name: figure.share for figure in figures(tallies)}
     overall = shares.get("overall", 0.0)
     seconds = sorted(number for row in rows for number in _seconds(_mapping(row["result"])["latency"]))
-    simple = [_share(tallies.get(f"simple_{name}", (0, 0))) for name in ("python", "java", "javascript")]
+    known = {name: _share(tallies.get(name, (0, 0))) for names in _MEANS.values() for name in names}
     return {
         "Model": _named(model, rows),
         "Overall Acc": _percent(overall),
         **({"Total Cost ($)": f"{cost:.2f}"} if cost is not None else {}),
         **_latencies(seconds),
         **{column: _percent(shares.get(name)) for name, column in _PERCENT.items()},
+        **{column: _percent(shares.get(name)).removesuffix("%") for name, column in _POINTS.items()},
         **{column: _percent(_share(tallies.get(name, (0, 0)))) for name, column in _CATEGORIES.items()},
-        "Non-Live Simple AST": _percent(None if None in simple else fmean(share or 0.0 for share in simple)),
+        **{column: _percent(_mean([known[name] for name in names])) for column, names in _MEANS.items()},
     }
 
 
@@ -169,6 +206,10 @@ def _seconds(latency: Json) -> Iterator[float]:
 def _share(pair: tuple[int, int]) -> float | None:
     right, asked = pair
     return right / asked if asked else None
+
+
+def _mean(shares: Sequence[float | None]) -> float | None:
+    return None if None in shares else fmean(share or 0.0 for share in shares)
 
 
 def _percent(share: float | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
 from pytest_fcall.core.call import Calls
@@ -19,11 +20,14 @@ from pytest_fcall.matching import judge
 from pytest_fcall.matching.bfcl.verdict import verdict_of
 from pytest_fcall.suites.bfcl.answers import Answer
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of, exam_of
+from pytest_fcall.suites.bfcl.prompt_format import BY_DECODER, USUAL, PromptFormat
 from pytest_fcall.suites.bfcl.reading import typed_calls
 from pytest_fcall.suites.bfcl.score import official
 
-OFFICIAL_DECODERS: Final = frozenset({"bfcl", "bfcl_java", "bfcl_javascript"})
-"""Those that read what the official prompt asks for."""
+OFFICIAL_DECODERS: Final[Mapping[str, PromptFormat]] = MappingProxyType(
+    {**BY_DECODER, "bfcl_java": USUAL, "bfcl_javascript": USUAL}
+)
+"""Those that read what the official prompts ask for, and what that is."""
 
 
 class BfclJudge:
@@ -53,8 +57,8 @@ def answer_of(reply: Reply, calls: Calls) -> Answer:
 
     Where another decoder read the text, or a baseline kept the calls, the calls are the answer.
     """
-    if reply.decoder in OFFICIAL_DECODERS:
-        return Answer("prompt", reply.text)
+    if asked := OFFICIAL_DECODERS.get(reply.decoder or ""):
+        return Answer("prompt", reply.text, asked=asked)
     if reply.decoder is None and reply.tool_calls:
         return Answer("fc", [{str(raw.name): _json_text(raw.arguments)} for raw in reply.tool_calls])
     if calls.calls and calls.malformed is None:
@@ -75,7 +79,7 @@ def _json_text(arguments: Json) -> str:
 
 def _strict(ours: BfclCase, case: Case, reply: Reply, calls: Calls) -> Verdict:
     """Judge by our rules, as carefully read as `fcall score` reads."""
-    if reply.decoder in OFFICIAL_DECODERS:
+    if OFFICIAL_DECODERS.get(reply.decoder or "") == USUAL:
         calls = decode(replace(reply, decoder="python"), ours.case.tools)
     calls = typed_calls(reply, calls, ours.case)
     return judge(reply, calls, ours.expect, ours.case.tools, case.rules)

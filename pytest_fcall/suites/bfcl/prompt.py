@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pytest_fcall.core.values import Json, Message
+from pytest_fcall.suites.bfcl.notation import in_notation
+from pytest_fcall.suites.bfcl.prompt_format import USUAL, PromptFormat
 
 _PLACES = ("../constants/default_prompts.py", "default_prompts.py")
 _BRACES = re.compile(r"\{(\w+)\}")
@@ -19,25 +20,42 @@ class Prompt:
     """Tells functions in a system prompt. Raises ValueError, in words, where the package's words are not at hand."""
 
     def __init__(self, folder: Path) -> None:
-        words = _constants(folder)
-        try:
-            style = words["PROMPT_STYLE_TEMPLATES"]["classic"]
-            form = {"output_format": words["OUTPUT_FORMAT_MAPPING"]["python"], "param_types": ""}
-            parts = {
-                **{name: style[name] for name in ("persona", "task", "multiturn_behavior", "available_tools")},
-                "tool_call_format": _filled(style["tool_call_no_tag"], form),
-            }
-            whole = _filled(words["_PLAINTEXT_SYSTEM_PROMPT_TEMPLATE"], parts)
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"the prompts of the suite bfcl are not those of bfcl-eval 2026: no {error}") from None
-        self._template = _filled(whole, {"format": "json"})
+        self._words = _constants(folder)
+        self._templates = {USUAL: _template(self._words, USUAL)}
 
-    def told(self, messages: Sequence[Message], documents: Sequence[Mapping[str, Json]]) -> tuple[Message, ...]:
+    def told(
+        self, messages: Sequence[Message], documents: Sequence[Mapping[str, Json]], form: PromptFormat = USUAL
+    ) -> tuple[Message, ...]:
         """The messages with the prompt before them, above a system prompt of their own."""
-        said = _filled(self._template, {"functions": json.dumps(documents, indent=4)})
-        if messages and messages[0].get("role") == "system":
-            return ({**messages[0], "content": f"{said}\n\n{messages[0].get('content')}"}, *messages[1:])
-        return ({"role": "system", "content": said}, *messages)
+        if form not in self._templates:
+            self._templates[form] = _template(self._words, form)
+        said = _filled(self._templates[form], {"functions": in_notation(documents, form.functions)})
+        return told_first(said, messages)
+
+
+def _template(words: Mapping[str, Any], form: PromptFormat) -> str:
+    """The prompt in a format, with `{functions}` left to be filled."""
+    try:
+        style = words["PROMPT_STYLE_TEMPLATES"][form.style]
+        calls = {
+            "output_format": words["OUTPUT_FORMAT_MAPPING"][form.calls],
+            "param_types": words["PARAM_TYPE_MAPPING"][form.calls],
+        }
+        parts = {
+            **{name: style[name] for name in ("persona", "task", "multiturn_behavior", "available_tools")},
+            "tool_call_format": _filled(style[f"tool_call_{'with' if form.tagged else 'no'}_tag"], calls),
+        }
+        whole = _filled(words[f"_{form.layout.upper()}_SYSTEM_PROMPT_TEMPLATE"], parts)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"the prompts of the suite bfcl are not those of bfcl-eval 2026: no {error}") from None
+    return _filled(whole, {"format": form.functions})
+
+
+def told_first(said: str, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages with something said before them, above a system prompt of their own."""
+    if messages and messages[0].get("role") == "system":
+        return ({**messages[0], "content": f"{said}\n\n{messages[0].get('content')}"}, *messages[1:])
+    return ({"role": "system", "content": said}, *messages)
 
 
 def more_functions(folder: Path) -> str:
@@ -48,6 +66,15 @@ def more_functions(folder: Path) -> str:
 def answer_format(folder: Path) -> str:
     """How an agent is asked to answer. Raises ValueError, as above."""
     return _words(folder, "ADDITIONAL_SYSTEM_PROMPT_FOR_AGENTIC_RESPONSE_FORMAT")
+
+
+def memory_instructions(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """What agents with a memory are told: the roles that they play, and, by their name, of the memory."""
+    roles = _constants(folder).get("MEMORY_AGENT_SETTINGS")
+    names = ("MEMORY_BACKEND_INSTRUCTION_CORE_ARCHIVAL", "MEMORY_BACKEND_INSTRUCTION_UNIFIED")
+    if not isinstance(roles, dict):
+        raise ValueError("the prompts of the suite bfcl are not those of bfcl-eval 2026: no 'MEMORY_AGENT_SETTINGS'")
+    return roles, {name: _words(folder, name) for name in names}
 
 
 def _words(folder: Path, name: str) -> str:

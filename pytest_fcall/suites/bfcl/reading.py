@@ -13,6 +13,7 @@ from pytest_fcall.decoding import decode
 from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
 from pytest_fcall.decoding.bfcl.normal_form import calls_of
 from pytest_fcall.suites.bfcl.answers import Answer
+from pytest_fcall.suites.bfcl.prompt_format import USUAL
 
 _UNKNOWN = "…"
 """What was said beside calls, or instead of them, where the row has only the list of them."""
@@ -60,7 +61,8 @@ def _in_its_language(reply: Reply, calls: Calls, case: Case) -> Calls:
 def _reply(answer: Answer) -> Reply:
     said = answer.said
     if isinstance(said, str):
-        return Reply(said, decoder="python" if answer.form == "prompt" else None)
+        asked = "python" if answer.asked == USUAL else answer.asked.decoder
+        return Reply(said, decoder=asked if answer.form == "prompt" else None)
     if answer.form == "decoded":
         return Reply(_UNKNOWN)
     if isinstance(said, list):

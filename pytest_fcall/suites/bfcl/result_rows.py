@@ -26,5 +26,5 @@ def answer_row(row: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def category_of(id_: str) -> str:
-    """The category that an id begins with: `live_simple` of `live_simple_1-2-3`."""
-    return id_.rpartition("_")[0]
+    """The category that an id begins with: `live_simple` of `live_simple_1-2-3`, whatever stands behind a colon."""
+    return id_.partition(":")[0].rpartition("_")[0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
-from pytest_fcall.decoding.bfcl import Undecodable, decode_fc, decode_prompt
+from pytest_fcall.decoding.bfcl import Undecodable, decode_fc, decode_format
 from pytest_fcall.matching import judge
 from pytest_fcall.matching.bfcl import Exam, Ruling, rule, undecodable
 from pytest_fcall.suites.bfcl.answers import Answer
@@ -71,7 +71,7 @@ def _officially_decoded(exam: Exam, answer: Answer) -> object:
         case "fc":
             return decode_fc(answer.said)
         case "prompt":
-            return decode_prompt(answer.said, exam.language)
+            return decode_format(answer.said, answer.asked.calls, tags=answer.asked.tagged, language=exam.language)
         case "decoded":
             return answer.said
         case "undecodable":

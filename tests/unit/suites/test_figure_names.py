@@ -9,7 +9,18 @@ from pytest_fcall.suites.table import SUITES
 @pytest.mark.parametrize(
     ("suite", "categories", "scores"),
     [
-        ("bfcl", ("simple_python", "live_simple", "irrelevance", "multi_turn_base", "memory_kv"), ()),
+        (
+            "bfcl",
+            (
+                "simple_python",
+                "live_simple",
+                "irrelevance",
+                "multi_turn_base",
+                "memory_kv",
+                "format_sensitivity/json/xml",
+            ),
+            (),
+        ),
         ("mannheim", ("music_single/Selection", "travel_single/Selection"), ()),
         ("toolbench", ("booking_v0", "home_search_v0"), ()),
         ("api_blend", (), ("api_f1", "parameter_f1", "lcs_f1")),

@@ -13,6 +13,7 @@ from tests.bfcl_data import write_leaderboard
 WORDS = """
 import os
 OUTPUT_FORMAT_MAPPING = {"python": "[f(x=1)]"}
+PARAM_TYPE_MAPPING = {"python": ""}
 PROMPT_STYLE_TEMPLATES = {"classic": {
     "persona": "Sailor. ", "task": "Sail.", "tool_call_no_tag": "As {output_format}!{param_types}",
     "multiturn_behavior": "On.", "available_tools": "In {format}: {functions}",

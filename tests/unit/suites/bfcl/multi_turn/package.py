@@ -15,6 +15,7 @@ OMIT_STATE_INFO_CLASSES = []
 """
 PROMPTS = """
 OUTPUT_FORMAT_MAPPING = {"python": "[f(x=1)]"}
+PARAM_TYPE_MAPPING = {"python": ""}
 PROMPT_STYLE_TEMPLATES = {"classic": {"persona": "Compose.", "task": "Call.", "tool_call_no_tag": "As {output_format}.",
     "multiturn_behavior": "Go on.", "available_tools": "In {format}: {functions}"}}
 _PLAINTEXT_SYSTEM_PROMPT_TEMPLATE = "{persona}{task} {tool_call_format} {multiturn_behavior} {available_tools}"
