@@ -108,6 +108,14 @@ class Kept:
             for of, reply in replies
         )
 
+    def keep_answers(self, replies: Iterable[tuple[Question, Reply]]) -> None:
+        """Keep what models and apps have answered; what apps make of recordings is nothing new, and only noted."""
+        if not self._options.replay:
+            self.keep(replies)
+            return
+        for question, _ in replies:
+            self.used(question)
+
     def keep_soon(self, question: Question, reply: Reply) -> None:
         """Keep what an app has answered; at once if it took any time, since to write each by itself would take longer.
 
@@ -120,7 +128,7 @@ class Kept:
     def _keep_now(self) -> None:
         soon, self._soon = self._soon, []
         if soon:
-            self.keep(soon)
+            self.keep_answers(soon)
             self._kept_last = time.monotonic()
 
     def close(self) -> None:

@@ -177,7 +177,7 @@ class Sending:
 
     def _arrived(self, arrivals: Sequence[Arrival]) -> None:
         """Keep replies the moment that they are there; called by the dispatcher's thread."""
-        self._kept.keep([(self._questions[job.digest], reply) for job, reply in arrivals])
+        self._kept.keep_answers([(self._questions[job.digest], reply) for job, reply in arrivals])
         if self._line:
             for job, reply in arrivals:
                 self._line.paid(job.model_id, reply.usage)

@@ -12,6 +12,7 @@ import openai
 import pytest
 from openai.resources import chat, responses  # noqa: F401
 
+from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import assert_errors, called
 from tests.servers import Server
@@ -162,8 +163,6 @@ def test_record_all_asks_again_and_record_off_keeps_nothing(agent: Agent) -> Non
 
 
 def test_recordings_travel_through_version_control(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.integration.command import fcall
-
     agent.run().assert_outcomes(passed=2)
     exported = fcall(agent.path, "record", "--export")
     assert exported.returncode == 0, exported.stderr
@@ -176,6 +175,37 @@ def test_recordings_travel_through_version_control(agent: Agent, monkeypatch: py
     assert "very-secret" not in inside.read_text("utf-8")
     (agent.path / ".fcall" / "replies.db").unlink()
     agent.run("--fc-replay").assert_outcomes(passed=2)
+
+
+def recorded_inside(agent: Agent) -> dict[Path, bytes]:
+    """The exported files, with what the app asked and what it answered."""
+    done = fcall(agent.path, "record", "--export")
+    assert done.returncode == 0, done.stderr
+    return {path: path.read_bytes() for path in agent.path.glob("cases/__fcall__/*/*.replies.jsonl")}
+
+
+def test_exported_imported_and_exported_again_are_the_same_bytes(agent: Agent) -> None:
+    agent.run("--fc-samples=2").assert_outcomes(passed=2)
+    exported = recorded_inside(agent)
+    assert len(exported) == 2
+    (agent.path / ".fcall" / "replies.db").unlink()
+    assert "8 replies, 8 new" in fcall(agent.path, "record", "--import").stdout
+    assert "8 replies, 0 new" in fcall(agent.path, "record", "--import").stdout
+    for path in exported:
+        path.unlink()
+    agent.run("--fc-replay", "--fc-samples=2").assert_outcomes(passed=2)
+    assert recorded_inside(agent) == exported
+
+
+def test_what_an_app_asks_no_more_is_not_exported_any_more(agent: Agent) -> None:
+    agent.run().assert_outcomes(passed=2)
+    before = recorded_inside(agent)
+    agent.change("You know the weather.", "You are a poet.")
+    agent.run().assert_outcomes(passed=2)
+    after = b"".join(recorded_inside(agent).values())
+    assert b"You know the weather." in b"".join(before.values())
+    assert b"You know the weather." not in after
+    assert after.count(b"You are a poet.") == 4
 
 
 def test_an_app_that_asks_no_model_is_replayed_from_what_it_answered(agent: Agent) -> None:
