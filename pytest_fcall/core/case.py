@@ -73,8 +73,23 @@ class World:
     user: User | None = None
     unreadable: Literal["stops", "answers"] = "stops"
     """What a reply does that is cut off, refuses or cannot be read: it ends the conversation, or only its turn."""
-    lasting: bool = False
-    """Whether a call gives the same for ever, so that what it came to is kept, and stands for calling again."""
+    kept: Literal["for_ever", "in_order"] | None = None
+    """Whether what calls came to is kept, and stands for calling again: `for_ever` where a call always gives the same,
+    `in_order` where that depends on the calls before, so that it stands for nothing but a replay."""
+    lacking: str = ""
+    """What keeps the environment from being made on this machine, and what to do about it: the case is skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """Conversations that are held before a case, in this order. Cases with equal ones share what these come to.
+
+    The environments have two attributes for it: `left`, which the next one is set up with under this name (the first
+    with null), and `told`, a text that stands in the messages of the next in the place of `slot`.
+    """
+
+    cases: tuple[Case, ...]
+    slot: str
 
 
 RetrieverName: TypeAlias = Literal["bm25", "embeddings", "oracle"]
@@ -114,6 +129,8 @@ class Case:
     """A `conversation` needs more than one request: turns, canned results, an environment."""
     retrieve: Retrieval | None = None
     """Who chooses among `tools`; None where all are offered."""
+    earlier: Earlier | None = None
+    """What is held before it, and leaves something to it."""
     suite: str = ""
     """The suite that it was read from, if any."""
     tools_told: bool = False

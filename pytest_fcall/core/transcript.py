@@ -48,6 +48,8 @@ class Transcript:
     """All turns that were begun."""
 
     turns: tuple[Held, ...]
+    earlier: tuple[Transcript, ...] = ()
+    """The conversations that were held before it, as the case says."""
 
     @property
     def steps(self) -> tuple[Step, ...]:

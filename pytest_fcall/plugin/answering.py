@@ -12,6 +12,7 @@ import pytest
 from pytest_fcall.core import Backend, Inner, Reply, Transcript
 from pytest_fcall.core.extension import Decoder
 from pytest_fcall.plugin.conversing import Conversation, Conversing
+from pytest_fcall.plugin.earlier import EarlierConversations
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.kept import Kept
 from pytest_fcall.plugin.lacking import Lacking
@@ -37,6 +38,8 @@ class Answer:
     transcript: Transcript | None = None
     inside: tuple[Inner, ...] | None = None
     """What an app asked of models on the way to it; None where that is not known, or it was no app."""
+    before: Sequence[Reply] = ()
+    """What the model said in earlier conversations, where they were held for this one."""
 
     @property
     def replies(self) -> Sequence[Reply]:
@@ -54,6 +57,7 @@ class Answering:
         self._sources = Sources(config, self._kept)
         self._sending = Sending(config, self._kept)
         self.lacking = Lacking(self._kept, self._options.replay)
+        self.earlier = EarlierConversations(self.lacking)
         self._held_ahead: dict[tuple[str, int], Future[Answer]] = {}
         """Conversations that no test has taken yet."""
         config.add_cleanup(self._close)

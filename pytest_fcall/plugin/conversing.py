@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +11,7 @@ import pytest
 from pytest_fcall.core import Case, Expectation, Follower, Inner, Known, Reply, Request, Unanswered
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching import Exam, Following
+from pytest_fcall.plugin.earlier import Before, first_of
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.models import NamedModel, parse_model
 from pytest_fcall.plugin.sources import Asker, Question, Source
@@ -17,11 +19,12 @@ from pytest_fcall.plugin.words import fail
 from pytest_fcall.plugin.worlds import environment_ground
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from pytest_fcall.conversation.dialogue import Ground
+    from pytest_fcall.conversation.earlier import Left
     from pytest_fcall.conversation.user import Talk
-    from pytest_fcall.core import Environment, User, World
+    from pytest_fcall.core import Earlier, Environment, Transcript, User, World
     from pytest_fcall.plugin.answering import Answer, Answering
 
 
@@ -38,6 +41,10 @@ class Conversation(NamedTuple):
         """Names it among those of a session."""
         return self.asker.nodeid, self.first.sample
 
+    def on(self, left: Left, slot: str) -> Conversation:
+        """The conversation on what earlier ones have left."""
+        return self._replace(case=left.to(self.case), first=left.in_place_of(slot, self.first))
+
 
 @dataclass(frozen=True, slots=True)
 class Conversing:
@@ -49,22 +56,64 @@ class Conversing:
     async def hold(self, conversation: Conversation) -> Answer:
         """Hold it. What ends the test is raised, as asking for a single reply would."""
         from pytest_fcall.conversation.dialogue import hold
-        from pytest_fcall.conversation.environments import NotRecorded, WorldFailed
         from pytest_fcall.plugin.answering import Answer
 
         __tracebackhide__ = True
         heard: list[Answer] = []
-        ground = self._ground(conversation, heard)
+        said: Sequence[Reply] = ()
+        earlier: tuple[Transcript, ...] = ()
+        if conversation.case.earlier:
+            left, said = await self._before(conversation.case.earlier, conversation)
+            conversation, earlier = conversation.on(left, conversation.case.earlier.slot), left.transcripts
+        with self._in_words(conversation):
+            transcript = await hold(conversation.case, conversation.first, self._ground(conversation, heard))
+        whole = replace(transcript, earlier=earlier)
+        return Answer(transcript.steps[-1].reply, _recorded(heard), whole, _inside(heard), said)
+
+    @contextmanager
+    def _in_words(self, conversation: Conversation) -> Iterator[None]:
+        """End the test in words where it cannot be held."""
+        from pytest_fcall.conversation.environments import NotRecorded, WorldFailed, WorldLacking
+
+        __tracebackhide__ = True
         try:
-            transcript = await hold(conversation.case, conversation.first, ground)
+            yield
         except NotRecorded as missing:
             self.answering.lacking.no_result(conversation, str(missing))
         except Unanswered as error:
             self.answering.lacking.unanswered.add(conversation.asker.nodeid)
             fail(f"{conversation.case.id}: {error}")
+        except WorldLacking as error:
+            pytest.skip(str(error))
         except WorldFailed as error:
             fail(f"{conversation.case.id}: {error}")
-        return Answer(transcript.steps[-1].reply, _recorded(heard), transcript, _inside(heard))
+
+    async def _before(self, earlier: Earlier, conversation: Conversation) -> Before:
+        """What the conversations before it have left; they are held for the first that wants it."""
+        from pytest_fcall.conversation.earlier import Left
+
+        async def held() -> Left:
+            left = Left()
+            for case in earlier.cases:
+                left = await self._next(left, case, earlier.slot, conversation)
+            return left
+
+        __tracebackhide__ = True
+        return await self.answering.earlier.of(earlier, Question.of(*conversation[1:]), held)
+
+    async def _next(self, left: Left, case: Case, slot: str, wanted: Conversation) -> Left:
+        """Hold one more of those before what is wanted."""
+        from pytest_fcall.conversation.earlier import hold_next
+
+        __tracebackhide__ = True
+        conversation = wanted._replace(case=left.to(case), first=first_of(case, wanted.first))
+        try:
+            with self._in_words(conversation):
+                ground = self._ground(conversation, [])
+                return await hold_next(left, conversation.case, conversation.first, slot, ground)
+        except (pytest.fail.Exception, pytest.skip.Exception) as error:
+            said = str(error.msg).removeprefix(f"{case.id}: ")
+            raise type(error)(f"{case.id}, which is held before it: {said}", pytrace=False) from None
 
     def _ground(self, conversation: Conversation, heard: list[Answer]) -> Ground:
         from pytest_fcall.conversation.dialogue import Ground

@@ -73,6 +73,15 @@ class Lacking:
             fail(text)
         raise without_our_frames(error)
 
+    def likewise(self, nodeid: str, question: Question) -> None:
+        """Note that a test lacks what that of this node id lacks; end it where nobody can be asked any more."""
+        __tracebackhide__ = True
+        for lacking in (self.missing, self.unanswered):
+            if nodeid in lacking:
+                lacking.add(question.asker.nodeid)
+        if reason := self.unavailable.get(question.model.id):
+            self.nobody(question, reason)
+
     def nobody(self, question: Question, reason: str) -> NoReturn:
         """End the test since nobody can be asked: one error for a model, the others are skipped.
 

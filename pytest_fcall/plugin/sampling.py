@@ -59,8 +59,8 @@ class Asked:
 
     @property
     def usage(self) -> Usage | None:
-        """The tokens of all of them."""
-        return usage_of(reply.usage for each in self.answers for reply in each.replies)
+        """The tokens of all of them, and of what was said before them."""
+        return usage_of(reply.usage for each in self.answers for reply in (*each.replies, *each.before))
 
     @property
     def seconds(self) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -79,7 +80,10 @@ class SuiteReports:
         suite = registry(self._config).suites[case.suite]
         if shown.answer.transcript is not None:
             held: Callable[..., Row] = suite.conversation_row  # type: ignore[attr-defined]
-            return held(case, shown.answer.transcript, shown.verdict)
+            transcript = shown.answer.transcript
+            # What was held before several is told by the one that it was held for.
+            told = transcript if shown.answer.before else replace(transcript, earlier=())
+            return held(case, told, shown.verdict)
         row: Callable[..., Row] = suite.row  # type: ignore[attr-defined]
         return row(case, shown.reply, shown.verdict)
 

@@ -7,6 +7,6 @@ is its result.
 from pytest_fcall.conversation.environments.ground import EnvironmentGround
 from pytest_fcall.conversation.environments.kept import Kept, NotRecorded
 from pytest_fcall.conversation.environments.opening import open_environment
-from pytest_fcall.conversation.execution.worker import WorldFailed
+from pytest_fcall.conversation.execution.worker import WorldFailed, WorldLacking
 
-__all__ = ["EnvironmentGround", "Kept", "NotRecorded", "WorldFailed", "open_environment"]
+__all__ = ["EnvironmentGround", "Kept", "NotRecorded", "WorldFailed", "WorldLacking", "open_environment"]

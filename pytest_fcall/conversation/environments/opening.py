@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final
 
 from pytest_fcall.conversation.environments.ground import EnvironmentGround
 from pytest_fcall.conversation.environments.http.environment import open_http
+from pytest_fcall.conversation.environments.kept import Kept
 from pytest_fcall.conversation.environments.lasting import Lasting
 from pytest_fcall.conversation.environments.mcp import open_mcp
 from pytest_fcall.conversation.environments.offered import Offered, source_name
-from pytest_fcall.conversation.execution.limits import Behind
-from pytest_fcall.conversation.execution.worker import Worker, WorldFailed
-from pytest_fcall.core import Environment, Tool, World
+from pytest_fcall.conversation.environments.retold import Retold
+from pytest_fcall.conversation.execution.limits import Behind, Limits
+from pytest_fcall.conversation.execution.worker import Worker, WorldFailed, WorldLacking
+from pytest_fcall.core import Environment, Tool, World, digest
 
 _NOT_SET_UP: Final = ("python", "mcp")
 
@@ -40,9 +42,22 @@ async def open_environment(world: World, tools: Sequence[Tool], ground: Environm
         case environment:
             names = {tool.name: source_name(tool) for tool in called}
             behind = Behind(ground.root, environment, world.setup)
-    if world.lasting and ground.kept:
-        return Offered(names, Lasting(world.environment, partial(Worker.start, behind, ground.limits), ground.kept))
-    return Offered(names, await Worker.start(behind, ground.limits))
+    return Offered(names, await _kept(world, partial(_started, world.lacking, behind, ground.limits), ground.kept))
+
+
+async def _kept(world: World, start: Callable[[], Awaitable[Environment]], kept: Kept | None) -> Environment:
+    """What is started, or looks up what it said before; that is started only when it is needed."""
+    if kept is not None and world.kept == "for_ever":
+        return Lasting(str(world.environment), start, kept)
+    if kept is not None and world.kept == "in_order":
+        return Retold({"environment": world.environment, "setup": digest(world.setup)}, start, kept)
+    return await start()
+
+
+async def _started(lacking: str, behind: Behind, limits: Limits) -> Environment:
+    if lacking:
+        raise WorldLacking(lacking)
+    return await Worker.start(behind, limits)
 
 
 def _function(tool: Tool) -> str:

@@ -47,6 +47,10 @@ class WorldFailed(Exception):
     """What stands behind the tools could not be made. The text says why."""
 
 
+class WorldLacking(WorldFailed):
+    """It needs something that this machine lacks, and that nobody has to have. The text says what to do."""
+
+
 class Worker:
     """Calls functions in a process of their own, one call at a time.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pytest_fcall.core.case import Case
+from pytest_fcall.core.environment import Executed
 from pytest_fcall.core.transcript import Transcript
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
@@ -30,7 +31,9 @@ class AgenticJudge:
 
     def __call__(self, case: Case, transcript: Transcript) -> Verdict:
         """Judge what was held."""
-        return self.verdict([answer for held in transcript.turns for answer in answers_in(case, held)])
+        verdict = self.verdict([answer for held in transcript.turns for answer in answers_in(case, held)])
+        told = "" if verdict.valid or not case.earlier else _amiss(case.earlier.cases, transcript.earlier)
+        return replace(verdict, reasons=tuple(_with(told, each) for each in verdict.reasons)) if told else verdict
 
     def verdict(self, replies: Sequence[Answer]) -> Verdict:
         """Judge the last reply that is no call, or cannot be read as one."""
@@ -59,6 +62,27 @@ def agentic_judge_of(row: Mapping[str, Json]) -> AgenticJudge:
     if not isinstance(answers, list) or len(texts) < len(answers):
         raise BrokenRow("`ground_truth` is not a list of texts")
     return AgenticJudge(row, texts)
+
+
+def _amiss(cases: Sequence[Case], earlier: Sequence[Transcript]) -> str:
+    """What went wrong before the question was asked, so that the answer could not be known."""
+    cut = [case.id for case, held in zip(cases, earlier, strict=False) if held.turns[-1].end == "step_limit"]
+    if cut:
+        return f"{' and '.join(cut)}, held before it, was cut off at the limit of steps"
+    results = [result for held in earlier for step in held.steps for result in step.results]
+    if earlier and not any(map(_went_well, results)):
+        made = f"none of {len(results)} calls went well" if results else "no tool was called"
+        return f"in the conversations before it {made}, so that nothing is remembered"
+    return ""
+
+
+def _went_well(result: Executed) -> bool:
+    """The official classes tell what is wrong in a text."""
+    return result.error is None and not str(result.value).startswith(('{"error"', "Error during execution"))
+
+
+def _with(told: str, reason: Reason) -> Reason:
+    return replace(reason, message=f"{reason.message}; {told}")
 
 
 def _mentions(said: str, answer: str) -> bool:

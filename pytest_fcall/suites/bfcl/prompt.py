@@ -69,12 +69,13 @@ def answer_format(folder: Path) -> str:
 
 
 def memory_instructions(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """What agents with a memory are told: the roles that they play, and, by their name, of the memory."""
-    roles = _constants(folder).get("MEMORY_AGENT_SETTINGS")
-    names = ("MEMORY_BACKEND_INSTRUCTION_CORE_ARCHIVAL", "MEMORY_BACKEND_INSTRUCTION_UNIFIED")
-    if not isinstance(roles, dict):
-        raise ValueError("the prompts of the suite bfcl are not those of bfcl-eval 2026: no 'MEMORY_AGENT_SETTINGS'")
-    return roles, {name: _words(folder, name) for name in names}
+    """What agents with a memory are told: of their roles, by scenario, and of memory. Raises ValueError, as above."""
+    words = _constants(folder)
+    try:
+        parts = {name: words[f"MEMORY_BACKEND_INSTRUCTION_{name}"] for name in ("CORE_ARCHIVAL", "UNIFIED")}
+        return words["MEMORY_AGENT_SETTINGS"], parts
+    except KeyError as error:
+        raise ValueError(f"the prompts of the suite bfcl are not those of bfcl-eval 2026: no {error}") from None
 
 
 def _words(folder: Path, name: str) -> str:

@@ -55,6 +55,11 @@ def methods_of(instance: object) -> dict[str, Callable[..., object]]:
     return {name: method for name, method in found if not name.startswith("_")}
 
 
+def class_of(name: str) -> Any:
+    """One of the classes, whatever it needs. Raises ImportError, in words, where it cannot be imported."""
+    return getattr(_imported(_constants().CLASS_FILE_PATH_MAPPING[name]), name)
+
+
 def _constants() -> Any:
     return _imported("bfcl_eval.constants.executable_backend_config")
 

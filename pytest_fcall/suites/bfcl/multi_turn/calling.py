@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import ast
 import json
-import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, Final
 
-from pytest_fcall.suites.bfcl.world import Config, instances_of, methods_of
+from pytest_fcall.suites.bfcl.source_calls import called, unknown
+from pytest_fcall.suites.bfcl.world import methods_of
 
 _NOT_ALLOWED: Final = frozenset({"kill", "exit", "quit", "remove", "unlink", "popen", "Popen", "run"})
 _CALLED: Final = re.compile(r"\b([a-zA-Z_]\w*)\s*(?=\()")
-_SIGNS: Final[Mapping[type, Callable[[Any], object]]] = MappingProxyType(
-    {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_, ast.Invert: operator.invert}
-)
 
 
 class Callees:
-    """Fresh instances of the leaderboard's classes, whose methods are called by source text.
+    """Instances of the leaderboard's classes, by their names, whose methods are called by source text.
 
     The official checker evaluates the text, whatever it says. Here it may say one thing, a method with literals for
     arguments; anything else comes to an error. The text is changed before that, as it is officially: what looks like
     a call of a method gets the `owner` before it, and loses the space before its bracket, within strings, too.
     """
 
-    def __init__(self, owner: str, classes: Sequence[str], config: Config, long_context: bool) -> None:
-        self.instances = instances_of(classes, config, long_context)
+    def __init__(self, owner: str, instances: Mapping[str, object]) -> None:
+        self.instances = instances
         self._methods = {f"{owner}_{name}_instance": methods_of(each) for name, each in self.instances.items()}
         self._owners = {method: name for name, methods in self._methods.items() for method in methods}
 
@@ -53,37 +49,13 @@ class Callees:
         name = callee.split(".")[1] if "." in callee else callee
         if name in _NOT_ALLOWED:
             raise ValueError(f"Function call {name} is not allowed.")
-        return self._value(ast.parse(source.lstrip(" \t"), "<string>", "eval").body)
-
-    def _value(self, node: ast.expr) -> object:
-        match node:
-            case ast.Constant(value):
-                return value
-            case ast.List(items):
-                return [self._value(item) for item in items]
-            case ast.Tuple(items):
-                return tuple(self._value(item) for item in items)
-            case ast.Dict(keys, values) if all(keys):
-                return {self._value(key): self._value(value) for key, value in zip(keys, values, strict=True) if key}
-            case ast.UnaryOp(sign, ast.Constant(int() | float() as number)):
-                return _SIGNS[type(sign)](number)
-            case ast.Call(callee, positional, named) if all(each.arg for each in named):
-                method = self._method(callee)
-                return method(
-                    *map(self._value, positional), **{str(each.arg): self._value(each.value) for each in named}
-                )
-            case ast.Name(name):
-                raise NameError(f"name {name!r} is not defined")
-        raise ValueError(f"nothing but a call with literals is carried out, not {ast.unparse(node)[:200]}")
+        return called(source, self._method)
 
     def _method(self, callee: ast.expr) -> Callable[..., object]:
         match callee:
             case ast.Attribute(ast.Name(owner), name) if name in self._methods.get(owner, {}):
                 return self._methods[owner][name]
-        root = callee
-        while isinstance(root, ast.Attribute | ast.Call | ast.Subscript):
-            root = root.func if isinstance(root, ast.Call) else root.value
-        raise NameError(f"name {ast.unparse(root)[:200]!r} is not defined")
+        raise unknown(callee)
 
 
 def source_of(name: object, arguments: Mapping[Any, object]) -> str:

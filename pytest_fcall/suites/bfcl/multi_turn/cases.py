@@ -49,7 +49,7 @@ class MultiTurnReader:
         held_back = _names_by_turn(row.data.get("missed_function", {}))
         first, *later = self._documents.of(truth.classes, held_back)
         new = dict(zip(map(int, held_back), later, strict=True))
-        turns = self._turns(_questions(row.data.get("question")), first, new)
+        turns = self._turns(questions_of(row.data.get("question")), first, new)
         case = Case(
             id=row.id,
             location=row.place,
@@ -118,7 +118,8 @@ def _setup(truth: Truth) -> dict[str, Json]:
     return {"classes": truth.classes, "config": truth.config, "long_context": truth.long_context}
 
 
-def _questions(question: Json) -> Sequence[Sequence[Message]]:
+def questions_of(question: Json) -> Sequence[Sequence[Message]]:
+    """The messages of each turn, of which there is at least one; BrokenRow where they are none."""
     turns = [turn for turn in question if _is_messages(turn)] if isinstance(question, list) else []
     if not isinstance(question, list) or not turns or len(turns) < len(question):
         raise BrokenRow("`question` is not a list of turns, each a list of messages")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 from pytest_fcall.suites.bfcl.multi_turn.calling import Callees
-from pytest_fcall.suites.bfcl.world import Config, import_classes
+from pytest_fcall.suites.bfcl.world import Config, import_classes, instances_of
 
 Turn: TypeAlias = "Sequence[Sequence[str]]"
 """The calls of each reply in a turn, as source."""
@@ -38,8 +38,8 @@ class Checker:
 
         There are as many turns as the truth has. A turn in which nothing is right to be called is not looked at.
         """
-        model = Callees("model", classes, config, long_context)
-        right = Callees("model_ground_truth", classes, config, long_context)
+        model = Callees("model", instances_of(classes, config, long_context))
+        right = Callees("model_ground_truth", instances_of(classes, config, long_context))
         said: list[str] = []
         for number, (steps, sources) in enumerate(zip(turns, truth, strict=True)):
             said += [model.result_of(source) for step in steps for source in step]

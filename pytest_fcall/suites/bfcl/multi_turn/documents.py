@@ -24,6 +24,9 @@ FILES: Final[Mapping[str, str]] = MappingProxyType(
         "TravelAPI": "travel_booking",
         "VehicleControlAPI": "vehicle_control",
         "WebSearchAPI": "web_search",
+        "MemoryAPI_kv": "memory_kv",
+        "MemoryAPI_vector": "memory_vector",
+        "MemoryAPI_rec_sum": "memory_rec_sum",
     }
 )
 
@@ -48,7 +51,7 @@ class Documents:
         if name not in FILES:
             raise BrokenRow(f"there is no class {name!r:.80}: there is {', '.join(FILES)}")
         if name not in self._known:
-            self._known[name] = list(_read(self._folder / f"{FILES[name]}.json"))
+            self._known[name] = list(read_rows(self._folder / f"{FILES[name]}.json"))
         return self._known[name]
 
 
@@ -59,7 +62,8 @@ def _taken_out(name: str, offered: list[Document]) -> Document:
     raise BrokenRow(f"there is no function {name!r:.80} to be held back")
 
 
-def _read(path: Path) -> Iterator[Document]:
+def read_rows(path: Path) -> Iterator[Mapping[str, Json]]:
+    """The rows of a file that comes with the package. Raises ValueError, in words, where it cannot be read."""
     try:
         with opened(path) as stream:
             yield from (record(line) for line in lines(stream) if line.strip())

@@ -16,18 +16,17 @@ from pytest_fcall.suites.bfcl.multi_turn.judging import MultiTurnJudge, as_asked
 
 
 def row_of_conversation(case: Case, transcript: Transcript, verdict: Verdict) -> dict[str, Json]:
-    """What is kept of one conversation: the row of results, and what the row of scores adds where it is wrong."""
+    """What is kept of one conversation: the row of results, and what the row of scores adds where it is wrong.
+
+    Those that were held before it have rows of results, too.
+    """
     row: dict[str, Json] = {
         "category": case.category,
         "native": case.decoder is None,
-        "result": {
-            "id": case.id,
-            "result": [[*(_said(case, step) for step in held.steps), *said_last(held)] for held in transcript.turns],
-            "input_token_count": _by_turns(transcript, lambda step: _usage(step).input_tokens),
-            "output_token_count": _by_turns(transcript, lambda step: _usage(step).output_tokens),
-            "latency": _by_turns(transcript, lambda step: step.reply.seconds),
-        },
+        "result": _result(case, transcript),
     }
+    if case.earlier and transcript.earlier:
+        row["earlier"] = [*map(_result, case.earlier.cases, transcript.earlier)]
     if not verdict.valid:
         row["wrong"] = {
             "error": {
@@ -37,6 +36,16 @@ def row_of_conversation(case: Case, transcript: Transcript, verdict: Verdict) ->
             **_asked(case),
         }
     return row
+
+
+def _result(case: Case, transcript: Transcript) -> dict[str, Json]:
+    return {
+        "id": case.id,
+        "result": [[*(_said(case, step) for step in held.steps), *said_last(held)] for held in transcript.turns],
+        "input_token_count": _by_turns(transcript, lambda step: _usage(step).input_tokens),
+        "output_token_count": _by_turns(transcript, lambda step: _usage(step).output_tokens),
+        "latency": _by_turns(transcript, lambda step: step.reply.seconds),
+    }
 
 
 def _asked(case: Case) -> Mapping[str, Json]:

@@ -13,9 +13,17 @@ from pytest_fcall.suites.bfcl.multi_turn.calling import source_of
 def sources_of(answer: Answer) -> list[str]:
     """Read one reply. Where there is no call in it, or one that cannot be read, there is none."""
     try:
-        return _read(answer)
-    except (Undecodable, _NoCalls, ValueError, RecursionError):
+        return read_sources(answer)
+    except Undecodable:
         return []
+
+
+def read_sources(answer: Answer) -> list[str]:
+    """Read one reply. Undecodable where there is something in it that is no call."""
+    try:
+        return _read(answer)
+    except (_NoCalls, ValueError, RecursionError):
+        raise Undecodable("what was decoded is no list of calls") from None
 
 
 class _NoCalls(Exception):
@@ -31,7 +39,7 @@ def _read(answer: Answer) -> list[str]:
         case "decoded":
             return list(_decoded(answer.said))
         case "undecodable":
-            return []
+            raise Undecodable("the row says so")
 
 
 def _native(said: object) -> Iterator[str]:

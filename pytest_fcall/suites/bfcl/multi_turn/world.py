@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pytest_fcall.suites.bfcl.multi_turn.calling import Callees, source_of
-from pytest_fcall.suites.bfcl.world import Config
+from pytest_fcall.suites.bfcl.world import Config, instances_of
 
 
 def make(classes: Sequence[str], config: Config, long_context: bool) -> dict[str, Callable[..., str]]:
     """Make fresh instances. Their public methods are the tools; results and errors are told as text."""
-    callees = Callees("model", classes, config, long_context)
+    callees = Callees("model", instances_of(classes, config, long_context))
     return {name: _told(callees, name) for name in callees.names}
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -10,6 +11,8 @@ from pytest_fcall.core import (
     Call,
     Calls,
     Case,
+    Earlier,
+    Executed,
     FaultyCase,
     Held,
     Json,
@@ -71,13 +74,15 @@ def test_what_reads_as_a_call_is_no_message() -> None:
     assert error_of([["[look(a=35)]"]], "35", form="fc") is None
 
 
+ASKED = Request(({"role": "user", "content": "How old am I?"},))
+QUESTIONED = Case("case", Location("", 1), ())
+
+
 def test_a_conversation_is_judged_by_its_last_message() -> None:
-    asked = Request(({"role": "user", "content": "How old am I?"},))
-    steps = Step(asked, Reply(tool_calls=(RawCall("look", "{}"),)), Calls()), Step(asked, Reply("You are 35."), Calls())
+    steps = Step(ASKED, Reply(tool_calls=(RawCall("look", "{}"),)), Calls()), Step(ASKED, Reply("You are 35."), Calls())
     judge = AgenticJudge({}, ["35"])
-    case = Case("case", Location("", 1), ())
-    assert judge(case, Transcript((Held(steps, "answered"),))).valid
-    assert not judge(case, Transcript((Held(steps[:1], "answered"),))).valid
+    assert judge(QUESTIONED, Transcript((Held(steps, "answered"),))).valid
+    assert not judge(QUESTIONED, Transcript((Held(steps[:1], "answered"),))).valid
 
 
 def test_an_app_says_its_answer_after_its_calls() -> None:
@@ -103,12 +108,32 @@ def test_questions_of_one_file_are_asked_in_several_categories(tmp_path: Path) -
     assert str(prompted.turns[0].messages[0]["content"]).endswith("\n\nAnswer in short.")
 
 
-def test_questions_about_earlier_conversations_are_skipped(tmp_path: Path) -> None:
-    data = write_package(tmp_path, {"memory": [{**QUESTION, "id": "memory_0-customer-0"}]})
-    (case,) = BfclSuite().cases("memory_kv", data)
-    assert isinstance(case, Case)
-    assert case.id == "memory_kv_0-customer-0"
-    assert case.skip
+EARLIER = replace(QUESTIONED, earlier=Earlier((replace(QUESTIONED, id="before"),), "<slot>"))
+
+
+@pytest.mark.parametrize(
+    ("end", "results", "told"),
+    [
+        ("step_limit", [Executed("{}")], "; before, held before it, was cut off at the limit of steps"),
+        ("answered", [], "; in the conversations before it no tool was called, so that nothing is remembered"),
+        (
+            "answered",
+            [Executed('{"error": "full"}'), Executed("Error during execution: x")],
+            "none of 2 calls went well",
+        ),
+        ("answered", [Executed('{"error": "full"}'), Executed('{"status": "added"}')], None),
+    ],
+)
+def test_what_went_wrong_before_the_question_is_told(
+    end: Literal["answered", "step_limit"], results: list[Executed], told: str | None
+) -> None:
+    step = Step(ASKED, Reply(""), Calls(tuple(Call("add", {}) for _ in results)), tuple(results))
+    last = Step(ASKED, Reply("I do not know."), Calls())
+    transcript = Transcript((Held((last,), "answered"),), (Transcript((Held((step,), end),)),))
+    (reason,) = AgenticJudge({}, ["35"])(EARLIER, transcript).reasons
+    assert told in reason.message if told else reason.message.endswith("'35'")
+    (reason,) = AgenticJudge({}, ["35"])(QUESTIONED, transcript).reasons
+    assert reason.message.endswith("'35'")
 
 
 @pytest.mark.parametrize("truth", ["Me", [1], None])

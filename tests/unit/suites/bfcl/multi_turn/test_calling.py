@@ -4,13 +4,14 @@ import pytest
 
 from pytest_fcall.suites.bfcl.multi_turn.calling import Callees, source_of
 from pytest_fcall.suites.bfcl.multi_turn.world import make
+from pytest_fcall.suites.bfcl.world import instances_of
 
 CONFIG = {"TicketAPI": {"seats": ["1A"]}}
 
 
 @pytest.fixture
 def callees(installed: None) -> Callees:
-    return Callees("model", ["TicketAPI", "MathAPI"], CONFIG, False)
+    return Callees("model", instances_of(["TicketAPI", "MathAPI"], CONFIG))
 
 
 @pytest.mark.parametrize(
