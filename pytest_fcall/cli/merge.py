@@ -9,8 +9,9 @@ from pathlib import Path
 
 from pytest_fcall.cli.merging import NotTogether, merge
 from pytest_fcall.cli.runs import open_run
-from pytest_fcall.plugin.scoring import score_table
+from pytest_fcall.plugin.suite_scores import score_lines, untold
 from pytest_fcall.reporting import safe_line, summary_lines
+from pytest_fcall.suites.table import SUITES
 from pytest_fcall.tracking.run_file import write_run
 
 _EXAMPLES = """\
@@ -41,7 +42,8 @@ def run(arguments: Sequence[str]) -> int:
         parser.error(safe_line(str(wrong)))
     width = shutil.get_terminal_size((80, 24)).columns
     results = merged.results
-    print(*score_table(results.results, width), *summary_lines(results, width), *merged.gate_lines(), sep="\n")
+    scores = [*score_lines(SUITES, results.results, width), *untold(SUITES, results.results)]
+    print(*scores, *summary_lines(results, width), *merged.gate_lines(), sep="\n")
     if options.output:
         write_run(options.output, merged.file)
     return merged.status()

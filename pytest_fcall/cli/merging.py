@@ -10,8 +10,11 @@ from typing import cast, get_args
 from pytest_fcall.cli.runs import Run
 from pytest_fcall.plugin.ending import FAILED, INCONCLUSIVE, Ending, Fail
 from pytest_fcall.plugin.gates import Gates, lines_of
+from pytest_fcall.plugin.suite_scores import score_names
 from pytest_fcall.reporting.results import Results, results_to_json
+from pytest_fcall.suites.table import SUITES
 from pytest_fcall.tracking.gate_text import GateError, parse_gates
+from pytest_fcall.tracking.gates import GateVerdict
 from pytest_fcall.tracking.run_file import RunFile
 
 
@@ -34,13 +37,16 @@ class Merged:
         """What people read of the gates, or why they are not judged."""
         if self.lacking:
             return [f"{'gates are not judged' if self.gates.gates else 'not whole'}: {self.lacking}"]
-        return [*lines_of(self.gates.judge(self.results.results)), *self.gates.beside(self.ending)]
+        return [*lines_of(self._judged()), *self.gates.beside(self.ending)]
 
     def status(self) -> int:
         """The exit status that one run would have had."""
         if not self.lacking:
-            return self.ending.status(self.gates.fail, self.gates.judge(self.results.results))
+            return self.ending.status(self.gates.fail, self._judged())
         return FAILED if self.ending.status(self.gates.fail, ()) == FAILED else INCONCLUSIVE
+
+    def _judged(self) -> list[GateVerdict]:
+        return self.gates.judge(self.results.results, SUITES)
 
 
 def merge(runs: Sequence[Run]) -> Merged:
@@ -112,7 +118,7 @@ def _joined(runs: Sequence[Run]) -> Results:
 
 def _gates(file: RunFile) -> Gates:
     try:
-        gates = tuple(gate for text in file.gates for gate in parse_gates(text))
+        gates = tuple(gate for text in file.gates for gate in parse_gates(text, lambda: score_names(SUITES)))
     except GateError as error:
         raise NotTogether(f"gate {error.text!r} cannot be read: {error.message}") from None
     if file.fail not in get_args(Fail):

@@ -58,9 +58,14 @@ def registry(config: pytest.Config) -> Registry:
                 **_merged("operator", operators, hook.pytest_fcall_comparators(config=config)),
             },
             decoders=_merged("decoder", DECODERS, hook.pytest_fcall_decoders(config=config)),
-            suites=SUITES.beside(_merged("suite", SUITES, hook.pytest_fcall_suites(config=config))),
+            suites=known_suites(config),
         )
     return config.stash[REGISTRY]
+
+
+def known_suites(config: pytest.Config) -> Mapping[str, Suite]:
+    """The suites so far: before collection some conftest files are not there yet."""
+    return SUITES.beside(_merged("suite", SUITES, config.hook.pytest_fcall_suites(config=config)))
 
 
 def _merged(what: str, taken: Container[str], answers: Iterable[Mapping[str, Named]]) -> dict[str, Named]:

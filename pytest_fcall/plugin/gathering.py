@@ -16,6 +16,7 @@ from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.baseline import baselines
 from pytest_fcall.plugin.costs import Costs
 from pytest_fcall.plugin.ending import Ending
+from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.gates import gates_of, lines_of
 from pytest_fcall.plugin.limits import file_of_run
 from pytest_fcall.plugin.models import named_models
@@ -139,11 +140,7 @@ class Gathering:
         yield from (safe_line(f"{model}: {text}") for model, (_, text) in self._figures.items())
         here = [*answering(self._config).notes(), self._costs.fault, self._kept]
         yield from (safe_line(note) for note in (*self._notes, *here) if note)
-        yield from score_lines(self._config, results, width)
-        if any(result.scores for result in results.results):
-            from pytest_fcall.plugin.scoring import score_table
-
-            yield from score_table(results.results, width)
+        yield from score_lines(registry(self._config).suites, results.results, width)
         yield from summary_lines(results, width, accepted=baselines(self._config).options.accept is not None)
 
     def _gate_lines(self, quiet: bool) -> list[str]:
@@ -174,7 +171,7 @@ class Gathering:
         broken_off = not ran_to_its_end or bool(session.shouldfail)
         gates = gates_of(self._config)
         if not (broken_off or self._shard):
-            self._verdicts = gates.judge(tuple(self._results.values()))
+            self._verdicts = gates.judge(tuple(self._results.values()), registry(self._config).suites)
         if ran_to_its_end:
             session.exitstatus = self._ending.status("items" if broken_off else gates.fail, self._verdicts or ())
         self._keep(broken_off)

@@ -26,8 +26,8 @@ _PAIRS: Mapping[Outcome | None, Pair] = MappingProxyType(
 
 
 def measured(results: Iterable[Result], scope: Sequence[str] = ()) -> Measured:
-    """Measure the results that have each name in `scope` as category, tag or model."""
-    chosen = [result for result in results if _names(result).issuperset(scope)]
+    """Measure the results that have each name in `scope`."""
+    chosen = within(results, scope)
     counted = figures(chosen)
     return Measured(
         answered=counted.answered,
@@ -46,6 +46,11 @@ def measured(results: Iterable[Result], scope: Sequence[str] = ()) -> Measured:
     )
 
 
+def within(results: Iterable[Result], scope: Sequence[str]) -> list[Result]:
+    """Those that have each name in `scope` as category, tag, suite or model, or have a score under that name."""
+    return [result for result in results if _names(result).issuperset(scope)]
+
+
 def _pair(result: Result) -> Pair | None:
     """Before and now, as rates where a case was asked several times; None where there is no before."""
     known = _PAIRS.get(result.outcome)
@@ -55,4 +60,4 @@ def _pair(result: Result) -> Pair | None:
 
 
 def _names(result: Result) -> set[str]:
-    return {result.category, result.model, *result.tags}
+    return {result.category, result.model, result.suite, *result.tags, *(each.tag for each in result.scores)}

@@ -1,41 +1,62 @@
-"""The scores that suites work out of their categories, at the end of a run."""
+"""The scores of a run: those beside verdicts, and what suites make of them and of their categories."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
-import pytest
-
-from pytest_fcall.core.extension import Figure, Measured, averages_of, figures_of
-from pytest_fcall.plugin.extensions import registry
-from pytest_fcall.reporting.results import Result, Results
+from pytest_fcall.core.extension import Figure, Measured, Suite, averages_of, figure_names_of, figures_of
+from pytest_fcall.reporting import safe_line
+from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.suites import suite_lines
+from pytest_fcall.tracking.measured import Told
+
+Suites: TypeAlias = Mapping[str, Suite]
 
 
-def score_lines(config: pytest.Config, results: Results, width: int) -> list[str]:
-    """The scores of each suite in a table, a column a model."""
-    known = registry(config).suites
-    named = dict.fromkeys(result.suite for result in results.results if result.suite in known)
-    return [line for name in named for line in suite_lines(name, _scores(config, name, results.results), width)]
-
-
-def _scores(config: pytest.Config, name: str, results: Sequence[Result]) -> Mapping[str, Sequence[Figure]]:
-    suite = registry(config).suites[name]
-    own = [result for result in results if result.suite == name and result.model]
-    models = dict.fromkeys(result.model for result in own)
-    of_model = {model: [result for result in own if result.model == model] for model in models}
-    return {
-        model: [*figures_of(suite, tallies(results)), *averages_of(suite, _measured(results))]
-        for model, results in of_model.items()
-    }
-
-
-def _measured(results: Sequence[Result]) -> list[Measured]:
+def score_lines(suites: Suites, results: Sequence[Result], width: int) -> list[str]:
+    """The scores of each suite in a table, a column a model, and those beside verdicts in one of their own."""
+    told = [line for name in _named(results) if name in suites for line in _suite_lines(name, suites, results, width)]
     if not any(result.scores for result in results):
-        return []
-    from pytest_fcall.plugin.scoring import score_rows
+        return told
+    from pytest_fcall.plugin.scoring import score_table
 
-    return [Measured(row.tag, row.score, row.cases, row.value) for row in score_rows(results)]
+    return [*told, *score_table(results, width)]
+
+
+def untold(suites: Suites, results: Sequence[Result]) -> list[str]:
+    """A line for each suite that is not known here, so that nobody can work out its scores."""
+    unknown = [name for name in _named(results) if name not in suites]
+    return [f"{safe_line(name)}: only the project that adds this suite can tell its scores" for name in unknown]
+
+
+def score_names(suites: Suites) -> list[str]:
+    """The names of all scores that gates may bound."""
+    from pytest_fcall.conversation.scoring import SCORES
+
+    return [*SCORES, *(name for suite in suites.values() for name in figure_names_of(suite))]
+
+
+def told_together(name: str, results: Sequence[Result], suites: Suites, scope: Sequence[str]) -> Told:
+    """A score over all of these results; of a suite's scores of one name that which is about a name in `scope`."""
+    from pytest_fcall.conversation.scoring import value_of
+
+    # A case has the same score under each of its tags, and counts once.
+    scored = [(result, {each.score: each.numbers for each in result.scores}) for result in results]
+    if own := [(result, numbers[name]) for result, numbers in scored if name in numbers]:
+        value = value_of(name, [numbers for _, numbers in own if numbers])
+        return Told(value, sum(result.no_reply for result, _ in own), "there is nothing to divide by")
+    found = list(_figures_named(name, suites, results))
+    meant = [each for each in found if each[1].of in scope] or found
+    if not meant:
+        return Told(None, sum(result.no_reply for result in results))
+    suite, figure = meant[0]
+    if len(meant) > 1:
+        title = figure.title if figure.of else f"{name}[{suite}]"
+        return Told(None, 0, f"there are several, such as {safe_line(title)}")
+    missing = sum(result.no_reply for result in results if result.suite == suite)
+    return Told(figure.share, missing, "not all that it is made of was asked")
 
 
 def tallies(results: Sequence[Result]) -> dict[str, tuple[int, int]]:
@@ -46,3 +67,36 @@ def tallies(results: Sequence[Result]) -> dict[str, tuple[int, int]]:
             right, asked = found.get(result.category, (0, 0))
             found[result.category] = right + result.right, asked + 1
     return found
+
+
+def _named(results: Sequence[Result]) -> list[str]:
+    return list(dict.fromkeys(result.suite for result in results if result.suite))
+
+
+def _figures_named(name: str, suites: Suites, results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
+    """Each with its suite."""
+    for suite in _named(results):
+        if suite in suites:
+            own = [result for result in results if result.suite == suite]
+            yield from ((suite, figure) for figure in _figures(suites[suite], own) if figure.name == name)
+
+
+def _suite_lines(name: str, suites: Suites, results: Sequence[Result], width: int) -> list[str]:
+    suite, own = suites[name], [result for result in results if result.suite == name and result.model]
+    models = dict.fromkeys(result.model for result in own)
+    of_model = {model: [result for result in own if result.model == model] for model in models}
+    return suite_lines(name, {model: _figures(suite, results) for model, results in of_model.items()}, width)
+
+
+def _figures(suite: Suite, results: Sequence[Result]) -> list[Figure]:
+    """All that a suite tells of results of one model, or of several together."""
+    return [*figures_of(suite, tallies(results)), *averages_of(suite, _measured(results))]
+
+
+def _measured(results: Sequence[Result]) -> list[Measured]:
+    if not any(result.scores for result in results):
+        return []
+    from pytest_fcall.plugin.scoring import score_rows
+
+    together = [replace(result, model="") for result in results]
+    return [Measured(row.tag, row.score, row.cases, row.value) for row in score_rows(together)]

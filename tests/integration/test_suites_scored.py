@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import pytest
 
+from pytest_fcall.tracking.run_file import kept_runs
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.unit.suites.mannheim.data import BEST, BY_ANN, OFFERED, write, write_tables
@@ -164,11 +166,26 @@ def test_a_shop_is_visited_with_an_environment_of_ones_own(tasks: Shop) -> None:
     result.stdout.fnmatch_lines(["*web_shop_v0 *reward *1  0.5000*"])
 
 
-def test_scores_of_data_sets_are_averaged_by_their_sizes(tasks: Shop) -> None:
+def blend(tasks: Shop, *options: str) -> pytest.RunResult:
     tasks.file(
         "sets/seq_topv2.json", json.dumps([{"input": "Write to Joy", "apis": ['SEND_MESSAGE(RECIPIENT = "Joy")']}])
     )
     tasks.file("sets/seq_sgd.json", json.dumps([{"input": "A taxi", "output": "Taxi(to = Oslo)"}] * 3))
-    result = tasks.run("--fc-suite=api_blend", "--fc-suite-path=sets", "--fc-model=python:agents:planner")
+    return tasks.run("--fc-suite=api_blend", "--fc-suite-path=sets", "--fc-model=python:agents:planner", *options)
+
+
+def test_scores_of_data_sets_are_averaged_by_their_sizes(tasks: Shop) -> None:
+    result = blend(tasks)
     result.assert_outcomes(passed=1, failed=3)
     result.stdout.fnmatch_lines(["*weighted_api_f1 *25.00 %*", "*seq_sgd *api_f1 *3  0.0000*", "*seq_topv2 *1.0000*"])
+
+
+def test_shares_together_tell_the_averages_and_judge_gates_on_them(tasks: Shop) -> None:
+    for number in (1, 2):
+        blend(tasks, "--fc-gate=weighted_api_f1>=25% and api_f1[seq_sgd]<=0", f"--fc-shard={number}/2")
+    shares = [str(path) for path in kept_runs(tasks.pytester.path) if "of" in path.stem]
+    done = fcall(tasks.pytester.path, "merge", *shares)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"^weighted_api_f1 +25\.00 %$", done.stdout, re.MULTILINE)
+    assert re.search(r"^gate weighted_api_f1>=25% +25\.0 % +holds$", done.stdout, re.MULTILINE)
+    assert re.search(r"^gate api_f1\[seq_sgd\]<=0 +0\.0 % +holds$", done.stdout, re.MULTILINE)

@@ -108,7 +108,7 @@ def test_scores_are_bounded_like_shares_under_whatever_names_they_have() -> None
 
 
 def test_a_misspelt_score_is_pointed_at_and_figures_ask_nobody() -> None:
-    with pytest.raises(GateError, match="'overal' is no figure; did you mean 'overall'?"):
+    with pytest.raises(GateError, match=r"'overal' is no figure; did you mean 'overall'"):
         parse_gates("overal>=0.8", lambda: ["overall"])
     with pytest.raises(GateError, match="cost, p50, p95, max, and the scores that a summary tells"):
         parse_gates("beauty>=0.8", lambda: ["overall"])
