@@ -27,10 +27,13 @@ class Kept(Protocol):
 
 
 class NotRecorded(Exception):
-    """A result is not kept, and no server may be asked. The text says of which call, without a full stop."""
+    """A result is not kept, and nobody may be asked. The text says of which call, without a full stop.
 
-    def __init__(self, tool: str) -> None:
-        super().__init__(f"no result of the call of `{tool}` is recorded")
+    Without one it is the state.
+    """
+
+    def __init__(self, tool: str | None = None) -> None:
+        super().__init__(f"no {f'result of the call of `{tool}`' if tool else 'state of the environment'} is recorded")
 
 
 class Story:

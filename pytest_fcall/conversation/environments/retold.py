@@ -30,7 +30,7 @@ class Retold:
 
     async def state(self, names: Sequence[str] | None = None) -> Executed:
         """Read the public attributes of these names, or all, as a mapping, or look up what they were."""
-        return await self._told("state", {"state": names}, lambda behind: behind.state(names))
+        return await self._told(None, {"state": names}, lambda behind: behind.state(names))
 
     async def close(self) -> None:
         """End what was started."""
@@ -38,7 +38,7 @@ class Retold:
             await self._behind.close()
 
     async def _told(
-        self, name: str, asked: Mapping[str, Json], carry_out: Callable[[Environment], Awaitable[Executed]]
+        self, tool: str | None, asked: Mapping[str, Json], carry_out: Callable[[Environment], Awaitable[Executed]]
     ) -> Executed:
         call: dict[str, Json] = {**self._named, **asked}
         try:
@@ -47,7 +47,7 @@ class Retold:
             return Executed(error=f"the arguments cannot be read: {error}")
         if self._kept.offline:
             if (found := self._kept.find(key)) is None:
-                raise NotRecorded(name)
+                raise NotRecorded(tool)
             return found
         if self._behind is None:
             self._behind = await self._start()
