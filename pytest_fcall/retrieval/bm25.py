@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from importlib import import_module
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|\d+")
+_REMEMBERED = 4_000_000
+"""How many numbers are kept of what words of questions count for in each document: most questions share words."""
 
 
 def words(text: str) -> list[str]:
@@ -27,13 +30,19 @@ class Bm25:
         self._tokens = tokens
         # A document without any word would be divided by.
         split = [tokens(document) or [""] for document in documents]
-        self._index = getattr(import_module("rank_bm25"), self.formula)(split) if split else None
+        index: Any = getattr(import_module("rank_bm25"), self.formula)(split) if split else None
+        self._index = index
+        # A question counts for what its words do, and the library goes through all documents for each.
+        kept = _REMEMBERED // max(len(split), 1)
+        self._scores_of = lru_cache(kept)(lambda word: index.get_scores([word]))
 
     def top(self, query: str, k: int) -> list[int]:
         """The best documents; those that are as good stand in their order."""
         if self._index is None:
             return []
-        ranked = (-self._index.get_scores(self._tokens(query))).argsort(kind="stable")
+        known = (word for word in self._tokens(query) if word in self._index.idf)
+        scores = sum(map(self._scores_of, known), start=self._index.get_scores([]))
+        ranked = (-scores).argsort(kind="stable")
         return [int(place) for place in ranked[:k]]
 
 

@@ -17,6 +17,8 @@ _ALLOWED = (
     *(ast.Constant, ast.Name, ast.Attribute, ast.Load, ast.Store, ast.Call, ast.keyword, ast.List, ast.Tuple, ast.Dict),
     *(ast.UnaryOp, ast.UAdd, ast.USub, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow),
 )
+# Below these stands nothing that is not on the list, and most nodes are such.
+_LEAVES = (ast.Constant, ast.Name, ast.expr_context, ast.operator, ast.unaryop)
 
 
 class Malformed(ValueError):
@@ -30,7 +32,8 @@ def statements(source: str) -> list[ast.stmt]:
     tree = _parsed(source)
     level: list[ast.AST] = [tree]
     for _ in range(DEEPEST):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        inner = (node for node in level if not isinstance(node, _LEAVES))
+        level = [child for node in inner for child in ast.iter_child_nodes(node)]
         for node in level:
             if not isinstance(node, _ALLOWED):
                 raise Malformed(f"{_described(node)} stands in it{place(node)}")

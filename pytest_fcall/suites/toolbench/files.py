@@ -23,6 +23,8 @@ HOW_TO_GET_IT: Final = (
 _ROWS: Final = "test.jsonl"
 _LONGEST: Final = 100_000
 """Bytes of a document; what is longer is cut off."""
+_NO_DOCUMENTS: Final = (".", "document_store", "faiss_document_store.db")
+"""How files begin that others have left there, such as the original's index of embeddings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ def _versions(folder: Path) -> Iterator[tuple[str, TaskFiles]]:
 
 
 def _documents(folder: Path) -> list[str]:
-    """The text of each file, in the order of their names."""
-    files = sorted(path for path in folder.glob("*") if path.is_file() and not path.name.startswith("."))
-    return [path.read_bytes()[:_LONGEST].decode(errors="replace").strip() for path in files]
+    """The text of each file, in the order of their names, blanks and all; of those that say the same, the first."""
+    files = sorted(path for path in folder.glob("*") if path.is_file() and not path.name.startswith(_NO_DOCUMENTS))
+    texts = (path.read_bytes()[:_LONGEST].decode(errors="replace") for path in files)
+    return [*dict.fromkeys(text.replace("\r\n", "\n").replace("\r", "\n") for text in texts)]

@@ -13,6 +13,7 @@ from pytest_fcall.suites.toolbench.tasks import Task
 STOPS: Final = ("------", "Task:")
 """Where an answer ends; models that go on begin another question."""
 _WORD: Final = re.compile(r"\b\w\w+\b")
+"""As the original's library, Haystack, takes documents and questions apart."""
 _FENCED: Final = re.compile(r"\s*```[\w-]*\n(?P<inside>.*?)\n?```\s*", re.DOTALL)
 
 
@@ -38,9 +39,10 @@ class _Block:
 
     def __init__(self, name: str, documents: Sequence[str], k: int) -> None:
         self._name = name
-        self._documents = documents if k else ()
+        # Of documents that are as good, the original takes the last one first.
+        self._documents = documents[::-1] if k else ()
         self._k = k
-        self._retriever = _retriever(documents) if self._documents else None
+        self._retriever = _retriever(self._documents) if self._documents else None
 
     def told(self, query: str) -> str:
         if self._retriever is None:

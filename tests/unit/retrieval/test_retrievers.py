@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 
 import pytest
 from hypothesis import given
@@ -36,6 +37,14 @@ def test_a_shared_word_counts_where_there_are_two_documents() -> None:
 
 def test_documents_that_are_as_good_stand_in_their_order() -> None:
     assert Bm25(["rare", "rare", "other", "more", "most"]).top("rare", 3) == [0, 1, 2]
+
+
+@given(query=st.lists(st.sampled_from("abcx"), max_size=9).map(" ".join))
+def test_questions_count_for_what_the_library_makes_of_all_their_words_at_once(query: str) -> None:
+    documents = ["a b b", "b c", "c c a", "a", "b b b c"]
+    original = import_module("rank_bm25").BM25Okapi([each.split() for each in documents])
+    scores = [-each for each in original.get_scores(query.split())]
+    assert OkapiBm25(documents).top(query, 5) == sorted(range(5), key=scores.__getitem__)
 
 
 @pytest.mark.parametrize(

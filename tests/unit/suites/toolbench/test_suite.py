@@ -49,20 +49,41 @@ def row(label: str, **others: Json) -> Json:
     return {"prompt": "Do it.", "completion": [label], **others}
 
 
+def documents(folder: Path, *texts: str) -> None:
+    folder.mkdir()
+    for number, text in enumerate(texts):
+        (folder / f"{number}.txt").write_text(text, newline="")
+
+
+def said(case: Case) -> str:
+    return str(case.turns[0].messages[0]["content"])
+
+
 def test_a_prompt_tells_the_documents_and_demonstrations_that_suit_the_question(tmp_path: Path) -> None:
-    own = write(tmp_path, "the_cat_api", {"prompt": "Vote for the image", "completion": [CATS]})
-    (own / "functions").mkdir()
-    (own / "examples").mkdir()
-    for name, text in {"a": "list breeds", "b": "vote for an image", "c": "upload", "d": "delete a favourite"}.items():
-        (own / "functions" / name).write_text(text)
-    (own / "examples" / "0.txt").write_text("Task: Vote up\nAction:\ncurl -X POST 'votes'")
+    own = write(tmp_path, "the_cat_api", {"prompt": "Vote for the image ", "completion": [CATS]})
+    documents(own / "functions", "list breeds\n", "vote for an image\r\n/votes\n", "upload it", "remove a cat")
+    documents(own / "examples", "Task: Vote up\nAction:\ncurl -X POST 'votes'\n")
     case = only(tmp_path)
-    said = str(case.turns[0].messages[0]["content"])
-    assert said.startswith("I have the following set of API:\n\nvote for an image\n")
-    assert said.count("\n-------------") == 2
-    assert sum(text in said for text in ("list breeds", "upload", "delete a favourite")) == 2
-    assert said.endswith("curl -X POST 'votes'\n-------------\nTask: Vote for the image\nAction:\n")
+    assert said(case) == (
+        "I have the following set of API:\n\nvote for an image\n/votes\n\nremove a cat\nupload it\n-------------\n"
+        "I have the following set of examples:\n\nTask: Vote up\nAction:\ncurl -X POST 'votes'\n\n-------------\n"
+        "Task: Vote for the image\nAction:\n"
+    )
     assert case.settings["stop"] == ["------", "Task:"]
+
+
+def test_words_have_two_letters_and_of_documents_that_are_as_good_the_last_goes_first(tmp_path: Path) -> None:
+    own = write(tmp_path, "the_cat_api", {"prompt": "A cat, a CAT!", "completion": [CATS]})
+    documents(own / "functions", "a a a a", "cats", "my cat one", "my dog two", "his dog red")
+    assert said(only(tmp_path)).splitlines()[2:5] == ["my cat one", "his dog red", "my dog two"]
+
+
+def test_a_document_counts_once_and_an_index_beside_it_not_at_all(tmp_path: Path) -> None:
+    own = write(tmp_path, "the_cat_api", row(CATS))
+    documents(own / "functions", "the same", "the same", "another")
+    for index in ("document_store", "document_store.json", "faiss_document_store.db", ".hidden"):
+        (own / "functions" / index).write_text("do it")
+    assert said(only(tmp_path)).splitlines()[2:5] == ["another", "the same", "-------------"]
 
 
 def test_without_documents_the_question_is_told_alone(tmp_path: Path) -> None:
