@@ -40,13 +40,16 @@ class LiveLine:
         self._spent: float | None = None
 
     def wait(self, future: Future[_T]) -> _T:
-        """Wait for what is asked for, and show how it goes if that takes long."""
-        if self._shows and not wait((future,), _PATIENCE).done:
+        """Wait for what is asked for, and show how it goes if that takes long.
+
+        Never without end: an interrupt that comes in the instant before a thread falls asleep is seen when it wakes.
+        """
+        if not wait((future,), _PATIENCE).done:
             try:
                 while not wait((future,), _AGAIN).done:
-                    self._below(self._text(self._figures()))
+                    self._show(self._text(self._figures()))
             finally:
-                self._below("")
+                self._show("")
         return future.result()
 
     def paid(self, model: str, usage: Usage | None) -> None:
@@ -66,8 +69,10 @@ class LiveLine:
         parts += [f"about {left / speed:.0f} s to go"] if speed and left > 0 else []
         return escaped_for(terminal_encoding(), ", ".join(parts)[: self._writer.fullwidth - 1])
 
-    def _below(self, text: str) -> None:
+    def _show(self, text: str) -> None:
         """Write into the next line and come back, wherever on the screen that is; pytest should not know."""
+        if not self._shows:
+            return
         column = self._writer.width_of_current_line + 1
         screen = getattr(self._writer, "_file")  # noqa: B009  what the writer writes itself it counts as its own
         with self._capture.global_and_fixture_disabled() if self._capture else nullcontext():
