@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from pytest_fcall.core import Case, Tool
+from pytest_fcall.core import Case, FaultyCase, Tool
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.conformance.official.client import PYTHON, ROOT
 from tests.conformance.official.conversations import CATEGORIES, DATA, PACKAGES
@@ -22,18 +23,31 @@ def _installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path, str(PACKAGES)])
 
 
-@pytest.mark.parametrize("category", [*CATEGORIES, "web_search_base", "web_search_no_snippet"])
+MEMORIES = ("memory_kv", "memory_vector", "memory_rec_sum")
+
+
+@pytest.mark.parametrize("category", [*CATEGORIES, "web_search_base", "web_search_no_snippet", *MEMORIES])
 def test_messages_and_tools_are_those_of_the_harness(category: str) -> None:
-    official = told(category)
+    official = {each["id"]: each for each in told(category)}
     suite = BfclSuite()
-    both = zip(official, suite.cases(category, DATA), suite.prompted(category, DATA), strict=True)
-    for expected, native, prompted in both:
-        assert isinstance(native, Case)
-        assert isinstance(prompted, Case)
-        assert native.id == expected["id"]
+    read, read_prompted = (all_of(cases) for cases in (suite.cases(category, DATA), suite.prompted(category, DATA)))
+    assert [*read] == [*read_prompted]
+    assert read.keys() == official.keys()
+    for id_, expected in official.items():
+        native, prompted = read[id_], read_prompted[id_]
         assert [[*turn.messages] for turn in native.turns] == [turn["messages"] for turn in expected["native"]]
         assert offered(native) == [[plain(tool) for tool in turn["tools"]] for turn in expected["native"]]
         assert [[*turn.messages] for turn in prompted.turns] == expected["prompted"]
+
+
+def all_of(cases: Iterable[Case | FaultyCase]) -> dict[str, Case]:
+    """The cases by their ids, with those that are held before them."""
+    found: dict[str, Case] = {}
+    for case in cases:
+        assert isinstance(case, Case)
+        before = case.earlier.cases if case.earlier else ()
+        found |= {each.id: each for each in (*before, case)}
+    return found
 
 
 def told(category: str) -> list[dict[str, Any]]:

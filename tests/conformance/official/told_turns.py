@@ -14,6 +14,15 @@ from typing import Any
 
 from tests.conformance.official.judge import Official
 
+SLOT = "{memory_content}"
+
+
+class Memory:
+    """Stands for a memory, whose content is not known yet."""
+
+    def _dump_core_memory_to_context(self) -> str:
+        return SLOT
+
 
 class Teller:
     """The official words for cases of several requests."""
@@ -24,6 +33,11 @@ class Teller:
         self._types = import_module("bfcl_eval.constants.type_mappings").GORILLA_TO_OPENAPI
         self._style = import_module("bfcl_eval.constants.enums").ModelStyle.OPENAI_COMPLETIONS
         self._words = import_module("bfcl_eval.constants.default_prompts")
+
+    def instruct(self, category: str, entry: dict[str, Any]) -> None:
+        """Tell of the memory, which the harness does when a conversation begins."""
+        if "memory" in category:
+            self._telling.add_memory_instruction_system_prompt(entry["question"], category, entry["scenario"], Memory())
 
     def native(self, entry: dict[str, Any]) -> list[dict[str, Any]]:
         functions = list(entry["function"])
@@ -56,6 +70,7 @@ def main() -> None:
     vars(utils)["_get_file_lock"] = lambda _: nullcontext()
     for category in sys.argv[1:]:
         for entry in utils.load_dataset_entry(category):
+            teller.instruct(category, entry)
             told = {"id": entry["id"], "native": teller.native(entry), "prompted": teller.prompted(entry)}
             sys.stdout.write(json.dumps(told) + "\n")
 
