@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_fcall.core import Backend, Call, Calls, Case, Model, ModelUnavailable, Reply, Request, Tool, Verdict
+    from pytest_fcall.plugin.app_wire import AppWire
     from pytest_fcall.plugin.asking import AskModel, DecodedReply
     from pytest_fcall.plugin.asserting import assert_calls
 
 __all__ = [
+    "AppWire",
     "AskModel",
     "Backend",
     "Call",
@@ -35,6 +37,7 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = {
+        "AppWire": "pytest_fcall.plugin.app_wire",
         "AskModel": "pytest_fcall.plugin.asking",
         "DecodedReply": "pytest_fcall.plugin.asking",
         "assert_calls": "pytest_fcall.plugin.asserting",

@@ -5,13 +5,14 @@ Every run of every user imports this module, so what does the work is imported w
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
+    from pytest_fcall.plugin.app_wire import AppWire
     from pytest_fcall.plugin.asking import AskModel
     from pytest_fcall.plugin.asking_judge import AskJudge
     from pytest_fcall.plugin.collection import CaseFile
@@ -97,6 +98,10 @@ def choose_suites(config: pytest.Config) -> None:
         from pytest_fcall.plugin.suite_reports import write_reports
 
         write_reports(config)
+    if config.getini("fc_apibench_checked"):
+        from pytest_fcall.plugin.suite_options import suite_settings
+
+        suite_settings(config)
 
 
 def take_share(config: pytest.Config) -> None:
@@ -275,3 +280,18 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
     from pytest_fcall.plugin.calllist import CallList
 
     return explain_unequal(left, right) if isinstance(left, CallList) else None
+
+
+@pytest.fixture
+def fc_wire(request: pytest.FixtureRequest) -> Iterator[AppWire]:
+    """What the app that the test calls asks of models: `fc_wire.calls == [{"search": {"to": "Oslo"}}]`.
+
+    While the test runs, `OPENAI_BASE_URL` and the like lead to a proxy. With `--fc-live` or `--fc-model` it passes
+    requests on and records replies; else it answers from recordings.
+    """
+    from pytest_fcall.plugin.app_wire import wire_of_test
+    from pytest_fcall.plugin.running import put_to_work
+
+    put_to_work(request.config)
+    with wire_of_test(request) as wire:
+        yield wire

@@ -24,6 +24,7 @@ from pytest_fcall.plugin.words import fail
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+    from contextlib import AbstractContextManager
 
     from pytest_fcall.plugin.results import KeptResults
 
@@ -128,6 +129,10 @@ class Answering:
             return self._sending.work(Conversing(self._config, self).hold(conversation))
         except (Exception, SystemExit, CancelledError) as error:
             self.lacking.failed(Question.of(*conversation[1:]), error)
+
+    def overhear(self, question: Question) -> AbstractContextManager[Sequence[Inner] | None]:
+        """Have what an app in this process asks meanwhile belong to this question; see `Proxying.here`."""
+        return self._sending.overhear(question)
 
     def results(self, conversation: Conversation) -> KeptResults:
         """Where what servers say to the calls of a conversation is kept; they may be asked where the model may."""

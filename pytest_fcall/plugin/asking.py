@@ -24,6 +24,8 @@ from pytest_fcall.schema import tool_from_object
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from pytest_fcall.core.extension import Decoder
+
 
 @dataclass(frozen=True, slots=True)
 class DecodedReply(Reply):
@@ -51,6 +53,11 @@ class AskModel:
     def id(self) -> str:
         """`KIND:NAME`; empty where no model was named."""
         return self._source.named.model.id if self._source else ""
+
+    @property
+    def is_app(self) -> bool:
+        """Whether it is the team's own code, in this process."""
+        return self._source is not None and self._source.is_app
 
     @property
     def settings(self) -> Mapping[str, Json]:
@@ -128,10 +135,14 @@ class AskModel:
         return Question.of(self._source, request, self._asker)
 
     def _decoded(self, answer: Answer, request: Request) -> DecodedReply:
-        reply = answer.reply
-        calls = decode(reply, request.tools, self._answering.decoders)
-        plain = {each.name: getattr(reply, each.name) for each in fields(Reply)}
-        return DecodedReply(**plain | {"malformed": calls.malformed}, calls=CallList(calls.calls), request=request)
+        return decoded(answer.reply, request, self._answering.decoders)
+
+
+def decoded(reply: Reply, request: Request, decoders: Mapping[str, Decoder]) -> DecodedReply:
+    """A reply as plain tests get it."""
+    calls = decode(reply, request.tools, decoders)
+    plain = {each.name: getattr(reply, each.name) for each in fields(Reply)}
+    return DecodedReply(**plain | {"malformed": calls.malformed}, calls=CallList(calls.calls), request=request)
 
 
 def plain_request(prompt: str | Sequence[Message], tools: Iterable[object], settings: dict[str, Json]) -> Request:

@@ -16,11 +16,12 @@ from pytest_fcall.reporting import equality_lines, failure_text
 
 if TYPE_CHECKING:
     from pytest_fcall.core import Verdict
+    from pytest_fcall.plugin.app_wire import AppWire
     from pytest_fcall.plugin.asking_judge import AskJudge
 
 
 def assert_calls(
-    reply: Reply,
+    reply: Reply | AppWire,
     expected: object,
     *,
     strings: Strings = "exact",
@@ -31,10 +32,12 @@ def assert_calls(
 
     `expected` is what stands behind `expect:` there, in Python: a list of calls such as
     `[{"get_weather": {"city": {"$any": ["Oslo", "OSL"]}}}]`, `"no_call"`, `"any_call"`, or a mapping with
-    `calls`, `order`, `extra` … The reply is one that the fixture `fc_model` gave. `now` is the clock of `$date`,
+    `calls`, `order`, `extra` … The reply is one that the fixture `fc_model` gave, or what `fc_wire` gave: then all
+    calls count that the app was told to make. `now` is the clock of `$date`,
     and `judge` what the fixture `fc_judge` gave, for `$judge`.
     """
     __tracebackhide__ = True
+    reply = reply if isinstance(reply, Reply) else reply.whole()
     request = reply.request if isinstance(reply, DecodedReply) else Request(())
     calls = Calls(tuple(reply.calls), reply.malformed) if isinstance(reply, DecodedReply) else decode(reply)
     expectation = read_expectation(expected, request.tools)

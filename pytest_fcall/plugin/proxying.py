@@ -70,7 +70,7 @@ class Proxying:
         self._options = options(config)
         found = proxy_options(config)
         self._on = found.on
-        self._leading = Leading(found.variables, offline=self._options.replay)
+        self._leading = Leading(found.variables)
         self._lock = Lock()
         self._going: dict[Place, _Going] = {}
         self._runs: Runs | None = None
@@ -93,7 +93,8 @@ class Proxying:
             yield None
             return
         runs = self._known()
-        with self._leading.here(self._base(runs.here)), self._run(question, runs.here) as going:
+        offline = not self._may_ask(question)
+        with self._leading.here(self._base(runs.here), offline=offline), self._run(question, runs.here) as going:
             yield going.run.inner
 
     @contextmanager
@@ -107,9 +108,10 @@ class Proxying:
         runs = self._known()
         self._announce(runs.elsewhere)
         with self._run(question, runs.elsewhere) as going:
-            bases = self._leading.values(self._base(going.token))
+            offline = not self._may_ask(question)
+            bases = self._leading.values(self._base(going.token), offline=offline)
             headers = headers_for(going.token, next(iter(bases.values()), ""))
-            tied = TIE.set(Tie(headers, self._leading.values(self._base(runs.elsewhere))))
+            tied = TIE.set(Tie(headers, self._leading.values(self._base(runs.elsewhere), offline=offline)))
             try:
                 yield going.run.inner
             finally:
@@ -142,11 +144,15 @@ class Proxying:
         with self._lock:
             going = self._going.get(place)
             if going is None:
-                live = not self._options.replay
+                live = self._may_ask(question)
                 run = AppRun(place, CaseTape(self._kept, inside, live), live, self._leading.upstreams())
                 going = self._going[place] = _Going(run, self._known().begin(run, group))
             going.wanted += 1
         return going
+
+    def _may_ask(self, question: Question) -> bool:
+        """Whether the app's models may be asked."""
+        return question.source.named.live and not self._options.replay
 
     def _end(self, going: _Going) -> None:
         with self._lock:

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_fcall.core import Request, Verdict
 from pytest_fcall.plugin.answering import answering
+from pytest_fcall.plugin.app_wire import OPEN
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.judge import named_judge
 from pytest_fcall.plugin.models import named_models
@@ -58,10 +59,22 @@ def pytest_fcall_verdict(verdict: Verdict) -> Verdict:
     return verdict
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Say what the app of a plain test asked in vain, whatever app and test made of it."""
+    __tracebackhide__ = True
+    try:
+        return (yield)
+    finally:
+        if close := item.stash.get(OPEN, None):
+            close()
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Send the result along with the report, which travels to where results are gathered."""
     report = yield
+    lacking = answering(item.config).lacking
     if isinstance(item, CaseItem) and (result := result_of(item, report)):
         describe(item, result)
         if report.skipped and isinstance(report.longrepr, tuple):
@@ -75,7 +88,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
             "recorded": item.asked.recorded if item.asked else None,
             "changes": item.changes if item.config.get_verbosity() > 0 else [],
         }
-    elif report.failed and item.nodeid in answering(item.config).lacking.unanswered:
+    elif report.skipped and isinstance(report.longrepr, tuple) and item.nodeid in lacking.missing:
+        report.longrepr = str(item.path), (item.location[1] or 0) + 1, report.longrepr[2]
+    elif report.failed and item.nodeid in lacking.unanswered:
         report.fcall = {"unanswered": True, "judged": False}  # type: ignore[attr-defined]
     return report
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Runner
     from collections.abc import Coroutine, Iterable, Sequence
     from concurrent.futures import Future
+    from contextlib import AbstractContextManager
 
     from pytest_fcall.backends.dispatch import Arrival, Dispatcher
     from pytest_fcall.plugin.live import LiveLine
@@ -100,6 +101,10 @@ class Sending:
     def runs_offline(self, question: Question) -> bool:
         """Whether an app can be run again without the models that it asks."""
         return question.source.asks_models and self._proxying.knows(question)
+
+    def overhear(self, question: Question) -> AbstractContextManager[Sequence[Inner] | None]:
+        """Have what an app in this process asks meanwhile belong to this question; see `Proxying.here`."""
+        return self._proxying.here(question)
 
     def start(self, work: Coroutine[object, None, _T]) -> Future[_T]:
         """Begin something in the dispatcher's thread that asks as it goes."""
