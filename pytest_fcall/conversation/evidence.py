@@ -16,7 +16,7 @@ from pytest_fcall.core.transcript import Held, Transcript
 from pytest_fcall.core.verdict import ReasonKind, Verdict
 from pytest_fcall.schema import SchemaError, tool_schema
 
-Subject: TypeAlias = Literal["calls", "answer", "state", "reply"]
+Subject: TypeAlias = Literal["calls", "answer", "state", "reply", "judge"]
 """What a case must say something of to be scored for it; there is always a reply."""
 
 Both: TypeAlias = tuple[Sequence[Call], Sequence[Call]]
@@ -49,6 +49,8 @@ def subjects_of(case: Case) -> frozenset[Subject]:
         found.add("answer")
     if any(turn.state is not None for turn in case.turns):
         found.add("state")
+    if case.judge is not None:
+        found.add("judge")
     return frozenset(found)
 
 

@@ -106,6 +106,11 @@ def _of_state(pick: Callable[[Score], float]) -> Kind:
     return Kind("state", adds, _share, 2)
 
 
+def _of_judge() -> Kind:
+    """The share of answers of which a suite's own judge says so; nothing else knows."""
+    return Kind("judge", lambda _: None, _share, 2)
+
+
 def _order(calls: Both) -> Numbers:
     score = order_overlap(calls).score
     return score.precision, score.recall, 1
@@ -156,6 +161,11 @@ SCORES: Final[Mapping[str, Kind]] = MappingProxyType(
         "lcs(executable)": Kind("calls", _if_executable, _share, 2),
         "reward": Kind("state", _reward, _share, 2),
         "executability": Kind("reply", lambda found: (int(found.executable), 1), _share, 2),
+        "domain_accuracy": _of_judge(),
+        "exact_accuracy": _of_judge(),
+        "hallucination": _of_judge(),
+        "wrong": _of_judge(),
+        "unparsable": _of_judge(),
     }
 )
 """All there are, by the names that people give them."""

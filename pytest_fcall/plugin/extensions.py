@@ -16,6 +16,7 @@ from pytest_fcall.backends.python import python_backend
 from pytest_fcall.core import OPERATORS
 from pytest_fcall.core.extension import BackendFactory, Comparator, Decoder, Suite, ToolSource
 from pytest_fcall.decoding import DECODERS
+from pytest_fcall.plugin.suite_options import suite_settings
 from pytest_fcall.suites.operators import SUITE_OPERATORS
 from pytest_fcall.suites.table import SUITES
 
@@ -65,7 +66,8 @@ def registry(config: pytest.Config) -> Registry:
 
 def known_suites(config: pytest.Config) -> Mapping[str, Suite]:
     """The suites so far: before collection some conftest files are not there yet."""
-    return SUITES.beside(_merged("suite", SUITES, config.hook.pytest_fcall_suites(config=config)))
+    added = _merged("suite", SUITES, config.hook.pytest_fcall_suites(config=config))
+    return SUITES.beside(added, suite_settings(config))
 
 
 def _merged(what: str, taken: Container[str], answers: Iterable[Mapping[str, Named]]) -> dict[str, Named]:

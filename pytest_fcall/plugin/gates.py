@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import cast, get_args
 
@@ -75,7 +75,7 @@ def _read(config: pytest.Config) -> Gates:
 
 
 def _parsed(config: pytest.Config, where: str, text: str) -> tuple[Gate, ...]:
-    def names() -> list[str]:
+    def names() -> Iterator[str]:
         from pytest_fcall.plugin.extensions import known_suites
 
         return score_names(known_suites(config))

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 import pytest
+
+_CHECKED: Final = "fc_apibench_checked"
 
 
 def add_suite_options(parser: pytest.Parser) -> None:
@@ -34,3 +39,21 @@ def add_suite_options(parser: pytest.Parser) -> None:
         metavar="SUITE:DIR",
         help="bfcl:DIR writes answers and verdicts as the suite's own tools keep them, for these to read",
     )
+    parser.addini(
+        _CHECKED,
+        "arguments that tell the APIs of APIBench apart, such as pipeline=model (an API a line)",
+        type="linelist",
+    )
+
+
+def suite_settings(config: pytest.Config) -> Mapping[str, Mapping[str, object]]:
+    """What the configuration says of suites, by their names. Raises UsageError for what cannot be read."""
+    lines = config.getini(_CHECKED)
+    if not lines:
+        return {}
+    from pytest_fcall.suites.apibench.checked import checked_of
+
+    try:
+        return {"apibench": {"checked": dict(map(checked_of, lines))}}
+    except ValueError as error:
+        raise pytest.UsageError(f"{_CHECKED}: {error}") from None

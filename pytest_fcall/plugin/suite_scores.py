@@ -31,11 +31,13 @@ def untold(suites: Suites, results: Sequence[Result]) -> list[str]:
     return [f"{safe_line(name)}: only the project that adds this suite can tell its scores" for name in unknown]
 
 
-def score_names(suites: Suites) -> list[str]:
-    """The names of all scores that gates may bound."""
+def score_names(suites: Suites) -> Iterator[str]:
+    """The names of all scores that gates may bound; those of suites, which must be imported for it, come last."""
     from pytest_fcall.conversation.scoring import SCORES
 
-    return [*SCORES, *(name for suite in suites.values() for name in figure_names_of(suite))]
+    yield from SCORES
+    for suite in suites.values():
+        yield from figure_names_of(suite)
 
 
 def told_together(name: str, results: Sequence[Result], suites: Suites, scope: Sequence[str]) -> Told:

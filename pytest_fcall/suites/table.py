@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Suite
+
+
+Settings: TypeAlias = Mapping[str, Mapping[str, object]]
+"""By the name of a suite, what it is made with."""
 
 
 class LateSuites(Mapping[str, "Suite"]):
@@ -17,21 +21,23 @@ class LateSuites(Mapping[str, "Suite"]):
     Where one of ours is, `module:class` says; it is imported when it is first asked for.
     """
 
-    __slots__ = ("_added", "_places")
+    __slots__ = ("_added", "_places", "_settings")
 
-    def __init__(self, places: Mapping[str, str], added: Mapping[str, Suite]) -> None:
+    def __init__(self, places: Mapping[str, str], added: Mapping[str, Suite], settings: Settings) -> None:
         self._places = places
         self._added = added
+        self._settings = settings
 
-    def beside(self, added: Mapping[str, Suite]) -> LateSuites:
-        """The same, with those of other packages."""
-        return LateSuites(self._places, added)
+    def beside(self, added: Mapping[str, Suite], settings: Settings = MappingProxyType({})) -> LateSuites:
+        """The same, with those of other packages; ours are made with the settings under their names."""
+        return LateSuites(self._places, added, settings)
 
     def __getitem__(self, name: str) -> Suite:
         if name in self._added:
             return self._added[name]
         module, _, attribute = self._places[name].partition(":")
-        suite: Suite = getattr(import_module(f"pytest_fcall.suites.{module}"), attribute)()
+        make = getattr(import_module(f"pytest_fcall.suites.{module}"), attribute)
+        suite: Suite = make(**self._settings.get(name, {}))
         return suite
 
     def __iter__(self) -> Iterator[str]:
@@ -54,5 +60,6 @@ SUITES = LateSuites(
             "toolbench": "toolbench.suite:ToolBenchSuite",
         }
     ),
+    MappingProxyType({}),
     MappingProxyType({}),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
@@ -27,10 +27,10 @@ class GateError(ValueError):
         self.message = message
 
 
-def parse_gates(text: str, scores: Callable[[], Collection[str]] = tuple) -> tuple[Gate, ...]:
+def parse_gates(text: str, scores: Callable[[], Iterable[str]] = tuple) -> tuple[Gate, ...]:
     """Read gates that are joined by `and`, all of which must hold. Raises GateError.
 
-    What is no figure must be among `scores`, for whose names nobody is asked before.
+    What is no figure must be among `scores`, which are gone through no further than is needed.
     """
     reader = _Reader(text)
     gates = [_gate(reader, scores)]
@@ -40,11 +40,11 @@ def parse_gates(text: str, scores: Callable[[], Collection[str]] = tuple) -> tup
     return tuple(gates)
 
 
-def _gate(reader: _Reader, scores: Callable[[], Collection[str]]) -> Gate:
+def _gate(reader: _Reader, scores: Callable[[], Iterable[str]]) -> Gate:
     start = reader.column
     figure = reader.take(_NAME.pattern, f"a figure: {', '.join(FIGURES)}")[0]
-    if figure not in FIGURES and figure not in (others := scores()):
-        raise reader.error(f"{figure!r} is no figure; {_meant(figure, others)}", start)
+    if figure not in FIGURES and figure not in scores():
+        raise reader.error(f"{figure!r} is no figure; {_meant(figure, [*scores()])}", start)
     kind = figure_named(figure).kind
     if kind == "chance":
         return _test(reader, figure, start)

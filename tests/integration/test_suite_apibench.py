@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from pytest_fcall.tracking.run_file import kept_runs
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 
@@ -36,6 +37,10 @@ def hub(shop: Shop) -> Shop:
     return shop
 
 
+def ask(hub: Shop, *options: str) -> pytest.RunResult:
+    return hub.run("--fc-suite=apibench:torchhub", "--fc-suite-path=hub", "--fc-model=python:writer:right", *options)
+
+
 def test_answers_are_judged_by_the_api_that_they_call(hub: Shop) -> None:
     hub.run("--fc-model=python:writer:right", "exam.fc.yaml").assert_outcomes(passed=2)
 
@@ -53,9 +58,7 @@ def test_a_failure_says_what_is_wrong_with_the_call(hub: Shop) -> None:
 
 
 def test_a_suite_without_a_file_is_named_on_the_command_line(hub: Shop) -> None:
-    result = hub.run("--fc-model=python:writer:right", "--fc-suite=apibench:torchhub", "--fc-suite-path=hub")
-
-    assert result.parseoutcomes()["passed"] >= 1
+    assert ask(hub).parseoutcomes()["passed"] >= 1
 
 
 @pytest.mark.parametrize(("app", "outcomes"), [("right", {"passed": 1}), ("wrong", {"failed": 1})])
@@ -66,3 +69,54 @@ def test_an_imported_case_is_judged_alike(hub: Shop, app: str, outcomes: dict[st
     result = hub.run(f"--fc-model=python:writer:{app}", "taken/torchhub_Vision.fc.yaml")
 
     result.assert_outcomes(**outcomes)
+
+
+SUMMARY = [
+    "python:writer:right *torchhub *domain_accuracy *1  1.0000",
+    "*exact_accuracy *1  1.0000",
+    "*hallucination *1  0.0000",
+    "*wrong *1  0.0000",
+    "*unparsable *1  0.0000",
+    "python:writer:wrong *torchhub *domain_accuracy *1  0.0000",
+    "*exact_accuracy *1  0.0000",
+    "*hallucination *1  1.0000",
+]
+
+
+def test_workers_and_shares_tell_what_kinds_of_answers_there_were(hub: Shop) -> None:
+    gate = "--fc-gate=hallucination[python:writer:wrong]==1 and domain_accuracy[torchhub]>=0.5"
+    both = ask(hub, "--fc-model=python:writer:wrong", gate, "-n2")
+    assert both.ret == 0
+    both.stdout.fnmatch_lines(SUMMARY)
+    ask(hub, "--fc-model=python:writer:wrong", gate, "--fc-shard=1/1")
+    (share,) = (str(path) for path in kept_runs(hub.pytester.path) if "of" in path.stem)
+    merged = fcall(hub.pytester.path, "merge", share)
+    assert merged.returncode == 0
+    pytest.LineMatcher(merged.stdout.splitlines()).fnmatch_lines(
+        [*SUMMARY, "gate hallucination* holds", "gate domain* holds"]
+    )
+
+
+def test_constraints_of_questions_choose_among_them(hub: Shop) -> None:
+    row = {
+        "code": "###Instruction: Find people with under 5 million parameters.",
+        "api_call": "x",
+        "api_data": DOCUMENT,
+    }
+    hub.file(
+        "hub/torchhub_eval.json",
+        "\n".join(json.dumps({**row, **other}) for other in ({}, {"code": "###Instruction: Go."})),
+    )
+    chosen = ask(hub, "-m", "parameter_count", "--fc-gate=accuracy[parameter_count]>=1", "--strict-markers")
+    chosen.assert_outcomes(passed=1, deselected=1)
+    assert chosen.ret == 0
+
+
+def test_which_arguments_matter_stands_in_the_configuration(hub: Shop) -> None:
+    hub.pytester.makeini("[pytest]\nfc_apibench_checked = torch.hub.load=repo_or_dir\n")
+    ask(hub, "--fc-model=python:writer:wrong").assert_outcomes(passed=2)
+
+    hub.pytester.makeini("[pytest]\nfc_apibench_checked = torch.hub.load\n")
+    result = ask(hub)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: fc_apibench_checked: 'torch.hub.load' names no API with arguments, as *"])

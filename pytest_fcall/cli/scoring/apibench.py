@@ -118,10 +118,12 @@ fcall score: no parser of the original scripts; some answers with broken code ma
 
 
 def _checked(text: str) -> tuple[str, tuple[str, ...]]:
-    api, equals, names = text.partition("=")
-    if not api or not equals:
-        raise ArgumentTypeError(f"{text!r} names no API with arguments, as torch.hub.load=repo_or_dir,model does")
-    return api, tuple(name for each in names.split(",") if (name := each.strip()))
+    from pytest_fcall.suites.apibench.checked import checked_of
+
+    try:
+        return checked_of(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 @lru_cache(maxsize=8)

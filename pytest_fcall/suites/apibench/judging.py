@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.case import Case
+from pytest_fcall.core.pattern import Pattern
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.verdict import Reason, Verdict
+from pytest_fcall.suites.apibench.checked import CheckedArguments
 from pytest_fcall.suites.apibench.data_base import Api
 from pytest_fcall.suites.apibench.files import HubFiles
 from pytest_fcall.suites.apibench.original import OriginalRule
 from pytest_fcall.suites.apibench.parsers import found_parser, installed_parser, original_parser
-from pytest_fcall.suites.apibench.score import Judged, Word
+from pytest_fcall.suites.apibench.score import ORIGINAL, OURS, Judged, Word
 from pytest_fcall.suites.apibench.strict import StrictRule
 
 _WORDS: Mapping[Word, str] = MappingProxyType(
@@ -29,17 +31,24 @@ _WORDS: Mapping[Word, str] = MappingProxyType(
 class Rules:
     """The rules of one hub, made when there is something to judge."""
 
-    def __init__(self, files: HubFiles) -> None:
+    def __init__(self, files: HubFiles, checked: CheckedArguments) -> None:
         self._files = files
+        self._checked = checked
 
     @cached_property
     def strict(self) -> StrictRule:
         """Ours."""
-        return StrictRule(self._files.apis)
+        return StrictRule(self._files.apis, self._checked)
 
-    def calls_of(self, domain: str) -> tuple[str, ...]:
-        """How the APIs of a domain are called."""
-        return tuple(api.call for api in self._files.apis if api.domain == domain)
+    def right(self, expected: Api) -> list[Pattern]:
+        """All that is right where an API is expected, as `$api_call` takes it: that API first, then its domain's."""
+        own = {api.call: api for api in self._files.apis if api.domain == expected.domain}
+        known = next((api for api in self._files.apis if api.call == expected.call), expected)
+        return [self._said(api) for api in {expected.call: known, **own}.values()]
+
+    def _said(self, api: Api) -> Pattern:
+        chosen = self.strict.chosen(api)
+        return api.call if chosen is None else {"call": api.call, "checked": [*chosen]}
 
     @cached_property
     def original(self) -> OriginalRule:
@@ -57,9 +66,9 @@ class ApiJudge:
         self._right = right
 
     @property
-    def right_calls(self) -> list[str]:
+    def right_calls(self) -> list[Pattern]:
         """All that is right: the very API first."""
-        return list(dict.fromkeys((self._right.call, *self._rules.calls_of(self._right.domain))))
+        return self._rules.right(self._right)
 
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:  # noqa: ARG002  the answer is text
         """Judge by the profile of the case: `bfcl` is for the original rule here, mistakes included."""
@@ -67,12 +76,19 @@ class ApiJudge:
             judged = Judged(self._rules.original(reply.text, self._right.domain))
         else:
             judged = self._rules.strict(reply.text, self._right.domain, self._right.call)
+        scores = judged.adds_to(scores_by(case))
         notes = ("It is the very API that is expected.",) if judged.exact else ()
         if judged.word == "correct":
-            return Verdict(valid=True, notes=notes)
+            return Verdict(valid=True, notes=notes, scores=scores)
         said = f"`{judged.call[:200]}`" if judged.call else "the answer"
         message = f"{judged.word}: {said} {_WORDS[judged.word]}, expected `{self._right.call}` or one like it"
         return Verdict(
             valid=False,
             reasons=(Reason("wrong_answer", "answer", message, self._right.call, judged.call or None),),
+            scores=scores,
         )
+
+
+def scores_by(case: Case) -> Sequence[str]:
+    """The scores of the rule that judges a case."""
+    return ORIGINAL if case.rules.profile == "bfcl" else OURS

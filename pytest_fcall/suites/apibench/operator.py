@@ -11,9 +11,12 @@ from pytest_fcall.suites.apibench.strict import StrictRule
 
 
 def api_call(operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str | None:  # noqa: ARG001  it takes none
-    """Compare text with a call, or with several of which one is enough; each is Python source."""
+    """Compare text with a call, or with several of which one is enough.
+
+    Each is Python source, or `{call: SOURCE, checked: [NAME, …]}` where only some arguments with a name matter.
+    """
     calls = operand if isinstance(operand, Sequence) and not isinstance(operand, str) else [operand]
-    known = [Api("", call, {}) for call in calls if isinstance(call, str)]
+    known = [api for call in calls if (api := _api(call))]
     if not known:
         return "`$api_call` takes a call as text, or a list of them"
     if not isinstance(got, str):
@@ -24,3 +27,12 @@ def api_call(operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str
     if judged.word == "unparsable":
         return f"there is no call in it that can be read, expected `{known[0].call}`"
     return f"`{judged.call[:200]}` is called, expected `{known[0].call}`"
+
+
+def _api(said: Pattern) -> Api | None:
+    match said:
+        case str():
+            return Api("", said, {})
+        case {"call": str(call), "checked": [*names]}:
+            return Api("", call, {}, tuple(map(str, names)))
+    return None

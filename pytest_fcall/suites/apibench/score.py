@@ -1,14 +1,17 @@
-"""Words for answers, and shares of them."""
+"""Words for answers, and what they add to scores."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 Word: TypeAlias = Literal["correct", "wrong", "hallucination", "unparsable"]
 """An API of the right domain, one of another domain, one that the data base has not, or nothing that is a call."""
+
+ORIGINAL: Final = ("domain_accuracy", "hallucination", "wrong")
+"""The scores of the original rule."""
+OURS: Final = ("domain_accuracy", "exact_accuracy", "hallucination", "wrong", "unparsable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,33 +24,7 @@ class Judged:
     call: str = ""
     """The call that was judged, as far as there was one."""
 
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """Shares of all answers, from 0 to 1; no answer falls out of the count."""
-
-    count: int
-    domain_accuracy: float
-    exact_accuracy: float
-    hallucination: float
-    wrong: float
-    unparsable: float
-
-
-def shares(judged: Iterable[Judged]) -> Shares:
-    """Count words; of no answers, all shares are 0."""
-    words: Counter[str] = Counter()
-    count = exact = 0
-    for each in judged:
-        words[each.word] += 1
-        exact += each.exact
-        count += 1
-    whole = count or 1
-    return Shares(
-        count,
-        domain_accuracy=words["correct"] / whole,
-        exact_accuracy=exact / whole,
-        hallucination=words["hallucination"] / whole,
-        wrong=words["wrong"] / whole,
-        unparsable=words["unparsable"] / whole,
-    )
+    def adds_to(self, scores: Iterable[str]) -> dict[str, tuple[float, ...]]:
+        """What the answer adds to these scores: no answer falls out of the count."""
+        true = {self.word, "domain_accuracy" if self.word == "correct" else "", "exact_accuracy" if self.exact else ""}
+        return {name: (float(name in true), 1.0) for name in scores}

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeAlias
 
 from pytest_fcall.core.case import Case, Turn
-from pytest_fcall.core.extension import About, Figure, Part
+from pytest_fcall.core.extension import About, Part
 from pytest_fcall.core.fault import Fault, FaultyCase
 from pytest_fcall.core.pattern import Operator
+from pytest_fcall.suites.apibench.checked import CheckedArguments, refuse_unknown
 from pytest_fcall.suites.apibench.constraints import tags_of
 from pytest_fcall.suites.apibench.data_base import Api
 from pytest_fcall.suites.apibench.files import HOW_TO_GET_IT, HubFiles, Question, hub_files
 from pytest_fcall.suites.apibench.hubs import HUBS
-from pytest_fcall.suites.apibench.judging import ApiJudge, Rules
+from pytest_fcall.suites.apibench.judging import ApiJudge, Rules, scores_by
 from pytest_fcall.suites.apibench.prompt import asked_in, bm25_of, oracle_of, told, with_document
 
 Document: TypeAlias = Callable[[str, Api], Api | None]
@@ -26,7 +28,13 @@ _SETTING_NOTE = "questions with a document of the API data base"
 
 
 class ApiBenchSuite:
-    """The questions of each hub, without documents or with one that a retriever found."""
+    """The questions of each hub, without documents or with one that a retriever found.
+
+    `checked` says which arguments tell APIs apart, where the data base does not.
+    """
+
+    def __init__(self, checked: CheckedArguments = MappingProxyType({})) -> None:
+        self._checked = checked
 
     def about(self, path: Path | None) -> About:
         """Tell what there is."""
@@ -45,23 +53,24 @@ class ApiBenchSuite:
         if path is None:
             raise ValueError(f"the data of the suite apibench is in no package: {HOW_TO_GET_IT}")
         for name in [part] if part else HUBS:
-            yield from _cases(name, path)
+            yield from _cases(name, path, self._checked)
 
     def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
         """The same cases with all that is right in them: each call of the right domain."""
         for case in self.cases(part, path):
             yield _plain(case) if isinstance(case, Case) else case
 
-    def figures(self, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
-        """Domain accuracy, hub by hub: the categories of a hub are its domains."""
-        hubs = dict.fromkeys(category.partition("/")[0] for category in tallies)
-        return [_accuracy(hub, tallies) for hub in hubs]
+    def scores(self, case: Case) -> Mapping[str, Sequence[str]]:
+        """The shares of each kind of answer, part by part."""
+        return {case.category.partition("/")[0]: scores_by(case)}
 
 
-def _cases(part: str, folder: Path) -> Iterator[Case | FaultyCase]:
+def _cases(part: str, folder: Path, checked: CheckedArguments) -> Iterator[Case | FaultyCase]:
     name, setting = _hub_and_setting(part)
     files = hub_files(name, folder)
-    rules = Rules(files)
+    if checked:
+        refuse_unknown(files.apis, checked)
+    rules = Rules(files, checked)
     published = setting in files.questions
     document = _no_document if published or not setting else _documents(setting, files)
     for question in files.asked(setting if published else "0_shot"):
@@ -100,7 +109,7 @@ def _case(part: str, question: Question, files: HubFiles, rules: Rules, document
         id=id_,
         location=question.place,
         turns=(Turn(told(files.hub, text, files.apis), answer=answer),),
-        category=f"{files.hub.name}/{right.domain}",
+        category=f"{part}/{right.domain}",
         tags=tags_of(asked_in(question.text)),
         judge=ApiJudge(rules, right),
     )
@@ -121,9 +130,3 @@ def _count(name: str, path: Path | None) -> int | None:
         return sum(1 for _ in hub_files(name, path).asked("0_shot"))
     except (ValueError, OSError):
         return None
-
-
-def _accuracy(hub: str, tallies: Mapping[str, tuple[int, int]]) -> Figure:
-    own = [counts for category, counts in tallies.items() if category.partition("/")[0] == hub]
-    right, total = (sum(column) for column in zip(*own, strict=True))
-    return Figure(f"domain accuracy of {hub}", right / total if total else None)

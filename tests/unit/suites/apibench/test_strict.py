@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcall.suites.apibench.data_base import Api
-from pytest_fcall.suites.apibench.score import Judged, shares
+from pytest_fcall.suites.apibench.score import OURS, Judged
 from pytest_fcall.suites.apibench.strict import StrictRule
 from tests.unit.suites.apibench.hubs import FACES, TENSORFLOW, TORCH, api
 
@@ -121,8 +121,44 @@ def test_hostile_answers_get_a_word(answer: str) -> None:
     assert judged(answer).word in {"hallucination", "unparsable"}
 
 
-def test_shares_are_of_all_answers() -> None:
-    found = shares([Judged("correct", exact=True), Judged("correct"), Judged("hallucination"), Judged("unparsable")])
-    assert (found.count, found.domain_accuracy, found.exact_accuracy) == (4, 0.5, 0.25)
-    assert (found.hallucination, found.wrong, found.unparsable) == (0.25, 0.0, 0.25)
-    assert shares([]).domain_accuracy == 0
+@pytest.mark.parametrize(
+    ("found", "true"),
+    [
+        (Judged("correct", exact=True), {"domain_accuracy", "exact_accuracy"}),
+        (Judged("correct"), {"domain_accuracy"}),
+        (Judged("wrong"), {"wrong"}),
+        (Judged("hallucination"), {"hallucination"}),
+        (Judged("unparsable"), {"unparsable"}),
+    ],
+)
+def test_an_answer_counts_in_every_score(found: Judged, true: set[str]) -> None:
+    assert found.adds_to(OURS) == {name: (float(name in true), 1.0) for name in OURS}
+
+
+LOADERS = (
+    Api("A", "load(name='x', size=1, device='cpu')", {}, checked=("name", "size")),
+    Api("B", "load(name='y', size=1, device='cpu')", {}),
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "checked", "word"),
+    [
+        ("load(name='x', size=1)", {}, "correct"),
+        ("load('x', 1, 'gpu')", {}, "correct"),
+        ("load(name='x', size=2)", {}, "hallucination"),
+        ("load(name='x', size=2)", {"load": ("name",)}, "hallucination"),  # the data base goes before
+        ("load(name='y', size=1)", {}, "hallucination"),
+        ("load(name='y', size=2)", {"load": ("name",)}, "wrong"),
+        ("load(name='y', size=2)", {"lo*": ("name",), "load": ("size",)}, "wrong"),
+        ("load(name='z', size=2)", {"load": ()}, "wrong"),
+    ],
+)
+def test_which_arguments_matter_is_said_for_each_api(
+    answer: str, checked: dict[str, tuple[str, ...]], word: str
+) -> None:
+    assert StrictRule(LOADERS, checked)(answer, "A", LOADERS[0].call).word == word
+
+
+def test_what_matters_of_the_right_api_is_what_the_data_base_says() -> None:
+    assert StrictRule(LOADERS)("load(name='x', size=1, device='gpu')", "A", LOADERS[0].call).exact

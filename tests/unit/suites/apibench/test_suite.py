@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from pytest_fcall.core import Calls, Case, FaultyCase, Json, Operator, Reply
 from pytest_fcall.core.operators import OPERATORS
+from pytest_fcall.core.pattern import Pattern
+from pytest_fcall.suites.apibench.checked import checked_of
 from pytest_fcall.suites.apibench.constraints import tags_of
 from pytest_fcall.suites.apibench.operator import api_call
 from pytest_fcall.suites.apibench.suite import ApiBenchSuite
@@ -170,13 +174,87 @@ def test_a_plain_case_says_all_that_its_judge_knows(
     assert (api_call(expected.operand, {}, answer) is None) is strict
 
 
-def test_domain_accuracy_is_told_for_each_hub() -> None:
-    figures = ApiBenchSuite().figures({"a/X": (1, 2), "a/Y": (3, 3), "b/X": (0, 1), "c/X": (0, 0)})
-    assert [(figure.name, figure.share) for figure in figures] == [
-        ("domain accuracy of a", 0.8),
-        ("domain accuracy of b", 0.0),
-        ("domain accuracy of c", None),
-    ]
+def test_scores_are_told_for_each_part(data: Path) -> None:
+    case = cases(data, "torchhub_bm25")["torchhub_bm25_1"]
+    suite = ApiBenchSuite()
+    assert suite.scores(case) == {
+        "torchhub_bm25": ("domain_accuracy", "exact_accuracy", "hallucination", "wrong", "unparsable")
+    }
+    original = replace(case, rules=replace(case.rules, profile="bfcl"))
+    assert suite.scores(original) == {"torchhub_bm25": ("domain_accuracy", "hallucination", "wrong")}
+    for each in (case, original):
+        assert each.judge is not None
+        verdict = each.judge(each, Reply(f"<<<api_call>>>: {TORCH[0].call}"), Calls())
+        assert verdict.scores == {
+            name: (float("accuracy" in name), 1.0) for name in suite.scores(each)["torchhub_bm25"]
+        }
+
+
+def own_hub(folder: Path, *documents: dict[str, Json]) -> Path:
+    write(folder / "mine_api.jsonl", *documents)
+    asked = [{"code": "###Instruction: Do it.", "api_call": each["api_call"], "api_data": each} for each in documents]
+    write(folder / "mine_eval.json", *asked)
+    return folder
+
+
+LOADER: dict[str, Json] = {"domain": "Own", "api_call": "load(name='x', size=1, device='cpu')"}
+
+
+def test_a_data_base_may_say_which_arguments_matter(tmp_path: Path) -> None:
+    own_hub(tmp_path, {**LOADER, "checked": ["name"]})
+    (case,) = cases(tmp_path, "mine_oracle").values()
+    assert "checked" not in said(case)
+    assert case.judge is not None
+    assert case.judge(case, Reply("load(name='x', device='gpu')"), Calls()).notes
+    assert not case.judge(case, Reply("load(name='z', device='cpu')"), Calls()).valid
+
+
+@pytest.mark.parametrize("suite", [ApiBenchSuite(), ApiBenchSuite({"load": ["name"]})])
+def test_an_imported_case_knows_which_arguments_matter(tmp_path: Path, suite: ApiBenchSuite) -> None:
+    said_so: dict[str, Json] = {"checked": ["size"]}
+    own_hub(tmp_path, LOADER, {**LOADER, "api_call": "load(name='y', size=2, device='cpu')", **said_so})
+    for case, plain in zip(suite.cases("mine", tmp_path), suite.plain("mine", tmp_path), strict=True):
+        assert isinstance(case, Case)
+        assert isinstance(plain, Case)
+        expected = plain.turns[0].answer
+        assert case.judge is not None
+        assert isinstance(expected, Operator)
+        for name, size, device in product("xyz", (1, 2), ("cpu", "gpu")):
+            answer = f"load(name='{name}', size={size}, device='{device}')"
+            valid = case.judge(case, Reply(answer), Calls()).valid
+            assert (api_call(expected.operand, {}, answer) is None) is valid, answer
+
+
+@pytest.mark.parametrize(
+    ("checked", "wrong"),
+    [
+        ("name", "`checked` is no list of names of arguments"),
+        ([1], "`checked` is no list of names of arguments"),
+        (
+            ["nmae"],
+            "`checked` names `nmae`, an argument that `load(name='x', size=1, device='cpu')` does not give by name",
+        ),
+    ],
+)
+def test_what_a_data_base_cannot_mean_is_told_with_its_line(tmp_path: Path, checked: Json, wrong: str) -> None:
+    own_hub(tmp_path, LOADER, {**LOADER, "checked": checked})
+    with pytest.raises(ValueError, match=re.escape(f"mine_api.jsonl:2: {wrong}")):
+        cases(tmp_path, "mine")
+
+
+def test_a_misspelt_argument_that_is_to_be_checked_is_told(tmp_path: Path) -> None:
+    own_hub(tmp_path, LOADER)
+    with pytest.raises(ValueError, match="no call of load in the API data base has an argument `nmae`"):
+        list(ApiBenchSuite({"load": ["nmae"]}).cases("mine", tmp_path))
+    assert list(ApiBenchSuite({"pipeline": ["nmae"]}).cases("mine", tmp_path))
+
+
+@pytest.mark.parametrize("text", ["pipeline", "=model", ""])
+def test_what_is_to_be_checked_is_an_api_and_its_arguments(text: str) -> None:
+    with pytest.raises(ValueError, match="names no API with arguments"):
+        checked_of(text)
+    assert checked_of(" pipeline = model, ,revision") == ("pipeline", ("model", "revision"))
+    assert checked_of("load=") == ("load", ())
 
 
 def test_what_there_is_is_told_with_and_without_data(data: Path) -> None:
@@ -210,10 +288,12 @@ def test_constraints_are_tags(question: str, tags: tuple[str, ...]) -> None:
         ("f('x')", "f('z')", "`f('z')` is called, expected `f('x')`"),
         ("f('x')", "I cannot.", "there is no call in it that can be read, expected `f('x')`"),
         ("f('x')", None, "there is no text"),
+        ({"call": "f('x', y=1)", "checked": []}, "f('x', y=2)", None),
+        ({"call": "f('x', y=1)", "checked": ["y"]}, "f('x', y=2)", "`f('x', y=2)` is called, expected `f('x', y=1)`"),
         (7, "f('x')", "`$api_call` takes a call as text, or a list of them"),
     ],
 )
-def test_the_operator_looks_for_a_call_in_a_text(operand: str | list[str] | int, got: Json, wrong: str | None) -> None:
+def test_the_operator_looks_for_a_call_in_a_text(operand: Pattern, got: Json, wrong: str | None) -> None:
     assert api_call(operand, {}, got) == wrong
     assert SUITE_OPERATORS["api_call"](operand, {}, got) == wrong
 
