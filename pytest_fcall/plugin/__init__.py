@@ -102,10 +102,6 @@ def choose_suites(config: pytest.Config) -> None:
         from pytest_fcall.plugin.suite_options import suite_settings
 
         suite_settings(config)
-    if config.getini("fc_apibench_checked"):
-        from pytest_fcall.plugin.suite_options import suite_settings
-
-        suite_settings(config)
 
 
 def take_share(config: pytest.Config) -> None:
