@@ -59,13 +59,15 @@ class BfclJudge:
         """Judge the answer in `row`."""
         from pytest_fcall.suites.bfcl.answers import answer_of
         from pytest_fcall.suites.bfcl.differences import difference
-        from pytest_fcall.suites.bfcl.multi_turn.results import is_conversation
+        from pytest_fcall.suites.bfcl.multi_turn.results import is_conversation, verdict_row
         from pytest_fcall.suites.bfcl.result_rows import answer_row
         from pytest_fcall.suites.bfcl.score import score
 
         row = answer_row(row)
         if is_conversation(row):
             return self._conversation(row)
+        if executed := _book(self.cases).executed(row):
+            return Judgement(verdict_row(row, executed.verdict(answer_of(row, self.source))))
         case = _book(self.cases).case(row)
         answer = answer_of(row, self.source)
         scored = score(case, answer)

@@ -12,6 +12,7 @@ from pytest_fcall.suites.bfcl.agentic import AgenticJudge, agentic_judge_of
 from pytest_fcall.suites.bfcl.case_rows import Found, Key, rows_at
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
 from pytest_fcall.suites.bfcl.categories import CATEGORIES
+from pytest_fcall.suites.bfcl.executable.judging import ExecutedJudge, functions_process, is_executable
 from pytest_fcall.suites.bfcl.fields import text
 from pytest_fcall.suites.bfcl.multi_turn.bench import Bench
 from pytest_fcall.suites.bfcl.multi_turn.cases import truth_of
@@ -27,6 +28,8 @@ class CaseBook:
     def __init__(self, path: Path) -> None:
         self._rows = rows_at(path)
         self._bench = Bench()
+        self._process = functions_process()
+        self._executed: dict[Key, ExecutedJudge | BrokenRow | None] = {}
         self._cases: dict[Key, BfclCase | BrokenRow] = {}
         self._judges: dict[Key, MultiTurnJudge | AgenticJudge | BrokenRow] = {}
 
@@ -37,6 +40,16 @@ class CaseBook:
     def conversation(self, row: Mapping[str, Json]) -> MultiTurnJudge | AgenticJudge:
         """Find who judges the conversation that a row names, likewise."""
         return self._once(self._judges, row, partial(_judge, bench=self._bench))
+
+    def executed(self, row: Mapping[str, Json]) -> ExecutedJudge | None:
+        """Find who carries out what a row calls; None where calls are compared, BrokenRow likewise."""
+        category = CATEGORIES.get(str(row.get("category")))
+        if category is None or category.truth != "source":
+            return None
+        return self._once(self._executed, row, self._carried_out)
+
+    def _carried_out(self, found: Found) -> ExecutedJudge | None:
+        return ExecutedJudge(found.data, found.place, self._process) if is_executable(found.data) else None
 
     def _once(self, known: dict[Key, _T | BrokenRow], row: Mapping[str, Json], understood: Callable[[Found], _T]) -> _T:
         key = text(row, "category"), text(row, "id")

@@ -14,7 +14,7 @@ Truth: TypeAlias = Literal["calls", "source", "answer", "turns", "mention", "els
 answered, what a message must mention, that of a case in another category, or nothing."""
 
 _RETIRED = "unused_datasets"
-_CALLS_ONLY = "its calls are compared, not what they give when they are carried out"
+_CALLS_ONLY = "calls are carried out where that takes no network; all others are compared"
 
 
 @dataclass(frozen=True, slots=True)

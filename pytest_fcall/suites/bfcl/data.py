@@ -55,7 +55,7 @@ def existing_folder(path: Path | None) -> Path:
 def rows_of(category: Category, folder: Path) -> Iterator[Row]:
     """The rows of a category in the order of the file. Raises ValueError, in words, for a file that is not there."""
     truths = _truths(category, folder)
-    for number, (place, data) in enumerate(_records(folder / category.questions)):
+    for number, (place, data) in enumerate(records(folder / category.questions)):
         name = data.get("id")
         id_ = name if isinstance(name, str) and name else f"{category.name}_{number}"  # chatable rows have none
         if isinstance(data, BrokenLine):
@@ -63,7 +63,7 @@ def rows_of(category: Category, folder: Path) -> Iterator[Row]:
         elif category.truth != "none" and id_ not in truths:
             yield Row(id_, place, data, f"there is no ground truth for it in {category.answers}")
         else:
-            yield _row(category, category.id_of(id_), place, data, truths.get(id_, []))
+            yield row_of(category, category.id_of(id_), place, data, truths.get(id_, {}))
 
 
 class BrokenLine(dict[str, Json]):
@@ -74,24 +74,25 @@ class BrokenLine(dict[str, Json]):
         self.why = why
 
 
-def _row(category: Category, id_: str, place: Location, data: Mapping[str, Json], truth: Json) -> Row:
+def row_of(category: Category, id_: str, place: Location, data: Mapping[str, Json], answer: Mapping[str, Json]) -> Row:
+    """The row of a question and what is right."""
+    truth = answer.get("ground_truth", [])
     try:
         judged = _judged(category, truth)
     except (Undecodable, BrokenRow) as error:
         return Row(id_, place, data, f"its ground truth cannot be read: {error}")
     functions = data.get("function")
-    return Row(
-        id_,
-        place,
-        {
-            **data,
-            "id": id_,
-            "category": category.name,
-            "function": [functions] if isinstance(functions, Mapping) else functions or [],
-            "question": _turns(data.get("question")),
-            "ground_truth": judged,
-        },
-    )
+    row: dict[str, Json] = {
+        **data,
+        "id": id_,
+        "category": category.name,
+        "function": [functions] if isinstance(functions, Mapping) else functions or [],
+        "question": _turns(data.get("question")),
+        "ground_truth": judged,
+    }
+    if category.truth == "source":
+        row |= {"sources": truth, "execution_result_type": answer.get("execution_result_type")}
+    return Row(id_, place, row)
 
 
 def _judged(category: Category, truth: Json) -> Json:
@@ -126,14 +127,15 @@ def _turns(question: Json) -> Json:
     return question
 
 
-def _truths(category: Category, folder: Path) -> dict[str, Json]:
+def _truths(category: Category, folder: Path) -> dict[str, Mapping[str, Json]]:
     if category.answers is None:
         return {}
-    found = ((data.get("id"), data.get("ground_truth")) for _, data in _records(folder / category.answers))
-    return {id_: truth for id_, truth in found if isinstance(id_, str)}
+    found = ((data.get("id"), data) for _, data in records(folder / category.answers))
+    return {id_: data for id_, data in found if isinstance(id_, str)}
 
 
-def _records(path: Path) -> Iterator[tuple[Location, Mapping[str, Json]]]:
+def records(path: Path) -> Iterator[tuple[Location, Mapping[str, Json]]]:
+    """The lines of a file; what is none is a BrokenLine. Raises ValueError, in words, for a file that is not there."""
     try:
         with opened(path) as stream:
             for number, line in enumerate(lines(stream), 1):

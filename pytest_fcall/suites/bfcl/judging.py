@@ -77,9 +77,13 @@ def _json_text(arguments: Json) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
-def _strict(ours: BfclCase, case: Case, reply: Reply, calls: Calls) -> Verdict:
-    """Judge by our rules, as carefully read as `fcall score` reads."""
+def read_generously(reply: Reply, calls: Calls, case: Case) -> Calls:
+    """The calls of a reply, as carefully read as `fcall score` reads."""
     if OFFICIAL_DECODERS.get(reply.decoder or "") == USUAL:
-        calls = decode(replace(reply, decoder="python"), ours.case.tools)
-    calls = typed_calls(reply, calls, ours.case)
-    return judge(reply, calls, ours.expect, ours.case.tools, case.rules)
+        calls = decode(replace(reply, decoder="python"), case.tools)
+    return typed_calls(reply, calls, case)
+
+
+def _strict(ours: BfclCase, case: Case, reply: Reply, calls: Calls) -> Verdict:
+    """Judge by our rules."""
+    return judge(reply, read_generously(reply, calls, ours.case), ours.expect, ours.case.tools, case.rules)

@@ -10,6 +10,7 @@ from pytest_fcall.matching.bfcl.truth import exam_of
 from pytest_fcall.suites.bfcl.cases import case_of
 from pytest_fcall.suites.bfcl.categories import Category
 from pytest_fcall.suites.bfcl.data import Row
+from pytest_fcall.suites.bfcl.executable.judging import is_executable
 from pytest_fcall.suites.json_lines import BrokenRow
 
 
@@ -19,6 +20,8 @@ def plain_case(category: Category, row: Row) -> Case:
         raise BrokenRow("nothing says which calls are right")
     if category.truth in ("turns", "mention"):
         raise BrokenRow("its conversations are judged by a rule of their own, which no case file says")
+    if is_executable(row.data):
+        raise BrokenRow("it is judged by what its calls give, whatever they are, which no case file says")
     found = case_of(row.data, row.place)
     told = exam_of(found.expect, found.case.tools, found.exam.language)
     if found.expect.kind == "calls" and _omittable_last(told.truth) != _omittable_last(found.exam.truth):

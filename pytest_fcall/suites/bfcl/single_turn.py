@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pytest_fcall.core.case import Case, Condition, Turn
+from pytest_fcall.core.judge import Judge
 from pytest_fcall.core.rules import Rules
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.bfcl.cases import STRINGS, language_of, messages_of
 from pytest_fcall.suites.bfcl.categories import Category
 from pytest_fcall.suites.bfcl.data import Row
+from pytest_fcall.suites.bfcl.executable.judging import ExecutedJudge, functions_process, is_executable
 from pytest_fcall.suites.bfcl.fields import objects, text
 from pytest_fcall.suites.bfcl.judging import BfclJudge
 from pytest_fcall.suites.bfcl.prompt import Prompt
@@ -28,6 +30,7 @@ class SingleTurnReader:
         self._prompt = prompt
         self._language = language_of(category.name)
         self._tools: dict[str, Tool] = {}
+        self._process = functions_process()
 
     def case(self, row: Row) -> Case:
         """The case of a row; BrokenRow says what is wrong with it."""
@@ -45,7 +48,7 @@ class SingleTurnReader:
             rules=Rules("bfcl", STRINGS[self._language], language=self._language),
             category=self._category.name,
             skip=(Condition("nothing says what is right"),) if self._category.name == "chatable" else (),
-            judge=BfclJudge(data, row.place),
+            judge=self._judge(row, data),
         )
         if self._prompt is None:
             return case
@@ -55,6 +58,11 @@ class SingleTurnReader:
             tools_told=True,
             decoder="bfcl" if self._language == "python" else f"bfcl_{self._language}",
         )
+
+    def _judge(self, row: Row, data: Mapping[str, Json]) -> Judge:
+        if is_executable(data):
+            return ExecutedJudge(data, row.place, self._process)
+        return BfclJudge(data, row.place)
 
     def _tool(self, document: Mapping[str, Json]) -> Tool:
         key = json.dumps(document)

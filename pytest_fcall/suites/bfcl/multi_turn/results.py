@@ -8,6 +8,7 @@ from typing import Final
 
 from pytest_fcall.conversation.execution.worker import WorldFailed
 from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.agentic import AgenticJudge
 from pytest_fcall.suites.bfcl.answers import Form
 from pytest_fcall.suites.bfcl.categories import CATEGORIES
@@ -31,6 +32,11 @@ def score_row(row: Mapping[str, Json], judge: MultiTurnJudge | AgenticJudge) -> 
         verdict = judge.verdict_on(row["raw"], _STYLES.get(str(row.get("style"))) or form_of(row["raw"]))
     except WorldFailed as error:
         raise BrokenRow(str(error)) from None
+    return verdict_row(row, verdict)
+
+
+def verdict_row(row: Mapping[str, Json], verdict: Verdict) -> dict[str, Json]:
+    """A verdict as `fcall score` prints it, where there is one rule for both profiles."""
     return {
         "category": row["category"],
         "id": row["id"],

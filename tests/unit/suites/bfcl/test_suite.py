@@ -128,5 +128,5 @@ def test_the_suite_says_what_there_is(folder: Path) -> None:
         (folder / name / "BFCL_v4_simple_python.json").stat().st_size for name in ("", "possible_answer")
     )
     assert parts["live_simple"].cases is None
-    assert "not what they give" in parts["exec_simple"].note
+    assert "carried out where that takes no network" in parts["exec_simple"].note
     assert "live_simple" in about.groups["live"]
