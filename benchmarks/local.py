@@ -5,11 +5,15 @@ Needs the environment of `make test-local`, so that it is no part of `python -m 
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
+from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -17,6 +21,8 @@ from typing import Any
 
 from benchmarks.measure import pytest_command
 from pytest_fcall.backends.local.answerer import Answerer
+from pytest_fcall.backends.local.continuous import Stream
+from pytest_fcall.backends.local.feeding import Feeder
 from pytest_fcall.backends.local.making import answerer
 from pytest_fcall.core import Json, Request, Tool
 
@@ -36,35 +42,61 @@ tools:
 cases:
 """
 ROUNDS = 3
+RUN = 96
+"""Cases of a whole run: with fewer, its figure would be that of starting workers."""
 
 
-def batches(model: Answerer) -> None:
+def batches(models: Mapping[str, Answerer]) -> None:
     """The same questions, so many at once, with a tool and without; as many tokens are written for each."""
-    print("| questions | at once | seconds | tokens a second | times |")
-    print("|---|---|---|---|---|")
+    print("| questions | engine | at once | seconds | tokens a second | times |")
+    print("|---|---|---|---|---|---|")
     for what, tools in (("with a tool", (WEATHER,)), ("plain", ())):
-        seconds = {size: _seconds(model, tools, size) for size in (1, 4, 16)}
-        for size, taken in seconds.items():
+        asked = questions(tools, len(CITIES), TOKENS)
+        alone = 0.0
+        for engine, size in (("static", 1), ("static", 4), ("static", 16), ("continuous", 16)):
+            taken = seconds(models[engine], asked, size)
+            alone = alone or taken
             speed = len(CITIES) * TOKENS / taken
-            print(f"| {what} | {size} | {taken:.1f} | {speed:.0f} | {seconds[1] / taken:.1f} |", flush=True)
+            print(f"| {what} | {engine} | {size} | {taken:.1f} | {speed:.0f} | {alone / taken:.1f} |", flush=True)
 
 
-def _seconds(model: Answerer, tools: tuple[Tool, ...], size: int) -> float:
-    settings: dict[str, Json] = {"max_tokens": TOKENS}
+def questions(tools: tuple[Tool, ...], count: int, tokens: int) -> list[Request]:
+    """As many questions, each answered by so many tokens."""
     text = "What is the weather in {}?" if tools else "Tell me all that you know about the city of {}."
-    requests = [Request(({"role": "user", "content": text.format(city)},), tools, settings) for city in CITIES]
-    prompts = [model.prompt(request) for request in requests]
-    model.engine.generate(prompts[:1], {"max_tokens": 2})
-    start = time.perf_counter()
-    for first in range(0, len(prompts), size):
-        model.engine.generate(prompts[first : first + size], settings)
-    return time.perf_counter() - start
+    cities = islice(cycle(CITIES), count)
+    return [
+        Request(({"role": "user", "content": text.format(city)},), tools, {"max_tokens": tokens}) for city in cities
+    ]
+
+
+def seconds(model: Answerer, asked: Sequence[Request], size: int) -> float:
+    """What it takes to answer all, asked at once, after one to warm up."""
+    prompts = [model.prompt(request) for request in asked]
+
+    async def answers(feeder: Feeder) -> float:
+        await feeder.generate(replace(prompts[0], settings={"max_tokens": 2}))
+        start = time.perf_counter()
+        await asyncio.gather(*map(feeder.generate, prompts))
+        return time.perf_counter() - start
+
+    with ThreadPoolExecutor(1) as thread:
+        feeder = model.engine.feeder(size, thread)
+        try:
+            return asyncio.run(answers(feeder))
+        finally:
+            if isinstance(feeder, Stream):
+                feeder.stop()
 
 
 def workers(folder: Path) -> None:
-    """Whole runs. Memory is that of pytest, its workers and the process with the model, added up."""
-    case = "  - {{id: {0}, prompt: 'What is the weather in {0}?', expect: any_call}}\n"
-    (folder / "cities.fc.yaml").write_text(FILE + "".join(case.format(city) for city in CITIES), encoding="utf-8")
+    """Whole runs. Memory is that of pytest, its workers and the process with the model, added up.
+
+    One second of the wall time belongs to the workers' start, however many cases there are.
+    """
+    case = "  - {{id: {1}{0}, prompt: 'What is the weather in {1} on day {0}?', expect: any_call}}\n"
+    cases = (case.format(number, city) for number, city in enumerate(islice(cycle(CITIES), RUN)))
+    (folder / "cities.fc.yaml").write_text(FILE + "".join(cases), encoding="utf-8")
+    print(f"\n{RUN} cases a run, medians of {ROUNDS}:")
     print("\n| run | seconds | peak MB of all processes |")
     print("|---|---|---|")
     ask = ["--fc-model=local:smollm2?grammar=tools&max_new_tokens=40", "--fc-record=off", "cities.fc.yaml"]
@@ -83,7 +115,7 @@ def _run(command: Sequence[str], folder: Path) -> tuple[float, float]:
             peak = max(peak, _megabytes(process.pid))
             time.sleep(0.1)
     said = (folder / "output").read_text("utf-8")
-    assert f"/{len(CITIES)} right" in said, said
+    assert f"/{RUN} right" in said, said
     return time.perf_counter() - start, peak
 
 
@@ -99,7 +131,8 @@ def _megabytes(pid: int) -> float:
 
 
 def main() -> None:
-    batches(answerer({"name": "smollm2", "root": "/", "device": "cpu"}))
+    model: Mapping[str, Json] = {"name": "smollm2", "root": "/", "device": "cpu"}
+    batches({engine: answerer({**model, "engine": engine}) for engine in ("static", "continuous")})
     with TemporaryDirectory() as folder:
         workers(Path(folder))
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pytest_fcall.backends.local.answerer import Answerer
+from pytest_fcall.backends.local.engine import TransformersEngine
 from pytest_fcall.backends.local.generation import Generated, Prompt
 from pytest_fcall.core import Json, Request, Tool
 
@@ -40,9 +41,16 @@ def requests(tools: Sequence[Tool] = (), **settings: Json) -> list[Request]:
 def ask(model: Answerer, asked: Sequence[Request]) -> Sequence[Generated]:
     """Ask all at once."""
     prompts = [model.prompt(request) for request in asked]
-    return model.engine.generate(prompts, prompts[0].settings)
+    return generate(model, prompts, prompts[0].settings)
 
 
 def say(model: Answerer, *texts: str, **settings: Json) -> Sequence[Generated]:
     """Go on with these texts."""
-    return model.engine.generate([Prompt(text) for text in texts], settings)
+    return generate(model, [Prompt(text) for text in texts], settings)
+
+
+def generate(model: Answerer, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+    """One batch."""
+    engine = model.engine
+    assert isinstance(engine, TransformersEngine)
+    return engine.generate(prompts, settings)

@@ -48,6 +48,19 @@ def model(load: Callable[..., Answerer]) -> Answerer:
     return load()
 
 
+@pytest.fixture(scope="session")
+def adapter(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An adapter that changes what the tiny model says."""
+    if find_spec("peft") is None:
+        pytest.skip("peft is not installed")
+    torch, peft, transformers = map(import_module, ("torch", "peft", "transformers"))
+    torch.manual_seed(7)
+    folder = tmp_path_factory.mktemp("adapter")
+    config = peft.LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False, task_type="CAUSAL_LM")
+    peft.get_peft_model(transformers.AutoModelForCausalLM.from_pretrained(tiny), config).save_pretrained(folder)
+    return folder
+
+
 @pytest.fixture
 def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Makes a package impossible to import."""

@@ -63,12 +63,13 @@ def test_an_answer_ends_where_the_model_ends_it_or_its_tokens_do(model: Answerer
     [cut] = say(model, QUESTIONS[0], max_tokens=3)
     assert (cut.finish, cut.output_tokens) == ("length", 3)
     engine: Any = model.engine
-    ending = engine._tokenizer(cut.text, add_special_tokens=False)["input_ids"][-1]
-    ends, engine._ends = engine._ends, frozenset({ending})
+    rows = engine._rows
+    ending = rows._tokenizer(cut.text, add_special_tokens=False)["input_ids"][-1]
+    ends, rows.ends = rows.ends, frozenset({ending})
     try:
         [ended] = say(model, QUESTIONS[0], max_tokens=3)
     finally:
-        engine._ends = ends
+        rows.ends = ends
     assert ended.finish == "stop"
     assert cut.text.startswith(ended.text)
     assert ended.text != cut.text
@@ -76,14 +77,8 @@ def test_an_answer_ends_where_the_model_ends_it_or_its_tokens_do(model: Answerer
 
 def test_special_tokens_stay_in_the_text(model: Answerer) -> None:
     engine: Any = model.engine
-    row = engine._row(Prompt("<tool_call>"), engine_sampling())
-    assert engine._one(row, [*row.tokens, *engine._ends], 0.0, engine_sampling()).text == "<tool_call>"
-
-
-def engine_sampling() -> Any:
-    from pytest_fcall.backends.local.sampling import Sampling
-
-    return Sampling()
+    row = engine._rows.row(Prompt("<tool_call>"), 9)
+    assert engine._rows.generated(row, [*row.tokens, *engine._rows.ends], 0.0).text == "<tool_call>"
 
 
 def test_a_prompt_that_is_too_long_is_refused_with_the_numbers(model: Answerer) -> None:

@@ -14,7 +14,7 @@ from pytest_fcall.backends.local.generation import Prompt
 from pytest_fcall.core import Call, CaseRefused, Json, ModelUnavailable, Reply, Tool
 from pytest_fcall.decoding import decode
 from pytest_fcall.schema import tool_schema
-from tests.local.asking import ALARM, WEATHER, ask, requests
+from tests.local.asking import ALARM, WEATHER, ask, generate, requests
 
 TOOLS = (WEATHER, ALARM)
 SEEDS = range(16)
@@ -125,7 +125,7 @@ def test_prompts_with_and_without_tools_share_a_batch(model: Answerer) -> None:
     together = [generated.text for generated in ask(model, asked)]
     assert together == [ask(model, [request])[0].text for request in asked]
     assert together[0].startswith("[")
-    assert together[1] == model.engine.generate([Prompt(model.prompt(asked[1]).text)], {"max_tokens": 12})[0].text
+    assert together[1] == generate(model, [Prompt(model.prompt(asked[1]).text)], {"max_tokens": 12})[0].text
 
 
 def test_a_reply_names_the_grammar_it_was_held_to(model: Answerer) -> None:

@@ -6,7 +6,6 @@ import json
 import shutil
 from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -102,19 +101,6 @@ def test_a_library_that_is_missing_is_named_with_what_installs_it(
 adapting = pytest.mark.filterwarnings("ignore::FutureWarning")
 
 
-@pytest.fixture(scope="session")
-def adapter(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An adapter that changes what the tiny model says."""
-    if find_spec("peft") is None:
-        pytest.skip("peft is not installed")
-    torch, peft, transformers = map(import_module, ("torch", "peft", "transformers"))
-    torch.manual_seed(7)
-    folder = tmp_path_factory.mktemp("adapter")
-    config = peft.LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False, task_type="CAUSAL_LM")
-    peft.get_peft_model(transformers.AutoModelForCausalLM.from_pretrained(tiny), config).save_pretrained(folder)
-    return folder
-
-
 @adapting
 def test_an_adapter_changes_the_answer_and_is_named(model: Answerer, load: Load, adapter: Path) -> None:
     adapted = load(adapter=str(adapter))
@@ -153,7 +139,7 @@ def test_a_model_may_end_its_answers_in_several_ways(load: Load, tiny: Path, tmp
     shutil.copytree(tiny, folder)
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [2, 5], "do_sample": True}))
     engine: Any = load(name=str(folder)).engine
-    assert engine._ends == {1, 2, 5}
+    assert engine._rows.ends == {1, 2, 5}
     assert engine._grammars._loaded.ends == {1, 2, 5}
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol
 
-from pytest_fcall.backends.local.generation import Engine, Generated, Prompt
+from pytest_fcall.backends.local.feeding import Engine
+from pytest_fcall.backends.local.generation import Generated, Prompt
 from pytest_fcall.core import Json, Reply, Request, Usage
 
 

@@ -5,19 +5,31 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import Protocol
 
 from pytest_fcall.backends.local.answerer import by_lot
 from pytest_fcall.backends.local.figures import Tally
-from pytest_fcall.backends.local.generation import Engine, Generated, Prompt
-from pytest_fcall.core import ModelUnavailable
+from pytest_fcall.backends.local.generation import Generated, Prompt
+from pytest_fcall.core import Json, ModelUnavailable
 
 _LULL, _LONGEST = 0.02, 0.5
 """Seconds without a new prompt after which a batch that is not full is begun all the same."""
 _WORTH = 0.03
 """The part of a batch's time that may be waited for more to go with it: half a batch takes as long as a whole one."""
+
+
+class BatchEngine(Protocol):
+    """Goes on with many prompts side by side."""
+
+    def generate(self, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+        """Go on with each prompt, all in one batch and by the same settings.
+
+        Raises CaseRefused where a prompt can never be answered, ModelUnavailable where none can.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +53,7 @@ class Batcher:
     No prompt waits for ever: each batch is made around the one that has waited longest. `tally` counts them.
     """
 
-    def __init__(self, engine: Engine, size: int, thread: Executor) -> None:
+    def __init__(self, engine: BatchEngine, size: int, thread: Executor) -> None:
         self.tally = Tally()
         self._engine = engine
         self._size = size
@@ -92,7 +104,7 @@ class Batcher:
         else:
             seconds = time.perf_counter() - start
             self._lull = min(max(_LULL, _WORTH * seconds), _LONGEST)
-            self.tally.add(generated, seconds)
+            self.tally.add(generated, seconds, len(generated) * seconds)
             for job, each in pairs:
                 if not job.future.done():
                     job.future.set_result(each)

@@ -1,13 +1,14 @@
-"""A model in memory that goes on with prompts, by transformers."""
+"""A model in memory that goes on with prompts side by side, by transformers."""
 
 from __future__ import annotations
 
 import gc
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Executor
 from typing import Any
 
+from pytest_fcall.backends.local.batching import Batcher
 from pytest_fcall.backends.local.generation import Generated, Prompt
 from pytest_fcall.backends.local.grammar import Grammars
 from pytest_fcall.backends.local.layout import side_by_side
@@ -15,23 +16,9 @@ from pytest_fcall.backends.local.libraries import library
 from pytest_fcall.backends.local.loading import Loaded
 from pytest_fcall.backends.local.pieces import Pieces
 from pytest_fcall.backends.local.prefix import beginnings, can_share, read
+from pytest_fcall.backends.local.rows import Row, Rows
 from pytest_fcall.backends.local.sampling import Sampling, read_sampling
-from pytest_fcall.core import CaseRefused, Json, Tool
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A prompt as tokens."""
-
-    tokens: Sequence[int]
-    tools: tuple[Tool, ...]
-    room: int
-    """How many tokens may be written after it."""
-
-    @property
-    def kind(self) -> tuple[str, ...]:
-        """Prompts with the same tools begin alike."""
-        return tuple(tool.name for tool in self.tools)
+from pytest_fcall.core import Json
 
 
 class TransformersEngine:
@@ -41,11 +28,7 @@ class TransformersEngine:
         self._torch = library("torch")
         self._transformers = library("transformers")
         self._model = loaded.model
-        self._tokenizer = loaded.tokenizer
-        self._ends = loaded.ends
-        self._pad = next(
-            (each for each in (loaded.tokenizer.pad_token_id, *sorted(loaded.ends)) if each is not None), 0
-        )
+        self._rows = Rows(loaded)
         self._grammars = grammars
         self._pieces = Pieces(self._free)
         self._shares = can_share(loaded.model)
@@ -60,33 +43,33 @@ class TransformersEngine:
             return self._about
         return {**self._about, "memory": f"had room for no more than {self._pieces.most} at once"}
 
+    def feeder(self, size: int, thread: Executor) -> Batcher:
+        """Gathers prompts into batches of up to `size`."""
+        return Batcher(self, size, thread)
+
     def generate(self, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
         """Go on with each. A batch that memory has no room for is halved."""
         sampling = read_sampling(settings)
-        rows = [self._row(prompt, sampling) for prompt in prompts]
+        rows = [self._rows.row(prompt, sampling.max_tokens) for prompt in prompts]
         return self._pieces.work_off(rows, lambda piece: self._generated(piece, sampling))
-
-    def _row(self, prompt: Prompt, sampling: Sampling) -> Row:
-        tokens = self._tokenizer(prompt.text, add_special_tokens=False)["input_ids"]
-        limit = (
-            getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
-            or len(tokens) + sampling.max_tokens
-        )
-        if len(tokens) >= limit:
-            raise CaseRefused(f"the prompt has {len(tokens):,} tokens, and the model can read {limit:,}")
-        return Row(tokens, prompt.tools, min(sampling.max_tokens, limit - len(tokens)))
 
     def _generated(self, rows: Sequence[Row], sampling: Sampling) -> Sequence[Generated]:
         start = time.perf_counter()
         written = self._written(rows, sampling)
-        seconds = round(time.perf_counter() - start, 3)
-        return [self._one(row, line, seconds, sampling) for row, line in zip(rows, written, strict=True)]
+        seconds = time.perf_counter() - start
+        return [
+            self._rows.generated(row, line, seconds, self._held(row, sampling))
+            for row, line in zip(rows, written, strict=True)
+        ]
+
+    def _held(self, row: Row, sampling: Sampling) -> Mapping[str, Json]:
+        return {"grammar": self._grammars.name} if sampling.grammar and row.tools else {}
 
     def _written(self, rows: Sequence[Row], sampling: Sampling) -> list[list[int]]:
         """The tokens that follow each row, and any that were added to fill up."""
         torch, device, tokens = self._torch, self._model.device, [row.tokens for row in rows]
         begun = beginnings(tokens, [row.kind for row in rows]) if self._shares else [0] * len(rows)
-        layout = side_by_side(tokens, begun, self._pad)
+        layout = side_by_side(tokens, begun, self._rows.pad)
         if sampling.drawing:
             torch.manual_seed(sampling.seed) if sampling.seed is not None else torch.seed()
         with torch.inference_mode():
@@ -95,7 +78,7 @@ class TransformersEngine:
                 input_ids=torch.tensor(layout.ids, device=device),
                 attention_mask=torch.tensor(layout.mask, device=device),
                 generation_config=self._transformers.GenerationConfig(
-                    **sampling.options(), eos_token_id=sorted(self._ends), pad_token_id=self._pad
+                    **sampling.options(), eos_token_id=sorted(self._rows.ends), pad_token_id=self._rows.pad
                 ),
                 logits_processor=list(self._constraints(rows, sampling)),
                 stopping_criteria=self._limits(rows, layout.width),
@@ -116,20 +99,6 @@ class TransformersEngine:
             return ids.shape[1] >= ends
 
         return self._transformers.StoppingCriteriaList([are_full])
-
-    def _one(self, row: Row, line: Sequence[int], seconds: float, sampling: Sampling) -> Generated:
-        line = line[: row.room]
-        end = next((place for place, token in enumerate(line) if token in self._ends), None)
-        # Special tokens stay, since some formats of calls are made of them; the one that ends the answer does not.
-        text = self._tokenizer.decode(line[:end], skip_special_tokens=False, clean_up_tokenization_spaces=False)
-        return Generated(
-            text=text,
-            input_tokens=len(row.tokens),
-            output_tokens=len(line) if end is None else end + 1,
-            finish="length" if end is None else "stop",
-            seconds=seconds,
-            engine={"grammar": self._grammars.name} if sampling.grammar and row.tools else {},
-        )
 
     def _free(self) -> None:
         gc.collect()

@@ -22,7 +22,9 @@ class Figures:
     size: int
     """The most prompts that a batch may have."""
     busy: float = 0.0
-    batches: int = 0
+    """Seconds in which it had something to do."""
+    held: float = 0.0
+    """The seconds that its places were taken, added up."""
     prompts: int = 0
     tokens: int = 0
     """Those that were written."""
@@ -38,7 +40,7 @@ class Figures:
         """One line for people."""
         parts = [
             f"{self.tokens / max(self.busy, 0.001):,.0f} tokens a second",
-            f"batches {100 * self.prompts / max(self.batches * self.size, 1):.0f} % full",
+            f"batches {100 * self.held / max(self.busy * self.size, 0.001):.0f} % full",
             f"{self.peak / 1e9:.1f} GB at most",
             f"loaded in {self.loading:.1f} s",
         ]
@@ -52,7 +54,7 @@ def figures_from_data(data: Json) -> Figures:
         loading=required(fields, "loading", float),
         size=required(fields, "size", int),
         busy=required(fields, "busy", float),
-        batches=required(fields, "batches", int),
+        held=required(fields, "held", float),
         prompts=required(fields, "prompts", int),
         tokens=required(fields, "tokens", int),
         peak=required(fields, "peak", int),
@@ -61,22 +63,22 @@ def figures_from_data(data: Json) -> Figures:
 
 
 class Tally:
-    """Counts what a batcher does."""
+    """Counts what a feeder does."""
 
     def __init__(self) -> None:
         self._busy = 0.0
-        self._batches = 0
+        self._held = 0.0
         self._prompts = 0
         self._tokens = 0
 
-    def add(self, generated: Sequence[Generated], seconds: float) -> None:
-        """Count a batch."""
+    def add(self, generated: Sequence[Generated], seconds: float, held: float) -> None:
+        """Count what was written in so many more seconds, and how long its places were taken for it."""
         self._busy += seconds
-        self._batches += 1
+        self._held += held
         self._prompts += len(generated)
         self._tokens += sum(each.output_tokens for each in generated)
 
     def figures(self, loading: float, size: int, note: str) -> Figures:
         """What was counted so far."""
         peak = peak_bytes(sys.modules.get("torch"))
-        return Figures(loading, size, self._busy, self._batches, self._prompts, self._tokens, peak, note)
+        return Figures(loading, size, self._busy, self._held, self._prompts, self._tokens, peak, note)

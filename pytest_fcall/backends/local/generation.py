@@ -1,10 +1,10 @@
-"""What an engine is given, and what it gives."""
+"""What a model in memory is given, and what it gives."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
 from pytest_fcall.core import Json, Tool
 
@@ -30,19 +30,3 @@ class Generated:
     seconds: float = 0.0
     engine: Mapping[str, Json] = field(default_factory=dict)
     """What held for this answer, beyond what the engine says of itself."""
-
-
-class Engine(Protocol):
-    """A model in memory."""
-
-    @property
-    def about(self) -> Mapping[str, Json]:
-        """What answers: library versions, dtype, device, grammar."""
-        ...
-
-    def generate(self, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
-        """Go on with each prompt, all in one batch and by the same settings.
-
-        Raises CaseRefused where a prompt can never be answered, ModelUnavailable where none can.
-        """
-        ...

@@ -8,6 +8,7 @@ from typing import cast
 
 from pytest_fcall.backends.local.aliases import known
 from pytest_fcall.backends.local.answerer import Answerer
+from pytest_fcall.backends.local.continuous import ContinuousEngine
 from pytest_fcall.backends.local.engine import TransformersEngine
 from pytest_fcall.backends.local.grammar import Grammars
 from pytest_fcall.backends.local.loading import Loading, load_model
@@ -34,4 +35,6 @@ def answerer(options: Mapping[str, Json]) -> Answerer:
         **loaded.about,
         **({"adapter": said["adapter"]} if adapter else {}),
     }
+    if said.get("engine") == "continuous":
+        return Answerer(ContinuousEngine(loaded, about), prompts)
     return Answerer(TransformersEngine(loaded, Grammars(loaded, prompts.decoder), about), prompts)

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from pytest_fcall.backends.local.answerer import Answerer, load
-from pytest_fcall.backends.local.batching import Batcher
+from pytest_fcall.backends.local.feeding import Feeder
 from pytest_fcall.backends.local.order import Order, order_from_data
 from pytest_fcall.backends.local.wire import request_from_data
 from pytest_fcall.backends.replies import reply_to_data
@@ -20,7 +20,7 @@ from pytest_fcall.backends.shared.frames import encoded, failure_to_data, read_f
 from pytest_fcall.backends.shared.visits import UNVISITED, Visits, send, told
 from pytest_fcall.core import Json
 
-Loaded = tuple[Answerer, Batcher]
+Loaded = tuple[Answerer, Feeder]
 Answer = asyncio.Task[None]
 
 
@@ -42,8 +42,9 @@ class Answering:
     async def _load(self) -> Loaded:
         loop, start = asyncio.get_running_loop(), time.perf_counter()
         answerer = await loop.run_in_executor(self._thread, load, self._order.maker, self._order.options)
+        feeder = await loop.run_in_executor(self._thread, answerer.engine.feeder, self._order.batch, self._thread)
         self._seconds = time.perf_counter() - start
-        return answerer, Batcher(answerer.engine, self._order.batch, self._thread)
+        return answerer, feeder
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Read on while requests are answered, so that the end of a client is noticed at once."""
@@ -72,11 +73,11 @@ class Answering:
             await send(writer, encoded({"ready": True}))
 
     async def _answer(self, number: Json, data: Json, writer: asyncio.StreamWriter) -> None:
-        answerer, batcher = await self._loaded()
+        answerer, feeder = await self._loaded()
         try:
             request = request_from_data(data)
-            reply = answerer.reply(request, await batcher.generate(answerer.prompt(request)))
-            figures = batcher.tally.figures(
+            reply = answerer.reply(request, await feeder.generate(answerer.prompt(request)))
+            figures = feeder.tally.figures(
                 self._seconds, self._order.batch, str(answerer.engine.about.get("memory", ""))
             )
             frame = encoded({"number": number, "reply": reply_to_data(reply), "figures": figures.to_data()})

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, cast
 
-from pytest_fcall.backends.entries import Entry
+from pytest_fcall.backends.entries import BadSettings, Entry
 from pytest_fcall.backends.local.order import Order
 from pytest_fcall.backends.options import Option, choice, flag, integer, number, table, text
 from pytest_fcall.core import CaseRefused, Json
@@ -33,6 +33,7 @@ _LOADING: Mapping[str, Option] = MappingProxyType(
         "trust_remote_code": _no_shape(flag()),
         "device": _no_shape(text("a device of torch, such as cpu, cuda:1 or mps")),
         "device_map": _no_shape(choice("auto", "balanced", "balanced_low_0", "sequential")),
+        "engine": _no_shape(choice("static", "continuous")),
     }
 )
 """What a model is loaded with. A case cannot say it."""
@@ -58,11 +59,27 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
 
 
 def order(entry: Entry, root: Path) -> Order:
-    """What the answering process is to load. Folders are named as seen from `root`."""
+    """What the answering process is to load. Folders are named as seen from `root`.
+
+    Raises BadSettings for what does not go together.
+    """
+    if entry.settings.get("engine") == "continuous" and (name := not_continuous(entry.settings)):
+        raise BadSettings(f"local:{entry.name}: `engine=continuous` knows of no `{name}`; leave one of them out")
     options = {name: value for name, value in entry.settings.items() if name in _LOADING}
     return Order(
         MAKER, {"name": entry.name, "root": str(root), **options}, cast("int", entry.settings.get("batch", BATCH))
     )
+
+
+def not_continuous(settings: Mapping[str, Json]) -> str | None:
+    """The first setting that asks for what continuous batching cannot do: it takes the likeliest token each time."""
+    asked = {
+        "grammar": settings.get("grammar") == "tools",
+        "temperature": settings.get("temperature") not in (None, 0),
+        "repetition_penalty": settings.get("repetition_penalty") not in (None, 1),
+        "device_map": settings.get("device_map") is not None,
+    }
+    return next((name for name, beyond in asked.items() if beyond), None)
 
 
 def shaping(settings: Mapping[str, Json]) -> dict[str, Json]:

@@ -6,9 +6,11 @@ import os
 import signal
 import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 
 from pytest_fcall.backends.local.answerer import Answerer
+from pytest_fcall.backends.local.batching import Batcher
 from pytest_fcall.backends.local.generation import Generated, Prompt
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Request
 
@@ -27,6 +29,9 @@ class Spelling:
         self.about: Mapping[str, Json] = {"pid": os.getpid(), **(about or {})}
         self.batches: list[list[str]] = []
         self.settings: list[Mapping[str, Json]] = []
+
+    def feeder(self, size: int, thread: Executor) -> Batcher:
+        return Batcher(self, size, thread)
 
     def generate(self, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
         texts = [prompt.text for prompt in prompts]

@@ -11,7 +11,7 @@ from pytest_fcall.backends.local.figures import Figures, Tally, figures_from_dat
 from pytest_fcall.backends.local.generation import Generated
 from tests.unit.backends.local.asking import backends, request
 
-DONE = Figures(loading=2.04, size=16, busy=10.0, batches=2, prompts=24, tokens=417, peak=1_260_000_000)
+DONE = Figures(loading=2.04, size=16, busy=10.0, held=120.0, prompts=24, tokens=417, peak=1_260_000_000)
 
 
 def test_figures_are_one_line() -> None:
@@ -31,10 +31,10 @@ def test_they_travel_as_json() -> None:
 
 def test_batches_are_counted() -> None:
     tally = Tally()
-    tally.add([Generated("a", 1, 3), Generated("b", 1, 4)], 0.5)
-    tally.add([Generated("c", 1, 1)], 0.25)
+    tally.add([Generated("a", 1, 3), Generated("b", 1, 4)], 0.5, 1.0)
+    tally.add([Generated("c", 1, 1)], 0.25, 0.25)
     counted = tally.figures(1.5, 2, "")
-    assert (counted.batches, counted.prompts, counted.tokens, counted.busy) == (2, 3, 8, 0.75)
+    assert (counted.held, counted.prompts, counted.tokens, counted.busy) == (1.25, 3, 8, 0.75)
     assert counted.peak > 1_000_000
 
 

@@ -56,12 +56,30 @@ def test_an_alias_of_the_project_leads_to_the_model_behind_it(tmp_path: Path) ->
         ("max_new_tokens", "many", "must be an integer above zero"),
         ("trust_remote_code", "yes", "must be true or false"),
         ("device_map", "gpu", "must be one of auto, balanced"),
+        ("engine", "vllm", "must be one of static, continuous"),
         ("dtyp", "auto", "is unknown; known are dtype, "),
     ],
 )
 def test_what_cannot_be_set_is_told_with_what_can(tmp_path: Path, key: str, value: str, wanted: str) -> None:
     with pytest.raises(BadSettings, match=f"`{key}` {wanted}"):
         settings(tmp_path, **{key: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("grammar", "tools"), ("temperature", "0.5"), ("repetition_penalty", "1.1"), ("device_map", "auto")],
+)
+def test_what_continuous_batching_cannot_do_is_told_at_once(tmp_path: Path, name: str, value: str) -> None:
+    with pytest.raises(BadSettings, match=f"^local:smollm2: `engine=continuous` knows of no `{name}`; leave one"):
+        settings(tmp_path, engine="continuous", **{name: value})
+
+
+def test_continuous_batching_is_for_what_is_neutral_to_it(tmp_path: Path) -> None:
+    said = {"grammar": "off", "temperature": "0", "repetition_penalty": "1", "max_tokens": "9"}
+    model = Model("local", "smollm2", {"engine": "continuous", **said})
+    entry = read_entry(model, tmp_path, OPTIONS)
+    assert order(entry, tmp_path).options["engine"] == "continuous"
+    assert "engine" not in shaping(entry.settings)
 
 
 @pytest.mark.parametrize(
