@@ -1,5 +1,5 @@
 """Measure and print Markdown tables: `python -m benchmarks [instant] [many] [baseline] [start] [matching] [dispatch]
-[conversations] [suites] [--rounds N]`."""
+[conversations] [proxy] [suites] [--rounds N]`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from benchmarks.dispatch import dispatch
 from benchmarks.matching import matching
 from benchmarks.measure import pytest_command, side_by_side, table
 from benchmarks.projects import write_cases, write_parametrised
+from benchmarks.proxy import proxy
 from benchmarks.suites import suites
 
 ASK = "--fc-model=python:app:answer"
@@ -96,6 +97,7 @@ BENCHMARKS = {
     "matching": matching,
     "dispatch": dispatch,
     "conversations": conversations,
+    "proxy": proxy,
     "suites": suites,
 }
 

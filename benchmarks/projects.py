@@ -57,7 +57,7 @@ def write_cases(folder: Path, count: int) -> None:
         for n in range(count)
     )
     (folder / "many.floor.yaml").write_text(cases)
-    (folder / "many.fc.yaml").write_text(f"tools: {json.dumps([_tool(n) for n in range(3)])}\n{cases}")
+    (folder / "many.fc.yaml").write_text(f"tools: {json.dumps([tool(n) for n in range(3)])}\n{cases}")
 
 
 def write_spelt_out(folder: Path, count: int) -> None:
@@ -72,7 +72,7 @@ def write_spelt_out(folder: Path, count: int) -> None:
         f"      - tool_{n % 3}: {{city: City {n}, days: {n % 9}}}\n"
         for n in range(count)
     )
-    (folder / "spelt.fc.yaml").write_text(f"tools: {json.dumps([_tool(n) for n in range(3)])}\ncases:\n{cases}")
+    (folder / "spelt.fc.yaml").write_text(f"tools: {json.dumps([tool(n) for n in range(3)])}\ncases:\n{cases}")
 
 
 def write_conversations(folder: Path, count: int, steps: int) -> None:
@@ -86,7 +86,7 @@ def write_conversations(folder: Path, count: int, steps: int) -> None:
         "    return json.loads(said) if said.startswith('[') else f'You said: {said}'\n"
     )
     cases = "".join(_conversation(number, steps) for number in range(count))
-    (folder / "spelt.fc.yaml").write_text(f"tools: {json.dumps([_tool(n) for n in range(3)])}\ncases:\n{cases}")
+    (folder / "spelt.fc.yaml").write_text(f"tools: {json.dumps([tool(n) for n in range(3)])}\ncases:\n{cases}")
 
 
 def _conversation(number: int, steps: int) -> str:
@@ -109,7 +109,8 @@ def write_parametrised(folder: Path, count: int) -> None:
     (folder / "test_many.py").write_text(PARAMETRISED.format(count=count))
 
 
-def _tool(number: int) -> dict[str, object]:
+def tool(number: int) -> dict[str, object]:
+    """A tool of the weather."""
     return {
         "name": f"tool_{number}",
         "description": "What the weather is going to be.",

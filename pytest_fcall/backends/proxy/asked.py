@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -23,6 +24,7 @@ STREAM = "text/event-stream"
 _FORMS: Mapping[str, Form] = MappingProxyType(
     {"/chat/completions": CHAT, "/responses": RESPONSES, "/messages": MESSAGES}
 )
+_BOUNDARY = re.compile(rb"--[^\r\n]{1,70}(?=\r\n)")
 _IDLE = ("metadata", "user", "safety_identifier", "prompt_cache_key")
 """What is sent for the provider's books, often another value each time. No answer depends on it."""
 
@@ -36,17 +38,31 @@ class Asked:
     """Below the address of the provider, with what stands behind a question mark."""
     digest: str
     """Tells it from others; address, headers and keys are no part of it."""
-    request: Request
-    """What is asked, as it is shown and judged."""
+    body: Json
+    """What is asked; how much, where that is no JSON."""
     model: str = ""
     """The name of the model, where one is asked for an answer."""
     form: Form | None = None
     """The interface, where a model is asked for an answer."""
 
     @property
+    def request(self) -> Request:
+        """What is asked, as it is shown and judged: read when that is wanted, and the app need not wait for it."""
+        try:
+            if self.form is not None:
+                return self.form.request(mapping(self.body))
+            return _plain(self.method, self.path, cut(self.body))
+        except RecursionError:
+            return _plain(self.method, self.path, "a body that nests too deeply")
+
+    @property
     def priced_as(self) -> str:
         """By which name prices know the model."""
         return f"{self.form.prices}{self.model}" if self.form else ""
+
+    def has_ended(self, stream: bytes) -> bool:
+        """Whether the end of an answer is in these bytes of a stream; of what is no answer, it may be anywhere."""
+        return self.form is None or self.form.end.search(stream) is not None
 
     def reply(self, wire: Wire) -> Reply:
         """What the answer says; an answer that cannot be read is malformed."""
@@ -61,23 +77,25 @@ class Asked:
 
 
 def read_asked(method: str, path: str, content: bytes) -> Asked:
-    """Read a request, whatever it is. What is no JSON is known again by its bytes."""
+    """Read a request, whatever it is. What is no JSON is known again by its bytes, of a form by those of its fields."""
     try:
         body: Json = json.loads(content, parse_constant=_refuse) if content else None
         told = {key: value for key, value in body.items() if key not in _IDLE} if isinstance(body, Mapping) else body
         name = digest([method, path, told])
-        return _read(method, path, body, name)
     except (ValueError, RecursionError):
-        name = digest([method, path, sha256(content).hexdigest()])
-        return Asked(method, path, name, _plain(method, path, f"{len(content)} bytes"))
-
-
-def _read(method: str, path: str, body: Json, name: str) -> Asked:
+        name = digest([method, path, sha256(_without_boundary(content)).hexdigest()])
+        return Asked(method, path, name, f"{len(content)} bytes")
     ending = path.partition("?")[0]
     form = next((form for known, form in _FORMS.items() if ending.endswith(known)), None)
     if form is None or not isinstance(body, Mapping):
-        return Asked(method, path, name, _plain(method, path, cut(body)))
-    return Asked(method, path, name, form.request(body), text(body.get("model")) or "", form)
+        return Asked(method, path, name, body)
+    return Asked(method, path, name, body, text(body.get("model")) or "", form)
+
+
+def _without_boundary(content: bytes) -> bytes:
+    """A form with files, without what its parts are told apart by: that is another each time."""
+    boundary = _BOUNDARY.match(content)
+    return content.replace(boundary[0], b"--") if boundary else content
 
 
 def _plain(method: str, path: str, body: Json) -> Request:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from pytest_fcall.backends.openai.chat import read
@@ -9,6 +10,8 @@ from pytest_fcall.backends.openai.fields import count, items, mapping, text
 from pytest_fcall.backends.proxy.form import Body, Form
 from pytest_fcall.core import Json, Message, Reply
 from pytest_fcall.schema.wires import outgoing
+
+_END = re.compile(rb'^data: ?\[DONE\]|"finish_reason" ?: ?"\w', re.MULTILINE)
 
 
 def _said(body: Body) -> Iterator[Message]:
@@ -58,4 +61,4 @@ def _call(call: dict[str, str]) -> Json:
     return {"id": call["id"], "function": {"name": call["name"], "arguments": call["arguments"]}}
 
 
-CHAT = Form("openai:", _said, frozenset({"messages"}), _reply, _whole)
+CHAT = Form("openai:", _said, frozenset({"messages"}), _reply, _whole, _END)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from re import Pattern
 
 from pytest_fcall.backends.openai.fields import items, mapping
 from pytest_fcall.backends.secrets import public
@@ -31,27 +34,33 @@ class Form:
     """The reply in an answer; None where there is none."""
     whole: Callable[[Iterable[Body]], Body]
     """The answer that the events of a stream come to."""
+    end: Pattern[bytes]
+    """What stands in a stream that has come to its end, and in no other."""
 
     def request(self, body: Body) -> Request:
         """What is asked, for people and for judging: long data is cut, and what may be a key is left out."""
-        tools, foreign = _tools(items(body.get("tools")))
+        tools, foreign = _tools(json.dumps(body.get("tools")))
         settings = {key: value for key, value in body.items() if key not in self.spoken_by and key != "tools"}
         if foreign:
-            settings["tools"] = foreign
+            settings["tools"] = list(foreign)
         messages = tuple(mapping(cut(message)) for message in self.said(body))
         return Request(messages, tools, public(mapping(cut(settings))))
 
 
-def _tools(told: Iterable[Json]) -> tuple[tuple[Tool, ...], list[Json]]:
-    """The functions among the tools, and what the provider runs itself."""
+@lru_cache(maxsize=64)
+def _tools(told: str) -> tuple[tuple[Tool, ...], tuple[Json, ...]]:
+    """The functions among the tools in a JSON text, and what the provider runs itself.
+
+    Apps offer the same tools again and again, and to read them takes as long as all the rest.
+    """
     tools: list[Tool] = []
     foreign: list[Json] = []
-    for each in told:
+    for each in items(json.loads(told)):
         try:
             tools.append(tool_from_data(each))
         except (SchemaError, RecursionError):
             foreign.append(each)
-    return tuple(tools), foreign
+    return tuple(tools), tuple(foreign)
 
 
 def cut(value: Json) -> Json:

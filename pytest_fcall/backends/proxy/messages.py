@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 
 from pytest_fcall.backends.openai.fields import count, engine, finish, items, mapping, said, text
 from pytest_fcall.backends.proxy.form import Body, Form
 from pytest_fcall.core import Json, Message, RawCall, Reply, Usage
+
+_END = re.compile(rb'"type" ?: ?"message_stop"')
 
 
 def _said(body: Body) -> Iterator[Message]:
@@ -83,4 +86,4 @@ def _read(arguments: str) -> Json:
     return value
 
 
-MESSAGES = Form("any:anthropic/", _said, frozenset({"system", "messages"}), _reply, _whole)
+MESSAGES = Form("any:anthropic/", _said, frozenset({"system", "messages"}), _reply, _whole, _END)

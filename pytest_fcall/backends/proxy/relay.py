@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import suppress
 from http import HTTPStatus
-from io import BytesIO
 from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pytest_fcall.backends.proxy.announcing import announced
-from pytest_fcall.backends.proxy.proxy import UNKNOWN
-from pytest_fcall.backends.proxy.serving import served
-from pytest_fcall.backends.proxy.upstream import new_session, relayed
+from pytest_fcall.backends.proxy.refusal import UNKNOWN
+from pytest_fcall.backends.proxy.serving import Way, served
+from pytest_fcall.backends.proxy.upstream import asking, new_session, relayed
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession, web
@@ -30,16 +29,15 @@ class Relay:
 
     async def serve(self, listening: socket, end: Coroutine[None, None, object]) -> None:
         """Serve a socket until `end`."""
-        path = f"/{self._token}/{{variable}}/{{rest:.*}}"
-        async with new_session() as self._session, served(listening, path, self._answer):
+        async with new_session() as self._session, served(listening, self._answer):
             await end
 
-    async def _answer(self, request: web.Request) -> web.StreamResponse:
+    async def _answer(self, request: web.BaseRequest, way: Way) -> web.StreamResponse:
         from aiohttp import ClientConnectorError, ClientError, web
 
         content = await request.read()
         answer: web.StreamResponse = web.Response(status=HTTPStatus.NOT_FOUND)
-        for path, url in self._ways(request):
+        for path, url in self._ways(way) if way.token == self._token else ():
             try:
                 answered = await _relayed(self._session, request, url, content)
             except ClientConnectorError:
@@ -53,36 +51,27 @@ class Relay:
             answer = web.Response(status=HTTPStatus.BAD_REQUEST, text="pytest-fcall: no run knows this request's case")
         return answer
 
-    def _ways(self, request: web.Request) -> Iterator[tuple[Path | None, str]]:
+    def _ways(self, way: Way) -> Iterator[tuple[Path | None, str]]:
         """Where a request may go, with the file that says so."""
-        variable = request.match_info["variable"]
-        upstream = self._upstreams.get(variable)
+        upstream = self._upstreams.get(way.variable)
         if upstream is None:
             return
-        raw = request.rel_url.raw_path.split("/", 3)[3]
-        query = f"?{request.rel_url.raw_query_string}" if request.rel_url.raw_query_string else ""
-        runs = announced(self._root)
-        for path, base in runs.items():
-            yield path, f"{base}/{variable}/{raw}{query}"
+        query = f"?{way.query}" if way.query else ""
+        for path, base in announced(self._root).items():
+            yield path, f"{base}/{way.variable}{way.path}{query}"
         if not announced(self._root):  # also where those that were there have turned out to be gone
-            yield None, urlsplit(upstream)._replace(path=f"/{raw}", query=request.rel_url.raw_query_string).geturl()
+            yield None, urlsplit(upstream)._replace(path=way.path, query=way.query).geturl()
 
 
-async def _relayed(session: ClientSession, request: web.Request, url: str, content: bytes) -> web.StreamResponse | None:
+async def _relayed(
+    session: ClientSession, request: web.BaseRequest, url: str, content: bytes
+) -> web.StreamResponse | None:
     """The answer, handed on as it comes; None where who was asked does not know the case."""
-    from yarl import URL
-
-    async with session.request(
-        request.method,
-        URL(url, encoded=True),
-        data=BytesIO(content) if content else None,
-        headers=relayed(request.headers.items()),
-        allow_redirects=False,
-    ) as came:
+    async with asking(session, request, url, content, relayed(request.headers.items())) as came:
         return None if UNKNOWN in came.headers else await _handed_on(request, came)
 
 
-async def _handed_on(request: web.Request, came: ClientResponse) -> web.StreamResponse:
+async def _handed_on(request: web.BaseRequest, came: ClientResponse) -> web.StreamResponse:
     from aiohttp import web
 
     response = web.StreamResponse(status=came.status, headers=relayed(came.headers.items()))

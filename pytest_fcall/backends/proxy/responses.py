@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from pytest_fcall.backends.openai.fields import items, mapping
@@ -10,6 +11,7 @@ from pytest_fcall.backends.proxy.form import Body, Form
 from pytest_fcall.core import Message, Reply
 from pytest_fcall.schema.wires import outgoing
 
+_END = re.compile(rb'"type" ?: ?"response\.(?:completed|incomplete|failed)"')
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
@@ -31,4 +33,4 @@ def _whole(events: Iterable[Body]) -> Body:
     return next(ends, {})
 
 
-RESPONSES = Form("openai:", _said, frozenset({"instructions", "input"}), _reply, _whole)
+RESPONSES = Form("openai:", _said, frozenset({"instructions", "input"}), _reply, _whole, _END)

@@ -64,13 +64,12 @@ class Runs:
         Raises Untied. KeyError where the address is none of ours.
         """
         with self._lock:
-            runs = dict(self._runs)
-        if token not in (self.here, self.elsewhere):
-            return runs[token][1]
-        for named in tokens_in(headers):
-            if named in runs:
-                return runs[named][1]
-        possible = [run for group, run in runs.values() if group == token]
+            if token not in (self.here, self.elsewhere):
+                return self._runs[token][1]
+            for named in tokens_in(headers):
+                if named in self._runs:
+                    return self._runs[named][1]
+            possible = [run for group, run in self._runs.values() if group == token]
         if len(possible) == 1:
             return possible[0]
         if not possible:

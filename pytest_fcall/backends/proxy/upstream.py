@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
+from io import BytesIO
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from aiohttp import ClientSession
+    from aiohttp import ClientResponse, ClientSession, web
 
 KNOWN: Mapping[str, str] = MappingProxyType(
     {"OPENAI_BASE_URL": "https://api.openai.com/v1", "ANTHROPIC_BASE_URL": "https://api.anthropic.com"}
@@ -26,6 +28,8 @@ _BETWEEN_TWO = frozenset(
         "trailer",
         "transfer-encoding",
         "upgrade",
+        "http2-settings",
+        "expect",
         "host",
         "content-length",
         "content-encoding",
@@ -34,6 +38,10 @@ _BETWEEN_TWO = frozenset(
 )
 """Headers that are about one connection, not about what is said."""
 _CONNECTING = 15.0
+_LARGE = 2**20
+"""Bytes that are better sent piece by piece, so that others are not kept waiting."""
+LONGEST_HEADER = 65_536
+"""Bytes. Keys may be long, and it is not for a proxy to say how long."""
 
 
 @lru_cache(maxsize=64)
@@ -66,7 +74,27 @@ def new_session() -> ClientSession:
         connector=aiohttp.TCPConnector(limit=0),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECTING),
         cookie_jar=aiohttp.DummyCookieJar(),
+        skip_auto_headers=("Accept", "Content-Type", "User-Agent"),  # whatever the app says, or nothing
         trust_env=bool(getproxies()),  # to look for them costs a thread for each request
-        max_line_size=65_536,
-        max_field_size=65_536,
+        max_line_size=LONGEST_HEADER,
+        max_field_size=LONGEST_HEADER,
+    )
+
+
+def asking(
+    session: ClientSession,
+    request: web.BaseRequest,
+    url: str,
+    content: bytes,
+    headers: Iterable[tuple[str, str]] | None = None,
+) -> AbstractAsyncContextManager[ClientResponse]:
+    """Send a request on to `url`, with those of its headers that go on or with others."""
+    from yarl import URL
+
+    return session.request(
+        request.method,
+        URL(url, encoded=True),
+        data=BytesIO(content) if len(content) >= _LARGE else content or None,
+        headers=passed_on(request.headers.items()) if headers is None else headers,
+        allow_redirects=False,
     )

@@ -3,7 +3,6 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -27,12 +26,6 @@ from tests.unit.backends.proxy.support import (
 
 QUESTION: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Weather in Oslo?"}]
 CALL = RawCall("get_weather", '{"city": "Oslo"}', "c1")
-
-
-@pytest.fixture
-def between(server: Server) -> Iterator[Between]:
-    with Between(server) as proxy:
-        yield proxy
 
 
 def client(between: Between, token: str | None = None, **more: Any) -> openai.OpenAI:
