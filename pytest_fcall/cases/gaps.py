@@ -1,44 +1,61 @@
-"""Cases that expect nothing yet, and where in the text of their file an expectation would stand."""
+"""Cases and turns that expect nothing yet, and where in the text of their file an expectation would stand."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases.faults import Source
 from pytest_fcall.cases.yaml.reader import read_yaml
 
-_SAYS_MORE = frozenset({"expect", "answer", "state", "result", "turns", "matrix"})
-_KEEPS_BREAKS = re.compile(r"[|>][0-9]?\+")
+_CHECKS: Final = frozenset({"expect", "answer", "state", "result"})
+_KEEPS_BREAKS: Final = re.compile(r"[|>][0-9]?\+")
+_MATRIX: Final = "all rows of its matrix share one `expect`; write it with the names that the matrix declares"
+
+Said: TypeAlias = str | Sequence[Sequence[str]]
+"""An expectation: a word or what stands in braces, or the calls of each step in flow style, step after step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A case without an expectation."""
+    """A case without an expectation, or a turn."""
 
     id: str
+    """The case's."""
     offset: int
     """Where in the text it is put."""
     column: int | None
     """How far its lines are set in; None where the case is in braces, and there is no room for lines."""
+    turn: int | None = None
+    """Which turn of the case it is, counted from 0."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.id if self.turn is None else f"{self.id}, turn {self.turn + 1}"
 
 
 def gaps_in(source: Source) -> list[Gap]:
-    """The cases of a file that expect nothing, in order. Raises UnreadableFile for what is no YAML."""
-    return [gap for node in _cases(read_yaml(source)) if (gap := _gap(node, source.text)) is not None]
+    """What expects nothing in a file, in order. Raises UnreadableFile for what is no YAML."""
+    return [gap for node in _cases(read_yaml(source)) for gap in _gaps(node, source.text)]
 
 
-def filled(text: str, gaps: Sequence[Gap], expectations: Mapping[str, Sequence[str]], mark: str) -> str:
-    """The text with an expectation for each case that has one, marked; everything else stays as it is.
+def left_in(source: Source) -> dict[str, str]:
+    """The cases that expect nothing and have no gap that could be filled, each with the reason."""
+    found = [_found(node) for node in _cases(read_yaml(source))]
+    names = (case.get("id") for case in found if _expects_nothing(case, "matrix"))
+    return {name.value: _MATRIX for name in names if isinstance(name, ScalarNode)}
 
-    An expectation is lines: a word, or calls, each in flow style behind `- `.
-    """
+
+def filled(text: str, gaps: Sequence[Gap], expectations: Mapping[str, Said], mark: str) -> str:
+    """The text with an expectation for each gap whose name has one, marked; everything else stays as it is."""
     for gap in reversed(gaps):
-        if gap.id in expectations:
-            said = expectations[gap.id]
+        if gap.name in expectations:
+            said = expectations[gap.name]
             text = _in_lines(text, gap, said, mark) if gap.column is not None else _in_braces(text, gap, said, mark)
     return text
 
@@ -49,14 +66,33 @@ def _cases(root: Node | None) -> Iterator[MappingNode]:
             yield from (item for item in value.value if isinstance(item, MappingNode))
 
 
-def _gap(node: MappingNode, text: str) -> Gap | None:
-    found = {key.value: value for key, value in node.value if isinstance(key, ScalarNode)}
-    name = found.get("id")
-    if not isinstance(name, ScalarNode) or _SAYS_MORE & found.keys():
-        return None
+def _found(node: MappingNode) -> dict[str, Node]:
+    return {key.value: value for key, value in node.value if isinstance(key, ScalarNode)}
+
+
+def _expects_nothing(case: Mapping[str, Node], name: str) -> bool:
+    """Whether a case that has the key `name` says nothing of what is right."""
+    return name in case and not {*_CHECKS, "wire"} & case.keys()
+
+
+def _gaps(node: MappingNode, text: str) -> Iterator[Gap]:
+    case = _found(node)
+    name = case.get("id")
+    if not isinstance(name, ScalarNode) or "matrix" in case or not _expects_nothing(case, "id"):
+        return
+    turns = case.get("turns")
+    if turns is None:
+        yield _gap(name.value, node, text)
+        return
+    for number, turn in enumerate(turns.value if isinstance(turns, SequenceNode) else ()):
+        if isinstance(turn, MappingNode) and not _CHECKS & _found(turn).keys() and turn.value:
+            yield _gap(name.value, turn, text, number)
+
+
+def _gap(name: str, node: MappingNode, text: str, turn: int | None = None) -> Gap:
     if node.flow_style:
-        return Gap(name.value, text.rindex("}", 0, node.end_mark.index), None)
-    return Gap(name.value, _line_after(text, node), node.value[0][0].start_mark.column)
+        return Gap(name, text.rindex("}", 0, node.end_mark.index), None, turn)
+    return Gap(name, _line_after(text, node), node.value[0][0].start_mark.column, turn)
 
 
 def _line_after(text: str, case: MappingNode) -> int:
@@ -88,22 +124,32 @@ def _written(node: Node, case: MappingNode) -> Iterator[Node]:
             yield from _written(inner, case)
 
 
-def _in_lines(text: str, gap: Gap, said: Sequence[str], mark: str) -> str:
+def _in_lines(text: str, gap: Gap, said: Said, mark: str) -> str:
     before, margin = text[: gap.offset], " " * (gap.column or 0)
-    if said[0].startswith("-"):
-        lines = [f"{margin}expect:  {mark}", *(f"{margin}  {line}" for line in said)]
+    if isinstance(said, str):
+        lines = [f"{margin}expect: {said}  {mark}"]
     else:
-        lines = [f"{margin}expect: {said[0]}  {mark}"]
+        lines = [f"{margin}expect:  {mark}", *(f"{margin}  {line}" for line in _lines(said))]
     end = "\r\n" if "\r\n" in text else "\n"
     joint = "" if before.endswith("\n") else end
     return f"{before}{joint}{end.join(lines)}{end}{text[gap.offset :]}"
 
 
-def _in_braces(text: str, gap: Gap, said: Sequence[str], mark: str) -> str:
-    calls = ", ".join(f"{{{line.removeprefix('- ')}}}" for line in said)
-    value = f"[{calls}]" if said[0].startswith("-") else said[0]
+def _lines(steps: Sequence[Sequence[str]]) -> Iterator[str]:
+    for number, calls in enumerate(steps):
+        yield from ["- then:"] if number else []
+        yield from (f"{'    ' if number else ''}- {call}" for call in calls)
+
+
+def _in_braces(text: str, gap: Gap, said: Said, mark: str) -> str:
+    value = said if isinstance(said, str) else _flow(said)
     before, rest = text[: gap.offset].rstrip(), text[gap.offset :]
     comma = "" if before.endswith(",") else ","
     line, end, below = rest.partition("\n")
     marked = f"{line.rstrip()}  {mark}" if line.strip() == "}" else line
     return f"{before}{comma} expect: {value}{marked}{end}{below}"
+
+
+def _flow(steps: Sequence[Sequence[str]]) -> str:
+    first, *later = (", ".join(f"{{{call}}}" for call in calls) for calls in steps)
+    return f"[{', '.join([first, *(f'{{then: [{calls}]}}' for calls in later)])}]"

@@ -1,4 +1,4 @@
-"""`fcall fill`: cases that expect nothing yet get what a model answers, for review."""
+"""`fcall fill`: cases and turns that expect nothing yet get what a model answers, for review."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcall.cases import UnreadableFile, read_case_text
-from pytest_fcall.cases.gaps import Gap, filled, gaps_in
-from pytest_fcall.cases.yaml.flow import flow, flow_key, literal
+from pytest_fcall.cases.gaps import Gap, Said, filled, gaps_in, left_in
 from pytest_fcall.cases.yaml.reader import read_text
 from pytest_fcall.cli.counting import count
+from pytest_fcall.cli.expected import NotToExpect, said_in
 from pytest_fcall.core import FaultyCase
 from pytest_fcall.reporting import fault_text, safe_line
 
 if TYPE_CHECKING:
     from pytest_fcall.plugin.filling import Filling
-    from pytest_fcall.plugin.sampling import Judged
+    from pytest_fcall.plugin.sampling import Asked
 
 _MARK = "# review"
+_ANYTHING = "{any_of: [any_call, no_call]}"
 _EXAMPLES = """\
 examples:
   fcall fill cases/shop.fc.yaml --fc-model=openai:gpt-5.2      ask, and write down what is called
   fcall fill cases/shop.fc.yaml                                ask the configured model, or take its recordings
 
-Cases without `expect:` and the like get one; comments and layout stay. What is written is what the model did, which
-need not be right: each is marked `# review`. Rows of a matrix and turns are left to you.
+Cases and turns without `expect:` and the like get one; comments and layout stay. What is written is what the model
+did, which need not be right: each is marked `# review`. Turns are filled from a conversation in which `stubs:` or
+`environment:` say what calls give. What is left, such as the rows of a matrix, is told with the reason.
 """
 
 
@@ -43,17 +45,21 @@ def run(arguments: Sequence[str]) -> int:
         parser.error(f"there is no file {options.file}")
     try:
         source = read_text(path, str(options.file))
-        gaps = gaps_in(source)
+        gaps, left = gaps_in(source), left_in(source)
     except UnreadableFile as unreadable:
         parser.error(fault_text(unreadable.fault, Path.cwd()))
-    if not gaps:
-        print("every case of this file expects something already, or has turns or a matrix")
+    if not (gaps or left):
+        print("every case of this file expects something already")
         return 0
-    filling, said = _ask(path, source.text, gaps, options.fc_model)
-    if not (filling.answers or filling.failed):
-        print(said, file=sys.stderr)
-        return 1
-    return _write(path, source.text, gaps, filling)
+    if gaps:
+        filling, said = _ask(path, source.text, gaps, options.fc_model)
+        if not (filling.answers or filling.failed):
+            print(said, file=sys.stderr)
+            return 1
+        left |= _write(path, source.text, gaps, filling)
+    for name, why in left.items():
+        print(safe_line(f"left: {name}: {why}"), file=sys.stderr)
+    return 1 if left else 0
 
 
 def _parser() -> ArgumentParser:
@@ -75,8 +81,8 @@ def _ask(path: Path, text: str, gaps: Sequence[Gap], model: str | None) -> tuple
 
     from pytest_fcall.plugin.filling import Filling
 
-    names = {gap.id: ["any_call"] for gap in gaps}
-    filling = Filling(path, filled(text, gaps, names, _MARK), frozenset(names))
+    anything = {gap.name: _ANYTHING for gap in gaps}
+    filling = Filling(path, filled(text, gaps, anything, _MARK), frozenset(gap.id for gap in gaps))
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         quiet = ("-q", "--no-header", "--capture=no", "--assert=plain", "-p", "no:cacheprovider", "-o", "fc_runs=0")
@@ -84,36 +90,37 @@ def _ask(path: Path, text: str, gaps: Sequence[Gap], model: str | None) -> tuple
     return filling, said.getvalue().strip()
 
 
-def _write(path: Path, text: str, gaps: Sequence[Gap], filling: Filling) -> int:
-    left = dict(filling.failed)
-    said: dict[str, list[str]] = {}
+def _write(path: Path, text: str, gaps: Sequence[Gap], filling: Filling) -> dict[str, str]:
+    """Write what can be expected, and say why not of what cannot."""
+    left: dict[str, str] = {}
+    said: dict[str, Said] = {}
     for gap in gaps:
-        if (answer := filling.answers.get(gap.id)) is not None:
-            try:
-                said[gap.id] = _expectation(answer)
-            except ValueError as why:
-                left[gap.id] = str(why)
-    left |= (faults := _faults(path, filled(text, gaps, said, _MARK), said))
-    said = {name: lines for name, lines in said.items() if name not in faults}
+        try:
+            _go_on_after(gap, left, gaps)
+            said[gap.name] = said_in(_answer(filling, gap), gap.turn)
+        except NotToExpect as why:
+            left[gap.name] = str(why)
+    faults = _faults(path, filled(text, gaps, said, _MARK), {gap.id for gap in gaps if gap.name in said})
+    left |= {gap.name: faults[gap.id] for gap in gaps if gap.id in faults and gap.name in said}
+    said = {name: each for name, each in said.items() if name not in left}
     if said:
         _replace(path, filled(text, gaps, said, _MARK))
-    print(safe_line(f"{path.name}: {count(len(said), 'case')} filled, to be reviewed"))
-    for gap in gaps:
-        if gap.id not in said:
-            print(safe_line(f"{gap.id}: {left.get(gap.id, 'it was not asked')}"), file=sys.stderr)
-    return 0 if len(said) == len(gaps) else 1
+    turns = sum(gap.turn is not None for gap in gaps if gap.name in said)
+    filled_in = [count(number, what) for number, what in ((len(said) - turns, "case"), (turns, "turn")) if number]
+    print(safe_line(f"{path.name}: {' and '.join(filled_in) or 'nothing'} filled, to be reviewed"))
+    return left
 
 
-def _expectation(answer: Judged) -> list[str]:
-    """The lines that expect this answer. ValueError where it is none to expect."""
-    reply = answer.reply
-    if answer.calls.malformed is not None:
-        raise ValueError(answer.calls.malformed)
-    if reply.refusal or reply.finish in ("length", "refusal", "content_filter"):
-        raise ValueError(f"the model gave no answer: {reply.refusal or reply.finish}")
-    if not answer.calls.calls:
-        return ["no_call"]
-    return [f"- {flow_key(call.name)}: {flow(literal(call.arguments))}" for call in answer.calls.calls]
+def _go_on_after(gap: Gap, left: Collection[str], gaps: Sequence[Gap]) -> None:
+    before = next((each for each in gaps if each.id == gap.id and each.name in left), None)
+    if before is not None:
+        raise NotToExpect(f"what it goes on from is left, too: {before.name}")
+
+
+def _answer(filling: Filling, gap: Gap) -> Asked:
+    if gap.id not in filling.answers:
+        raise NotToExpect(filling.failed.get(gap.id, "it was not asked"))
+    return filling.answers[gap.id]
 
 
 def _faults(path: Path, text: str, names: Collection[str]) -> dict[str, str]:

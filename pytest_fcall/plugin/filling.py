@@ -11,7 +11,7 @@ from pytest_fcall.cases import UnreadableFile, read_case_text
 from pytest_fcall.core import Case
 from pytest_fcall.plugin.collection import CaseFile
 from pytest_fcall.plugin.item import CaseItem
-from pytest_fcall.plugin.sampling import Judged
+from pytest_fcall.plugin.sampling import Asked
 
 
 class Filling:
@@ -21,8 +21,8 @@ class Filling:
         self._path = path
         self._text = text
         self._wanted = wanted
-        self.answers: dict[str, Judged] = {}
-        """What came, by case."""
+        self.answers: dict[str, Asked] = {}
+        """What came, by case; the first answer is judged."""
         self.failed: dict[str, str] = {}
         """Why nothing came."""
 
@@ -64,7 +64,7 @@ class Filling:
         report = yield
         if isinstance(item, CaseItem):
             if call.when == "call" and item.asked and item.asked.judged:
-                self.answers[item.case.id] = item.asked.judged[0]
+                self.answers[item.case.id] = item.asked
             elif call.when == "setup" and not report.passed:
                 self.failed[item.case.id] = str(call.excinfo.value) if call.excinfo else "it was skipped"
         return report

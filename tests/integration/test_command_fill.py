@@ -51,6 +51,64 @@ def test_a_call_that_its_own_tool_forbids_is_not_written(shop: Shop) -> None:
     assert text.count("# review") == 1
 
 
+AGENT = """
+import json
+
+
+def call(name, **arguments):
+    return [{"name": name, "arguments": arguments}]
+
+
+def answer(request):
+    *_, last = request.messages
+    if last["role"] == "tool":
+        return call("get_weather", city="Oslo", days=2) if "7" in last["content"] else "There you are."
+    return "Welcome." if "Thanks" in last["content"] else call("get_weather", city=last["content"])
+"""
+TURNS = """
+cases:
+  - id: trip
+    {stubs}
+    turns:
+      - user: Oslo
+      - user: Thanks!
+  - id: rows
+    matrix: [{{id: a}}]
+    prompt: '{{id}}'
+"""
+
+
+def test_turns_are_filled_from_a_conversation_in_which_stubs_answer(shop: Shop) -> None:
+    shop.file("agent.py", AGENT)
+    stubs = "stubs: {get_weather: fine}"
+    text, said, status = fill(shop, TURNS.format(stubs=stubs), "python:agent:answer")
+    assert "weather.fc.yaml: 2 turns filled, to be reviewed" in said
+    assert "left: rows: all rows of its matrix share one `expect`" in said
+    assert status == 1
+    assert 'user: Oslo\n        expect:  # review\n          - get_weather: {city: "Oslo"}\n' in text
+    assert "user: Thanks!\n        expect: no_call  # review\n" in text
+    shop.run("--fc-model=python:agent:answer", "-k", "trip").assert_outcomes(passed=1)
+
+
+def test_what_comes_after_another_becomes_a_group_of_its_own(shop: Shop) -> None:
+    shop.file("agent.py", AGENT)
+    case = "cases:\n  - id: twice\n    stubs: {get_weather: 7}\n    max_steps: 3\n    prompt: Oslo\n"
+    _, said, _ = fill(shop, case, "python:agent:answer")
+    assert "twice: the conversation did not come to an end in it" in said
+    text, _, status = fill(shop, case.replace("7", "fine"), "python:agent:answer")
+    assert status == 0
+    assert text.endswith('expect:  # review\n      - get_weather: {city: "Oslo"}\n')
+
+
+def test_turns_after_a_call_of_which_nothing_is_known_are_left(shop: Shop) -> None:
+    shop.file("agent.py", AGENT)
+    text, said, status = fill(shop, TURNS.format(stubs="tags: [a]"), "python:agent:answer")
+    assert status == 1
+    assert "left: trip, turn 1: nothing says what get_weather gives" in said
+    assert "left: trip, turn 2: what it goes on from is left, too: trip, turn 1" in said
+    assert "# review" not in text
+
+
 def test_a_model_that_cannot_be_asked_changes_nothing(shop: Shop) -> None:
     text, said, status = fill(shop, model="python:echo:down")
     assert status == 1

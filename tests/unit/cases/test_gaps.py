@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.cases.faults import Source
-from pytest_fcall.cases.gaps import Gap, filled, gaps_in
+from pytest_fcall.cases.gaps import Gap, filled, gaps_in, left_in
 
-CALLS = ['- search: {to: "Oslo"}', "- book: {}"]
+CALLS = [['search: {to: "Oslo"}', "book: {}"]]
+STEPS = [["search: {}"], ["book: {}", "pay: {}"], ["mail: {}"]]
 FILE = """\
 # A file with a form of its own: keep it.
 tools: [{name: search}]   # one
@@ -48,7 +49,7 @@ def test_cases_that_expect_nothing_are_found() -> None:
 
 def test_only_what_is_added_is_new() -> None:
     names = [gap.id for gap in found(FILE)]
-    full = filled(FILE, found(FILE), {name: ["no_call"] for name in names}, "# review")
+    full = filled(FILE, found(FILE), dict.fromkeys(names, "no_call"), "# review")
     kept = [line for line in full.splitlines() if not line.strip().startswith("expect: no_call  # review")]
     expected = FILE.replace("x}", "x, expect: no_call}  # review").replace("x, }", "x, expect: no_call}")
     assert kept == expected.splitlines()
@@ -89,7 +90,7 @@ def test_calls_stand_where_a_person_would_write_them() -> None:
     ],
 )
 def test_the_form_of_the_file_is_kept(text: str, expected: str) -> None:
-    assert filled(text, found(text), {"a": ["no_call"]}, "# review") == expected
+    assert filled(text, found(text), {"a": "no_call"}, "# review") == expected
 
 
 @pytest.mark.parametrize(
@@ -97,3 +98,60 @@ def test_the_form_of_the_file_is_kept(text: str, expected: str) -> None:
 )
 def test_what_holds_no_cases_has_no_gaps(text: str) -> None:
     assert found(text) == []
+
+
+TURNS = """\
+cases:
+  - id: trip
+    stubs: {search: F7}
+    turns:
+      - user: Find a flight.
+      - user: Thanks.
+        answer: {$contains: welcome}
+      - {user: Book it.}
+  - id: rows
+    matrix: [{id: a}, {id: b}]
+    prompt: "{id}"
+  - id: known
+    matrix: [{id: a}]
+    prompt: "{id}"
+    expect: no_call
+"""
+
+
+def test_turns_that_expect_nothing_are_found_and_filled_where_they_stand() -> None:
+    gaps = found(TURNS)
+    assert [gap.name for gap in gaps] == ["trip, turn 1", "trip, turn 3"]
+    full = filled(TURNS, gaps, dict.fromkeys((gap.name for gap in gaps), STEPS), "# review")
+    assert (
+        """\
+      - user: Find a flight.
+        expect:  # review
+          - search: {}
+          - then:
+              - book: {}
+              - pay: {}
+          - then:
+              - mail: {}
+      - user: Thanks.
+"""
+        in full
+    )
+    assert (
+        "- {user: Book it., expect: [{search: {}}, {then: [{book: {}}, {pay: {}}]}, {then: [{mail: {}}]}]}  #" in full
+    )
+
+
+def test_of_what_is_left_it_is_said_why() -> None:
+    left = left_in(Source("a.fc.yaml", TURNS))
+    assert list(left) == ["rows"]
+    assert "matrix" in left["rows"]
+
+
+@pytest.mark.parametrize("turns", ["3", "[]", "[3, [], {}]", "{a: 1}"])
+def test_what_are_no_turns_have_no_gaps(turns: str) -> None:
+    assert found(f"cases: [{{id: a, turns: {turns}}}]") == []
+
+
+def test_a_case_that_is_about_the_wire_expects_something() -> None:
+    assert found("cases: [{id: a, prompt: x, wire: {count: 1}}]") == []
