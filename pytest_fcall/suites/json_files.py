@@ -11,12 +11,18 @@ from pytest_fcall.suites.json_lines import lines, opened
 
 def json_file(path: Path) -> Json:
     """Read a file that is one JSON value. OSError where it cannot be read, ValueError where it is no JSON."""
+    return json_text(path)[1]
+
+
+def json_text(path: Path) -> tuple[str, Json]:
+    """Read the same, and give its text, too."""
     with opened(path) as stream:
         data = b"".join(lines(stream))
     try:
-        value, _ = parse(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
+        value, _ = parse(text)
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8: {error.reason} at byte {error.start + 1}") from None
     except NotJson as error:
         raise ValueError(f"{path} is not JSON: {error}") from None
-    return value
+    return text, value

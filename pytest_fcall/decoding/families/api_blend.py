@@ -2,7 +2,7 @@
 
 * SeqTopV2: `SEND_MESSAGE(CONTENT_EXACT, RECIPIENT = "Joy"), CREATE_REMINDER(DATE_TIME = "tonight")`
 * SeqSGD and SeqMultiWOZ: `FindHotel(city = Oslo ; stars = 4) [SEP] ReserveHotel(hotel = Bristol)`
-* SeqToolQA: `LoadDB[DBName=flights], FilterDB[Origin=OSL, Dest=CPH]`
+* SeqToolQA: `LoadDB[DBName=flights], FilterDB[Origin=OSL, Dest=CPH], PythonInterpreter(abs(a - b))`
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ _NAME = r"[^\W\d][\w.:-]*+"
 _QUOTED = r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+')"""
 _LABEL = re.compile(r"\s*(?:Answer|Output):", re.IGNORECASE)
 _BETWEEN = re.compile(r"\[SEP\]|\n")
+_NAMED = re.compile(rf"\s*+{_NAME}\s*+=")
+_INNER = r"[^()]|\((?:[^()]|\([^()]*+\))*+\)"
+_ROUND = re.compile(rf"(?P<name>{_NAME})\((?P<inside>(?:{_INNER})*+)\)\s*+[,;.]?\s*+")
+"""A call in round brackets, which its argument may hold, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,11 @@ class Notation:
         head, end, _ = _patterns(self)
         at = 0
         calls: list[tuple[str, str | None]] = []
-        while opening := head.match(chunk, at):
+        while opening := head.match(chunk, at) or (self.by_position and _ROUND.match(chunk, at)):
+            if opening.re is _ROUND:
+                calls.append((opening["name"], opening["inside"]))
+                at = opening.end()
+                continue
             closing = end.search(chunk, opening.end())
             calls.append((opening["name"], chunk[opening.end() : closing.start()] if closing else None))
             at = closing.end() if closing else len(chunk)
@@ -73,8 +81,11 @@ class Notation:
     def _read(self, name: str, inside: str | None, offered: Mapping[str, Tool]) -> Read:
         if inside is None:
             raise Unreadable(f"{shortened(name)} is not closed by `{self.brackets[1]}`")
+        schemas = schemas_of(offered.get(name))
         positional: list[Json] = []
         named: dict[str, Json] = {}
+        if self.by_position and len(schemas) == 1 and inside.strip() and not _NAMED.match(inside):
+            positional, inside = [_unquoted(inside.strip())], ""  # all of it, commas and equal signs too
         for part in self._parts(inside):
             key, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals and self.by_position:
@@ -86,7 +97,6 @@ class Notation:
             else:
                 named[key] = _unquoted(value) if equals else None
         given, notes = merged(name, positional, named, offered)
-        schemas = schemas_of(offered.get(name))
         values = {key: _typed(value, schemas.get(key)) for key, value in given.items()}
         remarks = chain.from_iterable(said for _, said in values.values())
         return Call(name, {key: value for key, (value, _) in values.items()}), [*notes, *remarks]
@@ -115,7 +125,8 @@ def _patterns(notation: Notation) -> tuple[re.Pattern[str], re.Pattern[str], re.
     separator = notation.separator
     head = re.compile(rf"(?P<name>{_NAME}){opening}")
     # What a value holds may look like an end; behind a real one comes the next call, or nothing.
-    end = re.compile(rf"{closing}\s*+[,;.]?\s*+(?={_NAME}{opening}|\Z)")
+    following = rf"(?:{opening}|\()" if notation.by_position else opening
+    end = re.compile(rf"{closing}\s*+[,;.]?\s*+(?={_NAME}{following}|\Z)")
     # A quote within a value may be an apostrophe; a string fills its value.
     quoted = rf"""(?:[^={separator}"']*+=)?+\s*+{_QUOTED}\s*+(?={separator}|\Z)"""
     return head, end, re.compile(rf"(?:{quoted}|[^{separator}]*+)(?:{separator}|\Z)", re.DOTALL)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,10 +10,12 @@ from typing import Final
 
 from pytest_fcall.core.fault import Location
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.api_blend.formats import Sample, dialogue_samples, samples_of
+from pytest_fcall.suites.api_blend.borrowed import dialogue
+from pytest_fcall.suites.api_blend.formats import samples_of
+from pytest_fcall.suites.api_blend.rows import Row, rows_of
+from pytest_fcall.suites.api_blend.sample import Sample
 from pytest_fcall.suites.api_blend.sets import DataSet
-from pytest_fcall.suites.json_files import json_file
-from pytest_fcall.suites.json_lines import BrokenRow, lines, opened
+from pytest_fcall.suites.json_lines import BrokenRow
 
 HOW_TO_GET_IT: Final = (
     "its data sets are made by the scripts of github.com/IBM/API-BLEND, or taken from their sources; name the folder "
@@ -23,7 +24,10 @@ HOW_TO_GET_IT: Final = (
 )
 _PLACES: Final = ("", "processed", "data/processed", "data")
 _FILE: Final = re.compile(r"(?P<stem>.+?)\.jsonl?(\.gz)?", re.IGNORECASE)
-_TRAINING: Final = re.compile(r"train|dev|eval|valid", re.IGNORECASE)
+_TESTS: Final = re.compile(r"test", re.IGNORECASE)
+_TRAINING: Final = re.compile(r"train|dev|valid", re.IGNORECASE)
+_EITHER: Final = re.compile(r"eval", re.IGNORECASE)
+"""The questions of one data set, and beside the test files of another, what is tried out in training."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,8 @@ class SetFiles:
             yield from _entries(self.data_set, path)
 
     def examples(self) -> Iterator[Sample]:
-        """Samples of which demonstrations are made: those of training, and the questions where there are none."""
-        for path in self.training or self.tests:
+        """Samples of which demonstrations are made: those of training, then the questions."""
+        for path in (*self.training, *self.tests):
             for entry in _entries(self.data_set, path):
                 if entry.sample is not None:
                     yield entry.sample
@@ -73,10 +77,11 @@ def set_files(data_set: DataSet, path: Path | None) -> SetFiles | None:
 
 
 def _chosen(data_set: DataSet, files: Sequence[Path]) -> SetFiles | None:
-    """Of several files those for testing, which say so; else all that are not for training."""
-    training = [path for path in files if _TRAINING.search(path.name) and "test" not in path.name.lower()]
-    tests = [path for path in files if "test" in path.name.lower()] or [p for p in files if p not in training]
-    return SetFiles(data_set, tests, training) if tests else None
+    """Of several files those for testing, which say so; else those that are not for training."""
+    rest = [path for path in files if not _TRAINING.search(path.name)]
+    plain = [path for path in rest if not _EITHER.search(path.name)]
+    tests = [path for path in files if _TESTS.search(path.name)] or plain or rest
+    return SetFiles(data_set, tests, [path for path in files if path not in tests]) if tests else None
 
 
 def _bare(name: str) -> str:
@@ -84,45 +89,30 @@ def _bare(name: str) -> str:
 
 
 def _entries(data_set: DataSet, path: Path) -> Iterator[Entry]:
-    rows = list(_rows(path))
-    if data_set.format == "api_bank" and rows and all(_is_turn(row) for _, row, _ in rows):
-        yield from _dialogue(path, [row for _, row, _ in rows])
+    rows = list(rows_of(path))
+    if data_set.format == "api_bank" and rows and _is_turn(rows[0].data):
+        for line, found in dialogue((row.line, row.data) for row in rows):
+            yield _entry(path, line, found)
         return
-    for number, row, fault in rows:
-        place = Location(str(path), number)
-        if fault:
-            yield Entry(place, None, fault)
-            continue
-        try:
-            yield from [Entry(place, sample) for sample in samples_of(data_set.format, row)]
-        except BrokenRow as error:
-            yield Entry(place, None, str(error))
+    for row in rows:
+        for each in _questions(data_set, row):
+            yield _entry(path, row.line, each)
 
 
-def _dialogue(path: Path, rows: Sequence[Json]) -> Iterator[Entry]:
-    place = Location(str(path))
+def _questions(data_set: DataSet, row: Row) -> Iterator[Sample | BrokenRow]:
+    if row.fault:
+        yield BrokenRow(row.fault)
+        return
     try:
-        yield from [Entry(place, sample) for sample in dialogue_samples(rows)]
+        yield from samples_of(data_set.format, row.data)
     except BrokenRow as error:
-        yield Entry(place, None, str(error))
+        yield error
+
+
+def _entry(path: Path, line: int, found: Sample | BrokenRow) -> Entry:
+    place = Location(str(path), line)
+    return Entry(place, found) if isinstance(found, Sample) else Entry(place, None, str(found))
 
 
 def _is_turn(row: Json) -> bool:
     return isinstance(row, dict) and "role" in row
-
-
-def _rows(path: Path) -> Iterator[tuple[int, Json, str]]:
-    """The items of a list with their numbers, or the lines of a file, which may be broken."""
-    with opened(path) as stream:
-        beginning = next((line for line in lines(stream) if line.strip()), b"")
-    if beginning.lstrip(b"\xef\xbb\xbf \t").startswith(b"["):
-        data = json_file(path)
-        yield from ((number, row, "") for number, row in enumerate(data if isinstance(data, list) else [data], 1))
-        return
-    with opened(path) as stream:
-        for number, line in enumerate(lines(stream), 1):
-            if line.strip():
-                try:
-                    yield number, json.loads(line), ""
-                except (ValueError, RecursionError):
-                    yield number, None, "it is no JSON"

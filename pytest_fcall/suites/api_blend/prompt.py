@@ -9,7 +9,7 @@ from typing import Final
 
 from pytest_fcall.core.call import Call
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.api_blend.formats import Sample
+from pytest_fcall.suites.api_blend.sample import NAMELESS, Sample
 from pytest_fcall.suites.api_blend.sets import Notation
 
 _TOLD: Final = "Say which of the APIs do what is asked for, in the order in which they are called, with their slots."
@@ -54,13 +54,21 @@ def _slot(name: str, value: Json) -> str:
 
 
 def _sgd(calls: Sequence[Call]) -> str:
-    slots = (" ; ".join(f"{name} = {value}" for name, value in call.arguments.items()) for call in calls)
+    slots = (" ; ".join(map(_sgd_slot, call.arguments, call.arguments.values())) for call in calls)
     return " [SEP] ".join(f"{call.name}({inside})" for call, inside in zip(calls, slots, strict=True))
 
 
+def _sgd_slot(name: str, value: Json) -> str:
+    return name if value is None else f"{name} = {value}"
+
+
 def _toolqa(calls: Sequence[Call]) -> str:
-    slots = (", ".join(f"{name}={value}" for name, value in call.arguments.items()) for call in calls)
+    slots = (", ".join(map(_toolqa_slot, call.arguments, call.arguments.values())) for call in calls)
     return ", ".join(f"{call.name}[{inside}]" for call, inside in zip(calls, slots, strict=True))
+
+
+def _toolqa_slot(name: str, value: Json) -> str:
+    return str(value) if name == NAMELESS else f"{name}={value}"
 
 
 def _python(calls: Sequence[Call]) -> str:

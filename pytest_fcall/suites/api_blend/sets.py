@@ -46,7 +46,7 @@ SETS: Final[Mapping[str, DataSet]] = MappingProxyType(
             DataSet("toolllm_g3", "toolllm", "topv2", "api_blend_topv2", names_only=True),
             DataSet("api_bank_1", "api_bank", "python", "python"),
             DataSet("api_bank_2", "api_bank", "python", "python"),
-            DataSet("toolalpaca", "toolalpaca", "python", "python"),
+            DataSet("toolalpaca", "toolalpaca", "json", "api_blend_atis"),
             DataSet("toolbench_home_search", "toolbench", "lines", "toolbench"),
             DataSet("toolbench_booking", "toolbench", "lines", "toolbench"),
         )

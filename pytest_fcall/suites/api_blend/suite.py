@@ -13,11 +13,12 @@ from pytest_fcall.core.case import Case, Turn
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.extension import About, Figure, Measured, Part
 from pytest_fcall.core.fault import Fault, FaultyCase
+from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.api_blend.files import HOW_TO_GET_IT, Entry, SetFiles, set_files
-from pytest_fcall.suites.api_blend.formats import Sample
 from pytest_fcall.suites.api_blend.prompt import instruction
+from pytest_fcall.suites.api_blend.sample import Sample, Unknown
 from pytest_fcall.suites.api_blend.sets import SETS, DataSet
 
 _SHOTS: Final = 3
@@ -141,7 +142,7 @@ class _Reader:
 
     def _path(self, calls: Sequence[Call]) -> Expectation:
         expected = tuple(
-            ExpectedCall(call.name, None if self._set.names_only else dict(call.arguments)) for call in calls
+            ExpectedCall(call.name, None if self._set.names_only else _patterns(call.arguments)) for call in calls
         )
         return Expectation(stages=(expected,), order="strict", parallel="free") if expected else Expectation("no_call")
 
@@ -156,6 +157,12 @@ class _Offered:
         self.tools = tuple(sorted(tools, key=lambda tool: tool.name))
         self.names = [tool.name for tool in self.tools]
         self.slots = [] if names_only else sorted({slot for tool in tools for slot in _slots(tool)})
+
+
+def _patterns(arguments: Mapping[str, Json]) -> dict[str, Pattern]:
+    return {
+        name: Operator("ignore", True) if isinstance(value, Unknown) else value for name, value in arguments.items()
+    }
 
 
 def _tools(samples: Sequence[Sample], *, names_only: bool) -> dict[str, Tool]:

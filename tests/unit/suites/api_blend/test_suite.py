@@ -1,149 +1,32 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from pytest_fcall.core import Calls, Case, FaultyCase, Json, Reply
+from pytest_fcall.core import Case
 from pytest_fcall.core.extension import Measured
-from pytest_fcall.decoding import decode
-from pytest_fcall.matching import judge_turn
-from pytest_fcall.suites.api_blend.files import set_files
-from pytest_fcall.suites.api_blend.prompt import written
-from pytest_fcall.suites.api_blend.sets import SETS
 from pytest_fcall.suites.api_blend.suite import ApiBlendSuite
-
-REMIND = {
-    "input": "Remind me to write to Joy tonight",
-    "apis": ['SEND_MESSAGE(CONTENT_EXACT, RECIPIENT = "Joy")', 'CREATE_REMINDER(DATE_TIME = "tonight")'],
-}
-ROWS: dict[str, tuple[dict[str, Any], str]] = {
-    "seq_atis": (
-        {
-            "text": "Flights to Oslo, and fares",
-            "APIs": [{"API": "flight", "Parameters": {"city": ["Oslo"]}}, {"API": "airfare", "Parameters": {}}],
-        },
-        '[{"API": "flight", "Parameters": {"city": ["Oslo"]}}, {"API": "airfare", "Parameters": {}}]',
-    ),
-    "seq_snips": (
-        {"text": "Play jazz", "APIs": [{"API": "PlayMusic", "Parameters": {"genre": ["jazz"]}}]},
-        '[{"API": "PlayMusic", "Parameters": {"genre": ["jazz"]}}]',
-    ),
-    "seq_topv2": (REMIND, 'SEND_MESSAGE(CONTENT_EXACT, RECIPIENT = "Joy"), CREATE_REMINDER(DATE_TIME = "tonight")'),
-    "seq_sgd": (
-        {"input": "A hotel", "output": "FindHotel(city = Oslo ; stars = 4) [SEP] ReserveHotel(hotel = Bristol)"},
-        "FindHotel(city = Oslo ; stars = 4) [SEP] ReserveHotel(hotel = Bristol)",
-    ),
-    "seq_multiwoz": ({"input": "A taxi", "output": "find_taxi(to = Oslo)"}, "find_taxi(to = Oslo)"),
-    "seq_toolqa": (
-        {"question": "How many?", "apis": ["LoadDB[flights]", "FilterDB[Origin=OSL, Dest=CPH]"], "answer": "3"},
-        "LoadDB[flights], FilterDB[Origin=OSL, Dest=CPH]",
-    ),
-    "toolllm_g1": (
-        {
-            "query": "Show cats",
-            "api_list": [
-                {"tool_name": "Cat API", "api_name": "List all"},
-                {"tool_name": "Dog", "api_name": "bark"},
-            ],
-            "relevant APIs": [["Cat API", "List all"]],
-        },
-        "Cat_API.List_all(whatever = x)",
-    ),
-    "api_bank_2": (
-        {"input": "User: My health data", "expected_output": "API-Request: [QueryHealthData(user_id='J4', n='3')]"},
-        "[QueryHealthData(user_id='J4', n='3')]",
-    ),
-    "toolalpaca": (
-        {
-            "Function_Description": {"search": "…", "getRandom": "…", "components": ""},
-            "Instructions": ["A wild one"],
-            "Golden_Answers": [[{"Action": "search", "Action_Input": '{"color": "wild", "page": 2}'}]],
-        },
-        "[search(color='wild', page=2)]",
-    ),
-    "toolbench_home_search": (
-        {"prompt": "A home", "completion": ['API.set_location("Oslo")\nAPI.select_home_type(["House"])\nAPI.search()']},
-        'API.set_location("Oslo")\nAPI.select_home_type(["House"])\nAPI.search()',
-    ),
-    "toolbench_booking": (
-        {"prompt": "A hotel", "completion": ["x = Loc('Reno')\nAPI.set_hotel_location(x)\nAPI.search()"]},
-        "API.set_hotel_location(Loc('Reno'))\nAPI.search()",
-    ),
-}
+from tests.unit.suites.api_blend.data import REMIND, ROWS, alpaca, cases, said, write
 
 
-def write(path: Path, *rows: Json) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(map(json.dumps, rows)) if path.suffix == ".jsonl" else json.dumps(rows))
-
-
-def cases(folder: Path, part: str = "") -> list[Case]:
-    found = list(ApiBlendSuite().cases(part, folder))
-    assert all(isinstance(case, Case) for case in found), found
-    return [case for case in found if isinstance(case, Case)]
-
-
-def said(case: Case) -> str:
-    return str(case.turns[0].messages[0]["content"])
-
-
-def judged(case: Case, text: str) -> bool:
-    reply = Reply(text, decoder=case.decoder)
-    return judge_turn(reply, decode(reply, case.tools), case.turns[0], case.tools, case.rules, {}).valid
-
-
-@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
-@pytest.mark.parametrize("name", ROWS)
-def test_each_format_is_read_and_its_answers_are_judged(tmp_path: Path, name: str, suffix: str) -> None:
-    row, right = ROWS[name]
-    write(tmp_path / f"{name}{suffix}", row)
+def test_files_for_evaluation_are_the_questions_where_none_are_for_tests(tmp_path: Path) -> None:
+    write(tmp_path / "ToolAlpaca" / "eval_real.json", alpaca('{"n": 1}'))
+    write(tmp_path / "ToolAlpaca" / "train_data.json", {"Name": "Other", "Instances": []})
     (case,) = cases(tmp_path)
-    assert case.id == f"{name}_1"
-    assert judged(case, right)
-    assert not judged(case, right.replace("(", "X(", 1).replace("[", "Y[", 1).replace('"API": "', '"API": "Z', 1))
+    assert case.location.path.endswith("eval_real.json")
+    assert "Answer: " not in said(*cases(tmp_path, "toolalpaca_3shot"))
 
 
-@pytest.mark.parametrize("name", sorted(ROWS))
-def test_calls_are_written_as_they_are_read(tmp_path: Path, name: str) -> None:
-    write(tmp_path / f"{name}.json", ROWS[name][0])
-    files = set_files(SETS[name], tmp_path)
-    assert files is not None
-    (entry,) = files.entries()
-    assert entry.sample is not None
-    (case,) = cases(tmp_path)
-    path = entry.sample.paths[0]
-    decoded: Calls = decode(Reply(written(SETS[name].notation, path), decoder=case.decoder), case.tools)
-    assert [(call.name, dict(call.arguments)) for call in decoded.calls] == [
-        (call.name, dict(call.arguments)) for call in path
-    ]
-
-
-def test_order_counts_and_each_alternative_is_right(tmp_path: Path) -> None:
-    first, second = 'API.set_location("Oslo")\nAPI.search()', 'API.search()\nAPI.set_location("Oslo")'
-    write(tmp_path / "toolbench_home_search.jsonl", {"prompt": "A home", "completion": [first]})
-    (case,) = cases(tmp_path)
-    assert not judged(case, second)
-    write(tmp_path / "toolbench_home_search.jsonl", {"prompt": "A home", "completion": [first, second]})
-    (case,) = cases(tmp_path)
-    assert judged(case, first)
-    assert judged(case, second)
-
-
-def test_a_dialogue_is_a_question_for_each_of_its_calls(tmp_path: Path) -> None:
+def test_demonstrations_are_questions_where_too_few_are_for_training(tmp_path: Path) -> None:
+    write(tmp_path / "SeqSGD" / "sgd-processed-train.jsonl", {"input": "A", "output": "f(a = 1)"})
     write(
-        tmp_path / "API-Bank 1" / "alarm.jsonl",
-        {"role": "User", "text": "Move my alarm to nine."},
-        {"role": "API", "api_name": "DeleteAlarm", "param_dict": {"time": "8"}, "result": {"output": "done"}},
-        {"role": "API", "api_name": "AddAlarm", "param_dict": {"time": "9"}, "result": None},
-        {"role": "AI", "text": "Done."},
+        tmp_path / "SeqSGD" / "sgd-processed-test.jsonl",
+        {"input": "B", "output": "f(a = 2)"},
+        {"input": "C", "output": "f(a = 3)"},
     )
-    first, second = cases(tmp_path, "api_bank_1")
-    assert said(first).endswith("Question: User: Move my alarm to nine.\nAnswer:")
-    assert 'API: DeleteAlarm gave {"output": "done"}' in said(second)
-    assert judged(second, "[AddAlarm(time='9')]")
+    first, _ = cases(tmp_path, "seq_sgd_3shot")
+    assert "Question: A\nAnswer: f(a = 1)\n\nQuestion: C\nAnswer: f(a = 3)\n\nQuestion: B" in said(first)
 
 
 def test_the_instruction_tells_functions_and_slots_in_an_order_that_gives_nothing_away(tmp_path: Path) -> None:
@@ -153,12 +36,6 @@ def test_the_instruction_tells_functions_and_slots_in_an_order_that_gives_nothin
         case
     )
     assert case.tools_told
-
-
-def test_functions_of_the_row_itself_are_told_where_it_has_any(tmp_path: Path) -> None:
-    write(tmp_path / "toolllm_g1.json", ROWS["toolllm_g1"][0])
-    (case,) = cases(tmp_path)
-    assert "APIs: Cat_API.List_all, Dog.bark\n\nQuestion:" in said(case)
 
 
 def test_demonstrations_are_of_training_where_that_is_there(tmp_path: Path) -> None:
@@ -185,42 +62,6 @@ def test_files_of_specifications_and_other_sets_are_left_alone(tmp_path: Path) -
     write(tmp_path / "data" / "processed" / "SeqTopV2" / "api_spec.json", {"x": 1})
     write(tmp_path / "data" / "processed" / "Others.json", {"x": 1})
     assert [case.id for case in cases(tmp_path)] == ["seq_topv2_1"]
-
-
-@pytest.mark.parametrize(
-    ("name", "row", "why"),
-    [
-        ("seq_atis", {"text": "x"}, "it needs `text` and `APIs`"),
-        ("seq_atis", {"text": "x", "APIs": [{"API": "f"}]}, "each of `APIs` needs"),
-        ("seq_topv2", {"input": "x", "apis": ["no call"]}, "its right calls cannot be read"),
-        ("seq_topv2", {"input": "", "apis": ["F()"]}, "it needs `input`, a text"),
-        ("seq_topv2", {"input": "x", "apis": [3]}, "it needs `apis`, a list of texts"),
-        ("seq_sgd", {"input": "x", "output": "f(a = 1"}, "its right calls cannot be read"),
-        ("toolllm_g2", {"query": "x"}, "`relevant APIs`, pairs"),
-        ("toolllm_g2", {"query": "x", "relevant APIs": ["a"]}, "other than pairs"),
-        ("api_bank_1", {"input": "x", "output": "Hello."}, "its output is no `API-Request"),
-        ("toolalpaca", {"Instructions": ["x"], "Golden_Answers": []}, "as many of the one as of the other"),
-        (
-            "toolalpaca",
-            {"Instructions": ["x"], "Golden_Answers": [[{"Action": "f", "Action_Input": "{"}]]},
-            "the `Action_Input` of f is no JSON",
-        ),
-        ("toolbench_booking", {"prompt": "x", "completion": ["no call"]}, "its right calls cannot be read"),
-        ("seq_snips", 3, "it is no object"),
-    ],
-)
-def test_a_broken_row_is_a_case_with_a_fault(tmp_path: Path, name: str, row: Json, why: str) -> None:
-    write(tmp_path / f"{name}.json", row)
-    (case,) = ApiBlendSuite().cases("", tmp_path)
-    assert isinstance(case, FaultyCase)
-    assert why in case.faults[0].message
-
-
-def test_a_line_that_is_no_json_is_a_fault_and_its_neighbours_are_read(tmp_path: Path) -> None:
-    (tmp_path / "seq_sgd.jsonl").write_text('{"input": "x", "output": "f(a = 1)"}\n{\n')
-    first, second = ApiBlendSuite().cases("", tmp_path)
-    assert isinstance(first, Case)
-    assert isinstance(second, FaultyCase)
 
 
 @pytest.mark.parametrize(
