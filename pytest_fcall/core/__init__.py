@@ -2,7 +2,7 @@
 
 from pytest_fcall.core.backend import Backend, changes_of, prompt_of
 from pytest_fcall.core.call import Call, Calls
-from pytest_fcall.core.case import Case, Condition, Earlier, Retrieval, Samples, Turn, User, World
+from pytest_fcall.core.case import Case, Condition, Earlier, Needs, Retrieval, Samples, Turn, User, World
 from pytest_fcall.core.digest import canonical, catalogue_digest, digest, request_digest
 from pytest_fcall.core.environment import Environment, Executed
 from pytest_fcall.core.expectation import CallPattern, Canned, Expectation, ExpectedCall
@@ -52,6 +52,7 @@ __all__ = [
     "Model",
     "ModelUnavailable",
     "Named",
+    "Needs",
     "OperandKind",
     "Operator",
     "OperatorSpec",

@@ -61,6 +61,20 @@ class User:
 
 
 @dataclass(frozen=True, slots=True)
+class Needs:
+    """What an environment needs that is not there for every called function."""
+
+    lacking: str = ""
+    """What this machine lacks of it, and what to do about that: the case is skipped."""
+    memory: int = 0
+    """Bytes of address space, at least."""
+    folders: tuple[str, ...] = ()
+    """What it reads outside the project."""
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Environment variables that it sees."""
+
+
+@dataclass(frozen=True, slots=True)
 class World:
     """What stands behind the tools when they are really called, and before the model."""
 
@@ -76,8 +90,7 @@ class World:
     kept: Literal["for_ever", "in_order"] | None = None
     """Whether what calls came to is kept, and stands for calling again: `for_ever` where a call always gives the same,
     `in_order` where that depends on the calls before, so that it stands for nothing but a replay."""
-    lacking: str = ""
-    """What keeps the environment from being made on this machine, and what to do about it: the case is skipped."""
+    needs: Needs | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from pytest_fcall.conversation.environments.ground import EnvironmentGround
@@ -15,7 +17,7 @@ from pytest_fcall.conversation.environments.offered import Offered, source_name
 from pytest_fcall.conversation.environments.retold import Retold
 from pytest_fcall.conversation.execution.limits import Behind, Limits
 from pytest_fcall.conversation.execution.worker import Worker, WorldFailed, WorldLacking
-from pytest_fcall.core import Environment, Tool, World, digest
+from pytest_fcall.core import Environment, Needs, Tool, World, digest
 
 _NOT_SET_UP: Final = ("python", "mcp")
 
@@ -42,7 +44,9 @@ async def open_environment(world: World, tools: Sequence[Tool], ground: Environm
         case environment:
             names = {tool.name: source_name(tool) for tool in called}
             behind = Behind(ground.root, environment, world.setup)
-    return Offered(names, await _kept(world, partial(_started, world.lacking, behind, ground.limits), ground.kept))
+    return Offered(
+        names, await _kept(world, partial(_started, world.needs or Needs(), behind, ground.limits), ground.kept)
+    )
 
 
 async def _kept(world: World, start: Callable[[], Awaitable[Environment]], kept: Kept | None) -> Environment:
@@ -54,10 +58,18 @@ async def _kept(world: World, start: Callable[[], Awaitable[Environment]], kept:
     return await start()
 
 
-async def _started(lacking: str, behind: Behind, limits: Limits) -> Environment:
-    if lacking:
-        raise WorldLacking(lacking)
-    return await Worker.start(behind, limits)
+async def _started(needs: Needs, behind: Behind, limits: Limits) -> Environment:
+    if needs.lacking:
+        raise WorldLacking(needs.lacking)
+    return await Worker.start(
+        behind,
+        replace(
+            limits,
+            memory=max(limits.memory, needs.memory),
+            folders=(*limits.folders, *map(Path, needs.folders)),
+            variables={**limits.variables, **needs.variables},
+        ),
+    )
 
 
 def _function(tool: Tool) -> str:

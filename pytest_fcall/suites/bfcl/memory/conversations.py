@@ -7,12 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core.case import Case, Earlier, Turn, World
+from pytest_fcall.core.case import Case, Earlier, Needs, Turn, World
 from pytest_fcall.core.fault import Location
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.suites.bfcl.fields import text
-from pytest_fcall.suites.bfcl.memory.needs import lacking
+from pytest_fcall.suites.bfcl.memory.needs import needs_of
 from pytest_fcall.suites.bfcl.multi_turn.cases import MOST_STEPS, questions_of
 from pytest_fcall.suites.bfcl.multi_turn.documents import Document, Documents, read_rows
 from pytest_fcall.suites.bfcl.prompt import Prompt, memory_instructions, told_first
@@ -47,7 +47,7 @@ class MemoryConversations:
     def world(self, scenario: str) -> World:
         """What stands behind the tools in each conversation of a scenario."""
         setup = {"kind": self._kind, "scenario": scenario}
-        return World(_WORLD, setup, max_steps=MOST_STEPS, unreadable="answers", kept="in_order", lacking=self._lacking)
+        return World(_WORLD, setup, max_steps=MOST_STEPS, unreadable="answers", kept="in_order", needs=self._needs)
 
     def earlier(self, scenario: str) -> Earlier:
         """The conversations of a scenario. BrokenRow where there is no such scenario, or one cannot be read."""
@@ -57,8 +57,8 @@ class MemoryConversations:
         return self._known[scenario]
 
     @cached_property
-    def _lacking(self) -> str:
-        return lacking(self._kind)
+    def _needs(self) -> Needs:
+        return needs_of(self._kind)
 
     def _role(self, scenario: str) -> str:
         if scenario not in self._roles:
