@@ -19,6 +19,9 @@ from pytest_fcall.suites.operators import SUITE_OPERATORS
 from pytest_fcall.suites.table import SUITES
 from pytest_fcall.suites.writing import packed, written
 
+_FEW = 5
+"""As many cases as are named one by one, though they are left out for the same reason."""
+
 
 def import_suite(parser: ArgumentParser, options: Namespace) -> int:
     """Write the files; 1 where a case is left out."""
@@ -34,9 +37,23 @@ def import_suite(parser: ArgumentParser, options: Namespace) -> int:
     for category in dict.fromkeys(case.category for case in cases if isinstance(case, Case)):
         own = [case for case in cases if isinstance(case, Case) and case.category == category]
         left_out += _write(own, category, about, options.out)
-    for case in left_out:
-        print(safe_line(f"left out: {case.id}: {case.faults[0].message}"), file=sys.stderr)
+    for line in _told(left_out, len(cases)):
+        print(safe_line(line), file=sys.stderr)
     return 1 if left_out else 0
+
+
+def _told(left_out: Sequence[FaultyCase], asked: int) -> Iterator[str]:
+    """Why cases are left out: a line each, or one for many that have it in common; and how many they are."""
+    by_reason: dict[str, list[str]] = {}
+    for case in left_out:
+        by_reason.setdefault(case.faults[0].message, []).append(case.id)
+    for reason, ids in by_reason.items():
+        if len(ids) > _FEW:
+            yield f"left out: {ids[0]} and {count(len(ids) - 1, 'other')}: {reason}"
+        else:
+            yield from (f"left out: {id_}: {reason}" for id_ in ids)
+    if left_out:
+        yield f"{len(left_out):,} of {count(asked, 'case')} left out"
 
 
 def _taken(suite: Suite, parts: Sequence[str], options: Namespace) -> list[Case | FaultyCase]:

@@ -13,6 +13,7 @@ from pytest_fcall.core.case import Case
 from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.model import Model
 from pytest_fcall.core.pattern import Pattern
+from pytest_fcall.core.rules import Profile
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
 
@@ -66,8 +67,8 @@ class Decoder(Protocol):
 class Suite(Protocol):
     """A public benchmark in its native format.
 
-    A suite may have more methods, which are looked for by name: `about`, `figures`, `scores`, `averages` and
-    `figure_names`, below.
+    A suite may have more methods, which are looked for by name: `about`, `figures`, `scores`, `averages`,
+    `figure_names` and `profile`, below.
     """
 
     def cases(self, part: str, path: Path | None) -> Iterable[Case | FaultyCase]:
@@ -143,6 +144,12 @@ def about_of(name: str, suite: Suite, path: Path | None) -> About:
     """What a suite says of itself, if it has a method `about(path)` to say so."""
     about: Callable[[Path | None], About] | None = getattr(suite, "about", None)
     return about(path) if about else About(name)
+
+
+def profile_of(suite: Suite) -> Profile:
+    """The profile by which its cases are judged unless a run asks for another, if it has a method `profile()`."""
+    profile: Callable[[], Profile] | None = getattr(suite, "profile", None)
+    return profile() if profile else "strict"
 
 
 def figures_of(suite: Suite, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:

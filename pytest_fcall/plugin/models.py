@@ -100,7 +100,23 @@ def header(config: pytest.Config) -> list[str]:
         [_shown(each.model, config.rootpath) for each in named],
         origin=named[0].origin,
         live=any(each.live for each in named),
+        profile=_profile(config),
     )
+
+
+def _profile(config: pytest.Config) -> str:
+    """The rules that judge: those of the suites of the command line, or ours, of which files may say otherwise."""
+    if not config.getoption("fc_suite"):
+        return "strict by default"
+    if asked := config.getoption("fc_suite_profile"):
+        return str(asked)
+    from pytest_fcall.cases.suite import suite_and_parts
+    from pytest_fcall.core.extension import profile_of
+    from pytest_fcall.plugin.extensions import known_suites
+
+    known = known_suites(config)
+    names = [suite_and_parts(spec)[0] for spec in config.getoption("fc_suite")]
+    return ", ".join(dict.fromkeys(profile_of(known[name]) for name in names if name in known)) or "strict"
 
 
 def _shown(model: Model, root: Path) -> str:

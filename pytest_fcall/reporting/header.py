@@ -9,11 +9,12 @@ from pytest_fcall.reporting.safe import safe_line
 
 
 def header_lines(
-    models: Sequence[str], *, origin: str, live: bool, profile: str = "strict", width: int = 100
+    models: Sequence[str], *, origin: str, live: bool, profile: str = "strict by default", width: int = 100
 ) -> list[str]:
     """Say which models sit the exam, where they were named, by which rules they are judged, and what answers.
 
-    `origin` is the place in words (`command line`, `configuration`, `conftest.py`). Without `live`, nothing but
+    `origin` is the place in words (`command line`, `configuration`, `conftest.py`), `profile` says what holds where no
+    case says otherwise. Without `live`, nothing but
     recordings answers.
     """
     if not models:

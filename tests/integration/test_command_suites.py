@@ -61,10 +61,20 @@ def test_a_case_that_no_file_can_say_is_told(folder: Path) -> None:
     rows = [question("multiple_0", "Sail.", SAIL), question("multiple_1", "Sail.", SAIL)]
     truths = [truth("multiple_0", {"sail": {"mast": [1]}}), truth("multiple_1", {"sail": {"port": ["Oslo"]}})]
     write_category(folder / "data", "multiple", rows, truths)
-    done = fcall(folder, "import", "bfcl:multiple", "--path", "data", "--out", "cases")
+    talks = [f"multi_turn_base_{number}" for number in range(7)]
+    write_category(
+        folder / "data", "multi_turn_base", [question(id_, "Sail.") for id_ in talks], [truth(id_) for id_ in talks]
+    )
+    done = fcall(folder, "import", "bfcl:multiple,multi_turn_base", "--path", "data", "--out", "cases")
     assert done.returncode == 1
     assert done.stdout == "cases/multiple.fc.yaml: 1 case\n"
-    assert done.stderr.startswith("left out: multiple_0: ")
+    single, talks_told, total = done.stderr.splitlines()
+    assert talks_told == (
+        "left out: multi_turn_base_0 and 6 others: its conversations are judged by a rule of their own, which no case "
+        "file says"
+    )
+    assert single.startswith("left out: multiple_0: ")
+    assert total == "8 of 9 cases left out"
 
 
 def test_no_file_is_overwritten(folder: Path) -> None:

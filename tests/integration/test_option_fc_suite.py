@@ -50,7 +50,8 @@ def suite(*parts: str) -> list[str]:
 def test_a_suite_runs_without_a_case_file(sea: Shop) -> None:
     result = sail(sea, *suite("simple_python", "irrelevance"), "-v")
     result.assert_outcomes(passed=5)
-    result.stdout.fnmatch_lines(["bfcl.fc.yaml::simple_python_0 PASSED*", "bfcl.fc.yaml::irrelevance_0 PASSED*"])
+    header = "fcall: python:sailor:native (command line), profile bfcl, live"
+    result.stdout.fnmatch_lines([header, "bfcl.fc.yaml::simple_python_0 PASSED*", "bfcl.fc.yaml::irrelevance_0 PASSED*"])
 
 
 def test_files_are_left_alone_unless_they_are_named_too(sea: Shop) -> None:
@@ -75,6 +76,7 @@ def test_pick_takes_some_of_the_cases(sea: Shop) -> None:
 
 def test_the_profile_can_be_ours(sea: Shop) -> None:
     result = sail(sea, *suite("simple_python"), "--fc-suite-profile=strict", app="landlubber")
+    result.stdout.fnmatch_lines(["fcall: * (command line), profile strict, live"])
     result.stdout.fnmatch_lines(["wrong_value: *"])
     result.stdout.no_fnmatch_line("*(bfcl: *")
 

@@ -11,21 +11,24 @@ from pytest_fcall.suites.bfcl.cases import case_of
 from pytest_fcall.suites.bfcl.categories import Category
 from pytest_fcall.suites.bfcl.data import Row
 from pytest_fcall.suites.bfcl.executable.judging import is_executable
-from pytest_fcall.suites.json_lines import BrokenRow
+
+
+class Unsayable(ValueError):
+    """A case cannot be said in a case file. The text says why."""
 
 
 def plain_case(category: Category, row: Row) -> Case:
-    """Read a row. Raises BrokenRow where no case of ours can say it."""
+    """Read a row. Raises Unsayable where no case of ours can say it, and BrokenRow where it is broken."""
     if category.truth == "answer" or category.name == "chatable":
-        raise BrokenRow("nothing says which calls are right")
+        raise Unsayable("nothing says which calls are right")
     if category.truth in ("turns", "mention"):
-        raise BrokenRow("its conversations are judged by a rule of their own, which no case file says")
+        raise Unsayable("its conversations are judged by a rule of their own, which no case file says")
     if is_executable(row.data):
-        raise BrokenRow("it is judged by what its calls give, whatever they are, which no case file says")
+        raise Unsayable("it is judged by what its calls give, whatever they are, which no case file says")
     found = case_of(row.data, row.place)
     told = exam_of(found.expect, found.case.tools, found.exam.language)
     if found.expect.kind == "calls" and _omittable_last(told.truth) != _omittable_last(found.exam.truth):
-        raise BrokenRow("its ground truth has a value where a list of alternatives is wanted")
+        raise Unsayable("its ground truth has a value where a list of alternatives is wanted")
     return replace(found.case, rules=replace(found.case.rules, profile="bfcl"))
 
 

@@ -10,6 +10,7 @@ from pytest_fcall.core.case import Case
 from pytest_fcall.core.extension import About, Figure, Part
 from pytest_fcall.core.fault import Fault, FaultyCase
 from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.rules import Profile
 from pytest_fcall.core.transcript import Transcript
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
@@ -21,7 +22,7 @@ from pytest_fcall.suites.bfcl.files import files_of, row_of, table_of
 from pytest_fcall.suites.bfcl.format_cases import FormatReader
 from pytest_fcall.suites.bfcl.multi_turn.cases import MultiTurnReader
 from pytest_fcall.suites.bfcl.multi_turn.files import row_of_conversation
-from pytest_fcall.suites.bfcl.plain import plain_case
+from pytest_fcall.suites.bfcl.plain import Unsayable, plain_case
 from pytest_fcall.suites.bfcl.prompt import Prompt
 from pytest_fcall.suites.bfcl.rows import count_of, rows_in
 from pytest_fcall.suites.bfcl.single_turn import SingleTurnReader
@@ -42,6 +43,10 @@ class BfclSuite:
             parts=tuple(_part(category, folder) for category in CATEGORIES.values()),
             groups=GROUPS,
         )
+
+    def profile(self) -> Profile:
+        """Its own rules."""
+        return "bfcl"
 
     def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
         """Read the cases of a category or a group, judged by the profile `bfcl`."""
@@ -127,6 +132,8 @@ def _read_case(row: Row, reader: _CaseReader) -> Case | FaultyCase:
 def _plain(category: Category, row: Row) -> Case | FaultyCase:
     try:
         return _faulty(row, row.fault) if row.fault else plain_case(category, row)
+    except Unsayable as error:
+        return FaultyCase(row.id, row.place, (Fault("unsayable", row.place, str(error)),))
     except BrokenRow as error:
         return _faulty(row, str(error))
 

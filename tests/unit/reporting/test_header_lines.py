@@ -6,17 +6,17 @@ from pytest_fcall.reporting.header import judge_line
 
 def test_the_header_names_models_and_where_they_come_from() -> None:
     assert header_lines(["openai:gpt-5.2", "local:smollm2"], origin="command line", live=True) == [
-        "fcall: openai:gpt-5.2, local:smollm2 (command line), profile strict, live"
+        "fcall: openai:gpt-5.2, local:smollm2 (command line), profile strict by default, live"
     ]
     assert header_lines(["local:smollm2"], origin="configuration", live=False) == [
-        "fcall: local:smollm2 (configuration), profile strict, from recordings only"
+        "fcall: local:smollm2 (configuration), profile strict by default, from recordings only"
     ]
 
 
 def test_a_long_header_takes_two_lines_of_the_width() -> None:
     lines = header_lines([f"openai:model-{n}" for n in range(9)], origin="command line", live=True, width=80)
     assert [len(line) <= 80 for line in lines] == [True, True]
-    assert lines[1] == "       profile strict, live"
+    assert lines[1] == "       profile strict by default, live"
 
 
 def test_without_a_model_the_header_says_how_to_name_one() -> None:
