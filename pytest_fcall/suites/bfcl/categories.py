@@ -15,6 +15,19 @@ answered, what a message must mention, that of a case in another category, or no
 
 _RETIRED = "unused_datasets"
 _CALLS_ONLY = "calls are carried out where that takes no network; all others are compared"
+_FIRST_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "simple_python": "simple",
+        "simple_java": "java",
+        "simple_javascript": "javascript",
+        **{name: f"{name}_function" for name in ("multiple", "parallel", "parallel_multiple")},
+        "irrelevance": "relevance",
+        "exec_simple": "executable_simple",
+        **{f"exec_{name}": f"executable_{name}_function" for name in ("multiple", "parallel", "parallel_multiple")},
+        **{name: name for name in ("rest", "sql", "chatable")},
+    }
+)
+"""What the first version called its categories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +56,12 @@ class Category:
         if self.truth in ("elsewhere", "none"):
             return None
         return f"{_RETIRED}/possible_answer/{self._file}" if self.retired else f"possible_answer/{self._file}"
+
+    @property
+    def first_version(self) -> str | None:
+        """The file of questions in the leaderboard's first version; None where that did not ask them."""
+        name = _FIRST_NAMES.get(self.name)
+        return f"gorilla_openfunctions_v1_test_{name}.json" if name else None
 
     @property
     def _file(self) -> str:

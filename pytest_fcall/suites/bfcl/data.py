@@ -41,7 +41,8 @@ def folder_of(path: Path | None) -> Path | None:
 
 
 def _has_files(folder: Path) -> bool:
-    return any((folder / category.questions).is_file() for category in CATEGORIES.values())
+    names = (name for each in CATEGORIES.values() for name in (each.questions, each.first_version) if name)
+    return any((folder / name).is_file() for name in names)
 
 
 def existing_folder(path: Path | None) -> Path:

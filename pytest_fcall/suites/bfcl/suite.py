@@ -24,7 +24,7 @@ from pytest_fcall.suites.bfcl.multi_turn.cases import MultiTurnReader
 from pytest_fcall.suites.bfcl.multi_turn.files import row_of_conversation
 from pytest_fcall.suites.bfcl.plain import Unsayable, plain_case
 from pytest_fcall.suites.bfcl.prompt import Prompt
-from pytest_fcall.suites.bfcl.rows import count_of, rows_in
+from pytest_fcall.suites.bfcl.rows import count_of, places_of, rows_in
 from pytest_fcall.suites.bfcl.single_turn import SingleTurnReader
 from pytest_fcall.suites.json_lines import BrokenRow
 
@@ -144,8 +144,8 @@ def _faulty(row: Row, why: str) -> FaultyCase:
 
 
 def _part(category: Category, folder: Path | None) -> Part:
-    names = [name for name in (category.questions, category.answers) if name]
-    there = [folder / name for name in names if (folder / name).is_file()] if folder else []
+    files = places_of(category, folder) if folder else ()
+    there = [file for file in files if file and file.is_file()]
     try:
         count = count_of(category, folder) if folder else None
     except (OSError, ValueError):
