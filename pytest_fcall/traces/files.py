@@ -11,18 +11,14 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.cases import UnreadableFile, fields
-from pytest_fcall.cases.faults import Faults, Source
-from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import Json
 from pytest_fcall.traces.formats import inspect, recordings
 from pytest_fcall.traces.record import NotSaid, Record, Unread, Unreadable
 from pytest_fcall.traces.table import LOOKED_FOR, format_of
 from pytest_fcall.traces.values import mapping, read_json
+from pytest_fcall.traces.whole import LARGEST, whole_value
 
 _LONGEST_LINE: Final = 32 * 2**20
-_LARGEST: Final = 64 * 2**20
-"""Of a file that has to be read as a whole."""
 _SQLITE, _ZIP, _GZIP = b"SQLite format 3\0", b"PK\x03\x04", b"\x1f\x8b"
 _WRAPPERS: Final = ("data", "runs", "observations", "traces", "items", "records", "logs", "spans")
 
@@ -65,10 +61,10 @@ def _of_text(path: Path, file: BufferedReader) -> Iterator[Record | Unread]:
     if isinstance(told[0], Mapping) and told[0].get("fcall") == "replies":
         yield from recordings.of_file(path)
     elif any(isinstance(each, Mapping) for each in told):
-        yield from _known(_values(path.name, chain(ahead, lines)))
+        yield from _known(_values(path.name, chain(ahead, lines)), path.parent)
     else:
-        whole = b"".join((*(line for _, line in ahead), file.read(_LARGEST)))
-        yield from _known(iter([(path.name, _whole(whole, path.name))]))
+        whole = b"".join((*(line for _, line in ahead), file.read(LARGEST)))
+        yield from _known(iter([(path.name, _whole(whole, path.name))]), path.parent)
 
 
 def _lines(file: BufferedReader) -> Iterator[tuple[int, bytes]]:
@@ -101,35 +97,14 @@ def _values(name: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[str
 
 
 def _whole(content: bytes, name: str) -> Json:
-    """A file that is one value, in JSON or YAML."""
-    if len(content) > _LARGEST:
-        raise Unreadable(f"it is larger than {_LARGEST // 2**20} MiB and no JSON lines: export it as one record a line")
     try:
-        written = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise Unreadable(f"it is no text in UTF-8; looked for: {LOOKED_FOR}") from None
-    if written.lstrip().startswith(("{", "[")):
-        try:
-            return read_json(written)
-        except ValueError as error:
-            raise Unreadable(str(error)) from None
-    return _yaml(written, name)
+        return whole_value(content, name)
+    except Unreadable as why:
+        raise Unreadable(f"{why}; looked for: {LOOKED_FOR}") from None
 
 
-def _yaml(written: str, name: str) -> Json:
-    faults = Faults(Source(name, written))
-    try:
-        root = read_yaml(faults.source)
-        value = None if root is None else fields.value(root, faults)
-    except UnreadableFile as error:
-        raise Unreadable(f"{error.fault.message}; looked for: {LOOKED_FOR}") from None
-    if faults.found:
-        raise Unreadable(faults.found[0].message)
-    return value
-
-
-def _known(values: Iterator[tuple[str, Json | Unread]]) -> Iterator[Record | Unread]:
-    """The records of values of known formats. Unreadable, at the end, where none was."""
+def _known(values: Iterator[tuple[str, Json | Unread]], folder: Path) -> Iterator[Record | Unread]:
+    """The records of values of known formats, which were in `folder`. Unreadable, at the end, where none was."""
     known = False
     for place, value in values:
         if isinstance(value, Unread):
@@ -141,7 +116,7 @@ def _known(values: Iterator[tuple[str, Json | Unread]]) -> Iterator[Record | Unr
                 continue
             known = True
             try:
-                yield from found.read(told, where)
+                yield from found.read(told if found.gather is None else found.gather(told, folder), where)
             except NotSaid as why:
                 yield Unread(where, str(why))
     if not known:

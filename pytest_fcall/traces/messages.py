@@ -23,8 +23,9 @@ _ROLES: Final = MappingProxyType(
     }
 )
 _TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
-_CALLS = frozenset({"tool_use", "tool_call", "function_call", "functionCall"})
-_RESULTS = frozenset({"tool_result", "tool_call_response", "function_call_output", "functionResponse"})
+_CALLS = frozenset({"tool_use", "tool_call", "tool-call", "function_call", "functionCall"})
+_RESULTS = frozenset({"tool_result", "tool-result", "tool_call_response", "function_call_output", "functionResponse"})
+_RESULT_OF = ("tool_call_id", "tool_use_id", "call_id", "toolCallId", "id", "name")
 _SILENT = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content", "item_reference"})
 
 
@@ -143,9 +144,9 @@ def _call(part: Mapping[str, Json]) -> Json:
     given = (inner[key] for key in ("arguments", "args", "input", "parameters") if inner.get(key) is not None)
     arguments = next(given, {})
     written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    name = text(inner.get("name")) or text(part.get("function")) or ""
+    name = text(first(inner, "name", "toolName")) or text(part.get("function")) or ""
     return {
-        "id": text(first(part, "call_id", "id", "tool_call_id")) or "",
+        "id": text(first(part, "call_id", "id", "tool_call_id", "toolCallId")) or "",
         "type": "function",
         "function": {"name": name, "arguments": written},
     }
@@ -155,7 +156,7 @@ def _result(part: Mapping[str, Json]) -> Message:
     given = next((part[key] for key in ("content", "output", "response", "result") if part.get(key) is not None), "")
     return {
         "role": "tool",
-        "tool_call_id": text(first(part, "tool_call_id", "tool_use_id", "call_id", "id", "name")) or "",
+        "tool_call_id": text(first(part, *_RESULT_OF)) or "",
         "content": _given(given),
     }
 
@@ -164,6 +165,8 @@ def _given(given: Json) -> str:
     """A result as the model was told it. Parts of text are one text; any other value is its JSON."""
     if isinstance(given, str):
         return given
+    if isinstance(given, Mapping) and given.keys() == {"type", "value"}:  # Vercel's AI SDK
+        return _given(given["value"])
     parts = [mapping(part) for part in given] if isinstance(given, list) else []
     if parts and all(text(part.get("type")) in _TEXTS and isinstance(part.get("text"), str) for part in parts):
         return "".join(str(part["text"]) for part in parts)

@@ -97,7 +97,7 @@ def _one_answer(record: Record, before: Sequence[Message], last: Message | None)
     made = tuple(Made(call) for call in calls_of(last)) if last else ()
     steps = (made,) if made else ()
     answer = _text(last) if last else ""
-    system, rest = _system(before)
+    system, rest = _system(before, "system")
     if len(rest) == 1 and rest[0]["role"] == "user":
         return Question(record, (Turn(rest[0]["content"], steps),), system, answer=answer)
     return Question(record, (Turn(None, steps),), before=tuple(before), answer=answer)
@@ -105,7 +105,7 @@ def _one_answer(record: Record, before: Sequence[Message], last: Message | None)
 
 def _conversation(record: Record) -> Question | None:
     """A case about all that was said; None where it does not come to an end, or is no plain to and fro."""
-    system, said = _system(record.trail)
+    system, said = _system(record.trail, "system", "developer")
     turns: list[Turn] = []
     rest = list(said)
     while rest:
@@ -146,9 +146,9 @@ def _given(calls: Sequence[Call], results: Sequence[Message]) -> list[str] | Non
     return [str(result["content"]) for result in found]
 
 
-def _system(trail: Sequence[Message]) -> tuple[str, Sequence[Message]]:
+def _system(trail: Sequence[Message], *roles: str) -> tuple[str, Sequence[Message]]:
     """The one system message that a case can say apart from the rest, and the rest."""
-    if trail and trail[0]["role"] == "system" and isinstance(trail[0]["content"], str) and trail[0]["content"].strip():
+    if trail and trail[0]["role"] in roles and isinstance(trail[0]["content"], str) and trail[0]["content"].strip():
         return trail[0]["content"], trail[1:]
     return "", trail
 

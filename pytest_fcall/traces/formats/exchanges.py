@@ -31,13 +31,14 @@ def recognises(told: Mapping[str, Json]) -> bool:
 def read(told: Mapping[str, Json], place: str) -> Iterator[Record]:
     """The record of one request and its answer."""
     request, answer = _request(told), _answer(told)
+    beside = mapping(request.get("model_parameters"))  # where LiteLLM logs them
     yield Record(
         trail=(*asked(request), *_answered(answer)),
         place=place,
-        tools=tools_of(first(request, "tools", "functions")),
+        tools=tools_of(first(request, "tools", "functions") or first(beside, "tools", "functions")),
         model=text(answer.get("model")) or text(request.get("model")) or text(told.get("model")) or "",
         moment=_moment(told, answer),
-        settings=settings_of(request),
+        settings=settings_of({**beside, **request}),
         id=(text(answer.get("id")) or "") if "output" in answer else "",
         after=text(request.get("previous_response_id")) or "",
     )

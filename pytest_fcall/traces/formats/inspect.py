@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -12,6 +12,8 @@ from pytest_fcall.traces.record import NotSaid, Record, Unread, Unreadable
 from pytest_fcall.traces.settings import settings_of
 from pytest_fcall.traces.tools import tools_of
 from pytest_fcall.traces.values import items, mapping, text
+
+_ATTACHED = "attachment://"
 
 
 def recognises(told: Mapping[str, Json]) -> bool:
@@ -43,7 +45,9 @@ def of_file(path: Path) -> Iterator[Record | Unread]:
 
 def _sample(sample: Mapping[str, Json], place: str, model: str) -> Iterator[Record | Unread]:
     where = f"{place}: {sample.get('id')}"
-    events = [mapping(event) for event in items(sample.get("events"))]
+    attached = mapping(sample.get("attachments"))
+    pool = items(mapping(sample.get("events_data")).get("messages"))
+    events = [_unpacked(mapping(event), pool, attached) for event in items(sample.get("events"))]
     asked = [event for event in events if event.get("event") == "model" and not event.get("error")]
     try:
         if not asked and sample.get("messages"):
@@ -52,6 +56,32 @@ def _sample(sample: Mapping[str, Json], place: str, model: str) -> Iterator[Reco
             yield _record(event, where)
     except NotSaid as why:
         yield Unread(where, str(why))
+
+
+def _unpacked(event: Mapping[str, Json], pool: Sequence[Json], attached: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The event of a model with its input, which may stand in a pool of messages, and long texts apart from both."""
+    if event.get("event") != "model":
+        return event
+    given = list(items(event.get("input"))) or [
+        message for ref in items(event.get("input_refs")) for message in _of(pool, ref)
+    ]
+    return {**event, "input": _with(given, attached), "output": _with(event.get("output"), attached)}
+
+
+def _of(pool: Sequence[Json], ref: Json) -> Sequence[Json]:
+    """The messages from one place in the pool to another."""
+    match ref:
+        case [int(start), int(end)]:
+            return pool[start:end]
+    return ()
+
+
+def _with(value: Json, attached: Mapping[str, Json]) -> Json:
+    if isinstance(value, str):
+        return attached.get(value.removeprefix(_ATTACHED), value) if value.startswith(_ATTACHED) else value
+    if isinstance(value, Mapping):
+        return {key: _with(inner, attached) for key, inner in value.items()}
+    return [_with(each, attached) for each in value] if isinstance(value, list) else value
 
 
 def _record(event: Mapping[str, Json], place: str) -> Record:

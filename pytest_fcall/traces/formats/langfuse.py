@@ -38,9 +38,10 @@ def _record(told: Mapping[str, Json], place: str) -> Record:
     given, parameters = parsed(told.get("input")), mapping(parsed(first(told, "modelParameters", "model_parameters")))
     request = mapping(given)
     return Record(
-        trail=(*_asked(given), *_answered(parsed(told.get("output")))),
+        trail=(*_asked(given), *_answered(parsed(told.get("output")), _calls_beside(told))),
         place=place,
-        tools=tools_of(first(request, "tools", "functions") or first(parameters, "tools", "functions")),
+        tools=tools_of(first(request, "tools", "functions") or first(parameters, "tools", "functions"))
+        or tools_of(_definitions(told)),
         model=text(first(told, "model", "provided_model_name", "providedModelName")) or "",
         moment=text(first(told, "startTime", "start_time")) or "",
         settings=settings_of(parameters),
@@ -53,14 +54,27 @@ def _asked(given: Json) -> tuple[Message, ...]:
     return messages_of(given)
 
 
-def _answered(given: Json) -> tuple[Message, ...]:
+def _calls_beside(told: Mapping[str, Json]) -> list[Json]:
+    """The calls that an observation has in a column of their own."""
+    return [parsed(each) for each in items(parsed(first(told, "tool_calls", "toolCalls")))]
+
+
+def _definitions(told: Mapping[str, Json]) -> list[Json]:
+    """The tools that it has in another one, by their names."""
+    found = mapping(parsed(first(told, "tool_definitions", "toolDefinitions")))
+    return [{"name": name, **mapping(parsed(each))} for name, each in found.items()]
+
+
+def _answered(given: Json, calls: list[Json]) -> tuple[Message, ...]:
     """The answer, which libraries write as a message, a list of one, a text, or the provider's body."""
-    if given is None or given == "":
+    if given in (None, "") and not calls:
         raise NotSaid("it has no answer")
-    if isinstance(given, str):
-        return ({"role": "assistant", "content": given},)
+    if given is None or isinstance(given, str):
+        return messages_of({"role": "assistant", "content": given, "tool_calls": calls})
     choice = mapping(next(iter(items(mapping(given).get("choices"))), None))
     if choice:
         given = choice.get("message")
-    each = [{"role": "assistant", **mapping(item)} for item in items(given)]
-    return messages_of(each)
+    *before, last = messages_of([{"role": "assistant", **mapping(item)} for item in items(given)]) or ({},)
+    if calls and not last.get("tool_calls"):
+        last = messages_of({"role": "assistant", "content": last.get("content"), "tool_calls": calls})[0]
+    return (*before, last) if last else ()

@@ -29,7 +29,8 @@ def read(told: Mapping[str, Json], place: str) -> Iterator[Record]:
 
 def _record(told: Mapping[str, Json], place: str) -> Record:
     inputs, extra = mapping(parsed(told["inputs"])), mapping(parsed(told.get("extra")))
-    sent = mapping(extra.get("invocation_params"))
+    # LiteLLM puts them beside the messages.
+    sent = {**mapping(inputs.get("model_parameters")), **mapping(extra.get("invocation_params"))}
     if told.get("error"):
         raise NotSaid("the request failed")
     return Record(
@@ -46,7 +47,8 @@ def _record(told: Mapping[str, Json], place: str) -> Record:
 
 def _answered(outputs: Mapping[str, Json]) -> tuple[Message, ...]:
     """The answer: of LangChain the first generation, else the provider's own first choice, or a message."""
-    found = first(outputs, "generations", "choices", "message", "output", "messages")
+    found = first(outputs, "generations", "choices", "message", "output")
+    found = found or next(reversed(items(outputs.get("messages"))), None)
     while isinstance(found, list) and found:
         found = found[0]
     told = mapping(found)

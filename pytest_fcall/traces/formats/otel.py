@@ -14,7 +14,8 @@ from pytest_fcall.traces.tools import tools_of
 from pytest_fcall.traces.values import first, items, mapping, parsed, text
 
 _DETAILS = "gen_ai.client.inference.operation.details"
-_ROLES = ("system", "user", "assistant", "tool")
+_NO_REQUESTS = ("invoke_agent", "create_agent", "invoke_workflow", "execute_tool")
+"""Spans around requests, which tell what went in first and came out last, and nothing of the calls between."""
 
 
 def recognises(told: Mapping[str, Json]) -> bool:
@@ -33,6 +34,8 @@ def read(told: Mapping[str, Json], place: str) -> Iterator[Record]:
 
 def _record(span: Mapping[str, Json], place: str) -> Record | None:
     told = flat(span.get("attributes"))
+    if told.get("gen_ai.operation.name") in _NO_REQUESTS:
+        return None
     asked: tuple[Message, ...] = ()
     answer: tuple[Message, ...] = ()
     for name, event in events_of(span):
@@ -51,7 +54,7 @@ def _record(span: Mapping[str, Json], place: str) -> Record | None:
         trail=(*asked, *(answer or _answered(told))),
         place=place,
         tools=_tools(told),
-        model=text(first(told, "gen_ai.response.model", "gen_ai.request.model", "llm.model_name")) or "",
+        model=text(first(told, "gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.model.id")) or "",
         moment=str(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time") or ""),
         settings=settings_of(
             {name: told.get(f"gen_ai.request.{name}") for name in ("temperature", "top_p", "max_tokens", "seed")}
@@ -60,23 +63,29 @@ def _record(span: Mapping[str, Json], place: str) -> Record | None:
 
 
 def _asked(told: Mapping[str, Json]) -> tuple[Message, ...]:
-    said = first(told, "gen_ai.input.messages", "gen_ai.prompt") or nested(told, "gen_ai.prompt")
+    said = first(told, "gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages") or nested(told, "gen_ai.prompt")
     said = said or nested(told, "llm.input_messages")
     if said is None:
         return ()
-    system = parsed(told.get("gen_ai.system_instructions"))
+    system = parsed(first(told, "gen_ai.system_instructions", "gen_ai.system.instructions"))
     before = messages_of({"role": "system", "content": system}) if system else ()
     return (*before, *messages_of(said))
 
 
 def _answered(told: Mapping[str, Json]) -> tuple[Message, ...]:
     said = first(told, "gen_ai.output.messages", "gen_ai.completion") or nested(told, "gen_ai.completion")
-    said = parsed(said or nested(told, "llm.output_messages"))
+    said = parsed(said or nested(told, "llm.output_messages") or _of_vercel(told))
     if said is None:
         raise NotSaid("it has no answer")
     if isinstance(said, str):
         return ({"role": "assistant", "content": said},)
     return messages_of([{"role": "assistant", **mapping(each)} for each in items(said)][:1])
+
+
+def _of_vercel(told: Mapping[str, Json]) -> Json:
+    """The answer in the words of Vercel's AI SDK."""
+    words, calls = told.get("ai.response.text"), parsed(told.get("ai.response.toolCalls"))
+    return [{"content": words, "tool_calls": calls}] if words or calls else None
 
 
 def _choice(event: Mapping[str, Json]) -> tuple[Message, ...]:
@@ -96,7 +105,7 @@ def _unpacked(event: Mapping[str, Json]) -> dict[str, Any]:
 
 
 def _tools(told: Mapping[str, Json]) -> tuple[Any, ...]:
-    written = first(told, "gen_ai.tool.definitions", "gen_ai.request.tools")
+    written = first(told, "gen_ai.tool.definitions", "gen_ai.request.tools", "ai.prompt.tools")
     if written is None:
         functions = nested(told, "llm.request.functions")
         written = [_parsed_parts(mapping(each)) for each in items(functions)]

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from itertools import islice, product
+from typing import Final, TypeGuard
 
 from pytest_fcall.core import Json, Message, Tool
+from pytest_fcall.traces.formats.promptfoo_files import why_unread
 from pytest_fcall.traces.messages import messages_of
 from pytest_fcall.traces.record import NotSaid, Record, Unread
 from pytest_fcall.traces.tools import tools_of
 from pytest_fcall.traces.values import first, items, mapping, parsed, text
 
 _VARIABLE: Final = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
+_TEMPLATE: Final = re.compile(r"\{\{|\{%")
+_MOST: Final = 1000
+"""So many tests may the values of one make."""
 _VALID_CALLS: Final = ("is-valid-openai-tools-call", "is-valid-openai-function-call")
 
 
@@ -63,34 +69,51 @@ def _answered(output: Json) -> tuple[Message, ...]:
 
 
 def _tests(told: Mapping[str, Json]) -> Iterator[Json]:
-    """Every prompt with every test, defaults put in."""
+    """Every prompt with every test, defaults put in; a variable with several values makes several tests."""
     default = mapping(told.get("defaultTest"))
     for prompt in items(told["prompts"]):
-        raw = first(mapping(prompt), "raw", "content") if isinstance(prompt, Mapping) else prompt
+        raw = prompt if isinstance(prompt, str) or why_unread(prompt) else first(mapping(prompt), "raw", "content")
         for test in items(told["tests"]):
             given = mapping(test)
-            yield {
-                "prompt": raw,
-                "vars": {**mapping(default.get("vars")), **mapping(given.get("vars"))},
-                "assert": [*items(default.get("assert")), *items(given.get("assert"))],
-            }
+            for values in _each({**mapping(default.get("vars")), **mapping(given.get("vars"))}):
+                yield {
+                    "prompt": raw,
+                    "vars": values,
+                    "assert": [*items(default.get("assert")), *items(given.get("assert"))],
+                    "why": why_unread(prompt) or why_unread(test) or why_unread(default),
+                }
+
+
+def _each(given: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
+    several = [
+        [(name, each) for each in value] if _is_several(value) else [(name, value)] for name, value in given.items()
+    ]
+    return (dict(values) for values in islice(product(*several), _MOST))
+
+
+def _is_several(value: Json) -> TypeGuard[list[Json]]:
+    return isinstance(value, list) and bool(value)
 
 
 def _test(test: Mapping[str, Json], place: str, tools: tuple[Tool, ...]) -> Record:
     prompt, given = test["prompt"], mapping(test["vars"])
-    if not isinstance(prompt, str) or prompt.startswith("file://"):
-        raise NotSaid("its prompt stands in another file")
+    if why := test["why"]:
+        raise NotSaid(str(why))
+    if not isinstance(prompt, str):
+        raise NotSaid("its prompt is no text")
     filled = _VARIABLE.sub(lambda found: _filled(found, given), prompt)
-    return Record(trail=_asked(filled), place=place, tools=tools, checks=_checks(test["assert"]))
+    if _TEMPLATE.search(_VARIABLE.sub("", prompt)):
+        raise NotSaid("its prompt is a template that does more than to put in values")
+    return Record(trail=_asked(filled), place=place, tools=tools, checks=_checks(test["assert"], given))
 
 
 def _filled(found: re.Match[str], given: Mapping[str, Json]) -> str:
     if found[1] not in given:
         raise NotSaid(f"its prompt wants {found[1]!r}, which the test does not give")
     value = given[found[1]]
-    if isinstance(value, str) and value.startswith("file://"):
-        raise NotSaid(f"the value of {found[1]!r} stands in another file")
-    return value if isinstance(value, str) else str(value)
+    if why := why_unread(value):
+        raise NotSaid(f"the value of {found[1]!r} is not known: {why}")
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _asked(prompt: Json) -> tuple[Message, ...]:
@@ -99,11 +122,11 @@ def _asked(prompt: Json) -> tuple[Message, ...]:
     return messages_of(given if isinstance(given, list) else prompt)
 
 
-def _checks(asserts: Json) -> dict[str, Json]:
+def _checks(asserts: Json, given: Mapping[str, Json]) -> dict[str, Json]:
     """What the assertions say that a case says, too; scripts and judges are left to the person who reviews."""
     checks: dict[str, Json] = {}
     for each in map(mapping, items(asserts)):
-        kind, value = text(each.get("type")) or "", each.get("value")
+        kind, value = text(each.get("type")) or "", _with(each.get("value"), given)
         if kind in _VALID_CALLS:
             checks.setdefault("expect", "any_call")
         elif kind == "tool-call-f1":
@@ -112,6 +135,17 @@ def _checks(asserts: Json) -> dict[str, Json]:
         elif kind in ("contains", "icontains", "equals") and isinstance(value, str) and value:
             checks["answer"] = value if kind == "equals" else {"$contains": value}
     return checks
+
+
+def _with(value: Json, given: Mapping[str, Json]) -> Json:
+    """The value of an assertion with the variables of its test; None where it says more than that."""
+    if not isinstance(value, str):
+        return value
+    try:
+        filled = _VARIABLE.sub(lambda found: _filled(found, given), value)
+    except NotSaid:
+        return None
+    return None if _TEMPLATE.search(_VARIABLE.sub("", value)) else filled
 
 
 def _tools(told: Mapping[str, Json]) -> tuple[Tool, ...]:

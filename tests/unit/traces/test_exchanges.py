@@ -188,3 +188,14 @@ def test_only_answers_that_a_provider_keeps_have_a_name_to_go_on_from(tmp_path: 
     records, _ = read_all(write_lines(tmp_path / "log.jsonl", kept, {"request": more, "response": {"output": output}}))
     assert [(record.id, record.after) for record in records] == [("r1", ""), ("", "r1")]
     assert read_one(tmp_path, chat_log([user("Oslo?")], calling())).id == ""
+
+
+def test_tools_and_settings_that_litellm_logs_beside_the_messages_are_read(tmp_path: Path) -> None:
+    row: Json = {
+        "model": "gpt-5.2",
+        "messages": [user("Oslo?")],
+        "model_parameters": {"tools": [CHAT_TOOL], "temperature": 0},
+        "response": {"choices": [{"message": calling(), "finish_reason": "tool_calls"}]},
+    }
+    record = read_one(tmp_path, row)
+    assert ([tool.name for tool in record.tools], record.settings) == (["get_weather"], {"temperature": 0})

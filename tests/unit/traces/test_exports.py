@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,39 @@ def test_runs_of_wrapped_clients_in_langsmith_are_read(tmp_path: Path) -> None:
     assert calls_in(read_one(tmp_path, row)) == [("get_weather", {"city": "Oslo"})]
 
 
+@pytest.mark.parametrize("output", [None, "", "Let me see.", {"content": "Let me see."}])
+def test_calls_and_tools_in_columns_of_their_own_are_read(tmp_path: Path, output: Json) -> None:
+    row: Json = {
+        "id": "o1",
+        "trace_id": "t1",
+        "type": "GENERATION",
+        "input": json.dumps([user("Oslo?")]),
+        "output": output if output is None else json.dumps(output),
+        "tool_definitions": {"get_weather": json.dumps({"description": "Tell.", "parameters": PARAMETERS})},
+        "tool_calls": [json.dumps({"id": "c1", "name": "get_weather", "arguments": '{"city": "Oslo"}'})],
+    }
+    record = read_one(tmp_path, row)
+    assert calls_in(record) == [("get_weather", {"city": "Oslo"})]
+    assert record.tools[0].parameters["required"] == ["city"]
+
+
+def test_runs_that_litellm_has_logged_tell_their_tools_and_settings(tmp_path: Path) -> None:
+    told: Json = {"messages": [user("Oslo?")], "model_parameters": {"tools": [CHAT_TOOL], "temperature": 0}}
+    row: Json = {"run_type": "llm", "inputs": told, "outputs": {"choices": [{"message": calling()}]}}
+    record = read_one(tmp_path, row)
+    assert [tool.name for tool in record.tools] == ["get_weather"]
+    assert record.settings == {"temperature": 0}
+
+
+def test_of_all_messages_that_a_run_gives_back_the_last_is_the_answer(tmp_path: Path) -> None:
+    row: Json = {
+        "run_type": "llm",
+        "inputs": {"messages": [user("Oslo?")]},
+        "outputs": {"messages": [user("Oslo?"), calling()]},
+    }
+    assert calls_in(read_one(tmp_path, row)) == [("get_weather", {"city": "Oslo"})]
+
+
 @pytest.mark.parametrize("row", [{"error": "timeout", "outputs": None}, {"outputs": {}}, {"outputs": None}])
 def test_runs_without_an_answer_are_told(tmp_path: Path, row: dict[str, Json]) -> None:
     whole: Json = {"run_type": "llm", "inputs": {"messages": [user("Oslo?")]}, **row}
@@ -177,8 +211,69 @@ def test_tests_of_promptfoo_are_read(tmp_path: Path) -> None:
     assert [tool.name for tool in records[0].tools] == ["get_weather"]
     assert [each.why for each in unread] == [
         "its prompt wants 'city', which the test does not give",
-        *["its prompt stands in another file"] * 3,
+        *["other.txt: there is no such file"] * 3,
     ]
+
+
+FILES = {
+    "prompts/plain.txt": "Weather in {{city}}?\n---\nIs it cold in {{ city }}?",
+    "prompts/chat.json": '[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "{{city}}?"}]',
+    "prompts/made.py": "raise SystemExit",
+    "tests.csv": "city,__expected,__description\nOslo,contains: {{city}},a\nRome,Warm,b\n",
+    "tests/more.yaml": "- vars: {city: [Bonn, Kiel]}\n- vars: file://vars.yaml\n- vars: {city: file://bern.txt}\n",
+    "tests/rows.jsonl": '{"vars": {"city": "Bari"}}\n',
+    "vars.yaml": "city: Nice\n",
+    "bern.txt": "Bern",
+}
+
+
+def promptfoo(folder: Path, config: str) -> tuple[list[str], list[str]]:
+    """What users say in the records of a configuration, and why others are none."""
+    for name, written in {**FILES, "promptfooconfig.yaml": config}.items():
+        path = folder / "project" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(written, encoding="utf-8")
+    records, unread = read_all(folder / "project" / "promptfooconfig.yaml")
+    return [str(record.trail[-1]["content"]) for record in records], [each.why for each in unread]
+
+
+def test_prompts_and_tests_of_promptfoo_in_other_files_are_read(tmp_path: Path) -> None:
+    said, unread = promptfoo(tmp_path, "prompts: file://./prompts/plain.txt\ntests: file://tests.csv\n")
+    assert said == ["Weather in Oslo?", "Weather in Rome?", "Is it cold in Oslo?", "Is it cold in Rome?"]
+    assert unread == []
+    config = "prompts: [{id: 'file://prompts/chat.json', label: chat}]\ntests: ['file://tests/*']\n"
+    said, unread = promptfoo(tmp_path, config)
+    assert said == ["Bonn?", "Kiel?", "Nice?", "Bern?", "Bari?"]
+
+
+def test_what_tables_of_promptfoo_expect_is_read_with_its_values(tmp_path: Path) -> None:
+    promptfoo(tmp_path, "prompts: ['{{city}}?']\ntests: file://tests.csv\n")
+    records, _ = read_all(tmp_path / "project" / "promptfooconfig.yaml")
+    assert [record.checks for record in records] == [{"answer": {"$contains": "Oslo"}}, {"answer": "Warm"}]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "tests", "why"),
+    [
+        ("file://prompts/made.py", "[{}]", "made.py: only text, YAML, JSON and CSV are read: programs are never run"),
+        ("file://../secret.txt", "[{}]", "secret.txt: it lies outside of the folder of the configuration"),
+        ("file:///etc/hostname.txt", "[{}]", "hostname.txt: it lies outside of the folder of the configuration"),
+        ("file://prompts", "[{}]", "prompts: only text, YAML, JSON and CSV are read: programs are never run"),
+        ("file://none*.txt", "[{}]", "there is no file none*.txt"),
+        ("'{{city}}?'", "file://tests.py:make", "tests.py:make: only text, YAML, JSON and CSV are read: *"),
+        ("'{{city}}?'", "[{vars: file://none.yaml}]", "none.yaml: there is no such file"),
+        ("'{{city}}?'", "[{vars: {city: file://none.txt}}]", "the value of 'city' is not known: none.txt: there is *"),
+        ("'{{city | upper}}?'", "[{vars: {city: Oslo}}]", "its prompt is a template that does more than to put in *"),
+        ("'{% if a %}b{% endif %}'", "[{}]", "its prompt is a template that does more than to put in values"),
+    ],
+)
+def test_of_what_promptfoo_has_elsewhere_and_is_not_read_it_is_said_why(
+    tmp_path: Path, prompt: str, tests: str, why: str
+) -> None:
+    (tmp_path / "secret.txt").write_text("do not tell", encoding="utf-8")
+    said, unread = promptfoo(tmp_path, f"prompts: [{prompt}]\ntests: {tests}\n")
+    assert said == []
+    assert [fnmatch(each, why) for each in unread] == [True], unread
 
 
 def test_results_of_promptfoo_are_read(tmp_path: Path) -> None:
@@ -197,6 +292,27 @@ def test_results_of_promptfoo_are_read(tmp_path: Path) -> None:
     assert records[0].model == "openai:gpt-5.2"
     assert records[1].trail[-1]["content"] == "Hello!"
     assert [each.why for each in unread] == ["it has no answer"]
+
+
+def test_logs_of_inspect_that_keep_messages_in_a_pool_are_read(tmp_path: Path) -> None:
+    log: Any = inspect_log()
+    (sample,) = log["samples"]
+    sample["attachments"] = {"abc": "Oslo, or Rome?"}
+    sample["events_data"] = {
+        "messages": [user("no"), {"role": "system", "content": "Be brief."}, user("attachment://abc")]
+    }
+    sample["events"][0] |= {"input": [], "input_refs": [[1, 3]]}
+    (record,), unread = read_all(written(tmp_path / "log.json", log))
+    assert [message["content"] for message in record.trail[:2]] == ["Be brief.", "Oslo, or Rome?"]
+    assert not unread
+
+
+@pytest.mark.parametrize("refs", [[[0]], [["a", 1]], [[5, 9]], "x", [[-9, 10**9]]])
+def test_a_pool_of_inspect_that_makes_no_sense_is_no_end(tmp_path: Path, refs: Json) -> None:
+    log: Any = inspect_log()
+    log["samples"][0]["events_data"] = {"messages": [user("Oslo?")]}
+    log["samples"][0]["events"][0] |= {"input": [], "input_refs": refs}
+    read_all(written(tmp_path / "log.json", log))
 
 
 def inspect_log() -> dict[str, Json]:

@@ -77,6 +77,39 @@ def test_the_event_with_all_details_counts_as_attributes(tmp_path: Path) -> None
     assert calls_in(read_one(tmp_path, batch({"gen_ai.request.model": "m"}, [event])))
 
 
+@pytest.mark.parametrize("operation", ["invoke_agent", "execute_tool"])
+def test_spans_around_requests_are_none(tmp_path: Path, operation: str) -> None:
+    asked: dict[str, Json] = {"gen_ai.input.messages": ASKED, "gen_ai.output.messages": [{"role": "assistant"}]}
+    around = batch({"gen_ai.operation.name": operation, **asked})
+    request = batch({"gen_ai.input.messages": ASKED, "gen_ai.output.messages": ANSWERED})
+    assert calls_in(read_one(tmp_path, around, request)) == [("get_weather", {"city": "Oslo"})]
+
+
+@pytest.mark.parametrize("given", ["args", "input"])
+def test_spans_of_vercels_library_are_read(tmp_path: Path, given: str) -> None:
+    call: dict[str, Json] = {"toolCallId": "c1", "toolName": "get_weather", given: {"city": "Oslo"}}
+    result: Json = {"type": "tool-result", "toolCallId": "c1", "output": {"type": "json", "value": {"degrees": 3}}}
+    said: Json = [
+        {"role": "user", "content": [{"type": "text", "text": "Oslo?"}]},
+        {"role": "assistant", "content": [{"type": "tool-call", **call}]},
+        {"role": "tool", "content": [result]},
+        {"role": "user", "content": [{"type": "text", "text": "And now?"}]},
+    ]
+    told: dict[str, Json] = {
+        "ai.model.id": "gpt-5.2",
+        "ai.prompt.messages": json.dumps(said),
+        "ai.prompt.tools": [json.dumps({"type": "function", "name": "get_weather", "inputSchema": PARAMETERS})],
+        "ai.response.toolCalls": json.dumps([call]),
+    }
+    record = read_one(tmp_path, batch(told))
+    assert roles(record.trail) == ["user", "assistant", "tool", "user", "assistant"]
+    assert record.trail[2]["content"] == '{"degrees": 3}'
+    assert calls_in(record)[-1] == ("get_weather", {"city": "Oslo"})
+    assert (record.model, record.tools[0].name) == ("gpt-5.2", "get_weather")
+    without = {**told, "ai.response.toolCalls": "", "ai.response.text": "Cold."}
+    assert read_one(tmp_path, batch(without)).trail[-1]["content"] == "Cold."
+
+
 def test_events_of_earlier_are_read(tmp_path: Path) -> None:
     call: Json = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
     choice: dict[str, Json] = {"index": 0, "finish_reason": "tool_calls", "message": json.dumps({"tool_calls": [call]})}

@@ -93,3 +93,9 @@ def test_values_that_no_file_can_hold_are_refused() -> None:
         deep = [deep]
     with pytest.raises(NotSaid, match="nested"):
         question(user("Oslo?"), {**saying("x"), "extra": deep})
+
+
+def test_what_a_developer_says_first_is_the_system_prompt_of_a_conversation() -> None:
+    trail = ({"role": "developer", "content": "Be brief."}, user("Oslo?"), calling(), giving("3"), saying("Cold."))
+    question = question_of(Record(trail, "a.jsonl:1"))
+    assert (question.system, question.is_conversation) == ("Be brief.", True)
