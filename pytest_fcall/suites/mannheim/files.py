@@ -76,7 +76,12 @@ def read_files(path: Path | None) -> Files:
     questions_path = _found(path, "question_sets.json")
     questions = _sets(questions_path, "question_sets", "questions")
     functions = _sets(_found(path, "function_sets.json"), "function_sets", "functions")
-    return Files(questions_path, {part.name: part for part in _parts(questions, functions)})
+    parts = {part.name: part for part in _parts(questions, functions)}
+    if not parts:
+        raise ValueError(
+            f"{questions_path}: no set names `function_sets` of those in function_sets.json: {', '.join(functions):.500}"
+        )
+    return Files(questions_path, parts)
 
 
 def found_folder(path: Path | None) -> Path | None:
@@ -118,8 +123,8 @@ def _parts(questions: Mapping[str, Mapping[str, Json]], functions: Mapping[str, 
         if id_ in published:
             continue
         named = own.get("function_sets")
-        known = [str(each) for each in (named if isinstance(named, list) else ()) if each in functions]
-        for number, each in enumerate(known, 1):
+        known = [each for each in (named if isinstance(named, list) else ()) if isinstance(each, str)]
+        for number, each in enumerate((each for each in known if each in functions), 1):
             suffix = f"_{number}" if number > 1 else ""
             yield _part(f"{id_.lower()}{suffix}", own, functions[each])
 

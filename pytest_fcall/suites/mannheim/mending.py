@@ -46,7 +46,8 @@ class Mending:
         tool = self.tools[name]
         arguments = dict(self._arguments(question, tool, call.arguments))
         needed = tool.parameters.get("required")
-        missing = tuple(str(each) for each in (needed if isinstance(needed, list) else ()) if each not in arguments)
+        named = [each for each in (needed if isinstance(needed, list) else ()) if isinstance(each, str)]
+        missing = tuple(each for each in named if each not in arguments)
         for each in missing:
             self.said.append(f"{question}: `{name}` needs `{each}`, of which any value is right")
         return Call(name, arguments), missing

@@ -70,10 +70,13 @@ def _is_filled(cell: Json) -> bool:
     return cell not in (None, "")
 
 
-def _outcome(row: Mapping[str, Json]) -> tuple[Json, str, Mapping[str, Json]]:
+def _outcome(row: Mapping[str, Json]) -> tuple[int | None, str, Mapping[str, Json]]:
     match row:
         case {"answer": str(answer), "gives": Mapping() as gives, **beside}:
-            return beside.get("case"), answer, dict(gives)
+            case = beside.get("case")
+            if case is None or isinstance(case, int):
+                return case, answer, dict(gives)
+            raise BrokenRow("`case` is no number of a line")
     raise BrokenRow("it needs `answer`, a text, and `gives`, an object")
 
 

@@ -180,6 +180,20 @@ def test_functions_that_are_none_are_told(tmp_path: Path) -> None:
         list(MannheimSuite().cases("", write(tmp_path, [BY_ANN], [{"description": "no name"}])))
 
 
+def test_what_is_required_is_no_fault_where_it_is_no_name(tmp_path: Path) -> None:
+    odd = {**function("f", x="number"), "parameters": {"type": "object", "properties": {}, "required": [{}, 3]}}
+    (case,) = cases(write(tmp_path, [question("Q", [path(f={})], {"r": 1})], [odd]))
+    assert judged(case, '{"r": 1}', Call("f", {}))
+
+
+def test_sets_that_name_no_functions_are_told(tmp_path: Path) -> None:
+    write(tmp_path, [BY_ANN], OFFERED, "MINE", "THEIRS")
+    sets = {"question_sets": [{"id": "MINE", "function_sets": [{}, "OTHERS"], "questions": [BY_ANN]}]}
+    (tmp_path / "src" / "config" / "question_sets.json").write_text(json.dumps(sets))
+    with pytest.raises(ValueError, match=r"question_sets\.json: no set names .* in function_sets\.json: THEIRS"):
+        list(MannheimSuite().cases("", tmp_path))
+
+
 def test_sets_of_ones_own_are_parts_by_their_ids(tmp_path: Path) -> None:
     (case,) = cases(write(tmp_path, [BY_ANN], OFFERED, "MINE", "THEIRS"), "mine")
     assert case.id == "mine_Q1"

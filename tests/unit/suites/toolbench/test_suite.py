@@ -284,9 +284,13 @@ def test_a_broken_row_is_a_case_with_a_fault(tmp_path: Path, task: str, data: Js
     assert why in case.faults[0].message
 
 
-def test_recorded_outcomes_that_cannot_be_read_are_told(tmp_path: Path) -> None:
-    outcomes(write(tmp_path, "open_weather", row(WEATHER)), {"answer": "x"})
-    with pytest.raises(ValueError, match=r"outcomes\.jsonl:1: it needs `answer`"):
+@pytest.mark.parametrize(
+    ("outcome", "why"),
+    [({"answer": "x"}, "it needs `answer`"), ({"answer": "x", "gives": {}, "case": [1]}, "`case` is no number")],
+)
+def test_recorded_outcomes_that_cannot_be_read_are_told(tmp_path: Path, outcome: Json, why: str) -> None:
+    outcomes(write(tmp_path, "open_weather", row(WEATHER)), outcome)
+    with pytest.raises(ValueError, match=rf"outcomes\.jsonl:1: {why}"):
         list(ToolBenchSuite().cases("", tmp_path))
 
 
