@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from pytest_fcall.conversation.messages import named_calls, spoken, spoken_as_text, told, told_as_text
-from pytest_fcall.conversation.results import NothingAnswers, Open, Results
+from pytest_fcall.conversation.results import NothingAnswers, Open, Recalling, Results
 from pytest_fcall.conversation.trail import after_trail, steps_of_trail
 from pytest_fcall.conversation.user import Talk
 from pytest_fcall.core.call import Calls
@@ -31,6 +31,8 @@ class Ground:
     follow: Callable[[Expectation | None, Known], Follower]
     """Follows one turn, with the named calls of the turns before."""
     open_environment: Open | None = None
+    recall: Recalling | None = None
+    """Who knows what calls came to in earlier conversations."""
     talk: Talk | None = None
     """Who goes on talking when the model has answered."""
 
@@ -41,7 +43,7 @@ async def hold(case: Case, first: Request, ground: Ground) -> Transcript:
     It ends after a turn in which something was called that may not be, or not called that must be: what the user
     says next would make no sense. Whether the turns were right is for others to say.
     """
-    results = Results(case.world or World(), ground.open_environment)
+    results = Results(case.world or World(), ground.open_environment, ground.recall)
     dialogue = _Dialogue(case, first, ground, results)
     known: Known = {}
     turns: list[Held] = []
@@ -133,6 +135,7 @@ class _Dialogue:
         for taken in steps_of_trail(step):
             follower.take(taken.reply, taken.calls.calls)
             follower.answered(taken.results)
+            self._results.heard(taken.calls.calls, taken.results)
             steps.append(taken)
         self.messages = after_trail(step)
         return "answered" if _is_whole(step) else "stopped"

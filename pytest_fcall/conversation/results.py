@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final, Protocol, TypeAlias
 
+from pytest_fcall.core.call import Call
 from pytest_fcall.core.case import World
 from pytest_fcall.core.environment import Environment, Executed
 from pytest_fcall.core.expectation import Canned
 from pytest_fcall.core.following import Seen
+from pytest_fcall.core.values import Json
 
 Open: TypeAlias = Callable[[], Awaitable[Environment]]
 
 _NOTHING_HERE: Final = "nothing is known about this call"
+
+
+class Recalling(Protocol):
+    """Knows what calls came to in earlier conversations. ValueError or RecursionError for what JSON cannot say."""
+
+    def find(self, tool: str, arguments: Mapping[str, Json]) -> Executed | None:
+        """What a call came to; None where that is not known."""
+        ...
+
+    def keep(self, tool: str, arguments: Mapping[str, Json], result: Executed) -> None:
+        """Keep what a call came to."""
+        ...
 
 
 class NothingAnswers(Exception):
@@ -22,13 +37,15 @@ class NothingAnswers(Exception):
 class Results:
     """Answers calls: by what stands beside the expected call, else by the stub of the tool, else by the environment.
 
-    Where there is no environment, a call that is expected or allowed gives `{"ok": true}`, and `unmatched` says what
-    becomes of any other. The environment is opened with the first call that needs it.
+    Where there is no environment, a call gives what it came to in an earlier conversation, if `recall` knows that; else
+    one that is expected or allowed gives `{"ok": true}`, and `unmatched` says what becomes of any other.
+    The environment is opened with the first call that needs it.
     """
 
-    def __init__(self, world: World, open_environment: Open | None) -> None:
+    def __init__(self, world: World, open_environment: Open | None, recall: Recalling | None = None) -> None:
         self._world = world
         self._open = open_environment
+        self._recall = recall
         self._environment: Environment | None = None
 
     async def of(self, seen: Sequence[Seen]) -> list[Executed]:
@@ -36,6 +53,13 @@ class Results:
         if any(each.forbidden or not self._answers(each) for each in seen):
             raise NothingAnswers
         return [await self._of(each) for each in seen]
+
+    def heard(self, calls: Sequence[Call], results: Sequence[Executed]) -> None:
+        """Keep what came of calls that others made, and that went well."""
+        for call, result in zip(calls, results, strict=False):
+            if self._recall is not None and result.error is None:
+                with suppress(ValueError, RecursionError):
+                    self._recall.keep(call.name, call.arguments, result)
 
     async def state(self, names: Sequence[str]) -> Executed:
         """Attributes of the environment."""
@@ -59,10 +83,17 @@ class Results:
             return Executed(self._world.stubs[seen.call.name])
         if self._open is not None:
             return await (await self._opened(self._open)).call(seen.call.name, seen.call.arguments)
+        if (recalled := self._recalled(seen.call)) is not None:
+            return recalled
         if seen.expected:
             return Executed({"ok": True})
         unmatched = self._world.unmatched
         return Executed(error=_NOTHING_HERE) if unmatched == "error" else Executed(unmatched)
+
+    def _recalled(self, call: Call) -> Executed | None:
+        with suppress(ValueError, RecursionError):
+            return self._recall.find(call.name, call.arguments) if self._recall else None
+        return None
 
     async def _opened(self, open_environment: Open) -> Environment:
         if self._environment is None:

@@ -89,7 +89,8 @@ class World:
     """What a reply does that is cut off, refuses or cannot be read: it ends the conversation, or only its turn."""
     kept: Literal["for_ever", "in_order"] | None = None
     """Whether what calls came to is kept, and stands for calling again: `for_ever` where a call always gives the same,
-    `in_order` where that depends on the calls before, so that it stands for nothing but a replay."""
+    `in_order` where that depends on the calls before, so that it stands for nothing but a replay. `for_ever` without an
+    environment, what apps say that their calls came to answers equal calls of others."""
     needs: Needs | None = None
 
 

@@ -136,9 +136,15 @@ class Answering:
 
     def results(self, conversation: Conversation) -> KeptResults:
         """Where what servers say to the calls of a conversation is kept; they may be asked where the model may."""
+        return self._results(conversation, offline=self._options.replay or not conversation.source.named.live)
+
+    def recorded_results(self, conversation: Conversation) -> KeptResults:
+        """The same where nobody can be asked, however new a reply of the model must be."""
+        return self._results(conversation, offline=True)
+
+    def _results(self, conversation: Conversation, *, offline: bool) -> KeptResults:
         from pytest_fcall.plugin.results import KeptResults
 
-        offline = self._options.replay or not conversation.source.named.live
         return KeptResults(self._kept, Question.of(*conversation[1:]), offline=offline)
 
     def converse_ahead(self, conversations: Iterable[Conversation]) -> list[Future[Answer]]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_fcall.conversation.dialogue import Ground
     from pytest_fcall.conversation.earlier import Left
+    from pytest_fcall.conversation.environments import Recall
     from pytest_fcall.conversation.user import Talk
     from pytest_fcall.core import Earlier, Environment, Transcript, User, World
     from pytest_fcall.plugin.answering import Answer, Answering
@@ -129,6 +130,7 @@ class Conversing:
             decode=lambda reply: decode(as_case_says(case, reply), case.tools, known.decoders),
             follow=follow,
             open_environment=self._opens(case.world, conversation) if case.world and case.world.environment else None,
+            recall=self._recalls(case.world, conversation) if case.world else None,
             talk=self._talk(case.world.user, conversation, heard) if case.world and case.world.user else None,
         )
 
@@ -149,6 +151,14 @@ class Conversing:
             return await open_environment(world, conversation.case.tools, ground)
 
         return opened
+
+    def _recalls(self, world: World, conversation: Conversation) -> Recall | None:
+        """What calls came to in whatever conversation, where nothing else stands behind the tools."""
+        if world.environment or world.kept != "for_ever":
+            return None
+        from pytest_fcall.conversation.environments import Recall
+
+        return Recall({"environment": None, "setup": world.setup}, self.answering.recorded_results(conversation))
 
     def _talk(self, user: User, conversation: Conversation, heard: list[Answer]) -> Talk:
         from pytest_fcall.conversation.user import talk_of

@@ -89,14 +89,23 @@ def test_a_model_that_calls_without_end_is_ended_as_it_is_officially(desk: Shop)
 
 def test_apps_that_search_themselves_are_judged_by_what_they_answer(desk: Shop) -> None:
     arguments = ("--fc-suite=bfcl:web_search", SUITE[1])
+    guessed = desk.run(*arguments, "--fc-model=python:desk:guessed")
+    guessed.assert_outcomes(failed=2)
+    guessed.stdout.fnmatch_lines(["wrong_answer: The last message mentions no answer*(bfcl: agentic:answer_not_found)"])
     found = desk.run(*arguments, "--fc-model=python:desk:found", "--fc-report=bfcl:out")
     found.assert_outcomes(passed=2)
     results = desk.pytester.path / "out/result/desk_found-FC/agentic/BFCL_v4_web_search_base_result.json"
     scored = fcall(desk.pytester.path, "score", "--format", "bfcl", "--cases", "bfcl_eval", str(results))
     assert json.loads(scored.stdout)["valid"]
-    result = desk.run(*arguments, "--fc-model=python:desk:guessed")
-    result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(["wrong_answer: The last message mentions no answer*(bfcl: agentic:answer_not_found)"])
+
+
+def test_what_apps_have_found_is_found_again_by_models_that_are_asked_directly(desk: Shop) -> None:
+    suite = ("--fc-suite=bfcl:web_search_base", SUITE[1])
+    desk.run(*suite, "--fc-model=python:desk:found").assert_outcomes(passed=1)
+    desk.run(*suite, "--fc-model=python:desk:guessed").assert_outcomes(passed=1)
+    desk.run("--fc-suite=bfcl:web_search_no_snippet", SUITE[1], "--fc-model=python:desk:guessed").assert_outcomes(
+        failed=1
+    )
 
 
 def test_an_answer_that_was_accepted_is_judged_again_by_what_it_says(desk: Shop) -> None:

@@ -7,6 +7,7 @@ is its result.
 from pytest_fcall.conversation.environments.ground import EnvironmentGround
 from pytest_fcall.conversation.environments.kept import Kept, NotRecorded
 from pytest_fcall.conversation.environments.opening import open_environment
+from pytest_fcall.conversation.environments.recall import Recall
 from pytest_fcall.conversation.execution.worker import WorldFailed, WorldLacking
 
-__all__ = ["EnvironmentGround", "Kept", "NotRecorded", "WorldFailed", "WorldLacking", "open_environment"]
+__all__ = ["EnvironmentGround", "Kept", "NotRecorded", "Recall", "WorldFailed", "WorldLacking", "open_environment"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from pytest_fcall.conversation.environments.kept import Kept, Story
+from pytest_fcall.conversation.environments.kept import Kept
+from pytest_fcall.conversation.environments.recall import Recall
 from pytest_fcall.core import Environment, Executed, Json
 
 
@@ -15,22 +16,20 @@ class Lasting:
     """
 
     def __init__(self, name: str, start: Callable[[], Awaitable[Environment]], kept: Kept) -> None:
-        self._name = name
         self._start = start
-        self._kept = kept
+        self._recall = Recall({"environment": name}, kept)
         self._behind: Environment | None = None
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> Executed:
         """Carry out a call, or look up what it came to. Raises WorldFailed where the functions cannot be made."""
-        call: dict[str, Json] = {"environment": self._name, "tool": tool, "arguments": arguments}
         try:
-            key = Story("").key(call, changes=False)
+            found = self._recall.find(tool, arguments)
         except (ValueError, RecursionError) as error:
             return Executed(error=f"the arguments cannot be read: {error}")
-        if (found := self._kept.find(key)) is not None:
+        if found is not None:
             return found
         result = await (await self._made()).call(tool, arguments)
-        self._kept.keep(key, call, result)
+        self._recall.keep(tool, arguments, result)
         return result
 
     async def state(self, names: Sequence[str] | None = None) -> Executed:

@@ -46,9 +46,13 @@ class _Agency(Protocol):
 
 
 class _Searching:
-    """An app that searches by itself can be asked; whoever calls the tools for it hears that nothing is known."""
+    """Nobody searches here. An app that searches by itself can be asked, and what it finds is kept.
 
-    def __init__(self, folder: Path) -> None:
+    Whoever calls the tools for it hears what was found for the same call, and else that nothing is known.
+    """
+
+    def __init__(self, category: Category, folder: Path) -> None:
+        self._category = category.name
         self.documents: Sequence[Document] = Documents(folder).of([_SEARCH], {})[0]
         self.tools: tuple[Tool, ...] = tuple(map(told_tool, self.documents))
 
@@ -56,7 +60,9 @@ class _Searching:
         return tuple(messages)
 
     def world(self, _scenario: str) -> World:
-        return World(unmatched="error", max_steps=MOST_STEPS, unreadable="answers")
+        # Searches of one category find less than those of the other.
+        setup = {"searches": self._category}
+        return World(None, setup, unmatched="error", max_steps=MOST_STEPS, unreadable="answers", kept="for_ever")
 
     def earlier(self, _scenario: str) -> None:
         return None
@@ -71,7 +77,7 @@ class AgenticReader:
         self._system: Message = {"role": "system", "content": answer_format(folder)}
         self._has_scenarios = category.shared == "memory"
         self._agency: _Agency = (
-            MemoryConversations(category.name, folder, prompt) if self._has_scenarios else _Searching(folder)
+            MemoryConversations(category.name, folder, prompt) if self._has_scenarios else _Searching(category, folder)
         )
 
     def case(self, row: Row) -> Case:
