@@ -51,7 +51,10 @@ def _sample(sample: Mapping[str, Json], place: str, model: str) -> Iterator[Reco
     asked = [event for event in events if event.get("event") == "model" and not event.get("error")]
     try:
         if not asked and sample.get("messages"):
-            yield Record(trail=messages_of(sample["messages"]), place=where, model=model)
+            yield Record(trail=messages_of(_with(sample["messages"], attached)), place=where, model=model)
+        elif not asked and sample.get("input"):
+            asking = messages_of(_with(sample["input"], attached))
+            yield Record(trail=(*asking, *_answered(mapping(sample.get("output")))), place=where, model=model)
         for event in asked:
             yield _record(event, where)
     except NotSaid as why:

@@ -23,7 +23,7 @@ _VALID_CALLS: Final = ("is-valid-openai-tools-call", "is-valid-openai-function-c
 
 
 def recognises(told: Mapping[str, Json]) -> bool:
-    """Whether it is a configuration, or the results of a run."""
+    """Whether it is a configuration, the results of a run, or one of them."""
     return ("prompts" in told and "tests" in told) or bool(_rows(told))
 
 
@@ -31,31 +31,51 @@ def read(told: Mapping[str, Json], place: str) -> Iterator[Record | Unread]:
     """Each result is a record; of a configuration, each test with each prompt."""
     rows = _rows(told)
     tools = _tools(mapping(told.get("config")) if rows else told)
+    prompts = items(mapping(told.get("results")).get("prompts"))
     for number, row in enumerate(rows or _tests(told), 1):
         where = f"{place}: {'result' if rows else 'test'} {number}"
         try:
-            yield _result(mapping(row), where, tools) if rows else _test(mapping(row), where, tools)
+            yield _result(mapping(row), prompts, where, tools) if rows else _test(mapping(row), where, tools)
         except NotSaid as why:
             yield Unread(where, str(why))
 
 
 def _rows(told: Mapping[str, Json]) -> Sequence[Json]:
+    if "promptIdx" in told and "response" in told:  # as JSON lines have them
+        return (told,)
     results = told.get("results")
     rows = mapping(results).get("results") if isinstance(results, Mapping) else results
-    return rows if isinstance(rows, list) and all("prompt" in mapping(row) for row in rows) else ()
+    return rows if isinstance(rows, list) and all(mapping(row).keys() & {"prompt", "promptIdx"} for row in rows) else ()
 
 
-def _result(row: Mapping[str, Json], place: str, tools: tuple[Tool, ...]) -> Record:
-    response, prompt = mapping(row.get("response")), row["prompt"]
-    if row.get("error") or response.get("error") or first(response, "output") is None:
+def _result(row: Mapping[str, Json], prompts: Sequence[Json], place: str, tools: tuple[Tool, ...]) -> Record:
+    response = mapping(row.get("response"))
+    output = first(response, "output") or row.get("output")
+    if row.get("error") or response.get("error") or output is None:
         raise NotSaid("it has no answer")
-    asked = mapping(prompt).get("raw") if isinstance(prompt, Mapping) else prompt
     return Record(
-        trail=(*_asked(asked), *_answered(response["output"])),
+        trail=(*_asked(_asked_in(row, prompts)), *_answered(output)),
         place=place,
         tools=tools,
         model=text(mapping(row.get("provider")).get("id")) or text(row.get("provider")) or "",
     )
+
+
+def _asked_in(row: Mapping[str, Json], prompts: Sequence[Json]) -> Json:
+    """What was asked: as the row has it, or the prompt that it names, with the row's values."""
+    index = row.get("promptIdx")
+    named = prompts[index] if isinstance(index, int) and 0 <= index < len(prompts) else None
+    prompt = row.get("prompt") or named
+    asked = mapping(prompt).get("raw") if isinstance(prompt, Mapping) else prompt
+    if asked is None:
+        raise NotSaid("it does not say what was asked")
+    given = mapping(first(row, "vars") or mapping(row.get("testCase")).get("vars"))
+    return _put_in(asked, given) if isinstance(asked, str) and _VARIABLE.search(asked) else asked
+
+
+def _put_in(asked: str, given: Mapping[str, Json]) -> str:
+    """A prompt with the values that there are: braces may also be what somebody wrote."""
+    return _VARIABLE.sub(lambda found: _filled(found, given) if found[1] in given else found[0], asked)
 
 
 def _answered(output: Json) -> tuple[Message, ...]:

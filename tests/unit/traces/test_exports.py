@@ -294,6 +294,33 @@ def test_results_of_promptfoo_are_read(tmp_path: Path) -> None:
     assert [each.why for each in unread] == ["it has no answer"]
 
 
+def test_results_of_promptfoo_that_name_their_prompt_are_read(tmp_path: Path) -> None:
+    row: dict[str, Json] = {
+        "promptIdx": 0,
+        "testIdx": 0,
+        "testCase": {"vars": {"city": "Oslo"}},
+        "response": {"output": "Cold."},
+    }
+    results: Json = {"prompts": [{"raw": "Weather in {{city}}, {{ now }}?"}], "results": [row, {**row, "promptIdx": 7}]}
+    (record,), (unread,) = read_all(written(tmp_path / "out.json", {"results": results}))
+    assert record.trail[0]["content"] == "Weather in Oslo, {{ now }}?"
+    assert unread.why == "it does not say what was asked"
+
+
+def test_results_of_promptfoo_in_lines_are_read(tmp_path: Path) -> None:
+    row: dict[str, Json] = {"promptIdx": 0, "prompt": {"raw": "Oslo?"}, "response": {"output": [chat_call()]}}
+    assert calls_in(read_one(tmp_path, row)) == [("get_weather", {"city": "Oslo"})]
+
+
+def test_samples_of_inspect_with_nothing_but_input_and_output_are_read(tmp_path: Path) -> None:
+    log: Any = inspect_log()
+    output = log["samples"][0]["events"][0]["output"]
+    log["samples"] = [{"id": "a", "input": "Oslo?", "output": output}, {"id": "b", "input": "Rome?", "output": {}}]
+    (record,), (unread,) = read_all(written(tmp_path / "log.json", log))
+    assert calls_in(record) == [("get_weather", {"city": "Oslo"})]
+    assert unread.why == "the answer broke off: there is none"
+
+
 def test_logs_of_inspect_that_keep_messages_in_a_pool_are_read(tmp_path: Path) -> None:
     log: Any = inspect_log()
     (sample,) = log["samples"]
