@@ -21,7 +21,7 @@ _LIBRARIES: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 def retrieval(node: Node, scope: Scope) -> Retrieval:
-    """`{with: bm25, k: 5}`, or `{with: embeddings, model: NAME}`."""
+    """`{with: bm25, k: 5}`, or `{with: embeddings, model: NAME}`, where `python:module:function` may be the name."""
     faults = scope.faults
     found = fields.entries(node, faults, "`retrieve`")
     fields.known_only(found, RETRIEVE_KEYS, faults, "`retrieve`")
@@ -31,10 +31,16 @@ def retrieval(node: Node, scope: Scope) -> Retrieval:
             faults.add("missing-key", node, "`retrieve` needs a `with`", "such as `retrieve: {with: bm25, k: 5}`")
         return Retrieval("bm25", k)
     by = cast("RetrieverName", fields.choice(found["with"][1], faults, "`with`", get_args(RetrieverName)))
-    _check_library(by, found["with"][1], scope)
     model = fields.text(found["model"][1], faults, "`model`") if "model" in found else None
+    if not (model and model.startswith("python:")):
+        _check_library(by, found["with"][1], scope)
     if by == "embeddings" and not model:
-        faults.add("missing-key", node, "`embeddings` need a `model`", "the name of one for sentence-transformers")
+        faults.add(
+            "missing-key",
+            node,
+            "`embeddings` need a `model`",
+            "the name of one for sentence-transformers, or python:module:function",
+        )
     if by != "embeddings" and "model" in found:
         faults.add("contradiction", found["model"][0], f"`{by}` has no model", "leave `model` out")
     return Retrieval(by, k, model)

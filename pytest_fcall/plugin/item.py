@@ -42,6 +42,7 @@ from pytest_fcall.tracking.deciding import Deciding
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
+    from pluggy import HookRelay
 
 
 class CaseFailed(AssertionError):
@@ -72,6 +73,11 @@ class CaseItem(pytest.Function):
         if isinstance(entry, Case):
             for tag in entry.tags:
                 self.add_marker(tag)
+
+    @property
+    def ihook(self) -> HookRelay:
+        """The hooks of the folder. pytest asks by the file, and finds none where a suite has no file."""
+        return self.session.gethookproxy(self.path.parent)
 
     @property
     def lacks_recording(self) -> bool:
@@ -225,7 +231,7 @@ class CaseItem(pytest.Function):
 def planned_request(item: CaseItem, case: Case, settings: Mapping[str, Json]) -> Request:
     """The request of a case as its file says it; fixtures have no part in it. Made once."""
     if item.planned is None:
-        item.planned = plan_request(as_offered(case), settings)
+        item.planned = plan_request(as_offered(case, item.config.rootpath), settings)
     return item.planned
 
 

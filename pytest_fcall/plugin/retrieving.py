@@ -4,22 +4,41 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
+from typing import cast
 
-from pytest_fcall.core import Case, Request, Retrieval, Tool
+from pytest_fcall.core import Case, ModelUnavailable, Request, Retrieval, Tool
 from pytest_fcall.core.same import Same
 from pytest_fcall.plugin.words import fail
-from pytest_fcall.retrieval import Bm25, Embed, Embeddings, Oracle, Retriever, chosen, document, expected, missed
+from pytest_fcall.retrieval import (
+    Bm25,
+    Embed,
+    Embeddings,
+    NoVectors,
+    Oracle,
+    Retriever,
+    chosen,
+    document,
+    expected,
+    missed,
+)
 from pytest_fcall.retrieval import sentence_transformer as load_model
 
 
-def as_offered(case: Case) -> Case:
+def as_offered(case: Case, root: Path) -> Case:
     """The case with the tools that are offered of it, which are all of them unless it says otherwise.
 
-    Ends the test in words where a model of embeddings cannot be loaded.
+    Ends the test in words where a model of embeddings cannot be loaded, or gives no vectors; what a function of the
+    project raises is left to rise.
     """
     __tracebackhide__ = True
     how = case.retrieve
-    return case if how is None else replace(case, tools=chosen(case, _retriever(case, how), how.k))
+    if how is None:
+        return case
+    try:
+        return replace(case, tools=chosen(case, _retriever(case, how, root), how.k))
+    except NoVectors as error:
+        fail(f"the model {how.model!r} of `retrieve` gives {error}")
 
 
 def left_out(case: Case, request: Request) -> tuple[str, ...]:
@@ -33,26 +52,36 @@ def missed_told(case: Case, request: Request) -> tuple[str, ...]:
     return (f"retrieval missed {names}",) if names else ()
 
 
-def _retriever(case: Case, how: Retrieval) -> Retriever:
+def _retriever(case: Case, how: Retrieval, root: Path) -> Retriever:
     __tracebackhide__ = True
     if how.by == "oracle":
         right = set(expected(case))
         return Oracle([place for place, tool in enumerate(case.tools) if tool.name in right], len(case.tools))
-    return _index(Same(case.tools), how.model)
+    return _index(Same(case.tools), how.model, root)
 
 
 @lru_cache(maxsize=16)
-def _index(tools: Same[tuple[Tool, ...]], model: str | None) -> Retriever:
+def _index(tools: Same[tuple[Tool, ...]], model: str | None, root: Path) -> Retriever:
     """Most cases of a file have the same tools, which are indexed once."""
     __tracebackhide__ = True
     documents = [document(tool) for tool in tools.it]
-    return Bm25(documents) if model is None else Embeddings(documents, _model(model))
+    return Bm25(documents) if model is None else Embeddings(documents, _model(model, root))
 
 
 @lru_cache(maxsize=2)
-def _model(name: str) -> Embed:
+def _model(name: str, root: Path) -> Embed:
     __tracebackhide__ = True
+    kind, _, place = name.partition(":")
     try:
-        return load_model(name)
+        return _function(place, root) if kind == "python" else load_model(name)
+    except ModelUnavailable as error:
+        fail(f"the function of `retrieve` cannot be found: {error}")
     except (ImportError, OSError, ValueError) as error:
         fail(f"the model {name!r} of `retrieve` cannot be loaded: {error}")
+
+
+def _function(place: str, root: Path) -> Embed:
+    """What embeds texts in the project's own code, such as a client of an API."""
+    from pytest_fcall.backends.python import find_app
+
+    return cast("Embed", find_app(place, root))

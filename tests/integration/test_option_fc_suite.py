@@ -51,7 +51,9 @@ def test_a_suite_runs_without_a_case_file(sea: Shop) -> None:
     result = sail(sea, *suite("simple_python", "irrelevance"), "-v")
     result.assert_outcomes(passed=5)
     header = "fcall: python:sailor:native (command line), profile bfcl, live"
-    result.stdout.fnmatch_lines([header, "bfcl.fc.yaml::simple_python_0 PASSED*", "bfcl.fc.yaml::irrelevance_0 PASSED*"])
+    result.stdout.fnmatch_lines(
+        [header, "bfcl.fc.yaml::simple_python_0 PASSED*", "bfcl.fc.yaml::irrelevance_0 PASSED*"]
+    )
 
 
 def test_files_are_left_alone_unless_they_are_named_too(sea: Shop) -> None:
@@ -161,6 +163,20 @@ def test_a_suite_of_a_conftest_file_runs_like_ours(sea: Shop) -> None:
         """
     )
     sail(sea, "--fc-suite=quiz").assert_outcomes(passed=2)
+
+
+def test_hooks_of_the_project_concern_a_suite_without_a_file_too(sea: Shop) -> None:
+    sea.pytester.makeconftest(
+        """
+        def pytest_fcall_request(case, request):
+            print("asks", case.id)
+
+        def pytest_runtest_setup(item):
+            print("sets up", item.name)
+        """
+    )
+    result = sail(sea, *suite("simple_python"), "-s")
+    result.stdout.fnmatch_lines_random(["*asks simple_python_*", "*sets up simple_python_*"])
 
 
 def test_a_suite_keeps_a_baseline_like_a_case_file(sea: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,3 +103,32 @@ def test_a_conversation_keeps_the_tools_that_it_was_offered(many: Shop) -> None:
     result = many.run("--fc-model=python:talk:answer", "many.fc.yaml")
 
     result.assert_outcomes(passed=1)
+
+
+EMBEDDER = """
+def embed(texts):
+    return [[float("hungry" in text or "starving" in text or "meal" in text), 1.0] for text in texts]
+
+
+def broken(texts):
+    return [[1.0]]
+"""
+
+
+def test_a_function_of_the_project_may_embed(many: Shop) -> None:
+    many.file("embedder.py", EMBEDDER)
+    told = "{{with: embeddings, model: python:embedder:{}, k: 1}}"
+    many.file("many.fc.yaml", MANY.replace("{with: bm25, k: 1}", told.format("embed")))
+    ask(many, "-k", "hungry").assert_outcomes(passed=2)
+
+    many.file("many.fc.yaml", MANY.replace("{with: bm25, k: 1}", told.format("broken")))
+    result = ask(many, "-k", "flight")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        ["*the model 'python:embedder:broken' of `retrieve` gives 3 texts, and 1 embeddings of them"]
+    )
+
+    many.file("many.fc.yaml", MANY.replace("{with: bm25, k: 1}", told.format("embde")))
+    result = ask(many, "-k", "flight")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*the function of `retrieve` cannot be found: *embedder has no 'embde'"])

@@ -74,7 +74,9 @@ _SHARED: Mapping[str, Schema] = MappingProxyType(
             {
                 "with": choice("`bm25`: shared words; `oracle`: the expected tools.", "bm25", "embeddings", "oracle"),
                 "k": integer("How many are offered; 5 without it.", 1),
-                "model": string("For embeddings: a model that sentence-transformers loads."),
+                "model": string(
+                    "For embeddings: a model that sentence-transformers loads, or `python:module:function`."
+                ),
             },
             required=["with"],
         ),

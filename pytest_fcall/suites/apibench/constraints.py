@@ -14,7 +14,7 @@ _TAGS: Mapping[str, re.Pattern[str]] = MappingProxyType(
             re.IGNORECASE,
         ),
         "accuracy_bound": re.compile(
-            r"\b(?:accuracy|accurate|top-?[15]|mAP|F1|BLEU|score)\b[^.?!]{0,40}\b\d+(?:\.\d+)?\s?%?"
+            r"\b(?:accuracy|accurate|top-?[15]|mAP|F1|BLEU|score)\b[^.?!]{0,40}(?<![\w-])\d+(?:\.\d+)?\s?%?"
             r"|\b\d+(?:\.\d+)?\s?%[^.?!]{0,40}\b(?:accuracy|accurate|top-?[15])\b",
             re.IGNORECASE,
         ),

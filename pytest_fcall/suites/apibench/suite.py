@@ -90,7 +90,10 @@ def _documents(setting: str, files: HubFiles) -> Document:
     if setting == "bm25":
         retriever = bm25_of(apis)
         return lambda question, _: apis[retriever.top(question, 1)[0]] if apis else None
-    raise ValueError(f"the questions of {files.hub.name} with documents by {setting} are not there: {HOW_TO_GET_IT}")
+    raise ValueError(
+        f"the questions of {files.hub.name} with documents by embeddings are not there: {HOW_TO_GET_IT}; "
+        "or write them with pytest_fcall.suites.apibench.embedded.write_questions"
+    )
 
 
 def _no_document(_: str, __: Api) -> None:

@@ -18,6 +18,7 @@ SAID = "prompt: hello\nexpect: no_call\n"
         ("", None),
         ("retrieve: {with: bm25, k: 2}", Retrieval("bm25", 2)),
         ("retrieve: {with: oracle}", Retrieval("oracle", 5)),
+        ("retrieve: {with: embeddings, model: python:shop:embed}", Retrieval("embeddings", 5, "python:shop:embed")),
     ],
 )
 def test_a_case_says_who_chooses_its_tools(tmp_path: Path, text: str, found: Retrieval | None) -> None:

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.retrieval import Bm25, Embeddings, OkapiBm25, Oracle, Retriever, words
+from pytest_fcall.retrieval import Bm25, Embeddings, NoVectors, OkapiBm25, Oracle, Retriever, words
 
 DOCUMENTS = ["get_weather: the forecast of a place", "bookFlight: buy a ticket", "order: have a meal brought"]
 
@@ -94,3 +95,19 @@ def test_where_there_is_nothing_nothing_is_found(retriever: Retriever) -> None:
 
 def test_documents_without_words_are_no_hindrance() -> None:
     assert Bm25(["", "!?"]).top("x", 2) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "wrong"),
+    [
+        ([[1.0]], [[1.0]], "2 texts, and 1 embeddings of them"),
+        ([[1.0], [1.0, 2.0]], [[1.0]], "embeddings of different lengths"),
+        ([[1.0], ["x"]], [[1.0]], "embeddings are lists of numbers, and these are not"),
+        (None, [[1.0]], "embeddings are lists of numbers, and these are not"),
+        ([[1.0], [2.0]], [[1.0, 2.0]], "embeddings of 1 numbers, and then one of 2"),
+    ],
+)
+def test_what_is_no_vector_for_each_text_is_told(first: Any, then: Any, wrong: str) -> None:
+    given = iter((first, then))
+    with pytest.raises(NoVectors, match=wrong):
+        Embeddings(["a", "b"], lambda _: next(given)).top("c", 1)

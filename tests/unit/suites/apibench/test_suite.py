@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -14,6 +15,7 @@ from pytest_fcall.core.operators import OPERATORS
 from pytest_fcall.core.pattern import Pattern
 from pytest_fcall.suites.apibench.checked import checked_of
 from pytest_fcall.suites.apibench.constraints import tags_of
+from pytest_fcall.suites.apibench.embedded import write_questions
 from pytest_fcall.suites.apibench.operator import api_call
 from pytest_fcall.suites.apibench.suite import ApiBenchSuite
 from pytest_fcall.suites.operators import SUITE_OPERATORS
@@ -73,6 +75,26 @@ def test_an_oracle_appends_the_document_of_the_right_api(data: Path) -> None:
     assert "reference: {'domain': 'Speech'" in said(found["torchhub_oracle_2"])
 
 
+def test_documents_that_embeddings_find_are_written_once(data: Path) -> None:
+    with pytest.raises(ValueError, match=r"embedded\.write_questions"):
+        cases(data, "torchhub_gpt_index")
+    asked: list[int] = []
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        asked.append(len(texts))
+        return [[float("speech" in text), float("people" in text)] for text in texts]
+
+    assert write_questions("torchhub", data, embed).parent == data
+    found = cases(data, "torchhub_gpt_index")
+    assert list(found) == ["torchhub_gpt_index_2", "torchhub_gpt_index_1"]
+    assert said(found["torchhub_gpt_index_1"]).startswith(
+        f" {WANTED[0]}\\n \n Use this API documentation for reference:"
+    )
+    assert "reference: {'domain': 'Vision'" in said(found["torchhub_gpt_index_1"])
+    assert "reference: {'domain': 'Speech'" in said(found["torchhub_gpt_index_2"])
+    assert asked == [4]
+
+
 def test_published_questions_with_documents_go_before_our_own(data: Path) -> None:
     write(folder(data) / "questions_torchhub_bm25.jsonl", {"question_id": "1", "text": "Published."})
     (case,) = cases(data, "torchhub_bm25").values()
@@ -127,7 +149,7 @@ def test_an_answer_without_an_api_is_a_fault(data: Path) -> None:
     ("part", "why"),
     [
         ("nohub", "there is no nohub_api.jsonl in "),
-        ("torchhub_gpt_index", "the questions of torchhub with documents by gpt_index are not there"),
+        ("torchhub_gpt_index", "the questions of torchhub with documents by embeddings are not there"),
     ],
 )
 def test_what_is_not_there_is_said_with_the_way_to_get_it(data: Path, part: str, why: str) -> None:
@@ -274,6 +296,7 @@ def test_what_there_is_is_told_with_and_without_data(data: Path) -> None:
         ("with at least 75.5% top-1 accuracy and under 10M parameters", ("parameter_count", "accuracy_bound")),
         ("Which parameters does it take?", ()),
         ("I need high accuracy.", ()),
+        ("Boost the accuracy of a Resnet-50.", ()),
     ],
 )
 def test_constraints_are_tags(question: str, tags: tuple[str, ...]) -> None:
