@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Json
-from tests.integration.command import fcall, python
+from tests.integration.command import fcall, run_pytest
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, called
 from tests.unit.traces.support import calling, chat_call, chat_log, giving, saying, user, write_lines
@@ -80,8 +80,41 @@ def test_what_was_recorded_inside_an_app_becomes_cases_for_the_app(tmp_path: Pat
     model = "--fc-model=python:shop.agent:answer"
     offline = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "OPENAI_API_KEY": "", "CI": ""}
     options = ["-p", "no:cacheprovider", "-p", "no:randomly", "-q"]
-    ran = python(folder, "-m", "pytest", *options, "--fc-replay", model, "cases", **offline)
+    ran = run_pytest(folder, *options, "--fc-replay", model, "cases", **offline)
     assert "3 passed" in ran.stdout, ran.stdout
+
+
+APP = """
+import openai
+
+PROMPT = {"role": "system", "content": "You know the weather of today."}
+
+
+def answer(request):
+    with openai.OpenAI(max_retries=0) as client:
+        asked = {"model": "exam-1", "messages": [PROMPT, *request.messages], "tools": request.tools}
+        return client.chat.completions.create(**asked).choices[0].message
+"""
+
+
+def test_conversations_with_an_app_become_cases_that_pass_on_what_was_recorded_inside_it(
+    exam: Exam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", exam.server.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    exam.shop.file("agent.py", APP)
+    cases = exam.path / exam.shop.cases(CASES[CASES.index("cases:") :], "exam.fc.yaml")
+    exam.shop.run("--fc-model=python:agent:answer").assert_outcomes(passed=4)
+    fcall(exam.path, "record", "--export").check_returncode()
+    cases.unlink()
+    (exam.path / ".fcall" / "replies.db").unlink()
+    (inside,) = exam.path.glob("cases/__fcall__/wire-*/exam.fc.yaml.replies.jsonl")
+    done = fcall(exam.path, "import", str(inside.relative_to(exam.path)), "--out", "cases", "--no-mask")
+    assert "4 cases" in done.stdout, done.stderr
+    assert "You know the weather" not in cases.read_text("utf-8")
+    asked = len(exam.server.asked)
+    exam.shop.run("--fc-model=python:agent:answer", "--fc-replay").assert_outcomes(passed=4)
+    assert len(exam.server.asked) == asked
 
 
 def imported(folder: Path, *rows: Json, options: Sequence[str] = ()) -> str:
