@@ -1,13 +1,14 @@
-"""Conversations that are held before a case, each on what the one before it has left."""
+"""Conversations that are held before a case, one after the other in the same environment."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from pytest_fcall.conversation.dialogue import Ground, hold
 from pytest_fcall.conversation.execution.worker import WorldFailed
+from pytest_fcall.conversation.results import Open
 from pytest_fcall.core import Case, Environment, Executed, Json, Message, Request, Transcript, World
 
 _LEFT: Final = "left"
@@ -20,7 +21,7 @@ class Left:
 
     transcripts: tuple[Transcript, ...] = ()
     memory: Json = None
-    """What the next environment is set up with."""
+    """What the environment of the case is set up with."""
     text: str = ""
     """What the next conversation is told of it."""
 
@@ -38,23 +39,40 @@ class Left:
         return {**message, "content": content.replace(slot, self.text)} if isinstance(content, str) else message
 
 
-async def hold_next(left: Left, case: Case, first: Request, slot: str, ground: Ground) -> Left:
-    """Hold one more, which begins with `first` and was set up with what was left; give what is left then.
+class Shared:
+    """Opens an environment for the first who wants one, and lends it to all. Whoever made this closes it."""
+
+    def __init__(self) -> None:
+        self._opened: Environment | None = None
+
+    def of(self, open_environment: Open) -> Open:
+        """Open it so, or lend what is open."""
+
+        async def lent() -> Environment:
+            self._opened = self._opened or await open_environment()
+            return _Lent(self._opened)
+
+        return lent
+
+    async def close(self) -> None:
+        """Close it, if it was opened."""
+        if self._opened is not None:
+            await self._opened.close()
+
+
+async def hold_next(left: Left, case: Case, first: Request, slot: str, ground: Ground, shared: Shared) -> Left:
+    """Hold one more, which begins with `first`, in the environment that all share; give what is left then.
 
     One that was cut off has left something, too. Raises what asking and opening raise, and WorldFailed where nobody can
     see what is left.
     """
     if ground.open_environment is None:
         raise WorldFailed("there is no `environment` that something could be left in")
-    environment = await ground.open_environment()
-    try:
-        before = await _seen(environment)
-        borrowing = replace(ground, open_environment=_lending(environment))
-        transcript = await hold(case, before.in_place_of(slot, first), borrowing)
-        after = await _seen(environment)
-    finally:
-        await environment.close()
-    return replace(after, transcripts=(*left.transcripts, transcript))
+    opening = shared.of(ground.open_environment)
+    environment = await opening()
+    before = await _seen(environment)
+    transcript = await hold(case, before.in_place_of(slot, first), replace(ground, open_environment=opening))
+    return replace(await _seen(environment), transcripts=(*left.transcripts, transcript))
 
 
 async def _seen(environment: Environment) -> Left:
@@ -65,17 +83,10 @@ async def _seen(environment: Environment) -> Left:
     raise WorldFailed(f"nobody can see what it left: {found.error or 'it has no `left` and `told`'}")
 
 
-def _lending(environment: Environment) -> Callable[[], Awaitable[Environment]]:
-    """Give it to a conversation that will close it, and keep it open."""
-
-    async def lent() -> Environment:
-        return _Lent(environment)
-
-    return lent
-
-
 @dataclass(frozen=True, slots=True)
 class _Lent:
+    """Is left open by those who close it."""
+
     behind: Environment
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> Executed:

@@ -96,10 +96,10 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """Conversations that are held before a case, in this order. Cases with equal ones share what these come to.
+    """Conversations that are held before a case, in this order and in one environment. Equal ones are held once.
 
-    The environments have two attributes for it: `left`, which the next one is set up with under this name (the first
-    with null), and `told`, a text that stands in the messages of the next in the place of `slot`.
+    Environments, theirs and that of the case, have two attributes for it: `left`, with which the case's own is set up
+    under this name (theirs with null), and `told`, a text that stands in messages in the place of `slot`.
     """
 
     cases: tuple[Case, ...]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from pytest_fcall.conversation.dialogue import Ground
-    from pytest_fcall.conversation.earlier import Left
+    from pytest_fcall.conversation.earlier import Left, Shared
     from pytest_fcall.conversation.environments import Recall
     from pytest_fcall.conversation.user import Talk
     from pytest_fcall.core import Earlier, Environment, Transcript, User, World
@@ -91,27 +91,30 @@ class Conversing:
 
     async def _before(self, earlier: Earlier, conversation: Conversation) -> Before:
         """What the conversations before it have left; they are held for the first that wants it."""
-        from pytest_fcall.conversation.earlier import Left
+        from pytest_fcall.conversation.earlier import Left, Shared
 
         async def held() -> Left:
-            left = Left()
-            for case in earlier.cases:
-                left = await self._next(left, case, earlier.slot, conversation)
+            left, shared = Left(), Shared()
+            try:
+                for case in earlier.cases:
+                    left = await self._next(left, case, earlier.slot, conversation, shared)
+            finally:
+                await shared.close()
             return left
 
         __tracebackhide__ = True
         return await self.answering.earlier.of(earlier, Question.of(*conversation[1:]), held)
 
-    async def _next(self, left: Left, case: Case, slot: str, wanted: Conversation) -> Left:
+    async def _next(self, left: Left, case: Case, slot: str, wanted: Conversation, shared: Shared) -> Left:
         """Hold one more of those before what is wanted."""
-        from pytest_fcall.conversation.earlier import hold_next
+        from pytest_fcall.conversation.earlier import Left, hold_next
 
         __tracebackhide__ = True
-        conversation = wanted._replace(case=left.to(case), first=first_of(case, wanted.first))
+        conversation = wanted._replace(case=Left().to(case), first=first_of(case, wanted.first))
         try:
             with self._in_words(conversation):
                 ground = self._ground(conversation, [])
-                return await hold_next(left, conversation.case, conversation.first, slot, ground)
+                return await hold_next(left, conversation.case, conversation.first, slot, ground, shared)
         except (pytest.fail.Exception, pytest.skip.Exception) as error:
             said = str(error.msg).removeprefix(f"{case.id}: ")
             raise type(error)(f"{case.id}, which is held before it: {said}", pytrace=False) from None
