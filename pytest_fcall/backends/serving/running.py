@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from pytest_fcall.backends.serving.command import PORT, Command
 from pytest_fcall.backends.serving.health import is_ready
+from pytest_fcall.backends.serving.leash import Leash, leash
 from pytest_fcall.core import ModelUnavailable
 
 _LOOKING = 0.1
@@ -22,10 +23,11 @@ _GRACE = 20.0
 class Running:
     """A server with a process group of its own, so that whatever it starts ends with it."""
 
-    def __init__(self, command: Command, url: str, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, command: Command, url: str, process: asyncio.subprocess.Process, leash: Leash) -> None:
         self.url = url
         self._command = command
         self._process = process
+        self._leash = leash
         self._killed = False
 
     async def ready(self) -> None:
@@ -45,7 +47,7 @@ class Running:
     async def ended(self) -> str:
         """Wait until it has ended, end what it has left behind, and say how it went."""
         await self._process.wait()
-        self._kill()
+        await self._kill()
         return self._ending
 
     async def stop(self) -> None:
@@ -54,14 +56,15 @@ class Running:
             self._signal(signal.SIGTERM)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._process.wait(), _GRACE)
-        self._kill()
+        await self._kill()
         await self._process.wait()
 
-    def _kill(self) -> None:
+    async def _kill(self) -> None:
         """Leave nothing of it, once: its number may be that of another process later."""
         if not self._killed:
             self._killed = True
             self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+            await self._leash.let_go()
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError, PermissionError):
@@ -78,9 +81,19 @@ class Running:
 
 async def start(command: Command) -> Running:
     """Start it at a port that is free. Raises ModelUnavailable where there is no such program."""
-    port = _free_port()
+    port, held = _free_port(), await leash()
     try:
-        process = await asyncio.create_subprocess_exec(
+        process = await _process(command, port)
+    except ModelUnavailable:
+        await held.let_go()
+        raise
+    held.hold(process.pid)
+    return Running(command, command.url.replace(PORT, str(port)), process, held)
+
+
+async def _process(command: Command, port: int) -> asyncio.subprocess.Process:
+    try:
+        return await asyncio.create_subprocess_exec(
             *command.at(port),
             cwd=command.folder,
             env=os.environ | command.variables(port),
@@ -91,7 +104,6 @@ async def start(command: Command) -> Running:
         raise ModelUnavailable(f"there is no program {command.words[0]!r:.200} to serve it; is it installed?") from None
     except (OSError, ValueError) as error:
         raise ModelUnavailable(f"the server {command.program!r:.200} cannot be started: {error}") from None
-    return Running(command, command.url.replace(PORT, str(port)), process)
 
 
 def _free_port() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
+import signal
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,6 +34,28 @@ def test_one_server_answers_all_and_ends_with_the_last_and_with_what_it_has_star
             await workers[0].close()
             assert (await workers[1].complete(request("x"))).text == "You said: x"
         return watched
+
+    [[server, child]] = asyncio.run(ask())
+    assert server.ends()
+    assert child.ends()
+
+
+def keeper_of(pids: Path) -> int:
+    """The process that has started the server."""
+    server = pids.read_text("ascii").split()[0]
+    [told] = [line for line in Path(f"/proc/{server}/status").read_text().splitlines() if line.startswith("PPid:")]
+    return int(told.split()[1])
+
+
+def test_it_ends_with_all_that_it_has_started_when_who_keeps_it_is_killed(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+
+    async def ask() -> list[list[Watched]]:
+        async with backends(little("--pids", pids)) as [one]:
+            await one.complete(request("x"))
+            watched = started(pids)
+            os.kill(keeper_of(pids), signal.SIGKILL)
+            return watched
 
     [[server, child]] = asyncio.run(ask())
     assert server.ends()
