@@ -58,8 +58,10 @@ class StrictRule:
 
     def chosen(self, api: Api) -> Sequence[str] | None:
         """The arguments that somebody has chosen for an API; None where that was left to the paper."""
+        if api.checked is not None or not self._checked:
+            return api.checked
         known = known_call(api.call)
-        return api.checked if known is None or api.checked is not None else names_for(known.name, self._checked)
+        return None if known is None else names_for(known.name, self._checked)
 
     def _read(self, api: Api) -> _Known | None:
         call = known_call(api.call)
