@@ -92,11 +92,13 @@ _MULTI_TURN = (
     Category("multi_turn_long_context", "turns"),
 )
 _WEB_SEARCH = tuple(
-    Category(name, "mention", shared="web_search", note="for apps that search themselves: nothing else answers calls")
+    Category(
+        name, "mention", shared="web_search", note="for apps that search themselves: others hear what these have found"
+    )
     for name in ("web_search_base", "web_search_no_snippet")
 )
 _MEMORY = tuple(
-    Category(name, "mention", shared="memory", note="skipped: judged by `fcall score` only, from the harness's results")
+    Category(name, "mention", shared="memory", note="needs the classes of bfcl-eval")
     for name in ("memory_kv", "memory_vector", "memory_rec_sum")
 )
 _FORMATS = (Category(PART, "elsewhere", note="in the prompt mode only: each question in 26 formats"),)
