@@ -35,7 +35,7 @@ class ApiBlendSuite:
         parts = [Part(name, _count(found[name]) if name in found else None) for name in SETS]
         return About(
             title="API-BLEND",
-            licence="each data set has its own",
+            licence="licences of its data sets",
             origin=HOW_TO_GET_IT,
             place=str(path) if found else None,
             parts=tuple(parts),

@@ -78,9 +78,8 @@ def read_files(path: Path | None) -> Files:
     functions = _sets(_found(path, "function_sets.json"), "function_sets", "functions")
     parts = {part.name: part for part in _parts(questions, functions)}
     if not parts:
-        raise ValueError(
-            f"{questions_path}: no set names `function_sets` of those in function_sets.json: {', '.join(functions):.500}"
-        )
+        known = f"{', '.join(functions):.500}"
+        raise ValueError(f"{questions_path}: no set names `function_sets` that are in function_sets.json: {known}")
     return Files(questions_path, parts)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pytest_fcall.conversation.scores import state_f1
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.case import Case
 from pytest_fcall.core.reply import Reply
@@ -15,7 +14,7 @@ from pytest_fcall.suites.toolbench.actions import Actions
 from pytest_fcall.suites.toolbench.outcomes import Carry, body_of, lines_without_blanks, table_of
 from pytest_fcall.suites.toolbench.prompt import said
 from pytest_fcall.suites.toolbench.requests import command_in, completed, request_of
-from pytest_fcall.suites.toolbench.score import CRASHED, ToolBenchScore, score
+from pytest_fcall.suites.toolbench.score import CRASHED, ToolBenchScore, compared, score
 from pytest_fcall.suites.toolbench.tasks import Task
 
 _NOBODY_KNOWS = "nobody has recorded what comes of this answer, so that it cannot be judged"
@@ -53,30 +52,30 @@ class ToolBenchJudge:
         if self.task.kind == "sheet":
             return self._sheet(answer)
         gives = self._gives(answer)
-        return ToolBenchScore(bool(gives.get("error")), gives.get("success") is True and not gives.get("error"))
+        error = gives.get("error")
+        return ToolBenchScore(bool(error), gives.get("success") is True and not error, why=str(error or ""))
 
     def _request(self, answer: str) -> ToolBenchScore:
         if self.row.get("compare_string_only") is True:
             right = lines_without_blanks(command_in(answer)) in self.labels
-            return ToolBenchScore(not right, right, *[float(right)] * 3)
+            share = float(right)
+            return ToolBenchScore(not right, right, share, share, share)
         name = self.task.name
         if completed(name, answer) is None:
-            return CRASHED
+            return replace(CRASHED, why="it is no command that ends with a quote")
         if request_of(name, answer) in [request_of(name, label) for label in self.labels]:
             return ToolBenchScore(False, True, 1, 1, 1)
         body = body_of(name, self._gives(answer))
         if body is None:
-            return CRASHED
-        expected = (body_of(name, self._gives(label)) or {} for label in self.labels)
-        best = max((state_f1(body, each) for each in expected), key=lambda found: found.f1)
-        return ToolBenchScore(False, best.f1 == 1, best.precision, best.recall, best.f1)
+            return replace(CRASHED, why="the service answers with an error")
+        return compared(body, [body_of(name, self._gives(label)) or {} for label in self.labels])
 
     def _sheet(self, answer: str) -> ToolBenchScore:
         if answer in self.labels:
             return ToolBenchScore(False, True)
         gives = self._gives(answer)
         if gives.get("error"):
-            return ToolBenchScore(True, False)
+            return ToolBenchScore(True, False, why=str(gives["error"]))
         check = self.row.get("check_format") is True
         right = (table_of(self._gives(label), check_format=check) for label in self.labels)
         return ToolBenchScore(False, table_of(gives, check_format=check) in list(right))
@@ -102,7 +101,8 @@ def verdict_of(found: ToolBenchScore, labels: Sequence[str], answer: str) -> Ver
         why = f"its steps are not those that are expected (LCS {found.lcs_score:.4f})"
     else:
         why = "it does not come to what is expected"
-    return Verdict(False, (Reason("wrong_answer", "answer", why, labels[0], answer),), scores=scores)
+    message = f"{why}: {found.why}" if found.why else why
+    return Verdict(False, (Reason("wrong_answer", "answer", message, labels[0], answer),), scores=scores)
 
 
 def _scores(found: ToolBenchScore) -> Iterator[tuple[str, tuple[float, ...]]]:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 from pytest_fcall.conversation.scores import lcs_score, state_f1
 from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.wording import shortened
 from pytest_fcall.suites.json_lines import BrokenRow
 from pytest_fcall.suites.toolbench.actions import Actions
 from pytest_fcall.suites.toolbench.booking import Booking
+from pytest_fcall.suites.toolbench.differences import differences
 from pytest_fcall.suites.toolbench.home_search import HomeSearch
 from pytest_fcall.suites.toolbench.states import Api, Crashed, final_state
 from pytest_fcall.suites.toolbench.steps import is_executable, lines_of, step_of
 
 _APIS: Mapping[str, type[Api]] = MappingProxyType({"home_search": HomeSearch, "booking": Booking})
 _STEPS = "virtual_home"
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class ToolBenchScore:
     recall: float | None = None
     f1: float | None = None
     lcs_score: float | None = None
+    why: str = field(default="", compare=False)
+    """What is wrong, in words, where that is known."""
 
 
 CRASHED: Final = ToolBenchScore(True, False, 0, 0, 0, 0)
@@ -57,10 +62,15 @@ def _scored_by_state(prediction: str | None, labels: Sequence[str], kind: type[A
         return CRASHED
     try:
         state = final_state(prediction, kind)
-    except Crashed:
-        return CRASHED
-    best = max((state_f1(state, each) for each in expected), key=lambda found: found.f1)
-    return ToolBenchScore(False, best.f1 == 1, best.precision, best.recall, best.f1)
+    except Crashed as error:
+        return replace(CRASHED, why=str(error))
+    return compared(state, expected)
+
+
+def compared(state: Mapping[_Key, object], expected: Iterable[Mapping[_Key, object]]) -> ToolBenchScore:
+    """Score what an answer comes to by the nearest of what is right."""
+    best, nearest = max(((state_f1(state, each), each) for each in expected), key=lambda found: found[0].f1)
+    return ToolBenchScore(False, best.f1 == 1, best.precision, best.recall, best.f1, why=differences(state, nearest))
 
 
 def _expected_state(label: str, kind: type[Api]) -> Mapping[str, object]:
@@ -76,9 +86,10 @@ def _scored_by_steps(prediction: str | None, labels: Sequence[str], actions: Act
     expected = [lines_of(label) for label in labels]
     known = actions.with_those_of([step for lines in expected for line in lines if (step := step_of(line))])
     lines = lines_of(prediction)
-    crashed = not all(is_executable(line, known) for line in lines)
+    crash = next((f"there is no step {shortened(line)}" for line in lines if not is_executable(line, known)), "")
     kept = [line for line in lines if line]
-    return ToolBenchScore(crashed, lcs_score=max(lcs_score(kept, [line for line in each if line]) for each in expected))
+    best = max(lcs_score(kept, [line for line in each if line]) for each in expected)
+    return ToolBenchScore(bool(crash), lcs_score=best, why=crash)
 
 
 def labels_of(row: Mapping[str, Json], key: str) -> list[str]:

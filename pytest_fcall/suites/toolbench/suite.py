@@ -185,8 +185,12 @@ def _note(task: Task) -> str:
 
 
 def _missing(task: Task) -> str:
-    recording = "" if task.kind == "shop" else f"put what answers give into {RECORDED}, or "
-    return f"{task.name} takes {task.needs}: {recording}give the suite an environment (docs: Suites, ToolBench)"
+    how = (
+        "hand the suite an environment"
+        if task.kind == "shop"
+        else f"put what answers give into {RECORDED}, or hand the suite a function that carries them out"
+    )
+    return f"{task.name} takes {task.needs}: {how} (docs: Suites, ToolBench)"
 
 
 def _name_of(task: Task) -> Callable[[str], str]:

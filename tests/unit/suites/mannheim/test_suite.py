@@ -181,7 +181,10 @@ def test_functions_that_are_none_are_told(tmp_path: Path) -> None:
 
 
 def test_what_is_required_is_no_fault_where_it_is_no_name(tmp_path: Path) -> None:
-    odd = {**function("f", x="number"), "parameters": {"type": "object", "properties": {}, "required": [{}, 3]}}
+    odd: dict[str, Json] = {
+        **function("f", x="number"),
+        "parameters": {"type": "object", "properties": {}, "required": [{}, 3]},
+    }
     (case,) = cases(write(tmp_path, [question("Q", [path(f={})], {"r": 1})], [odd]))
     assert judged(case, '{"r": 1}', Call("f", {}))
 

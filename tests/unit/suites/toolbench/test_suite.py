@@ -119,7 +119,23 @@ def test_a_fence_around_a_program_is_a_crash_for_the_original_alone(tmp_path: Pa
     write(tmp_path, "home_search", row(HOME))
     fenced = f"```python\n{HOME}\n```"
     assert judged(only(tmp_path), fenced).valid
-    assert judged(only(tmp_path), fenced, "bfcl").reasons[0].message == "it cannot be carried out"
+    assert judged(only(tmp_path), fenced, "bfcl").reasons[0].message.startswith("it cannot be carried out: ")
+
+
+@pytest.mark.parametrize(
+    ("task", "label", "answer", "why"),
+    [
+        ("home_search", HOME, HOME.replace("beds(2)", "beds(3)"), "(F1 0.8000): `num_beds` is 3, expected 2"),
+        ("home_search", HOME, HOME.replace("num_beds", "num_baths"), "`num_beds` is missing, expected 2; `num_baths`"),
+        ("home_search", HOME, "", "`min_price` is missing, expected 0; `min_square_feet` is missing, expected 0; `loc"),
+        ("home_search", HOME, "API.fly()", "it cannot be carried out: there is no API.fly"),
+        ("virtual_home", STEPS, f"{STEPS}\nAgent.Fly(moon)", "it cannot be carried out: there is no step 'Agent.Fly("),
+    ],
+)
+def test_a_failure_names_what_is_wrong(tmp_path: Path, task: str, label: str, answer: str, why: str) -> None:
+    write(tmp_path, task, row(label))
+    (reason,) = judged(only(tmp_path), answer).reasons
+    assert why in reason.message
 
 
 def test_objects_of_the_task_go_before_those_that_are_known(tmp_path: Path) -> None:
@@ -161,7 +177,7 @@ def test_what_cannot_be_carried_out_here_is_skipped_and_says_what_it_takes(
     write(tmp_path, task, data)
     (condition,) = only(tmp_path).skip
     assert condition.reason.startswith(f"{task} takes ")
-    assert "environment" in condition.reason
+    assert "hand the suite" in condition.reason
 
 
 @pytest.mark.parametrize(
