@@ -15,6 +15,7 @@ from pytest_fcall.suites.json_lines import BrokenFile, BrokenRow, lines, opened,
 
 PACKAGE = "bfcl_eval"
 HOW_TO_GET_IT = "pip install --no-deps bfcl-eval, or name the folder of the files with path: or --fc-suite-path"
+_READ = "BFCL_v4_*.json, and gorilla_openfunctions_v1_test_*.json of 2024"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ def existing_folder(path: Path | None) -> Path:
     """The folder of data. Raises ValueError, in words, where there is none."""
     if folder := folder_of(path):
         return folder
+    if path is not None and (between := next(path.glob("BFCL_v[123]_*.json"), None)):
+        raise ValueError(f"{path} has files such as {between.name}, which are not read: the suite bfcl reads {_READ}")
     where = f"in {path}" if path is not None else "installed"
     raise ValueError(f"the data of the suite bfcl is not {where}: {HOW_TO_GET_IT}")
 

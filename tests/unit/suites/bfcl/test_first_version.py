@@ -98,3 +98,9 @@ def test_files_of_today_go_before_those_of_2024(tmp_path: Path) -> None:
     (tmp_path / "BFCL_v4_irrelevance.json").unlink()
     parts = {part.name: part.cases for part in BfclSuite().about(tmp_path).parts}
     assert (parts["irrelevance"], parts["simple_python"]) == (1, None)
+
+
+def test_files_of_the_time_between_are_said_not_to_be_read(tmp_path: Path) -> None:
+    (tmp_path / "BFCL_v3_simple.json").touch()
+    with pytest.raises(ValueError, match=r"has files such as BFCL_v3_simple\.json, which are not read: .*BFCL_v4_"):
+        list(BfclSuite().cases("simple_python", tmp_path))

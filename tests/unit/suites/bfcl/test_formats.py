@@ -10,8 +10,12 @@ import pytest
 
 from pytest_fcall.core import Case, Json, Reply
 from pytest_fcall.decoding import DECODERS, decode
+from pytest_fcall.suites.bfcl.answers import answer_of
+from pytest_fcall.suites.bfcl.case_book import CaseBook
 from pytest_fcall.suites.bfcl.files import files_of, table_of
 from pytest_fcall.suites.bfcl.prompt_format import FORMATS, USUAL, PromptFormat, format_of
+from pytest_fcall.suites.bfcl.result_rows import answer_row
+from pytest_fcall.suites.bfcl.score import score
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.bfcl_data import write_leaderboard
 
@@ -116,6 +120,15 @@ def test_a_call_without_its_tags_cannot_be_read(folder: Path) -> None:
     reply = Reply(CALLS["json"], decoder=case.decoder)
     assert case.judge is not None
     assert case.judge(case, reply, decode(reply, case.tools)).error_type == "ast_decoder:decoder_failed"
+
+
+def test_stored_answers_are_read_in_the_format_that_their_id_names(folder: Path) -> None:
+    book = CaseBook(folder)
+    for case in cases(folder)[:26]:
+        row = answer_row({"id": case.id, "result": said(case).text})
+        assert row["category"] == "format_sensitivity"
+        told = score(book.case(row), answer_of(row)).as_row()
+        assert (told["valid"], told["strict_valid"]) == (True, True), case.id
 
 
 def test_native_calls_have_no_format(folder: Path) -> None:
