@@ -66,8 +66,10 @@ class Standing:
 
     @property
     def since(self) -> tuple[str, ...]:
-        """The same, thing by thing."""
-        return tuple(filter(None, (self.difference, *self.changed, *self._inside)))
+        """The same, thing by thing; where nothing else is told, only what an app asks otherwise."""
+        if not self.difference:
+            return self.wire
+        return (self.difference, *self.changed, *self._inside)
 
     @property
     def _inside(self) -> list[str]:

@@ -355,7 +355,7 @@ def test_a_change_on_the_wire_is_told_beside_what_was_accepted(agent: Agent) -> 
     result.stdout.fnmatch_lines(
         [
             "1 ok, with other requests inside the app:",
-            "  cases/weather.fc.yaml:* oslo: inside the app: request 2: the prompt changed",
+            "  cases/weather.fc.yaml:* oslo: request 2: the prompt changed",
             "not in the baseline: 1 with other requests inside the app; *",
         ]
     )

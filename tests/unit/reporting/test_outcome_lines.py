@@ -60,14 +60,14 @@ def test_the_last_line_counts_regressions() -> None:
 
 
 def test_apps_that_come_to_the_same_by_other_requests_are_told_until_they_are_accepted() -> None:
-    since = ("inside the app: request 2 to gpt-5.2 is new",)
+    since = ("request 2 to gpt-5.2 is new",)
     otherwise = [replace(RIGHT, case=f"c{n}", since=since) for n in range(5)]
 
     assert outcome_lines([*otherwise, RIGHT], 100) == [
         "5 ok, with other requests inside the app:",
-        "  a.fc.yaml:9 c0: inside the app: request 2 to gpt-5.2 is new",
-        "  a.fc.yaml:9 c1: inside the app: request 2 to gpt-5.2 is new",
-        "  a.fc.yaml:9 c2: inside the app: request 2 to gpt-5.2 is new",
+        "  a.fc.yaml:9 c0: request 2 to gpt-5.2 is new",
+        "  a.fc.yaml:9 c1: request 2 to gpt-5.2 is new",
+        "  a.fc.yaml:9 c2: request 2 to gpt-5.2 is new",
         "  and 2 more",
         "not in the baseline: 5 with other requests inside the app; `fcall accept` accepts what is right",
     ]
