@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +17,9 @@ from pytest_fcall.plugin.options import options
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.budget import Budget
+    from pytest_fcall.backends.metered import Bill
     from pytest_fcall.backends.prices import Price
+    from pytest_fcall.backends.proxy.asked import Asked
 
 
 class Costs:
@@ -48,6 +53,11 @@ class Costs:
             return None
 
 
+def whole(costs: Sequence[float | None]) -> float | None:
+    """The dollars for all of these; None where one is not known."""
+    return None if None in costs else sum(each for each in costs if each is not None)
+
+
 def _model(name: str) -> Model:
     kind, _, rest = name.partition(":")
     return Model(kind, rest)
@@ -64,15 +74,60 @@ def metered(config: pytest.Config, named: NamedModel, backend: Backend) -> Backe
     limit = options(config).max_cost
     if limit is None or not backend.ahead or named.model.kind in ("local", "http"):
         return backend
-    from pytest_fcall.backends.budget import Budget
     from pytest_fcall.backends.metered import Metered
     from pytest_fcall.backends.prices import price_of
 
-    if BUDGET not in config.stash:
-        config.stash[BUDGET] = Budget(limit, shared_file(config))
-        config.add_cleanup(config.stash[BUDGET].close)
+    budget = _budget(config, limit)
     try:
         price = price_of(named.model, config.rootpath)
     except ValueError as error:
         raise ModelUnavailable(str(error)) from None
-    return Metered(backend, named.model.id, price, config.stash[BUDGET])
+    return Metered(backend, named.model.id, price, budget)
+
+
+class Purse:
+    """Pays for what apps ask of models, within `--fc-max-cost`."""
+
+    def __init__(self, budget: Budget, root: Path) -> None:
+        self._budget = budget
+        self._root = root
+        self._prices: dict[tuple[str, str], Price | None] = {}
+
+    def paying(self, asked: Asked, provider: str) -> AbstractAsyncContextManager[Bill]:
+        """Hold what it can cost, and settle what it did cost. Raises ModelUnavailable where it cannot be paid."""
+        from pytest_fcall.backends.metered import paying
+        from pytest_fcall.backends.tokens import greatest_usage
+
+        name = asked.priced_as
+        if (name, provider) not in self._prices:
+            self._prices[name, provider] = self._price(name, provider)
+        return paying(self._budget, name, self._prices[name, provider], greatest_usage(asked.request))
+
+    def _price(self, name: str, provider: str) -> Price | None:
+        """By the real address of the provider: the variables lead to the proxy while an app is at work."""
+        from dataclasses import replace
+
+        from pytest_fcall.backends.prices import price_of
+
+        model = Model.by_id(name)
+        options = {"base_url": provider} if model.kind == "openai" else {}
+        try:
+            return price_of(replace(model, options=options), self._root)
+        except ValueError as error:
+            raise ModelUnavailable(str(error)) from None
+
+
+def purse_of_apps(config: pytest.Config) -> Purse | None:
+    """Who pays for what apps ask; None where there is no limit."""
+    limit = options(config).max_cost
+    return None if limit is None else Purse(_budget(config, limit), config.rootpath)
+
+
+def _budget(config: pytest.Config, limit: float) -> Budget:
+    """The one account of this process."""
+    from pytest_fcall.backends.budget import Budget
+
+    if BUDGET not in config.stash:
+        config.stash[BUDGET] = Budget(limit, shared_file(config))
+        config.add_cleanup(config.stash[BUDGET].close)
+    return config.stash[BUDGET]

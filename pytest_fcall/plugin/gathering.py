@@ -14,7 +14,7 @@ import pytest
 from pytest_fcall.plugin.accepting import Accepting
 from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.baseline import baselines
-from pytest_fcall.plugin.costs import Costs
+from pytest_fcall.plugin.costs import Costs, whole
 from pytest_fcall.plugin.ending import Ending
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.gates import gates_of, lines_of
@@ -84,7 +84,9 @@ class Gathering:
         judging = result.judging
         if judging:
             judging = replace(judging, cost=self._costs.of(judging.model, judging.usage))
-        return replace(result, cost=self._costs.of(result.model, result.usage), judging=judging)
+        inside = tuple(replace(each, cost=self._costs.of(each.model, each.usage)) for each in result.inside)
+        cost = whole([each.cost for each in inside]) if inside else self._costs.of(result.model, result.usage)
+        return replace(result, cost=cost, judging=judging, inside=inside)
 
     def _price(self, report: pytest.TestReport) -> None:
         """Put the cost, which only this process knows, into the properties: JUnit takes them from the last report."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_fcall.core import Calls, Case, Inner, Reason, Verdict
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching import judge_inside
-from pytest_fcall.plugin.costs import Costs
+from pytest_fcall.plugin.costs import Costs, whole
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.proxy_options import proxy_options
 from pytest_fcall.plugin.words import fail
@@ -48,5 +48,4 @@ def with_reasons(verdict: Verdict, reasons: Sequence[Reason]) -> Verdict:
 def _cost(config: pytest.Config, asked: Sequence[Inner]) -> float | None:
     """The dollars for all of it; None where nobody knows."""
     costs = Costs(config)
-    known = [costs.of(each.priced_as, each.reply.usage) for each in asked]
-    return None if None in known else sum(each for each in known if each is not None)
+    return whole([costs.of(each.priced_as, each.reply.usage) for each in asked])

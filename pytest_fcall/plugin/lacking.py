@@ -11,7 +11,7 @@ import pytest
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Unanswered
 from pytest_fcall.plugin.kept import Kept
 from pytest_fcall.plugin.outages import is_outage
-from pytest_fcall.plugin.proxying import NotRecorded
+from pytest_fcall.plugin.proxying import NotRecorded, Unpaid
 from pytest_fcall.plugin.sources import Question
 from pytest_fcall.plugin.words import fail, without_our_frames
 
@@ -64,6 +64,9 @@ class Lacking:
             self.unanswered.add(question.asker.nodeid)
         name = f"{question.model.id}: "
         text = name + str(error).removeprefix(name)  # back ends may have named their model already
+        if isinstance(error, Unpaid) and question.source.is_app:  # which may still do what is recorded
+            self.unanswered.add(question.asker.nodeid)
+            fail(text)
         if isinstance(error, ModelUnavailable | StoreError):  # what cannot be kept would be paid for in vain
             self.nobody(question, text)
         if isinstance(error, NotRecorded):

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fcall.core import Case, Outcome
+from pytest_fcall.core import Case, Outcome, Usage
 from pytest_fcall.core.extension import scores_of_suite
+from pytest_fcall.core.reply import usage_of
 from pytest_fcall.plugin.called import called_in
 from pytest_fcall.plugin.extensions import registry
+from pytest_fcall.plugin.insides import insides
 from pytest_fcall.plugin.noted import PLACE
 from pytest_fcall.plugin.retrieving import left_out
 from pytest_fcall.plugin.score_options import WANTED
@@ -40,7 +42,7 @@ def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
         suite=case.suite if isinstance(case, Case) else "",
         reasons=tuple((reason.kind, reason.path) for reason in item.verdict.reasons) if item.verdict else (),
         seconds=asked.seconds if asked else None,
-        usage=asked.usage if asked else None,
+        usage=_usage(asked) if asked else None,
         file=file,
         line=(line or 0) + 1,
         replayed=bool(asked and asked.replayed),
@@ -53,6 +55,7 @@ def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
         most=asked.most if asked else None,
         left_out=left_out(asked.case, asked.request) if asked else (),
         judging=_judging(item),
+        inside=insides(asked.answers) if asked else (),
         called=called_in(asked.case, item.sampled.shown) if asked and item.sampled else (),
         scores=_scores(item, status),
     )
@@ -112,10 +115,16 @@ def _model(item: CaseItem) -> str:
     return item.named.model.id if item.named else ""
 
 
+def _usage(asked: Asked) -> Usage | None:
+    """The tokens of all answers; of an app's, those of what it asked itself, where that is known."""
+    inside = insides(asked.answers)
+    return usage_of(each.usage for each in inside) if inside else asked.usage
+
+
 def _measured(asked: Asked) -> Iterator[tuple[str, object]]:
     if asked.seconds is not None:
         yield "fcall_seconds", f"{asked.seconds:.3f}"
-    usage = asked.usage
+    usage = _usage(asked)
     if usage and (tokens := total([usage.input_tokens, usage.output_tokens])) is not None:
         yield "fcall_tokens", tokens
 

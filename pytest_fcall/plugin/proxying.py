@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fcall.core import Inner, Model
+from pytest_fcall.core import Inner, Model, ModelUnavailable
+from pytest_fcall.plugin.costs import purse_of_apps
 from pytest_fcall.plugin.kept import Kept
 from pytest_fcall.plugin.leading import Leading
 from pytest_fcall.plugin.options import options
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 class NotRecorded(Exception):
     """An app asked something that no recording answers. The text says what is new."""
+
+
+class Unpaid(ModelUnavailable):
+    """An app asked something that there is no money for. The text says what to do."""
 
 
 @dataclass(slots=True)
@@ -68,6 +73,7 @@ class Proxying:
     def __init__(self, config: pytest.Config, kept: Kept) -> None:
         self._kept = kept
         self._options = options(config)
+        self._purse = purse_of_apps(config)
         found = proxy_options(config)
         self._on = found.on
         self._leading = Leading(found.variables)
@@ -86,8 +92,8 @@ class Proxying:
     def here(self, question: Question) -> Iterator[Sequence[Inner] | None]:
         """Have what an app in this process asks meanwhile belong to this case; it grows in the list.
 
-        None is given without a proxy. Raises NotRecorded for what was asked in vain, whatever the app made of it, and
-        StoreError for what the app was told and nobody could keep.
+        None is given without a proxy. Raises NotRecorded and Unpaid for what was asked in vain, whatever the app made
+        of it, and StoreError for what the app was told and nobody could keep.
         """
         if not self._on:
             yield None
@@ -145,7 +151,7 @@ class Proxying:
             going = self._going.get(place)
             if going is None:
                 live = self._may_ask(question)
-                run = AppRun(place, CaseTape(self._kept, inside, live), live, self._leading.upstreams())
+                run = AppRun(place, CaseTape(self._kept, inside, live), live, self._leading.upstreams(), self._purse)
                 going = self._going[place] = _Going(run, self._known().begin(run, group))
             going.wanted += 1
         return going
@@ -173,6 +179,8 @@ class Proxying:
 
         if run.missing:
             raise NotRecorded(run.missing[0]) from None
+        if run.unpaid:
+            raise Unpaid(run.unpaid[0]) from None
         if run.unkept:
             raise StoreError(run.unkept[0]) from None
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import TypeVar
 
+from pytest_fcall.core import Usage
 from pytest_fcall.reporting.results import Result
 
 _Number = TypeVar("_Number", int, float)
@@ -62,7 +63,7 @@ def figures(results: Sequence[Result]) -> Figures:
         tokens=total(map(_tokens, answers)),
         speed=_speed(answers),
         cost=total(result.cost for result in answers),
-        new_cost=total(result.cost for result in answers if not result.replayed),
+        new_cost=total(result.new_cost for result in answers),
         unpriced=sum(result.cost is None for result in answers),
     )
 
@@ -134,8 +135,18 @@ def count_text(count: int | None) -> str:
     return "" if count is None else f"{count:,}"
 
 
+def counted_text(count: int, noun: str) -> str:
+    """Write how many there are of something."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def tokens_of(usage: Usage | None) -> int | None:
+    """The tokens of input and output together."""
+    return total([usage.input_tokens, usage.output_tokens]) if usage else None
+
+
 def _tokens(result: Result) -> int | None:
-    return total([result.usage.input_tokens, result.usage.output_tokens]) if result.usage else None
+    return tokens_of(result.usage)
 
 
 def _speed(answers: Iterable[Result]) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_fcall.reporting.figures import cost_text, total
+from pytest_fcall.reporting.figures import cost_text, counted_text, tokens_of, total
 from pytest_fcall.reporting.results import Judging, Result
 from pytest_fcall.reporting.safe import safe_line
 
@@ -17,20 +17,12 @@ def judge_lines(results: Sequence[Result]) -> list[str]:
 
 
 def _line(model: str, judgings: Sequence[Judging]) -> str:
-    questions = _counted(sum(judging.questions for judging in judgings), "question")
-    tokens = total(_tokens(judging) for judging in judgings)
+    questions = counted_text(sum(judging.questions for judging in judgings), "question")
+    tokens = total(tokens_of(judging.usage) for judging in judgings)
     unpriced = sum(judging.cost is None for judging in judgings)
     parts = [
-        f"judge {safe_line(model)}: {questions} about {_counted(len(judgings), 'case')}",
-        _counted(tokens, "token") if tokens is not None else "",
+        f"judge {safe_line(model)}: {questions} about {counted_text(len(judgings), 'case')}",
+        counted_text(tokens, "token") if tokens is not None else "",
         cost_text(total(judging.cost for judging in judgings), unpriced),
     ]
     return ", ".join(filter(None, parts))
-
-
-def _tokens(judging: Judging) -> int | None:
-    return total([judging.usage.input_tokens, judging.usage.output_tokens]) if judging.usage else None
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

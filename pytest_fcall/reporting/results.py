@@ -27,6 +27,18 @@ class Judging:
 
 
 @dataclass(frozen=True, slots=True)
+class Inside:
+    """What an app asked of one model, for one case: all that was asked now, or all that recordings answered."""
+
+    model: str
+    requests: int
+    replayed: bool = False
+    usage: Usage | None = None
+    cost: float | None = None
+    """In US dollars."""
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """One case, asked of one model.
 
@@ -72,6 +84,8 @@ class Result:
     """What it adds to the scores that are asked for."""
     judging: Judging | None = None
     """None where no model had a say in the verdict."""
+    inside: tuple[Inside, ...] = ()
+    """What an app asked of models; its `usage` and `cost` are all of that."""
     called: tuple[tuple[str, str], ...] = ()
     """Each expected tool with the one that was called for it; no name stands for none."""
 
@@ -84,6 +98,14 @@ class Result:
     def flaky(self) -> bool:
         """Whether some answers to it are right, and others are not."""
         return self.samples is not None and 0 < self.samples[0] < self.samples[1]
+
+    @property
+    def new_cost(self) -> float | None:
+        """What this run has spent on it, in US dollars; None where it has spent nothing that is known."""
+        if not self.inside:
+            return None if self.replayed else self.cost
+        known = [each.cost for each in self.inside if each.cost is not None and not each.replayed]
+        return sum(known) if known else None
 
     @property
     def answered(self) -> bool:
@@ -114,6 +136,7 @@ def result_to_json(result: Result) -> dict[str, Json]:
     data = {name: getattr(result, name) for name in _NAMES}
     data["usage"] = _usage_to_json(result.usage)
     data["judging"] = _judging_to_json(result.judging)
+    data["inside"] = [_inside_to_json(each) for each in result.inside]
     if result.outcome:
         data["outcome"] = result.outcome.value
     if result.scores:
@@ -155,6 +178,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         stanza=None if data.get("stanza") is None else _field(data, "stanza", dict),
         scores=scores_from_json(data.get("scores", ())),
         judging=_judging(data),
+        inside=tuple(_inside(_checked(item, "inside", dict)) for item in _list(data, "inside")),
         called=_named_pairs(data, "called"),
     )
 
@@ -250,6 +274,26 @@ def _judging(data: Mapping[str, Json]) -> Judging | None:
         questions=_field(judging, "questions", int),
         usage=_usage(judging),
         cost=_number(judging, "cost"),
+    )
+
+
+def _inside_to_json(inside: Inside) -> dict[str, Json]:
+    return {
+        "model": inside.model,
+        "requests": inside.requests,
+        "replayed": inside.replayed,
+        "usage": _usage_to_json(inside.usage),
+        "cost": inside.cost,
+    }
+
+
+def _inside(data: Mapping[str, Json]) -> Inside:
+    return Inside(
+        model=_field(data, "model", str),
+        requests=_field(data, "requests", int),
+        replayed=_field(data, "replayed", bool, default=False),
+        usage=_usage(data),
+        cost=_number(data, "cost"),
     )
 
 

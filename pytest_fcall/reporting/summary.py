@@ -19,6 +19,7 @@ from pytest_fcall.reporting.figures import (
     seconds_text,
     speed_text,
 )
+from pytest_fcall.reporting.insides import inside_lines
 from pytest_fcall.reporting.judges import judge_lines
 from pytest_fcall.reporting.outcomes import of_outcome, outcome_lines
 from pytest_fcall.reporting.results import Result, Results
@@ -42,10 +43,10 @@ def summary_lines(results: Results, width: int = 100, *, accepted: bool = False)
     shared = [_cause_line(cause, failures, width) for cause in causes(results.results)[:_CAUSES]]
     changed = outcome_lines(results.results, width, accepted=accepted)
     samples = sample_lines(results.results, width)
-    judges = judge_lines(results.results)
+    beside = [*inside_lines(results.results), *judge_lines(results.results)]
     missed = _left_out(results.results)
     mixed = mixed_up(results.results, width)
-    return [*table, *changed, *samples, *shared, *mixed, *missed, *judges, *_aside(results), last_line(results)]
+    return [*table, *changed, *samples, *shared, *mixed, *missed, *beside, *_aside(results), last_line(results)]
 
 
 def file_lines(results: Results, width: int = 100) -> list[str]:

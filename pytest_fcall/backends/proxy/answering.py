@@ -9,12 +9,14 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.dispatch.arrivals import Arrivals
+from pytest_fcall.backends.metered import Bill
 from pytest_fcall.backends.proxy.app_run import AppRun, Taken
 from pytest_fcall.backends.proxy.asked import STREAM
 from pytest_fcall.backends.proxy.refusal import refused
 from pytest_fcall.backends.proxy.upstream import asking, passed_on
 from pytest_fcall.backends.store import Kept, StoreError
 from pytest_fcall.backends.wire import Wire
+from pytest_fcall.core import ModelUnavailable
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession, web
@@ -35,8 +37,8 @@ class Answering:
     session: ClientSession
     arrivals: Arrivals[Kept]
 
-    async def answer(self, url: str, content: bytes) -> web.StreamResponse:
-        """Answer from a recording or, where the run may, from what is found at `url`."""
+    async def answer(self, provider: str, url: str, content: bytes) -> web.StreamResponse:
+        """Answer from a recording or, where the run may, from what is found at `url`, an address of the provider."""
         from aiohttp import ClientError, web
 
         if wire := self.run.replayed(self.taken):
@@ -45,8 +47,15 @@ class Answering:
             return refused(self.run.lacks(self.taken))
         started = time.perf_counter()
         try:
-            async with asking(self.session, self.request, url, content) as came:
-                return await self._pass_on(came, started)
+            async with (
+                self.run.paying(self.taken, provider) as bill,
+                asking(self.session, self.request, url, content) as came,
+            ):
+                return await self._pass_on(came, started, bill)
+        except ModelUnavailable as unavailable:
+            self.run.give_up(self.taken)
+            self.run.unpaid.append(str(unavailable))
+            return refused(str(unavailable))
         except (ClientError, OSError, TimeoutError):
             # As without a proxy, the app sees a broken connection, and its library tries again if it would.
             self.run.give_up(self.taken)
@@ -57,19 +66,20 @@ class Answering:
             self.run.give_up(self.taken)
             raise
 
-    async def _pass_on(self, came: ClientResponse, started: float) -> web.StreamResponse:
+    async def _pass_on(self, came: ClientResponse, started: float, bill: Bill) -> web.StreamResponse:
         """Hand on what comes, but the end of it only once it is kept: the app may end with it."""
         from aiohttp import web
 
         headers = passed_on(came.headers.items())
         if came.headers.get("Content-Type", "").startswith(STREAM):
-            return await self._pass_on_stream(came, web.StreamResponse(status=came.status, headers=headers), started)
+            response = web.StreamResponse(status=came.status, headers=headers)
+            return await self._pass_on_stream(came, response, started, bill)
         body = await came.read()
-        await self._keep(came, body, started)
+        await self._keep(came, body, started, bill)
         return web.Response(status=came.status, headers=headers, body=body)
 
     async def _pass_on_stream(
-        self, came: ClientResponse, response: web.StreamResponse, started: float
+        self, came: ClientResponse, response: web.StreamResponse, started: float, bill: Bill
     ) -> web.StreamResponse:
         """Hand on each piece as it comes. Only one that may be the last waits until more comes, or all is kept."""
         await self._give(response, b"")
@@ -82,7 +92,7 @@ class Answering:
             if not held:
                 await self._give(response, piece)
             pieces.append(piece)
-        await self._keep(came, b"".join(pieces), started)
+        await self._keep(came, b"".join(pieces), started, bill)
         await self._give(response, held)
         with suppress(ConnectionError):
             await response.write_eof()
@@ -96,14 +106,16 @@ class Answering:
             if piece:
                 await response.write(piece)
 
-    async def _keep(self, came: ClientResponse, body: bytes, started: float) -> None:
+    async def _keep(self, came: ClientResponse, body: bytes, started: float, bill: Bill) -> None:
         """Keep the answer, if it would be given again."""
         seconds = time.perf_counter() - started
         wire = Wire(came.status, came.headers.get("Content-Type", ""), body)
+        bill.free = wire.status >= HTTPStatus.BAD_REQUEST
         if not self._stands(wire):
             self.run.give_up(self.taken)
             return
         entry = self.run.entry(self.taken, wire, seconds)
+        bill.usage = entry.reply.usage
         self.run.answered(self.taken, entry)
         place = self.run.place
         try:

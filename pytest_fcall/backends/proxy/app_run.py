@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from threading import Lock
 from typing import Protocol
 
+from pytest_fcall.backends.metered import Bill
 from pytest_fcall.backends.proxy.asked import Asked
 from pytest_fcall.backends.proxy.nearest import explain_new
 from pytest_fcall.backends.recorded import Recorded
@@ -24,6 +26,14 @@ class Tape(Protocol):
 
     def all(self) -> Iterable[Recorded]:
         """All that there is for the case."""
+        ...
+
+
+class Purse(Protocol):
+    """Money for what apps ask. Called by the thread of the proxy."""
+
+    def paying(self, asked: Asked, provider: str) -> AbstractAsyncContextManager[Bill]:
+        """Hold what it can cost, and settle what it did cost. Raises ModelUnavailable where it cannot be paid."""
         ...
 
 
@@ -59,12 +69,16 @@ class AppRun:
     """Whether providers may be asked for what is not recorded."""
     upstreams: Mapping[str, str]
     """The addresses of the providers, by the variables that lead to them."""
+    purse: Purse | None = None
+    """Who pays, where that is limited."""
     inner: list[Inner] = field(default_factory=list)
     """What was asked and answered, in the order in which answers were there."""
     missing: list[str] = field(default_factory=list)
     """Why requests could not be answered, in words."""
     unkept: list[str] = field(default_factory=list)
     """Why replies could not be kept, in words."""
+    unpaid: list[str] = field(default_factory=list)
+    """Why requests could not be paid, in words."""
     _busy: dict[str, set[int]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
@@ -90,6 +104,12 @@ class AppRun:
             return None
         self._note(taken, found, found.moment)
         return found.wire
+
+    def paying(self, taken: Taken, provider: str) -> AbstractAsyncContextManager[Bill]:
+        """Pay for a request, if a model is to answer it and somebody counts the money. Raises ModelUnavailable."""
+        if self.purse is None or not taken.asked.model:
+            return nullcontext(Bill())
+        return self.purse.paying(taken.asked, provider)
 
     def entry(self, taken: Taken, wire: Wire, seconds: float) -> Recorded:
         """A reply that has just come, as it is kept."""

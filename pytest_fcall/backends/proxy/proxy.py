@@ -49,16 +49,17 @@ class Proxy:
             return refused(_WEBSOCKET)
         try:
             run = self._runs.of(way.token, request.headers)
-            upstream = urlsplit(run.upstreams[way.variable])
+            provider = run.upstreams[way.variable]
         except KeyError:
             return refused("the proxy knows no such address; is this the client of an earlier run?")
         except Untied as untied:
             return refused(str(untied), UNKNOWN)
+        upstream = urlsplit(provider)
         content = await request.read()
         below = way.path.removeprefix(upstream.path.rstrip("/"))
         taken = run.take(read_asked(request.method, _with_query(below, way.query), content))
         url = upstream._replace(path=way.path, query=way.query).geturl()
-        return await Answering(request, run, taken, self._session, self._arrivals).answer(url, content)
+        return await Answering(request, run, taken, self._session, self._arrivals).answer(provider, url, content)
 
 
 def _with_query(path: str, query: str) -> str:
