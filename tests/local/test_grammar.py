@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from random import Random
+from string import ascii_letters
 from typing import Any
 
 import pytest
@@ -24,14 +27,17 @@ BEGUN = {
     "mistral": "[TOOL_CALLS]",
     "granite": "<|tool_call|>",
     "phi": "functools",
+    "deepseek": "<｜tool▁calls▁begin｜>",
+    "kimi": "<|tool_calls_section_begin|>",
+    "harmony": "<|channel|>commentary to=functions.",
 }
 """What a model writes that has made up its mind to call."""
 
 
-def drawn(model: Answerer, tools: tuple[Tool, ...], **settings: Json) -> list[Reply]:
+def drawn(model: Answerer, tools: tuple[Tool, ...], seeds: Sequence[int] = SEEDS, **settings: Json) -> list[Reply]:
     """Answers as they fall, ended ones only: what is cut off is no fault of the grammar."""
     replies = []
-    for seed in SEEDS:
+    for seed in seeds:
         said = {"grammar": "tools", "temperature": 1.0, "seed": seed, "max_tokens": 200, **settings}
         request = requests(tools, **said)[0]
         reply = model.reply(request, ask(model, [request])[0])
@@ -39,8 +45,8 @@ def drawn(model: Answerer, tools: tuple[Tool, ...], **settings: Json) -> list[Re
     return replies
 
 
-def assert_fits(call: Call) -> None:
-    tool = next(tool for tool in TOOLS if tool.name == call.name)
+def assert_fits(call: Call, tools: Sequence[Tool] = TOOLS) -> None:
+    tool = next(tool for tool in tools if tool.name == call.name)
     assert not tool_schema(tool).check(call.arguments)
 
 
@@ -79,8 +85,26 @@ CALLS = {
     "phi": 'functools[{"name": "get_weather", "arguments": {"city": "Oslo"}}, '
     '{"name": "set_alarm", "arguments": {"at": 7}}]',
 }
+CALLS["deepseek"] = (
+    "<｜tool▁calls▁begin｜>"
+    '<｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Oslo"}<｜tool▁call▁end｜>'
+    '<｜tool▁call▁begin｜>set_alarm<｜tool▁sep｜>{"at": 7}<｜tool▁call▁end｜>'
+    "<｜tool▁calls▁end｜>"
+)
+CALLS["kimi"] = (
+    "<|tool_calls_section_begin|>"
+    '<|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{"city": "Oslo"}<|tool_call_end|>'
+    '<|tool_call_begin|>functions.set_alarm:1<|tool_call_argument_begin|>{"at": 7}<|tool_call_end|>'
+    "<|tool_calls_section_end|>"
+)
 CALLS |= {"auto": CALLS["json"], "xlam": CALLS["json"]}
-NO_CALL = {"json": "[]", "auto": "[]", "xlam": "[]"}
+ONE = {
+    "get_weather": '<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"city": "Oslo"}',
+    "set_alarm": "<|channel|>analysis<|message|>At seven, then.<|end|><|start|>assistant"
+    '<|channel|>commentary to=functions.set_alarm <|constrain|>json<|message|>{"at": 7}',
+}
+"""The calls of harmony: it makes one in an answer."""
+NO_CALL = {"json": "[]", "auto": "[]", "xlam": "[]", "harmony": "<|channel|>final<|message|>I cannot help with that."}
 
 
 def admits(model: Answerer, text: str) -> bool:
@@ -91,7 +115,7 @@ def admits(model: Answerer, text: str) -> bool:
     return bool(matcher.accept_string(text) and (matcher.is_terminated() or matcher.is_completed()))
 
 
-@pytest.mark.parametrize("decoder", FORMS)
+@pytest.mark.parametrize("decoder", CALLS)
 def test_each_form_admits_parallel_calls_that_its_decoder_reads(load: Callable[..., Answerer], decoder: str) -> None:
     model = load(decoder=decoder)
     text = CALLS[decoder]
@@ -109,7 +133,18 @@ def test_each_form_admits_no_call(load: Callable[..., Answerer], decoder: str) -
     assert admits(load(decoder=decoder), NO_CALL.get(decoder, "I cannot help with that."))
 
 
-@pytest.mark.parametrize("decoder", FORMS)
+@pytest.mark.parametrize(("name", "arguments"), [("get_weather", {"city": "Oslo"}), ("set_alarm", {"at": 7})])
+def test_one_call_after_a_thought_or_none_is_admitted_by_harmony(
+    load: Callable[..., Answerer], name: str, arguments: Json
+) -> None:
+    model, text = load(decoder="harmony"), ONE[name]
+    assert admits(model, text)
+    assert not admits(model, text + ONE["get_weather"])
+    [call] = decode(Reply(text=text, decoder="harmony"), TOOLS).calls
+    assert (call.name, dict(call.arguments)) == (name, arguments)
+
+
+@pytest.mark.parametrize("decoder", CALLS)
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [("get_weather", "get_whether"), ("Oslo", "a place with a long name"), ('"at"', '"hour"'), ("7", "9")],
@@ -118,6 +153,56 @@ def test_no_form_admits_another_tool_or_other_arguments(
     load: Callable[..., Answerer], decoder: str, right: str, wrong: str
 ) -> None:
     assert not admits(load(decoder=decoder), CALLS[decoder].replace(right, wrong))
+
+
+NOTE = Tool(
+    "note",
+    "Take a note",
+    {
+        "type": "object",
+        "properties": {"text": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}},
+        "required": ["text"],
+    },
+)
+MARKED = ("deepseek", "kimi", "harmony")
+PIECES = sorted(
+    {piece for text in [*CALLS.values(), *ONE.values()] for piece in [*re.findall(r"<[^<>]+>|\w+", text), *text]}
+    | {*ascii_letters}
+)
+"""What an answer may be put together from: marks of all families, names, values, signs."""
+
+
+def written(matcher: Any, begun: str, dice: Random) -> str:
+    """Go on with pieces that the grammar lets pass, until the answer may end."""
+    assert matcher.accept_string(begun)
+    while not (matcher.is_terminated() or matcher.is_completed()):
+        passing = (piece for piece in dice.sample(PIECES, len(PIECES)) if matcher.accept_string(piece))
+        begun += next(passing)
+    return begun
+
+
+@pytest.mark.parametrize("decoder", MARKED)
+def test_a_call_that_is_begun_can_be_read_however_the_dice_fall(load: Callable[..., Answerer], decoder: str) -> None:
+    engine: Any = load(decoder=decoder).engine
+    tools = (NOTE, *TOOLS)
+    grammar, xgrammar = engine._grammars._grammar(tools), import_module("xgrammar")
+    names = set()
+    for seed in SEEDS:
+        matcher = xgrammar.GrammarMatcher(grammar, terminate_without_stop_token=True)
+        text = written(matcher, BEGUN[decoder], Random(seed))  # noqa: S311  a failure must come again
+        calls = decode(Reply(text=text, decoder=decoder), tools)
+        assert calls.malformed is None, text
+        assert calls.calls, text
+        for call in calls.calls:
+            assert_fits(call, tools)
+            names.add(call.name)
+    assert names == {"note", "get_weather", "set_alarm"}
+
+
+@pytest.mark.parametrize("decoder", MARKED)
+def test_whatever_a_model_without_sense_says_can_be_read(load: Callable[..., Answerer], decoder: str) -> None:
+    replies = drawn(load(decoder=decoder), TOOLS, range(3))
+    assert [decode(reply, TOOLS).malformed for reply in replies] == [None] * len(replies)
 
 
 def test_prompts_with_and_without_tools_share_a_batch(model: Answerer) -> None:

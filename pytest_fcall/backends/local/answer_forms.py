@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Final
 
+from pytest_fcall.backends.local.form_parts import Form, json_schema, tag
+from pytest_fcall.backends.local.token_forms import deepseek, harmony, kimi
 from pytest_fcall.core import Json, Tool
-
-Form: TypeAlias = Callable[[Sequence[Tool]], Mapping[str, Json]]
 
 _MOST_CALLS = 8
 """A model that goes on calling has lost its way."""
@@ -16,7 +16,7 @@ _MOST_CALLS = 8
 
 def _list(tools: Sequence[Tool], key: str = "arguments", least: int = 0) -> Mapping[str, Json]:
     """A JSON list of calls."""
-    return _json(
+    return json_schema(
         {
             "type": "array",
             "minItems": least,
@@ -29,7 +29,7 @@ def _list(tools: Sequence[Tool], key: str = "arguments", least: int = 0) -> Mapp
 
 def _object(tool: Tool, key: str) -> Mapping[str, Json]:
     """A JSON object that is a call of `tool`."""
-    return _json({**_call(tool, 0, key), "$defs": {"0": _moved(tool.parameters, 0)}})
+    return json_schema({**_call(tool, 0, key), "$defs": {"0": _moved(tool.parameters, 0)}})
 
 
 def _call(tool: Tool, number: int, key: str) -> dict[str, Json]:
@@ -53,14 +53,6 @@ def _moved(schema: Json, number: int) -> Json:
     return [_moved(item, number) for item in schema] if isinstance(schema, list | tuple) else schema
 
 
-def _json(schema: Json) -> Mapping[str, Json]:
-    return {"type": "json_schema", "json_schema": schema, "max_whitespace_cnt": 1}
-
-
-def _tag(begin: str, content: Json, end: str) -> Mapping[str, Json]:
-    return {"type": "tag", "begin": begin, "content": content, "end": end}
-
-
 def _bare(tools: Sequence[Tool]) -> Mapping[str, Json]:
     return _list(tools)
 
@@ -72,7 +64,7 @@ def _marked(begin: str, end: str) -> Form:
         return {
             "type": "triggered_tags",
             "triggers": [begin.rstrip()],
-            "tags": [_tag(begin, {"type": "or", "elements": [_object(tool, "arguments") for tool in tools]}, end)],
+            "tags": [tag(begin, {"type": "or", "elements": [_object(tool, "arguments") for tool in tools]}, end)],
         }
 
     return form
@@ -85,7 +77,7 @@ def _after(mark: str, key: str = "arguments") -> Form:
         return {
             "type": "triggered_tags",
             "triggers": [mark],
-            "tags": [_tag(mark, _list(tools, key, 1), "")],
+            "tags": [tag(mark, _list(tools, key, 1), "")],
             "stop_after_first": True,
         }
 
@@ -95,7 +87,7 @@ def _after(mark: str, key: str = "arguments") -> Form:
 def _llama(tools: Sequence[Tool]) -> Mapping[str, Json]:
     calls: Json = {
         "type": "tags_with_separator",
-        "tags": [_tag("", _object(tool, "parameters"), "") for tool in tools],
+        "tags": [tag("", _object(tool, "parameters"), "") for tool in tools],
         "separator": "; ",
         "at_least_one": True,
     }
@@ -112,5 +104,8 @@ FORMS: Final[Mapping[str, Form]] = MappingProxyType(
         "mistral": _after("[TOOL_CALLS]"),
         "granite": _after("<|tool_call|>"),
         "phi": _after("functools"),
+        "deepseek": deepseek,
+        "kimi": kimi,
+        "harmony": harmony,
     }
 )

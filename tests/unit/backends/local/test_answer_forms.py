@@ -56,3 +56,14 @@ def test_a_list_admits_calls_of_the_offered_tools_that_fit_their_schemas(answer:
 
 def test_every_form_is_that_of_a_decoder() -> None:
     assert set(FORMS) <= set(DECODERS)
+
+
+def test_marks_are_kept_out_of_the_strings_of_harmony_unless_their_length_is_limited() -> None:
+    def calls(text: Json) -> list[Any]:
+        tool = Tool("note", "", {"type": "object", "properties": {"text": text}})
+        form: Any = FORMS["harmony"]([tool])
+        return [each["content"] for each in form["elements"][1]["elements"] if "json_schema" in each["content"]]
+
+    [free], [limited] = calls({"type": "string"}), calls({"type": "string", "maxLength": 9})
+    assert "<|end|>" in free["excludes"]
+    assert "excludes" not in limited
