@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.integration.command import fcall, python
+from tests.integration.command import fcall, run_pytest
 
 WRITTEN = {
     "cases/first.fc.yaml",
@@ -25,7 +25,7 @@ def test_an_empty_folder_gets_a_suite_that_is_green(tmp_path: Path) -> None:
     done = fcall(tmp_path, "init")
     assert (done.returncode, done.stderr) == (0, "")
     assert contents(tmp_path).keys() == WRITTEN
-    ran = python(tmp_path, "-m", "pytest", "-p", "no:cacheprovider", "-rA")
+    ran = run_pytest(tmp_path, "-p", "no:cacheprovider", "-rA")
     assert ran.returncode == 0, ran.stdout
     assert "6 passed" in ran.stdout
     for case in ("celsius", "two_cities", "thanks", "dinner", "capital[oslo]", "capital[paris]"):
@@ -41,7 +41,7 @@ def test_what_it_leaves_is_free_of_faults(tmp_path: Path) -> None:
 def test_a_model_named_on_the_command_line_is_asked_instead(tmp_path: Path) -> None:
     fcall(tmp_path, "init")
     (tmp_path / "mute.py").write_text("def answer(request):\n    return 'I do not know'\n", encoding="utf-8")
-    ran = python(tmp_path, "-m", "pytest", "-p", "no:cacheprovider", "--fc-model=python:mute:answer")
+    ran = run_pytest(tmp_path, "-p", "no:cacheprovider", "--fc-model=python:mute:answer")
     assert ran.returncode == 1
     assert "5 failed, 1 passed" in ran.stdout
 

@@ -16,7 +16,7 @@ import pytest
 
 from pytest_fcall.schema import tools_from_data
 from pytest_fcall.schema.sources.locks import LockEntry, write_lock
-from tests.integration.command import fcall, python
+from tests.integration.command import fcall, run_pytest
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"
 SEARCH: dict[str, Any] = {
@@ -113,7 +113,7 @@ def test_a_case_file_is_faulty_until_its_server_is_locked_and_then_needs_none(sh
 def test_pytest_runs_cases_on_the_lock_alone(shop: Shop) -> None:
     shop.keep()
     (shop.root / "offered.json").unlink()
-    ran = python(shop.root, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q", "cases")
+    ran = run_pytest(shop.root, "-p", "no:cacheprovider", "--collect-only", "-q", "cases")
     assert ran.returncode == 0
     assert "cases/shop.fc.yaml::tea" in ran.stdout
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.command import python
+from tests.integration.command import run_pytest
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "agent"
 OFFLINE = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "OPENAI_API_KEY": "", "CI": ""}
@@ -25,7 +25,7 @@ def example(tmp_path: Path) -> Path:
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     options = ["-p", "no:cacheprovider", "-p", "no:randomly", "-q"]
-    return python(folder, "-m", "pytest", *options, *arguments, **environment)
+    return run_pytest(folder, *options, *arguments, **environment)
 
 
 def change(path: Path, old: str, new: str) -> None:

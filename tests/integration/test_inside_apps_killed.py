@@ -19,7 +19,7 @@ from tests.servers import Answer, Asked, Server, echo
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes and signals of POSIX")
 
 if sys.platform != "win32":
-    from tests.integration.forked import Run
+    from tests.forked import Run
 
 MODEL = "python:agent:answer_async"
 

@@ -20,7 +20,7 @@ from tests.servers import Answer, Asked, Server, chat, echo, silent
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes and signals of POSIX")
 
 if sys.platform != "win32":
-    from tests.integration.forked import Run
+    from tests.forked import Run
 
 
 def started(exam: Exam, *args: str, largest_file: int | None = None) -> Run:

@@ -12,7 +12,7 @@ from tests.integration.conftest import QUIET
 from tests.integration.exam import Exam, called, towns
 
 if sys.platform != "win32":
-    from tests.integration.forked import Run
+    from tests.forked import Run
 
 
 @pytest.mark.parametrize("limit", ["--fc-rpm=20", "--fc-tpm=1_000_000"])

@@ -7,7 +7,6 @@ import os
 import re
 import runpy
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -27,6 +26,7 @@ from pytest_fcall.core import Json
 from pytest_fcall.decoding import DECODERS
 from pytest_fcall.suites.operators import SUITE_OPERATORS
 from pytest_fcall.suites.table import SUITES
+from tests.integration.command import completed
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -131,27 +131,16 @@ def is_run(command: str) -> bool:
 
 
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    tool, *arguments = shlex.split(command, comments=True)
-    beside_python = Path(sys.executable).parent
+    words = shlex.split(command, comments=True)
+    program, *arguments = words[2:] if words[:2] == ["python", "-m"] else words
     kept = {name: value for name, value in os.environ.items() if not re.match("PYTEST|FC_|CI$|GITHUB", name)}
     environment = kept | {
-        "PATH": os.pathsep.join([str(beside_python), kept.get("PATH", "")]),
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")]),
         "PYTEST_ADDOPTS": "-p no:randomly -p no:cacheprovider",
         "COLUMNS": "100",
         "NO_COLOR": "1",
     }
-    program = shutil.which(tool, path=environment["PATH"])
-    assert program, f"{tool} is not installed beside {sys.executable}"
-    return subprocess.run(
-        [program, *arguments],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    return completed(program, folder, arguments, environment)
 
 
 def first_missing(expected: list[str], output: str) -> str | None:
@@ -225,9 +214,10 @@ def test_the_commands_of_a_page_print_what_it_says(page: Path, tmp_path: Path) -
             if not is_run(command):
                 continue
             done = run(command, tmp_path)
-            told = f"{block.id}: $ {command}\n{done.stdout}"
+            printed = done.stdout + done.stderr
+            told = f"{block.id}: $ {command}\n{printed}"
             assert expected or done.returncode == 0, told
-            missing = first_missing(expected, done.stdout)
+            missing = first_missing(expected, printed)
             assert missing is None, f"not printed: {missing}\n{told}"
 
 
