@@ -1,5 +1,5 @@
 """Measure and print Markdown tables: `python -m benchmarks [instant] [many] [baseline] [start] [matching] [dispatch]
-[conversations] [proxy] [suites] [--rounds N]`."""
+[conversations] [proxy] [suites] [traces] [--rounds N]`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from benchmarks.measure import pytest_command, side_by_side, table
 from benchmarks.projects import write_cases, write_parametrised
 from benchmarks.proxy import proxy
 from benchmarks.suites import suites
+from benchmarks.traces import traces
 
 ASK = "--fc-model=python:app:answer"
 
@@ -99,6 +100,7 @@ BENCHMARKS = {
     "conversations": conversations,
     "proxy": proxy,
     "suites": suites,
+    "traces": traces,
 }
 
 
