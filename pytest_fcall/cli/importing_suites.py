@@ -53,7 +53,7 @@ def _told(left_out: Sequence[FaultyCase], asked: int) -> Iterator[str]:
         else:
             yield from (f"left out: {id_}: {reason}" for id_ in ids)
     if left_out:
-        yield f"{len(left_out):,} of {count(asked, 'case')} left out"
+        yield f"{len(left_out)} of {count(asked, 'case')} left out"
 
 
 def _taken(suite: Suite, parts: Sequence[str], options: Namespace) -> list[Case | FaultyCase]:

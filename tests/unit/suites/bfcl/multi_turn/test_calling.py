@@ -40,7 +40,9 @@ def test_calls_come_to_what_the_official_harness_tells_of_them(callees: Callees,
         ("TicketAPI.look()", "name 'TicketAPI' is not defined"),
         ("add(a=nan, b=1)", "name 'nan' is not defined"),
         ("remove()", "Function call remove is not allowed."),
-        ("f-g(a=1)", "nothing but a call with literals is carried out"),
+        ("f-g(a=1)", "name 'f' is not defined"),
+        ("look()+look()", "nothing but numbers is reckoned with"),
+        ("add(a=lambda: 1, b=2)", "nothing but a call with literals is carried out"),
     ],
 )
 def test_what_cannot_be_called_comes_to_an_error(callees: Callees, source: str, error: str) -> None:
