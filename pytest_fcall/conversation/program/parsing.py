@@ -37,9 +37,9 @@ def statements(source: str) -> list[ast.stmt]:
         for node in level:
             if not isinstance(node, _ALLOWED):
                 raise Malformed(f"{_described(node)} stands in it{place(node)}")
-    if level:
-        raise Malformed(f"it is nested more than {DEEPEST} levels deep")
-    return tree.body
+        if not level:
+            return tree.body
+    raise Malformed(f"it is nested more than {DEEPEST} levels deep")
 
 
 def dotted(node: ast.expr) -> str:

@@ -19,12 +19,16 @@ Call an API of {program} in one or two lines of Python. Answer in this form, and
 The domain is one of: {domains}."""
 
 
-def told(hub: Hub, question: str, apis: Sequence[Api]) -> tuple[Message, ...]:
+def form_of(hub: Hub, apis: Sequence[Api]) -> str:
+    """What is said of the form of answers, to all questions of a hub."""
+    return _FORM.format(program=hub.program, domains=", ".join(dict.fromkeys(api.domain for api in apis)))
+
+
+def told(question: str, form: str) -> tuple[Message, ...]:
     """The messages of a question, in whose text a document may stand already."""
-    domains = ", ".join(dict.fromkeys(api.domain for api in apis))
     return (
         {"role": "system", "content": "You write calls of APIs that do what is asked for."},
-        {"role": "user", "content": question + _FORM.format(program=hub.program, domains=domains)},
+        {"role": "user", "content": question + form},
     )
 
 

@@ -18,7 +18,7 @@ from pytest_fcall.suites.apibench.data_base import Api
 from pytest_fcall.suites.apibench.files import HOW_TO_GET_IT, HubFiles, Question, hub_files
 from pytest_fcall.suites.apibench.hubs import HUBS
 from pytest_fcall.suites.apibench.judging import ApiJudge, Rules, scores_by
-from pytest_fcall.suites.apibench.prompt import asked_in, bm25_of, oracle_of, told, with_document
+from pytest_fcall.suites.apibench.prompt import asked_in, bm25_of, form_of, oracle_of, told, with_document
 
 Document: TypeAlias = Callable[[str, Api], Api | None]
 """Gives the document for a question, for which an API is right."""
@@ -73,8 +73,9 @@ def _cases(part: str, folder: Path, checked: CheckedArguments) -> Iterator[Case 
     rules = Rules(files, checked)
     published = setting in files.questions
     document = _no_document if published or not setting else _documents(setting, files)
+    form = form_of(files.hub, files.apis)
     for question in files.asked(setting if published else "0_shot"):
-        yield _case(part, question, files, rules, document)
+        yield _case(part, question, form, rules, document)
 
 
 def _hub_and_setting(part: str) -> tuple[str, str]:
@@ -100,7 +101,7 @@ def _no_document(_: str, __: Api) -> None:
     return None
 
 
-def _case(part: str, question: Question, files: HubFiles, rules: Rules, document: Document) -> Case | FaultyCase:
+def _case(part: str, question: Question, form: str, rules: Rules, document: Document) -> Case | FaultyCase:
     id_ = f"{part}_{question.number}"
     if question.api is None:
         fault = Fault("bad-row", question.place, f"this row of the suite cannot be read: {question.fault}")
@@ -111,7 +112,7 @@ def _case(part: str, question: Question, files: HubFiles, rules: Rules, document
     return Case(
         id=id_,
         location=question.place,
-        turns=(Turn(told(files.hub, text, files.apis), answer=answer),),
+        turns=(Turn(told(text, form), answer=answer),),
         category=f"{part}/{right.domain}",
         tags=tags_of(asked_in(question.text)),
         judge=ApiJudge(rules, right),
