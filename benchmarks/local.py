@@ -91,7 +91,8 @@ def seconds(model: Answerer, asked: Sequence[Request], size: int) -> float:
 def workers(folder: Path) -> None:
     """Whole runs. Memory is that of pytest, its workers and the process with the model, added up.
 
-    One second of the wall time belongs to the workers' start, however many cases there are.
+    One second of the wall time belongs to the workers' start, however many cases there are. Replies are recorded: by
+    that, a worker that takes cases over from another knows what was asked for them.
     """
     case = "  - {{id: {1}{0}, prompt: 'What is the weather in {1} on day {0}?', expect: any_call}}\n"
     cases = (case.format(number, city) for number, city in enumerate(islice(cycle(CITIES), RUN)))
@@ -99,7 +100,7 @@ def workers(folder: Path) -> None:
     print(f"\n{RUN} cases a run, medians of {ROUNDS}:")
     print("\n| run | seconds | peak MB of all processes |")
     print("|---|---|---|")
-    ask = ["--fc-model=local:smollm2?grammar=tools&max_new_tokens=40", "--fc-record=off", "cities.fc.yaml"]
+    ask = ["--fc-model=local:smollm2?grammar=tools&max_new_tokens=40", "--fc-record=all", "cities.fc.yaml"]
     runs: dict[str, list[tuple[float, float]]] = {"one process": [], "-n 2": []}
     for _ in range(ROUNDS):
         for what, done in runs.items():
