@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TypeAlias
 
 import pytest
 
 from pytest_fcall.core import Case, Json, Model
+from pytest_fcall.core.extension import Suite
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.sampling import Judged
+from pytest_fcall.reporting import safe_line
 from pytest_fcall.reporting.results import Result, Results
 
 Row: TypeAlias = "Mapping[str, Json]"
@@ -36,14 +39,22 @@ class SuiteReports:
         self._config = config
         self._folders = folders
         self._rows: dict[str, Row] = {}
+        self._faults: list[str] = []
 
     def pytest_sessionstart(self) -> None:
-        """Refuse a suite that has no files of its own, before anything runs."""
+        """Refuse what cannot be written, before anything runs and costs."""
         suites = registry(self._config).suites
-        for name in self._folders:
+        for name, folder in self._folders.items():
             if name not in suites or not hasattr(suites[name], "files"):
                 able = [known for known in suites if hasattr(suites[known], "files")]
                 raise pytest.UsageError(f"--fc-report: {name!r} has no files of its own; {', '.join(able)} has")
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                with TemporaryFile(dir=folder):
+                    pass
+            except OSError as error:
+                why = error.strerror or error
+                raise pytest.UsageError(f"--fc-report: nothing can be written to {folder}: {why}") from None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -70,11 +81,16 @@ class SuiteReports:
             for result in sorted(own, key=lambda result: result.place):
                 models.setdefault(Model.by_id(result.model).name, []).append(result)
             rows = {model: [self._rows[result.nodeid] for result in of_it] for model, of_it in models.items()}
-            files: Callable[..., Iterable[tuple[str, str]]] = suites[name].files  # type: ignore[attr-defined]
-            for place, text in files(rows, {model: _cost(of_it) for model, of_it in models.items()}) if rows else ():
-                path = folder / place
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
+            costs = {model: _cost(of_it) for model, of_it in models.items()}
+            try:
+                _write(suites[name], rows, costs, folder)
+            except OSError as error:
+                self._faults.append(f"--fc-report: {folder} is not whole: {error.strerror or error}")
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say what could not be written after all."""
+        for fault in self._faults:
+            terminalreporter.line(safe_line(fault))
 
     def _row(self, case: Case, shown: Judged) -> Row:
         suite = registry(self._config).suites[case.suite]
@@ -86,6 +102,22 @@ class SuiteReports:
             return held(case, told, shown.verdict)
         row: Callable[..., Row] = suite.row  # type: ignore[attr-defined]
         return row(case, shown.reply, shown.verdict)
+
+
+def _write(suite: Suite, rows: Mapping[str, Sequence[Row]], costs: Mapping[str, float | None], folder: Path) -> None:
+    """Write the files of a suite, which may look at what is there. Raises OSError."""
+
+    def there(place: str) -> str | None:
+        try:
+            return (folder / place).read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return None
+
+    files: Callable[..., Iterable[tuple[str, str]]] = suite.files  # type: ignore[attr-defined]
+    for place, text in list(files(rows, costs, there)) if rows else ():
+        path = folder / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 def _cost(results: Iterable[Result]) -> float | None:

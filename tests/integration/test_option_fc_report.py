@@ -58,9 +58,25 @@ def test_answers_in_words_are_kept_as_they_are(sea: Shop) -> None:
     [
         ("out.html", "ERROR: --fc-report: 'out.html' is no report; write SUITE:DIR, such as bfcl:out"),
         ("quiz:out", "ERROR: --fc-report: 'quiz' has no files of its own; bfcl has"),
+        ("bfcl:sailor.py", "ERROR: --fc-report: nothing can be written to */sailor.py: File exists"),
     ],
 )
 def test_what_nobody_can_write_is_told_before_anything_runs(sea: Shop, report: str, line: str) -> None:
     result = sail(sea, *suite("irrelevance"), f"--fc-report={report}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([line])
+
+
+def test_a_file_that_cannot_be_written_in_the_end_is_told(sea: Shop) -> None:
+    (sea.pytester.path / "out").mkdir()
+    (sea.pytester.path / "out/result").write_text("in the way")
+    result = sail(sea, *suite("irrelevance"), "--fc-report=bfcl:out")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["--fc-report: */out is not whole: Not a directory"])
+
+
+def test_the_shares_of_a_run_add_to_one_folder(sea: Shop) -> None:
+    for share in ("1/2", "2/2"):
+        sail(sea, *suite("simple_python"), "--fc-report=bfcl:out", f"--fc-shard={share}")
+    results = rows(sea.pytester.path / "out/result/sailor_native-FC/non_live/BFCL_v4_simple_python_result.json")
+    assert [row["id"] for row in results] == [f"simple_python_{n}" for n in range(4)]

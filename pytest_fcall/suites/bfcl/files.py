@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, stdev
+from typing import Final
 
 from pytest_fcall.core.case import Case
 from pytest_fcall.core.reply import Reply
@@ -67,6 +68,9 @@ _COLUMNS = (
     "Non-Live Exec Acc",
 )
 """Those of its table; its command `scores` asks for the last one, too, though its own table lacks it."""
+TABLE: Final = "score/data_overall.csv"
+NATIVE: Final = "-FC"
+"""Ends the leaderboard's name for a model that is asked in native calls."""
 
 
 def row_of(case: Case, reply: Reply, verdict: Verdict) -> dict[str, Json]:
@@ -94,30 +98,45 @@ def row_of(case: Case, reply: Reply, verdict: Verdict) -> dict[str, Json]:
     return row
 
 
-def files_of(model: str, rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """The files of one model, each with its path. Those of native calls have `-FC` in their model's name."""
-    name = _named(model, rows)
-    folder = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
-    for category in dict.fromkeys(map(_file, rows)):
-        own = [row for row in rows if _file(row) == category]
-        place = f"{folder}/{_group(category)}/BFCL_v4_{category}"
+def files_of(model: str, rows: Sequence[Row], kept: Sequence[Row] | None = None) -> Iterator[tuple[str, str]]:
+    """The files of one model that `rows` have a part in, each with its path.
+
+    `kept` are all rows of the model, where earlier runs left some.
+    """
+    name = name_of(model, rows)
+    for category in dict.fromkeys(map(file_of, rows)):
+        own = [row for row in (rows if kept is None else kept) if file_of(row) == category]
+        place = place_of(name, category)
         yield f"result/{place}_result.json", _lines([_mapping(row["result"]) for row in own])
         if earlier := _earlier(own):
             yield f"result/{place}_prereq_result.json", _lines(earlier)
         yield f"score/{place}_score.json", _lines(_scores(name, category, own))
 
 
-def table_of(models: Mapping[str, Sequence[Row]], costs: Mapping[str, float | None]) -> tuple[str, str]:
-    """The table of all models, best first, with its path."""
-    told = sorted((_line(model, rows, costs.get(model)) for model, rows in models.items()), key=_overall, reverse=True)
-    lines = [{**line, "Rank": str(rank)} for rank, line in enumerate(told, 1)]
+def table_of(
+    models: Mapping[str, Sequence[Row]], costs: Mapping[str, float | None], kept: Sequence[Mapping[str, str]] = ()
+) -> tuple[str, str]:
+    """The table of all models, best first, with its path. `kept` are lines of models that are not among these."""
+    told = [*(_line(model, rows, costs.get(model)) for model, rows in models.items()), *kept]
+    lines = [{**line, "Rank": str(rank)} for rank, line in enumerate(sorted(told, key=_overall, reverse=True), 1)]
     cells = [_COLUMNS, *([line.get(column, "N/A").replace(",", " ") for column in _COLUMNS] for line in lines)]
-    return "score/data_overall.csv", "\n".join(map(",".join, cells)) + "\n"
+    return TABLE, "\n".join(map(",".join, cells)) + "\n"
 
 
-def _named(model: str, rows: Sequence[Row]) -> str:
+def name_of(model: str, rows: Sequence[Row]) -> str:
     """The leaderboard's name for a model: one that is asked in native calls ends in `-FC`."""
-    return f"{model}-FC" if all(row["native"] for row in rows) else model
+    return f"{model}{NATIVE}" if all(row["native"] for row in rows) else model
+
+
+def place_of(name: str, category: str) -> str:
+    """Where the files of a category lie, by the leaderboard's name for the model, up to what they hold."""
+    folder = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
+    return f"{folder}/{_group(category)}/BFCL_v4_{category}"
+
+
+def file_of(row: Row) -> str:
+    """The category whose file a row stands in: formats, which are categories here, have one for all."""
+    return str(row["category"]).partition("/")[0]
 
 
 def _earlier(rows: Sequence[Row]) -> list[Row]:
@@ -125,11 +144,6 @@ def _earlier(rows: Sequence[Row]) -> list[Row]:
     told = [earlier for row in rows if isinstance(earlier := row.get("earlier"), list)]
     by_id = {str(_mapping(each).get("id")): _mapping(each) for earlier in told for each in earlier}
     return [*by_id.values()]
-
-
-def _file(row: Row) -> str:
-    """The category whose file a row stands in: formats, which are categories here, have one for all."""
-    return str(row["category"]).partition("/")[0]
 
 
 def _group(category: str) -> str:
@@ -171,7 +185,7 @@ def _line(model: str, rows: Sequence[Row], cost: float | None) -> dict[str, str]
     seconds = sorted(number for row in rows for number in _seconds(_mapping(row["result"])["latency"]))
     known = {name: _share(tallies.get(name, (0, 0))) for names in _MEANS.values() for name in names}
     return {
-        "Model": _named(model, rows),
+        "Model": name_of(model, rows),
         "Overall Acc": _percent(overall),
         **({"Total Cost ($)": f"{cost:.2f}"} if cost is not None else {}),
         **_latencies(seconds),

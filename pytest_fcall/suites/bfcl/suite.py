@@ -20,6 +20,7 @@ from pytest_fcall.suites.bfcl.data import HOW_TO_GET_IT, Row, existing_folder, f
 from pytest_fcall.suites.bfcl.figures import FIGURES, figures
 from pytest_fcall.suites.bfcl.files import files_of, row_of, table_of
 from pytest_fcall.suites.bfcl.format_cases import FormatReader
+from pytest_fcall.suites.bfcl.kept_files import There, lines_kept, with_kept
 from pytest_fcall.suites.bfcl.multi_turn.cases import MultiTurnReader
 from pytest_fcall.suites.bfcl.multi_turn.files import row_of_conversation
 from pytest_fcall.suites.bfcl.plain import Unsayable, plain_case
@@ -81,12 +82,17 @@ class BfclSuite:
         return row_of_conversation(case, transcript, verdict)
 
     def files(
-        self, rows: Mapping[str, Sequence[Mapping[str, Json]]], costs: Mapping[str, float | None]
+        self, rows: Mapping[str, Sequence[Mapping[str, Json]]], costs: Mapping[str, float | None], there: There
     ) -> Iterator[tuple[str, str]]:
-        """Write results and scores as the leaderboard's own harness does, which can then read them."""
+        """Write results and scores as the leaderboard's own harness does, which can then read them.
+
+        What earlier runs left of other cases, parts and models stays. What a model cost is then no longer known.
+        """
+        whole = {model: with_kept(model, own, there) for model, own in rows.items()}
         for model, own in rows.items():
-            yield from files_of(model, own)
-        yield table_of(rows, costs)
+            yield from files_of(model, own, whole[model])
+        known = {model: cost for model, cost in costs.items() if len(whole[model]) == len(rows[model])}
+        yield table_of(whole, known, lines_kept(rows, there))
 
 
 class _CaseReader(Protocol):
