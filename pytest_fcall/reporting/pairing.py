@@ -21,6 +21,8 @@ class Pair:
     expected: ExpectedCall | None
     called: Call | None
     reasons: tuple[Reason, ...] = ()
+    complete: bool = True
+    """Whether all reasons are there: official rules stop at the first, so that the rest may be wrong, too."""
 
     @property
     def wrong(self) -> bool:
@@ -63,10 +65,10 @@ def paired(expectation: Expectation, calls: Sequence[Call], verdict: Verdict) ->
     for wanted, call in verdict.pairs:
         if wanted < len(expected) and call < len(calls):
             made.setdefault(wanted, []).append(call)
-    about = _by_call(verdict.reasons)
+    about, complete = _by_call(verdict.reasons), verdict.error_type is None
     pairs = []
     for wanted, pattern in enumerate(expected):
-        pairs += [Pair(pattern, calls[call], tuple(about.get(call, ()))) for call in made.get(wanted, ())]
+        pairs += [Pair(pattern, calls[call], tuple(about.get(call, ())), complete) for call in made.get(wanted, ())]
         if wanted not in made and pattern.times[0] > 0:
             pairs.append(Pair(pattern, None))
     taken = {call for of_one in made.values() for call in of_one}

@@ -37,7 +37,7 @@ def argument_rows(pair: Pair, marks: Marks) -> Iterator[Row]:
     shown_already = {spot.argument for spot in wrong}
     for name in argument_names(pair):
         if name not in shown_already:
-            yield _right_row(name, pair, marks)
+            yield _other_row(name, pair, marks.right if pair.complete else " ")
 
 
 def _spots(pair: Pair) -> list[Spot]:
@@ -58,11 +58,11 @@ def _wrong_row(spot: Spot, pair: Pair, marks: Marks) -> Row:
     return Row(marks.wrong, f"  {safe_line(spot.place)}", *apart(expected, got))
 
 
-def _right_row(name: str, pair: Pair, marks: Marks) -> Row:
+def _other_row(name: str, pair: Pair, mark: str) -> Row:
     patterns, values = _patterns(pair), _values(pair)
     expected = shown(patterns[name]) if name in patterns else "(open)"
     got = shown(values[name]) if name in values else "(left out)"
-    return Row(marks.right, f"  {safe_line(name)}", expected, got)
+    return Row(mark, f"  {safe_line(name)}", expected, got)
 
 
 def _expected(pair: Pair) -> str:

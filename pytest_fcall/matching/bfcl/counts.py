@@ -68,7 +68,8 @@ def _function(exam: Exam, name: str) -> Any:
 
 
 def _wrong_count(checker: str, wanted: int, calls: Calls) -> Ruling:
-    return objection(f"{checker}:wrong_count", f"{len(calls)} calls were made where {wanted} are wanted")
+    made, are = "1 call was" if len(calls) == 1 else f"{len(calls)} calls were", "is" if wanted == 1 else "are"
+    return objection(f"{checker}:wrong_count", f"{made} made where {wanted} {are} wanted")
 
 
 def _no_match(number: int, pairs: Sequence[tuple[int, int]], tried: Sequence[tuple[int, Ruling]]) -> Ruling:

@@ -349,3 +349,14 @@ def test_a_reference_is_shown_as_what_it_stands_for_or_as_it_is_written(known: P
     (row,) = [line for line in lines(text) if line.endswith('"F8"')]
     assert shown in row
     assert "lacks" not in text
+
+
+def test_arguments_that_official_rules_did_not_come_to_are_not_called_right() -> None:
+    expected = calls_of(("area", {"base": 10, "height": 5}))
+    missing = reason("missing_argument", "calls[0].args.base", "the argument 'base' may not be left out", expected=10)
+    verdict = Verdict(valid=False, reasons=(missing,), pairs=((0, 0),), error_type="simple_function_checker:x")
+    text = failure_text(case_of(expected), called(("area", {})), verdict, Reply())
+    assert [line.split() for line in lines(text)[-2:]] == [
+        ["✗", "base", "10", "(left", "out)"],
+        ["height", "5", "(left", "out)"],
+    ]
