@@ -41,3 +41,10 @@ class Before:
     async def close(self) -> None:
         """Close the back end, and nothing that others may use."""
         await self.backend.close()
+
+
+def behind(backend: Backend) -> Backend:
+    """The back end that answers in the end, behind all that stands before it."""
+    while isinstance(backend, Before):
+        backend = backend.backend
+    return backend

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
@@ -34,6 +34,15 @@ class NotRecorded(Exception):
 
 class Unpaid(ModelUnavailable):
     """An app asked something that there is no money for. The text says what to do."""
+
+
+class AppElsewhere(Protocol):
+    """How an app in another process finds the proxy."""
+
+    by_hand: bool
+    """Whether it was started before the run, by `fcall proxy`."""
+    group: str
+    """Stands in its addresses for the one case that it works on; empty where it shares them with others."""
 
 
 @dataclass(slots=True)
@@ -104,7 +113,7 @@ class Proxying:
             yield going.run.inner
 
     @contextmanager
-    def elsewhere(self, question: Question) -> Iterator[Sequence[Inner] | None]:
+    def elsewhere(self, question: Question, app: AppElsewhere) -> Iterator[Sequence[Inner] | None]:
         """The same for an app in another process, which is told by the context of those who ask it."""
         if not self._on:
             yield None
@@ -112,16 +121,24 @@ class Proxying:
         from pytest_fcall.backends.proxy.runs import TIE, Tie, headers_for
 
         runs = self._known()
-        self._announce(runs.elsewhere)
-        with self._run(question, runs.elsewhere) as going:
+        group = app.group or runs.elsewhere
+        if app.by_hand:
+            self._announce(runs.elsewhere)
+        with self._run(question, group) as going:
             offline = not self._may_ask(question)
             bases = self._leading.values(self._base(going.token), offline=offline)
             headers = headers_for(going.token, next(iter(bases.values()), ""))
-            tied = TIE.set(Tie(headers, self._leading.values(self._base(runs.elsewhere), offline=offline)))
+            tied = TIE.set(Tie(headers, self._leading.values(self._base(group), offline=offline)))
             try:
                 yield going.run.inner
             finally:
                 TIE.reset(tied)
+
+    def turn(self) -> AbstractAsyncContextManager[None]:
+        """Wait until no other run is at an app that was started by hand."""
+        from pytest_fcall.backends.proxy.announcing import turn
+
+        return turn(self._root) if self._on else nullcontext()
 
     def close(self) -> None:
         """Serve no more."""

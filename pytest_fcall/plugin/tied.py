@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 from asyncio import Lock
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 
-from pytest_fcall.backends.before import Before
+from pytest_fcall.backends.before import Before, behind
 from pytest_fcall.core import Backend, Inner, Reply, Request
 from pytest_fcall.plugin.proxying import Proxying
 from pytest_fcall.plugin.sources import Question
@@ -19,12 +21,30 @@ class RemoteApp:
     backend: Backend
     proxying: Proxying
     inside: dict[str, tuple[Inner, ...] | None] = field(default_factory=dict)
-    turn: Lock = field(default_factory=Lock)
     closed: bool = False
+    group: str = ""
+    """Stands in its addresses for the one case that it works on; empty where it shares them with others."""
+    by_hand: bool = False
+    """Whether it was started before the run, which cannot give it addresses of its own."""
+    _forwards: bool = True
+    _turn: Lock = field(default_factory=Lock)
 
-    def alone(self) -> AbstractAsyncContextManager[object]:
+    def __post_init__(self) -> None:
+        """Read what the app's back end says of it."""
+        answering = behind(self.backend)
+        self._forwards = getattr(answering, "forwards", True)
+        self.by_hand = getattr(answering, "by_hand", True)
+        if self._forwards or not self.by_hand:
+            self.group = secrets.token_hex(16)
+
+    @asynccontextmanager
+    async def at_work(self) -> AsyncIterator[None]:
         """Wait for the turn, where an app does not say which case its own requests belong to."""
-        return nullcontext() if getattr(self.backend, "forwards", True) else self.turn
+        if self._forwards:
+            yield
+            return
+        async with self._turn, self.proxying.turn() if self.by_hand else nullcontext():
+            yield
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +56,8 @@ class Tied(Before):
 
     async def complete(self, request: Request) -> Reply:
         """Answer `request`. Raises what the app's back end raises, NotRecorded and StoreError."""
-        async with self.app.alone():
-            with self.app.proxying.elsewhere(self.question) as inside:
+        async with self.app.at_work():
+            with self.app.proxying.elsewhere(self.question, self.app) as inside:
                 reply = await self.backend.complete(request)
         self.app.inside[self.question.digest] = None if inside is None else tuple(inside)
         return reply

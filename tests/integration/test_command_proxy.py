@@ -16,17 +16,17 @@ import pytest
 from pytest_fcall.backends.proxy.announcing import announce, announced
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
-from tests.integration.exam import weather_in
+from tests.integration.exam import prompt_of, weather_in
 from tests.integration.test_model_http import APP
-from tests.servers import Server
+from tests.servers import Answer, Server, chat
 from tests.servers.faults import refused_connection
 
 
 @contextmanager
-def started_by_hand(folder: Path, **environment: str) -> Iterator[str]:
+def started_by_hand(folder: Path, passes_on: str = "x-fcall-case", **environment: str) -> Iterator[str]:
     """An app behind `fcall proxy`; gives the address of its chat."""
     port = refused_connection().split(":")[2].removesuffix("/v1")
-    command = [sys.executable, "-m", "pytest_fcall.cli", "proxy", "--", sys.executable, "app.py", "x-fcall-case"]
+    command = [sys.executable, "-m", "pytest_fcall.cli", "proxy", "--", sys.executable, "app.py", passes_on]
     with subprocess.Popen(command, cwd=folder, env={**os.environ, **environment, "PORT": port}) as running:
         url = f"http://127.0.0.1:{port}"
         try:
@@ -70,6 +70,18 @@ def test_what_an_app_started_by_hand_asks_is_recorded_and_replayed(by_hand: Shop
         by_hand.run(model, "--fc-replay").assert_outcomes(passed=2)
         assert len(server.asked) == 2
     assert announced(path) == {}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes of POSIX")
+def test_workers_share_an_app_without_mixing_their_cases(by_hand: Shop, server: Server) -> None:
+    numbers = iter(range(100))
+    server.default = lambda asked: Answer(chat(f"{prompt_of(asked)} {next(numbers)}").body, latency=0.01)
+    towns = "".join(
+        f"  - {{id: c{n}, prompt: town{n}, answer: {{$contains: town{n}}}, wire: {{count: 1}}}}\n" for n in range(8)
+    )
+    by_hand.cases(f"cases:\n{towns}")
+    with started_by_hand(by_hand.pytester.path, passes_on="-") as url:
+        by_hand.pytester.runpytest_subprocess("-n2", entry(by_hand, url)).assert_outcomes(passed=8)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes of POSIX")

@@ -201,6 +201,16 @@ def test_an_app_that_does_not_is_asked_for_one_case_at_a_time(apps: Apps) -> Non
     apps.run("--fc-replay").assert_outcomes(passed=8)
 
 
+def test_two_apps_at_once_are_told_apart(apps: Apps) -> None:
+    apps.passes_on("")
+    path = apps.path / "pyproject.toml"
+    own = path.read_text("utf-8").partition("[tool.pytest")[0]
+    path.write_text(own.replace("models.shop", "models.other") + path.read_text("utf-8"), "utf-8")
+    apps.server.default = lambda asked: Answer(echo(asked).body, latency=0.01)
+    apps.shop.cases(weather_in(towns(4)))
+    apps.run("--fc-model=other").assert_outcomes(passed=8)
+
+
 def test_the_wire_of_an_app_elsewhere_is_judged(apps: Apps) -> None:
     apps.shop.cases(
         weather_in(["Paris"]).replace("\n    expect", "\n    wire: {count: 1, models: [exam-1]}\n    expect")

@@ -40,6 +40,7 @@ class HttpBackend:
         self._model = model
         self._app = app
         self.forwards = app.forwards
+        self.by_hand = app.command is None
         self._session: ClientSession | None = None
         self._served: Served | None = None
 

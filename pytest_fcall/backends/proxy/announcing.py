@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from contextlib import suppress
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 
 from pytest_fcall.backends.proxy.upstream import is_address
+from pytest_fcall.backends.store.locks import lock
 
 _LONGEST = 1000
+_LOOKING = 0.02
+"""Seconds until it is looked again whether it is one's turn."""
 
 
 def announce(root: Path, base: str) -> Path:
@@ -32,6 +38,26 @@ def announced(root: Path) -> dict[Path, str]:
                 if is_address(base):
                     found[path] = base
     return found
+
+
+@asynccontextmanager
+async def turn(root: Path) -> AsyncIterator[None]:
+    """Wait until no other run in this root folder is at an app of this kind: nobody could tell their requests apart."""
+    path = root / ".fcall" / "proxies.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while (held := _lock(path)) is None:
+        await asyncio.sleep(_LOOKING)
+    with closing(held):
+        yield
+
+
+def _lock(path: Path) -> sqlite3.Connection | None:
+    try:
+        return lock(path, 0)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            return None
+        raise
 
 
 def _folder(root: Path) -> Path:

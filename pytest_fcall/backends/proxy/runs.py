@@ -42,14 +42,19 @@ class Runs:
         self.here = secrets.token_hex(16)
         """Stands in addresses for whichever case it is that an app in this process works on."""
         self.elsewhere = secrets.token_hex(16)
-        """The same for apps in other processes."""
+        """The same for apps that were started by hand, and of which one is at work at a time."""
+        self._groups = {self.here, self.elsewhere}
         self._runs: dict[str, tuple[str, AppRun]] = {}
         self._lock = Lock()
 
     def begin(self, run: AppRun, group: str) -> str:
-        """Know a run from now on, as one of `here` or `elsewhere`, by the token that is given back."""
+        """Know a run from now on by the token that is given back.
+
+        `group` stands in addresses for whichever of its runs is the only one: `here`, `elsewhere`, or an app's own.
+        """
         token = secrets.token_hex(16)
         with self._lock:
+            self._groups.add(group)
             self._runs[token] = group, run
         return token
 
@@ -64,18 +69,22 @@ class Runs:
         Raises Untied. KeyError where the address is none of ours.
         """
         with self._lock:
-            if token not in (self.here, self.elsewhere):
+            if token not in self._groups:
                 return self._runs[token][1]
             for named in tokens_in(headers):
                 if named in self._runs:
                     return self._runs[named][1]
+            running = len(self._runs)
             possible = [run for group, run in self._runs.values() if group == token]
+        if token == self.elsewhere and _names_a_case(headers):
+            raise Untied("this request belongs to a case that is not running here")
         if len(possible) == 1:
             return possible[0]
-        if not possible:
+        if not running:
             raise Untied("no case is running, so that nobody knows where this request belongs")
+        cases = f"{running} cases are" if running > 1 else "1 case is"
         raise Untied(
-            f"{len(possible)} cases are running, and this request does not say to which it belongs: have the app pass "
+            f"{cases} running, and this request does not say to which it belongs: have the app pass "
             f"on the header {HEADER}, baggage or traceparent of the request that it answers"
         )
 
@@ -88,6 +97,11 @@ def headers_for(token: str, base: str = "") -> dict[str, str]:
         "baggage": f"{_MEMBER}={token}",
         "traceparent": f"00-{token}-{secrets.token_hex(8)}-01",
     }
+
+
+def _names_a_case(headers: Mapping[str, str]) -> bool:
+    """Whether it says outright which case it belongs to. A trace may also be one of the app's own."""
+    return bool(tokens_in({name: headers.get(name, "") for name in (HEADER, "baggage")}))
 
 
 def tokens_in(headers: Mapping[str, str]) -> list[str]:

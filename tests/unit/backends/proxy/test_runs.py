@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 import aiohttp
 import pytest
 
-from pytest_fcall.backends.proxy.runs import BASE, HEADER, Runs, headers_for, tokens_in
+from pytest_fcall.backends.proxy.runs import BASE, HEADER, Runs, Untied, headers_for, tokens_in
 from tests.servers import Asked, Server, chat
 from tests.servers.answer import Answer
 from tests.unit.backends.proxy.support import Between
@@ -108,3 +108,24 @@ def test_providers_do_not_see_which_case_it_is(between: Between) -> None:
 )
 def test_headers_that_name_no_case_are_passed_over(headers: dict[str, str]) -> None:
     assert tokens_in(headers) == []
+
+
+def test_two_apps_that_say_nothing_are_told_by_their_addresses(between: Between) -> None:
+    runs = Runs()
+    node, django = between.run("node"), between.run("django")
+    runs.begin(node, "a")
+    runs.begin(django, "b")
+    assert (runs.of("a", {}), runs.of("b", {})) == (node, django)
+
+
+def test_an_app_that_was_started_by_hand_is_not_taken_for_another_that_is_at_work(between: Between) -> None:
+    runs = Runs()
+    runs.begin(between.run("oslo"), runs.elsewhere)
+    of_another_worker = headers_for("f" * 32)
+    for name in (HEADER, "baggage"):
+        with pytest.raises(Untied, match="not running here"):
+            runs.of(runs.elsewhere, {name: of_another_worker[name]})
+    forwarding = Runs()
+    forwarding.begin(between.run("oslo"), "own")
+    with pytest.raises(Untied, match="1 case is running"):
+        forwarding.of(forwarding.elsewhere, {})
