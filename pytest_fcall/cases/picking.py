@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pytest_fcall.core.glob import glob_matches, is_glob
 
 _COUNT = re.compile(r"([0-9]{1,9})(?:@([0-9]{1,18}))?")
+_NO_COUNT = re.compile(r"-[0-9]+|-?[0-9.]*@.*")
+"""Was meant for one; no suite calls cases so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +43,17 @@ class Pick:
             if wanted not in known and not (is_glob(wanted) and any(glob_matches(wanted, id_) for id_ in ids)):
                 from difflib import get_close_matches
 
-                near = get_close_matches(wanted[:200], ids, n=1)
+                near = [id_ for id_ in ids if id_.startswith(wanted)] or get_close_matches(wanted[:200], ids, n=1)
                 meant = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(ids[:3])} …"
                 raise ValueError(f"no case has the id {wanted!r:.80}; {meant}")
 
 
 def read_pick(texts: Sequence[str]) -> Pick:
     """Read `200`, `200@7`, or ids and globs. Raises ValueError, in words, for a number that picks nothing."""
-    if len(texts) != 1 or not (found := _COUNT.fullmatch(texts[0])):
+    found = _COUNT.fullmatch(texts[0]) if len(texts) == 1 else None
+    if len(texts) == 1 and (_NO_COUNT.fullmatch(texts[0]) if found is None else int(found[1]) == 0):
+        told = f"{texts[0]!r:.80} picks nothing"
+        raise ValueError(f"{told}; write how many, or with a seed how many at random: 200, 200@7")
+    if found is None:
         return Pick(ids=tuple(texts))
-    if int(found[1]) == 0:
-        raise ValueError(f"{texts[0]!r} picks nothing; write how many, or with a seed how many at random: 200, 200@7")
     return Pick(count=int(found[1]), seed=int(found[2]) if found[2] else None)

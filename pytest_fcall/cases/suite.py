@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -18,8 +19,9 @@ from pytest_fcall.cases.globs import one_or_many
 from pytest_fcall.cases.picking import Pick, read_pick
 from pytest_fcall.cases.rules import profile
 from pytest_fcall.cases.suite_terms import terms_of
-from pytest_fcall.core import Case, FaultyCase, Profile
+from pytest_fcall.core import Case, FaultyCase, Location, Profile
 from pytest_fcall.core.extension import Suite
+from pytest_fcall.core.fault import Fault
 
 SUITE_KEYS = ("suite", "pick", "path", "profile", "mode")
 _MODES = ("native", "prompt")
@@ -43,13 +45,13 @@ def suite_cases(found: Entries, ground: Ground, faults: Faults, taken: AbstractS
     wanted = _wanted(found, ground, faults)
     if faults.found:
         return []
-    place = found["suite"][1]
+    place = told = found["suite"][1]
     try:
         read = {case.id: case for name in wanted.parts for case in _read(name, wanted, ground)}
-        ids = list(read)
+        told, ids = found.get("pick", found["suite"])[1], list(read)
         chosen = [read[ids[number]] for number in wanted.pick.chosen(ids)]
     except (ValueError, OSError) as error:
-        faults.add("bad-suite", place, str(error))
+        faults.add("bad-suite", told, str(error))
         return []
     if twice := next((case.id for case in chosen if case.id in taken), None):
         faults.add(
@@ -102,8 +104,26 @@ def _read(name: str, wanted: _Wanted, ground: Ground) -> Iterator[Case | FaultyC
     suite = ground.extensions.suites[name]
     read = _prompted(name, suite) if wanted.prompted else suite.cases
     for part in wanted.parts[name]:
-        for case in read(part, wanted.path):
+        places: dict[str, Location] = {}
+        for case in _apart(read(part, wanted.path), places):
             yield replace(case, suite=name) if isinstance(case, Case) else case
+        if not places:
+            raise ValueError(f"there is no case in {name}{f':{part}' if part else ''}")
+
+
+def _apart(cases: _Cases, places: dict[str, Location]) -> Iterator[Case | FaultyCase]:
+    """The cases of a part; of two with one id, the second is a fault. Their places are added to `places`."""
+    times: Counter[str] = Counter()
+    for case in cases:
+        times[case.id] += 1
+        if case.id not in places:
+            places[case.id] = case.location
+            yield case
+            continue
+        first = places[case.id]
+        twice = f"the id {shown(case.id)} stands in {first.path}:{first.line}, too"
+        own = case.faults if isinstance(case, FaultyCase) else (Fault("bad-row", case.location, twice),)
+        yield FaultyCase(f"{case.id} ({times[case.id]})", case.location, own)
 
 
 def _prompted(name: str, suite: Suite) -> Callable[[str, Path | None], _Cases]:

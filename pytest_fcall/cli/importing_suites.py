@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from errno import EEXIST
+from itertools import count as count_from
 from pathlib import Path
 
 from pytest_fcall.cases import Extensions, read_case_text
@@ -34,9 +37,10 @@ def import_suite(parser: ArgumentParser, options: Namespace) -> int:
         parser.error(str(error))
     about = about_of(name, SUITES[name], options.path)
     left_out = [case for case in cases if isinstance(case, FaultyCase)]
+    names = _Names()
     for category in dict.fromkeys(case.category for case in cases if isinstance(case, Case)):
         own = [case for case in cases if isinstance(case, Case) and case.category == category]
-        left_out += _write(own, category, about, options.out)
+        left_out += _write(own, names.of(category), f"{category} of {_source(about)}", options.out)
     for line in _told(left_out, len(cases)):
         print(safe_line(line), file=sys.stderr)
     return 1 if left_out else 0
@@ -72,15 +76,39 @@ def _plain(suite: Suite, part: str, path: Path | None) -> Iterator[Case | Faulty
         yield case
 
 
-def _write(cases: Sequence[Case], category: str, about: About, folder: Path) -> list[FaultyCase]:
+class _Names:
+    """Names of files, as they can be written behind a command, and different to systems that know no capitals, too."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def of(self, category: str) -> Iterator[str]:
+        """The names for the files of a category, as many as it takes."""
+        name = re.sub(r"[^\w.-]+", "_", category)
+        for number in count_from(1):
+            text = f"{name}_{number}" if number > 1 else name
+            if text.casefold() not in self._taken:
+                self._taken.add(text.casefold())
+                yield f"{text}.fc.yaml"
+
+
+def _source(about: About) -> str:
+    return f"{about.title}, {about.licence}" if about.licence else about.title
+
+
+def _write(cases: Sequence[Case], names: Iterator[str], title: str, folder: Path) -> list[FaultyCase]:
     """Write the files of a category; gives the cases that no file can say."""
     sound, left_out = _sayable(cases)
     folder.mkdir(parents=True, exist_ok=True)
-    for number, own in enumerate(packed(sound), 1):
-        path = folder / f"{category.replace('/', '_')}{f'_{number}' if number > 1 else ''}.fc.yaml"
-        licence = f", {about.licence}" if about.licence else ""
-        with path.open("x", encoding="utf-8") as file:
-            file.write(written(own, f"{category} of {about.title}{licence}"))
+    for own in packed(sound):
+        path = folder / next(names)
+        try:
+            with path.open("x", encoding="utf-8") as file:
+                file.write(written(own, title))
+        except FileExistsError:
+            raise FileExistsError(
+                EEXIST, "nothing is overwritten; name another folder, for this is there", str(path)
+            ) from None
         print(f"{path}: {count(len(own), 'case')}")
     return left_out
 

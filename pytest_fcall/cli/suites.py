@@ -46,16 +46,17 @@ def run(arguments: Sequence[str]) -> int:
             missing = True
             continue
         missing |= about.place is None
-        for line in _lines(name, about):
+        for line in _lines(name, about, options.path):
             print(line)
         for fault in about.mended if options.names else ():
             print(safe_line(f"  mended: {fault}"))
     return 1 if missing and options.names else 0
 
 
-def _lines(name: str, about: About) -> Iterator[str]:
+def _lines(name: str, about: About, path: Path | None) -> Iterator[str]:
     yield safe_line(f"{name}: {about.title}" + (f", {about.licence}" if about.licence else ""))
-    yield safe_line(f"  data: {about.place}" if about.place else f"  data: not here; {about.origin}")
+    where = about.place or f"not {f'in {path}' if path else 'here'}; {about.origin}"
+    yield safe_line(f"  data: {where}")
     rows = [
         (
             safe_line(part.name),
@@ -75,4 +76,17 @@ def _lines(name: str, about: About) -> Iterator[str]:
     sizes = {part.name: part.cases or 0 for part in about.parts}
     for group, parts in about.groups.items():
         whole = count(sum(sizes.get(part, 0) for part in parts), "case") if about.place else ""
-        yield safe_line(f"  {name}:{group} is {', '.join(parts)}" + (f" ({whole})" if whole else ""))
+        yield safe_line(f"  {name}:{group} is {', '.join(_in_short(group, about))}" + (f" ({whole})" if whole else ""))
+
+
+def _in_short(group: str, about: About) -> list[str]:
+    """What a group holds, told by the largest groups inside it; of two that hold the same the first is spelt out."""
+    names = [*about.groups]
+    whole = frozenset(about.groups[group])
+    told: dict[str, str] = {}
+    for other in sorted(names, key=lambda name: -len(about.groups[name])):
+        parts = frozenset(about.groups[other])
+        inside = parts < whole or (parts == whole and names.index(other) < names.index(group))
+        if inside and parts.isdisjoint(told):
+            told |= dict.fromkeys(parts, other)
+    return [*dict.fromkeys(told.get(part, part) for part in about.groups[group])]

@@ -21,7 +21,11 @@ def add_suite_options(parser: pytest.Parser) -> None:
         help="run a public benchmark, or parts of it, such as bfcl:simple_python,parallel; `fcall suites` lists them",
     )
     group.addoption(
-        "--fc-suite-path", metavar="DIR", help="where the data of the suite is, if it is not in an installed package"
+        "--fc-suite-path",
+        action="append",
+        default=[],
+        metavar="[NAME=]DIR",
+        help="where the data is, if it is not in an installed package; with NAME=, that of one suite of several",
     )
     group.addoption(
         "--fc-pick", metavar="N[@SEED]|IDS", help="the first N cases of the suite, a sample of N, or ids and globs"

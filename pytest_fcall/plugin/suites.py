@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ def run_suites(config: pytest.Config) -> None:
     """
     if not config.getoption("fc_suite"):
         raise pytest.UsageError("--fc-suite-path, --fc-pick and the like say something about --fc-suite: name one")
+    _take_pasted(config)
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         config.args = []
     config.pluginmanager.register(SuiteRun(), "fcall-suites")
@@ -57,15 +59,49 @@ class SuiteFile(CaseFile):
 
 def _texts(config: pytest.Config) -> dict[str, str]:
     """What each file would say, by the name of its suite."""
-    named: dict[str, list[str]] = {}
-    for spec in config.getoption("fc_suite"):
-        named.setdefault(suite_and_parts(spec)[0], []).append(spec)
-    path, pick = config.getoption("fc_suite_path"), config.getoption("fc_pick")
+    named, pick = _named(config), config.getoption("fc_pick")
+    paths = _paths(config, named)
     beside = {
-        "path": str(Path(config.invocation_params.dir, path)) if path else None,
         "pick": [part.strip() for part in pick.split(",")] if pick else None,
         "profile": config.getoption("fc_suite_profile"),
         "mode": config.getoption("fc_suite_mode"),
     }
-    said = {key: value for key, value in beside.items() if value}
-    return {name: json.dumps({"suite": specs, **said}) for name, specs in named.items()}
+    texts = {}
+    for name, specs in named.items():
+        path = paths.get(name) or paths.get("")
+        said = {"path": str(Path(config.invocation_params.dir, path)) if path else None, **beside}
+        texts[name] = json.dumps({"suite": specs, **{key: value for key, value in said.items() if value}})
+    return texts
+
+
+def _named(config: pytest.Config) -> dict[str, list[str]]:
+    """What is named of each suite."""
+    named: dict[str, list[str]] = {}
+    for spec in config.getoption("fc_suite"):
+        named.setdefault(suite_and_parts(spec)[0], []).append(spec)
+    return named
+
+
+def _paths(config: pytest.Config, named: Collection[str]) -> dict[str, str]:
+    """Where the data is, by suite; under "" for all that nothing else is said of."""
+    paths: dict[str, str] = {}
+    for text in config.getoption("fc_suite_path"):
+        name, equals, path = text.partition("=")
+        of, path = (name, path) if equals and name in named else ("", text)
+        if of in paths:
+            whose = f"of {of}" if of else "of all; write NAME=DIR for that of one suite"
+            raise pytest.UsageError(f"--fc-suite-path: {safe_line(path)} is the second place {whose}")
+        paths[of] = path
+    return paths
+
+
+def _take_pasted(config: pytest.Config) -> None:
+    """Pick the cases whose ids were pasted back, as `bfcl.fc.yaml::simple_python_0`: there is no such file to run."""
+    files = {f"{name}.fc.yaml" for name in _named(config)}
+    parted = [(arg, *arg.partition("::")[::2]) for arg in config.args]
+    pasted = [
+        (arg, id_) for arg, file, id_ in parted if id_ and file in files and not (config.rootpath / file).exists()
+    ]
+    if pasted:
+        config.option.fc_pick = ",".join(id_ for _, id_ in pasted)
+        config.args = [arg for arg in config.args if arg not in {arg for arg, _ in pasted}]

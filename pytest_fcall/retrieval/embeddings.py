@@ -49,9 +49,11 @@ def _units(texts: Sequence[str], embed: Embed) -> list[Vector]:
     try:
         units = [_unit([float(each) for each in vector]) for vector in given]
     except (TypeError, ValueError, OverflowError):
-        raise NoVectors("embeddings are lists of numbers, and these are not") from None
+        raise NoVectors("something else than a list of numbers for each text") from None
     if len(units) != len(texts):
-        raise NoVectors(f"{len(texts)} texts, and {len(units)} embeddings of them")
+        raise NoVectors(f"{len(units)} of {len(texts)} embeddings")
+    if not all(math.isfinite(each) for unit in units for each in unit):
+        raise NoVectors("embeddings with numbers that are none, or are infinite")
     if len({len(unit) for unit in units}) > 1:
         raise NoVectors("embeddings of different lengths")
     return units

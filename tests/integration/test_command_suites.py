@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,35 @@ def test_suites_are_listed_with_their_parts_and_where_they_are(folder: Path) -> 
 def test_a_suite_whose_data_is_missing_says_how_to_get_it(folder: Path) -> None:
     done = fcall(folder, "suites", "bfcl", "--path", "nowhere")
     assert done.returncode == 1
-    assert "  data: not here; pip install --no-deps bfcl-eval" in done.stdout
+    assert "  data: not in nowhere; pip install --no-deps bfcl-eval" in done.stdout
+    done = fcall(folder, "suites", "apibench", "--path", "data")
+    assert done.returncode == 1
+    assert "  data: not in data; get the folders" in done.stdout
+
+
+def test_groups_are_told_by_smaller_groups_and_hubs_of_ones_own_are_listed(folder: Path) -> None:
+    told = fcall(folder, "suites", "bfcl", "--path", "data").stdout.splitlines()
+    assert "  bfcl:v2 is single_turn (7 cases)" in told
+    assert any(line.startswith("  bfcl:v4 is v3, agentic (") for line in told)
+    assert any(line.startswith("  bfcl:memory is memory_kv, memory_vector, memory_rec_sum") for line in told)
+    write_zoo(folder / "zoo")
+    told = fcall(folder, "suites", "apibench", "--path", "zoo").stdout.splitlines()
+    assert "  data: zoo" in told
+    assert any(line.split() == ["zoo", "2"] for line in told)
+
+
+def write_zoo(folder: Path) -> None:
+    folder.mkdir()
+    rows = [{"domain": domain, "api_call": f"zoo.{domain[-1]}()"} for domain in ("Text To", "text to")]
+    asked = [{"code": "###Instruction: Speak.", "api_call": row["api_call"], "api_data": row} for row in rows]
+    for name, lines in (("zoo_api.jsonl", rows), ("zoo_eval.json", asked)):
+        (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def test_files_have_names_that_every_system_and_shell_takes(folder: Path) -> None:
+    write_zoo(folder / "zoo")
+    done = fcall(folder, "import", "apibench:zoo", "--path", "zoo", "--out", "cases")
+    assert done.stdout.splitlines() == ["cases/zoo_Text_To.fc.yaml: 1 case", "cases/zoo_text_to_2.fc.yaml: 1 case"]
 
 
 def test_a_suite_that_is_not_known_is_told_with_those_that_are(folder: Path) -> None:
@@ -81,7 +110,7 @@ def test_no_file_is_overwritten(folder: Path) -> None:
     (folder / "irrelevance.fc.yaml").write_text("mine", encoding="utf-8")
     done = fcall(folder, "import", "bfcl:irrelevance", "--path", "data", "--out", ".")
     assert done.returncode == 1
-    assert "irrelevance.fc.yaml" in done.stderr
+    assert done.stderr == "fcall: nothing is overwritten; name another folder, for this is there: irrelevance.fc.yaml\n"
     assert (folder / "irrelevance.fc.yaml").read_text(encoding="utf-8") == "mine"
 
 

@@ -76,6 +76,23 @@ def test_pick_takes_some_of_the_cases(sea: Shop) -> None:
     result.assert_outcomes(passed=2)
 
 
+def test_ids_can_be_pasted_back_though_there_is_no_file(sea: Shop) -> None:
+    ids = [f"bfcl.fc.yaml::simple_python_{n}" for n in (3, 1)]
+    sail(sea, *suite("simple_python", "irrelevance"), *ids).assert_outcomes(passed=2)
+    sea.cases("cases:\n  - {id: own, prompt: Hi, expect: no_call}\n")
+    sail(sea, *suite("simple_python", "irrelevance"), ids[0], "cases", "-n2").assert_outcomes(passed=2)
+
+
+def test_each_suite_may_have_a_place_of_its_own(sea: Shop) -> None:
+    from tests.integration.test_command_suites import write_zoo
+
+    write_zoo(sea.pytester.path / "zoo")
+    two = ("--fc-suite=bfcl:irrelevance", "--fc-suite=apibench:zoo", "--fc-suite-path=data")
+    sail(sea, *two, "--fc-suite-path=apibench=zoo").assert_outcomes(passed=1, failed=2)
+    result = sail(sea, *two, "--fc-suite-path=zoo")
+    result.stderr.fnmatch_lines(["ERROR: --fc-suite-path: zoo is the second place of all; write NAME=DIR *"])
+
+
 def test_the_profile_can_be_ours(sea: Shop) -> None:
     result = sail(sea, *suite("simple_python"), "--fc-suite-profile=strict", app="landlubber")
     result.stdout.fnmatch_lines(["fcall: * (command line), profile strict, live"])

@@ -62,6 +62,12 @@ class HubFiles:
             yield _with_answer(place, row, fault, answers)
 
 
+def own_hubs(folder: Path) -> list[str]:
+    """The hubs of one's own in a folder: their names, by which both files are called."""
+    names = sorted(path.name.removesuffix("_eval.json") for path in folder.glob("*_eval.json"))
+    return [name for name in names if name not in HUBS and (folder / f"{name}_api.jsonl").is_file()]
+
+
 def hub_files(name: str, folder: Path) -> HubFiles:
     """Find the files of a hub. Raises ValueError, in words, where its data base or its answers are missing."""
     hub = HUBS.get(name) or Hub(name, name, "all", whole_answer=True, evaluation=f"{name}_eval")

@@ -15,7 +15,7 @@ from pytest_fcall.core.pattern import Operator
 from pytest_fcall.suites.apibench.checked import CheckedArguments, refuse_unknown
 from pytest_fcall.suites.apibench.constraints import tags_of
 from pytest_fcall.suites.apibench.data_base import Api
-from pytest_fcall.suites.apibench.files import HOW_TO_GET_IT, HubFiles, Question, hub_files
+from pytest_fcall.suites.apibench.files import HOW_TO_GET_IT, HubFiles, Question, hub_files, own_hubs
 from pytest_fcall.suites.apibench.hubs import HUBS
 from pytest_fcall.suites.apibench.judging import ApiJudge, Rules, scores_by
 from pytest_fcall.suites.apibench.prompt import asked_in, bm25_of, form_of, oracle_of, told, with_document
@@ -38,13 +38,13 @@ class ApiBenchSuite:
 
     def about(self, path: Path | None) -> About:
         """Tell what there is."""
-        parts = [Part(name, _count(name, path)) for name in HUBS]
+        parts = [Part(name, _count(name, path)) for name in (*HUBS, *(own_hubs(path) if path else ()))]
         settings = [Part(f"{name}_{setting}", note=_SETTING_NOTE) for name in HUBS for setting in SETTINGS]
         return About(
             title="APIBench (Gorilla)",
             licence="Apache-2.0",
             origin=HOW_TO_GET_IT,
-            place=None if path is None else str(path),
+            place=str(path) if any(part.cases is not None for part in parts) else None,
             parts=(*parts, *settings),
         )
 

@@ -43,9 +43,16 @@ def test_an_id_that_is_not_there_is_told_with_one_that_is() -> None:
         picked("cse_7")
 
 
-def test_a_number_that_picks_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="'0' picks nothing"):
-        read_pick(["0"])
+def test_an_id_that_begins_as_it_was_said_is_proposed_before_one_that_is_alike() -> None:
+    ids = ["live_simple_0-0-0", "live_simple_4-3-0"]
+    with pytest.raises(ValueError, match="did you mean 'live_simple_0-0-0'"):
+        Pick(ids=("live_simple_0",)).chosen(ids)
+
+
+@pytest.mark.parametrize("text", ["0", "-3", "3@", "3@x", "@7", "1.5@7", "0@7"])
+def test_a_number_that_picks_nothing_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=f"'{text}' picks nothing; write how many, or .*: 200, 200@7"):
+        read_pick([text])
 
 
 def test_no_pick_takes_all() -> None:

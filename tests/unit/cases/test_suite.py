@@ -74,6 +74,37 @@ def test_a_case_that_two_parts_have_is_there_once(tmp_path: Path) -> None:
     assert len(cases("suite: [quiz, quiz:easy]\n", tmp_path)) == 6
 
 
+class Twice(Quiz):
+    def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
+        yield from super().cases(part, path)
+        (again, *_) = super().cases(part, path)
+        yield replace(again, location=Location("quiz.json", 9))
+
+
+def test_an_id_that_stands_in_the_data_twice_is_a_case_with_a_fault(tmp_path: Path) -> None:
+    file = found("suite: quiz:easy\n", tmp_path, Twice())
+    assert [entry.id for entry in file.entries] == ["easy_0", "easy_1", "easy_2", "easy_0 (2)"]
+    (fault,) = file.faults
+    assert fault.location == Location("quiz.json", 9)
+    assert fault.message == "the id `easy_0` stands in quiz.json:7, too"
+
+
+class Empty(Quiz):
+    def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
+        return iter(())
+
+
+def test_a_part_without_cases_is_told(tmp_path: Path) -> None:
+    assert fault("suite: quiz:easy\npath: data\n", tmp_path, Empty()).message == "there is no case in quiz:easy"
+    assert fault("suite: quiz\n", tmp_path, Empty()).message == "there is no case in quiz"
+
+
+def test_what_is_wrong_with_a_pick_is_told_where_it_stands(tmp_path: Path) -> None:
+    told = fault("suite: quiz\npick: [easy_0, easy_9]\n", tmp_path)
+    assert told.location == Location("shop.fc.yaml", 2, 7)
+    assert told.message.startswith("no case has the id 'easy_9'")
+
+
 def test_its_cases_stand_where_the_suite_is_named_and_know_it(tmp_path: Path) -> None:
     case = cases("# a suite\nsuite: quiz:easy\n", tmp_path)[0]
     assert case.location == Location("shop.fc.yaml", 2, 8)

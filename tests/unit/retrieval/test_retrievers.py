@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -100,10 +101,11 @@ def test_documents_without_words_are_no_hindrance() -> None:
 @pytest.mark.parametrize(
     ("first", "then", "wrong"),
     [
-        ([[1.0]], [[1.0]], "2 texts, and 1 embeddings of them"),
+        ([[1.0]], [[1.0]], "1 of 2 embeddings"),
         ([[1.0], [1.0, 2.0]], [[1.0]], "embeddings of different lengths"),
-        ([[1.0], ["x"]], [[1.0]], "embeddings are lists of numbers, and these are not"),
-        (None, [[1.0]], "embeddings are lists of numbers, and these are not"),
+        ([[1.0], [math.nan]], [[1.0]], "embeddings with numbers that are none, or are infinite"),
+        ([[1.0], ["x"]], [[1.0]], "something else than a list of numbers for each text"),
+        (None, [[1.0]], "something else than a list of numbers for each text"),
         ([[1.0], [2.0]], [[1.0, 2.0]], "embeddings of 1 numbers, and then one of 2"),
     ],
 )
