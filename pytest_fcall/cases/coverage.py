@@ -62,19 +62,13 @@ def coverage(cases: Iterable[Case]) -> list[Coverage]:
                 known[Same(tool)] = found[key] if key in found else found.setdefault(key, _coverage(tool))
             offered[tool.name] = known[Same(tool)]
         expected: set[str] = set()
-        for call in _calls(case):
+        for call in case.expected_calls:
             if call.tool in offered:
                 expected.add(call.tool)
                 _note(offered[call.tool], call)
         for name in expected:
             offered[name].cases += 1
     return list(found.values())
-
-
-def _calls(case: Case) -> Iterator[ExpectedCall]:
-    for turn in case.turns:
-        if turn.expect is not None:
-            yield from turn.expect.all_calls
 
 
 def _coverage(tool: Tool) -> Coverage:

@@ -10,7 +10,7 @@ from pytest_fcall.cli.asking import Asker
 from pytest_fcall.cli.counting import count
 from pytest_fcall.cli.project import Project
 from pytest_fcall.cli.sourced import Problems, sourced_files
-from pytest_fcall.core import Case, Expectation, Json
+from pytest_fcall.core import Case, Json
 from pytest_fcall.reporting import safe
 from pytest_fcall.schema import SchemaError
 from pytest_fcall.schema.sources.drift import tool_changes
@@ -65,7 +65,7 @@ def _changes(
         yield f"  {_SIGNS[change.kind]} {change.tool}"
         yield from (f"      {detail}" for detail in change.details)
         names = {case.id: _offered_as(change.tool, describe_source(source), case) for case in cases}
-        expecting = [case.id for case in cases if names[case.id] & set(_expected(case))]
+        expecting = [case.id for case in cases if names[case.id] & {call.tool for call in case.expected_calls}]
         touched.update(dict.fromkeys(f"{project.shown(path)}::{case}" for case in expecting))
         yield from (f"      {line}" for line in _touched(expecting, sum(map(bool, names.values()))))
 
@@ -94,15 +94,3 @@ def _offered_as(tool: str, source: str, case: Case) -> set[str]:
         for offered in case.tools
         if offered.source == source and (offered.name == tool or offered.name.endswith(f"__{tool}"))
     }
-
-
-def _expected(case: Case) -> Iterator[str]:
-    for turn in case.turns:
-        if turn.expect is not None:
-            yield from _called(turn.expect)
-
-
-def _called(expectation: Expectation) -> Iterator[str]:
-    yield from (call.tool for stage in expectation.stages for call in stage)
-    for alternative in expectation.alternatives:
-        yield from _called(alternative)

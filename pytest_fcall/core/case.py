@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from pytest_fcall.core.expectation import Expectation
+from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.fault import Location
 from pytest_fcall.core.inner import WireExpectation
 from pytest_fcall.core.judge import ConversationJudge, Judge
@@ -153,3 +153,9 @@ class Case:
     """Who judges replies, where the expectation does not say all."""
     conversation_judge: ConversationJudge | None = field(default=None, repr=False, compare=False)
     """Who judges conversations, likewise."""
+
+    @property
+    def expected_calls(self) -> tuple[ExpectedCall, ...]:
+        """All calls that it expects, of the model or inside an app."""
+        expected = [turn.expect for turn in self.turns] + [self.wire.calls if self.wire else None]
+        return tuple(call for each in expected if each is not None for call in each.all_calls)

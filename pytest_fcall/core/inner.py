@@ -24,6 +24,10 @@ class Inner:
     """When the reply was recorded if that was not now, in seconds since 1970."""
 
 
+NOTHING_ASKED = Reply("no model was asked by way of the proxy")
+"""Stands for the last reply to an app that has asked nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class WireExpectation:
     """What must be true of all that an app asks of models in one case. What is None is free."""

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core.call import Calls
-from pytest_fcall.core.inner import Inner, WireExpectation
-from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.inner import NOTHING_ASKED, Inner, WireExpectation
 from pytest_fcall.core.rules import Rules
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
@@ -25,23 +24,22 @@ def judge_inside(
     expected: WireExpectation,
     inner: Sequence[Inner],
     calls: Calls,
-    cost: float | None,
+    costs: Sequence[float | None],
     tools: Sequence[Tool],
     rules: Rules,
     comparators: Mapping[str, Comparator],
 ) -> tuple[Reason, ...]:
-    """Judge what was asked: `calls` are those of all replies, `cost` is that of all, None where nobody knows.
+    """Judge what was asked: `calls` are those of all replies, `costs` those of each request, None where nobody knows.
 
     Every path begins with `wire`.
     """
     asked = [each for each in inner if each.model]
-    tokens = _tokens(asked)
     known: Mapping[str, tuple[ReasonKind, Json]] = {
         "count": ("wrong_count", len(asked)),
         "tools": ("wrong_value", _names(tool.name for each in asked for tool in each.request.tools)),
         "models": ("wrong_value", _names(each.model for each in asked)),
-        "tokens": ("wrong_value", tokens),
-        "cost": ("wrong_value", cost),
+        "tokens": ("wrong_value", _tokens(asked)),
+        "cost": ("wrong_value", None if None in costs else sum(filter(None, costs))),
     }
     reasons = list(_wrong_calls(expected, asked, calls, tools, rules, comparators))
     for name, (kind, value) in known.items():
@@ -49,7 +47,7 @@ def judge_inside(
         if pattern is None:
             continue
         if value is None:
-            message = f"wire.{name} is not known: {_UNKNOWN[name]}"
+            message = f"wire.{name} is not known: {_unknown(inner, costs)}"
             reasons.append(Reason(kind, f"wire.{name}", message, pattern))
             continue
         reasons += [
@@ -59,10 +57,11 @@ def judge_inside(
     return tuple(reasons)
 
 
-_UNKNOWN = {
-    "tokens": "a reply does not say what it took.",
-    "cost": 'nobody knows the price of a model; [tool.fcall.prices."openai:NAME"] in pyproject.toml can say it.',
-}
+def _unknown(inner: Sequence[Inner], costs: Sequence[float | None]) -> str:
+    if _tokens([each for each in inner if each.model]) is None:
+        return "a reply does not say what it took."
+    names = list(dict.fromkeys(each.priced_as for each, cost in zip(inner, costs, strict=True) if cost is None))
+    return f'nobody knows the price of {", ".join(names)}; [tool.fcall.prices."{names[0]}"] in pyproject.toml says it'
 
 
 def _wrong_calls(
@@ -76,12 +75,13 @@ def _wrong_calls(
     if expected.calls is None:
         return
     offered = {tool.name: tool for tool in (*tools, *(tool for each in asked for tool in each.request.tools))}
-    reply = asked[-1].reply if asked else Reply()
+    reply = asked[-1].reply if asked else NOTHING_ASKED
     verdict = judge(
         reply, calls, expected.calls, [*offered.values()], replace(rules, profile="strict", never=()), comparators
     )
+    why = "" if asked else f"; {NOTHING_ASKED.text}"
     for reason in verdict.reasons:
-        yield replace(reason, path=f"wire.{reason.path}", message=f"inside the app: {reason.message}")
+        yield replace(reason, path=f"wire.{reason.path}", message=f"inside the app: {reason.message}{why}")
 
 
 def _tokens(asked: Sequence[Inner]) -> int | None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fcall.core import Inner, Model, Reply, Request
+from pytest_fcall.core import Inner, Model, Request
+from pytest_fcall.core.inner import NOTHING_ASKED
 from pytest_fcall.core.reply import usage_of
 from pytest_fcall.plugin.answering import Answering, answering
 from pytest_fcall.plugin.asking import AskModel, DecodedReply, decoded
@@ -64,7 +65,7 @@ class AppWire:
         """All replies as if they were one: the last, with the calls of all, and all tools that were offered."""
         replies = self.replies
         tools = {tool.name: tool for reply in replies for tool in reply.request.tools}
-        last = replies[-1] if replies else decoded(Reply(), Request(()), self._answering.decoders)
+        last = replies[-1] if replies else decoded(NOTHING_ASKED, Request(()), self._answering.decoders)
         request = Request(last.request.messages, tuple(tools.values()), last.request.settings)
         return replace(last, calls=self.calls, request=request)
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core import Calls, Case, Inner, Reason, Verdict
+from pytest_fcall.core import Calls, Case, Reason, Verdict
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching import judge_inside
-from pytest_fcall.plugin.costs import Costs, whole
+from pytest_fcall.plugin.costs import Costs
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.proxy_options import proxy_options
 from pytest_fcall.plugin.words import fail
@@ -35,17 +35,12 @@ def with_wire(config: pytest.Config, case: Case, answer: Answer, verdict: Verdic
     known = registry(config)
     read = [decode(each.reply, each.request.tools, known.decoders) for each in asked]
     calls = Calls(tuple(call for each in read for call in each.calls), read[-1].malformed if read else None)
-    cost = _cost(config, asked)
-    reasons = judge_inside(case.wire, asked, calls, cost, case.tools, case.rules, known.comparators)
+    costs = Costs(config)
+    each_cost = [costs.of(each.priced_as, each.reply.usage) for each in asked]
+    reasons = judge_inside(case.wire, asked, calls, each_cost, case.tools, case.rules, known.comparators)
     return with_reasons(verdict, reasons)
 
 
 def with_reasons(verdict: Verdict, reasons: Sequence[Reason]) -> Verdict:
     """The verdict, with more that is wrong, if anything is."""
     return replace(verdict, valid=verdict.valid and not reasons, reasons=(*verdict.reasons, *reasons))
-
-
-def _cost(config: pytest.Config, asked: Sequence[Inner]) -> float | None:
-    """The dollars for all of it; None where nobody knows."""
-    costs = Costs(config)
-    return whole([costs.of(each.priced_as, each.reply.usage) for each in asked])

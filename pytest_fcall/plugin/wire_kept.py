@@ -58,7 +58,7 @@ def wire_reasons(
     expected = replace(case.wire, **dict.fromkeys(_MEASURED))
     measured = [f"wire.{name}" for name in _MEASURED if getattr(case.wire, name) is not None]
     return (
-        *judge_inside(expected, asked, calls, None, case.tools, case.rules, comparators),
+        *judge_inside(expected, asked, calls, (), case.tools, case.rules, comparators),
         *(reason for reason in found if reason.path.startswith(tuple(measured))),
     )
 

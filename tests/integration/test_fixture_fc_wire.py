@@ -46,6 +46,7 @@ from pytest_fcall import assert_calls
 
 def test_weather(fc_wire):
     assert fc_wire.calls == []
+    assert_calls(fc_wire, "no_call")
     assert app.tell('{called("Oslo")}') == ["Oslo"]
     app.tell('{called("Rome")}')
     assert fc_wire.calls == [{{"get_weather": {{"city": "Oslo"}}}}, {{"get_weather": {{"city": "Rome"}}}}]

@@ -87,3 +87,8 @@ cases:
     (tree,) = coverage([case])
     assert ("node", "left") not in tree.arguments_left
     assert ("node", "right") in tree.arguments_left
+
+
+def test_calls_inside_an_app_count() -> None:
+    _, cancel = covered("no_call, wire: {calls: [cancel: {}]}")
+    assert cancel.cases == 1

@@ -50,8 +50,23 @@ def test_calls_may_be_of_tools_that_the_case_does_not_offer(tmp_path: Path) -> N
         ("wire: {calls: [get_wether: {}]}", "unknown-tool"),
         ("wire: {calls: [get_weather: {town: Oslo}]}", "unknown-argument"),
         ("wire: {count: {$lee: 1}}", "unknown-operator"),
+        ("wire: {count: -1}", "wrong-type `wire.count`"),
+        ("wire: {count: 1.5}", "wrong-type `wire.count`"),
+        ("wire: {tokens: many}", "wrong-type `wire.tokens`"),
+        ("wire: {cost: yes}", "wrong-type `wire.cost`"),
+        ("wire: {tools: get_weather}", "wrong-type `wire.tools`"),
+        ("wire: {models: [1]}", "wrong-type `wire.models`"),
+        ("wire: {models: {m: 1}}", "wrong-type `wire.models`"),
     ],
 )
 def test_a_slip_is_a_fault(tmp_path: Path, wire: str, fault: str) -> None:
     _, faults = read(tmp_path, wire)
     assert any(each.startswith(fault) for each in faults), faults
+    assert len(faults) == 1
+
+
+@pytest.mark.parametrize(
+    "wire", ["count: 0", "cost: 0.5", "tools: []", "tools: {$contains: a}", "models: [{$regex: gpt}]"]
+)
+def test_what_can_hold_is_none(tmp_path: Path, wire: str) -> None:
+    assert read(tmp_path, f"wire: {{{wire}}}")[1] == []

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from pytest_fcall.core import (
@@ -32,8 +35,10 @@ SPEAKING = Inner("large", Request((), (WEATHER, TIME)), Reply("Rain.", usage=Usa
 MADE = Calls((Call("get_weather", {"city": "Oslo"}),))
 
 
-def wrong(expected: WireExpectation, *inner: Inner, calls: Calls = MADE, cost: float | None = 0.5) -> list[str]:
-    reasons = judge_inside(expected, inner or (CALLING, SPEAKING), calls, cost, (), Rules(), {})
+def wrong(
+    expected: WireExpectation, *inner: Inner, calls: Calls = MADE, costs: Sequence[float | None] = (0.2, 0.3)
+) -> list[str]:
+    reasons = judge_inside(expected, inner or (CALLING, SPEAKING), calls, costs, (), Rules(), {})
     return [f"{reason.kind} {reason.path}: {reason.message}" for reason in reasons]
 
 
@@ -70,8 +75,21 @@ def test_what_nobody_knows_is_wrong_and_says_why() -> None:
     assert wrong(WireExpectation(tokens=5), silent) == [
         "wrong_value wire.tokens: wire.tokens is not known: a reply does not say what it took."
     ]
-    [reason] = wrong(WireExpectation(cost=5), cost=None)
-    assert "price" in reason
+    own = replace(CALLING, priced_as="openai:own")
+    [reason] = wrong(WireExpectation(cost=5), own, CALLING, own, costs=(None, 0.1, None))
+    assert reason.endswith(
+        'nobody knows the price of openai:own; [tool.fcall.prices."openai:own"] in pyproject.toml says it'
+    )
+
+
+def test_an_app_that_asked_nothing_has_called_nothing() -> None:
+    embedding = Inner("", Request(()), Reply())
+    assert wrong(WireExpectation(Expectation("no_call"), count=0), embedding, calls=Calls()) == []
+    one_call = Expectation(stages=((ExpectedCall("get_weather", {}),),))
+    assert wrong(WireExpectation(one_call), embedding, calls=Calls()) == [
+        "no_call wire.calls: inside the app: No call was made, expected `get_weather()`; no model was asked by "
+        "way of the proxy"
+    ]
 
 
 def test_what_is_no_question_to_a_model_does_not_count() -> None:
@@ -80,6 +98,6 @@ def test_what_is_no_question_to_a_model_does_not_count() -> None:
 
 
 def test_an_app_that_asks_nothing_can_be_expected() -> None:
-    assert judge_inside(WireExpectation(count=0, tools=[], tokens=0), (), Calls(), 0.0, (), Rules(), {}) == ()
+    assert judge_inside(WireExpectation(count=0, tools=[], tokens=0), (), Calls(), (), (), Rules(), {}) == ()
     no_call = WireExpectation(Expectation("no_call"))
-    assert judge_inside(no_call, (SPEAKING,), Calls(), 0.0, (), Rules(), {}) == ()
+    assert judge_inside(no_call, (SPEAKING,), Calls(), (), (), Rules(), {}) == ()
