@@ -226,6 +226,12 @@ def test_an_app_that_does_not_start_is_told_with_what_it_said(apps: Apps) -> Non
     apps.run().stdout.fnmatch_lines(["*before it was ready*no database*"])
 
 
+def test_an_app_that_is_never_well_is_given_up_and_what_it_says_is_told(apps: Apps) -> None:
+    apps.passes_on("", 'health = "/up"', "serve_timeout = 1")
+    apps.shop.cases(weather_in(["Paris"]))
+    apps.run().stdout.fnmatch_lines(["*not ready within 1 s (`serve_timeout`): */up*"])
+
+
 def test_workers_have_an_app_and_a_proxy_each(apps: Apps) -> None:
     apps.shop.cases(weather_in(towns(12)))
     assert apps.shop.pytester.runpytest_subprocess("-n2", "--fc-model=http:shop").ret == 0

@@ -9,10 +9,12 @@ from typing import cast
 
 from pytest_fcall.backends.entries import BadSettings, Entry
 from pytest_fcall.backends.http.settings import TIMEOUT
-from pytest_fcall.backends.serving.command import PATIENCE, PORT, Command, words_of
+from pytest_fcall.backends.serving.command import PORT, Command, words_of
 from pytest_fcall.core import Json, Model
 
 _HEALTH = "/"
+_PATIENCE = 120.0
+"""Seconds for an app to start, unless `serve_timeout` says otherwise: it has no model to load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ def _command(url: str, given: Mapping[str, Json], root: Path) -> Command:
         words_of(cast("str", given["serve"])),
         url,
         root.absolute(),
-        cast("float", given.get("serve_timeout", PATIENCE)),
+        cast("float", given.get("serve_timeout", _PATIENCE)),
         environment,
         cast("str", given.get("health", _HEALTH)),
     )

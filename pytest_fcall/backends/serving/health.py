@@ -16,16 +16,22 @@ _UNKNOWN = (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_
 def is_ready(url: str, health: str | None = None) -> bool:
     """Whether models can be asked at `url`. Most servers say so at /health; others list models as soon as they can.
 
-    With `health`, that path alone is asked, and any answer but an error will do.
+    With `health`, that path alone is asked, and any answer but an error will do; many an app has no page at `/`.
     """
     if health is not None:
         status, _ = _get(url, health)
-        return status is not None and status < HTTPStatus.BAD_REQUEST
+        return status is not None and (status < HTTPStatus.BAD_REQUEST or (health == "/" and status in _UNKNOWN))
     status, _ = _get(url, "/health")
     if status in _UNKNOWN:
         status, _ = _get(url, f"{urlsplit(url).path.rstrip('/')}/models")
         return status is not None and status < HTTPStatus.INTERNAL_SERVER_ERROR and status not in _UNKNOWN
     return status is not None and status < HTTPStatus.MULTIPLE_CHOICES
+
+
+def answer_at(url: str, health: str) -> str:
+    """What a server that is not ready says, in words."""
+    status, _ = _get(url, health)
+    return f"nobody answers at {health}" if status is None else f"{health} answers HTTP {status}"
 
 
 def version(url: str) -> str | None:

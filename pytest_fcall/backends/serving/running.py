@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 
 from pytest_fcall.backends.serving.command import PORT, Command
-from pytest_fcall.backends.serving.health import is_ready
+from pytest_fcall.backends.serving.health import answer_at, is_ready
 from pytest_fcall.backends.serving.leash import Leash, leash
 from pytest_fcall.core import ModelUnavailable
 
@@ -39,6 +39,8 @@ class Running:
                 raise ModelUnavailable(f"{self._ending} before it was ready")
             if time.monotonic() > end:
                 told = f"the server was not ready within {self._command.patience:g} s (`serve_timeout`)"
+                if path := self._command.health:
+                    told += f": {await asyncio.to_thread(answer_at, self.url, path)}"
                 raise ModelUnavailable(told)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._process.wait(), pause)

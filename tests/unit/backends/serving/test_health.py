@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.backends.serving.health import is_ready, version
+from pytest_fcall.backends.serving.health import answer_at, is_ready, version
 from tests.servers import Answer, Asked, Server, provider_error, reset
 
 
@@ -28,6 +28,30 @@ def by_path(**answers: int) -> Server:
 def test_a_server_is_ready_when_it_is_healthy_or_lists_its_models(statuses: dict[str, int], ready: bool) -> None:
     with by_path(**statuses) as server:
         assert is_ready(server.url) is ready
+
+
+@pytest.mark.parametrize(
+    ("health", "status", "ready"),
+    [
+        ("/up", 204, True),
+        ("/up", 404, False),
+        ("/up", 503, False),
+        ("/", 404, True),
+        ("/", 405, True),
+        ("/", 500, False),
+    ],
+)
+def test_an_app_is_ready_when_its_own_page_is_or_when_it_has_none_at_the_root(
+    server: Server, health: str, status: int, ready: bool
+) -> None:
+    server.default = lambda _: provider_error(status)
+    assert is_ready(server.url, health) is ready
+
+
+def test_what_keeps_an_app_from_being_ready_is_told(server: Server) -> None:
+    server.default = lambda _: provider_error(404)
+    assert answer_at(server.url, "/up") == "/up answers HTTP 404"
+    assert answer_at("http://127.0.0.1:1", "/up") == "nobody answers at /up"
 
 
 def test_what_breaks_off_or_is_not_there_is_not_ready(server: Server) -> None:
