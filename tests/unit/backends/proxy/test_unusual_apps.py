@@ -9,6 +9,7 @@ import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from threading import Event
 
 import openai
 import pytest
@@ -191,6 +192,7 @@ def test_the_end_of_a_stream_is_given_once_it_is_kept(
     class Watching(Memory):
         connection: socket.socket
         before = b""
+        watched = Event()
 
         def keep(self, replies: Sequence[Kept]) -> None:
             self.connection.setblocking(False)
@@ -198,12 +200,14 @@ def test_the_end_of_a_stream_is_given_once_it_is_kept(
                 self.before = self.connection.recv(1_000_000)
             self.connection.settimeout(30)
             super().keep(replies)
+            self.watched.set()
 
     tape = Watching()
     with Between(server, tape) as between, between.running(), connected(between) as tape.connection:
         server.script(replace(answer, drip=drip))
         request = written(between).replace(b"/chat/completions", path.encode())
         tape.connection.sendall(request)
+        assert tape.watched.wait(30)
         rest = all_of(tape.connection)
     assert len(tape.kept) == 1
     assert unchunked(tape.before + rest).endswith(end)
