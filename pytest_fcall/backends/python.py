@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import partial
 from inspect import isawaitable
 from pathlib import Path
+from traceback import extract_tb
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -44,20 +45,32 @@ class PythonBackend:
     def __init__(self, find: Callable[[], App]) -> None:
         self._find = find
         self._app: App | None = None
+        self._missing = ""
+        """Why there is no app: a module that fails is not run again for every case."""
         self._catalogue = Catalogue(())
 
     async def complete(self, request: Request) -> Reply:
         """Answer by calling the app; what it raises is left to rise."""
-        if self._app is None:
-            self._app = self._find()
+        app = self._found()
         started = time.perf_counter()
         if self._catalogue.tools is not request.tools:
             self._catalogue = Catalogue(request.tools)
         asked = app_request(request, self._catalogue)
         given = list(asked.messages)
-        answer = self._app(asked)
+        answer = app(asked)
         reply = reply_of(await answer if isawaitable(answer) else answer, given)
         return replace(reply, seconds=time.perf_counter() - started)
+
+    def _found(self) -> App:
+        if self._missing:
+            raise ModelUnavailable(self._missing)
+        if self._app is None:
+            try:
+                self._app = self._find()
+            except ModelUnavailable as error:
+                self._missing = str(error)
+                raise
+        return self._app
 
     def prompt(self, request: Request) -> str:
         """What the app is handed."""
@@ -109,10 +122,12 @@ def find_app(name: str, root: Path) -> App:
         found: object = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise
+            raise _failing(name, module_name, root, error) from error
         raise ModelUnavailable(
             f"python:{name}: there is no module {error.name!r}; looked in {root} and on sys.path"
         ) from None
+    except (Exception, SystemExit) as error:
+        raise _failing(name, module_name, root, error) from error
     for part in path.split("."):
         try:
             found = getattr(found, part)
@@ -121,6 +136,14 @@ def find_app(name: str, root: Path) -> App:
     if not callable(found):
         raise ModelUnavailable(f"python:{name}: {path} is a {type(found).__name__}, which cannot be called")
     return found
+
+
+def _failing(name: str, module: str, root: Path, error: BaseException) -> ModelUnavailable:
+    """Say what a module breaks on, and where in the project."""
+    frames = extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(root)]
+    place = f" at {Path(own[-1].filename).relative_to(root)}:{own[-1].lineno}" if own else ""
+    return ModelUnavailable(f"python:{name}: importing {module} fails{place}: {type(error).__name__}: {error}")
 
 
 def _copy(value: Json | Mapping[str, Json]) -> Any:

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from copy import deepcopy
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
+from typing import cast
 
 import pytest
 
@@ -84,8 +87,24 @@ def test_a_module_that_an_app_needs_and_lacks_is_the_apps_own_error(
 ) -> None:
     (tmp_path / "needs_more.py").write_text("import there_is_no_such_module\n")
     monkeypatch.setattr("sys.path", ["/nowhere"])
-    with pytest.raises(ModuleNotFoundError):
+    with pytest.raises(
+        ModelUnavailable, match=r"importing needs_more fails at needs_more.py:1: ModuleNotFoundError: No"
+    ):
         find_app("needs_more:answer", tmp_path)
+
+
+@pytest.mark.parametrize("line", ["1 / 0", "raise SystemExit('no key')"])
+def test_a_module_that_fails_is_run_once_and_not_for_each_case(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "falls_over.py").write_text(f"import runs_counted; runs_counted.append('.')\n{line}\n")
+    runs: list[str] = []
+    monkeypatch.setitem(sys.modules, "runs_counted", cast("ModuleType", runs))
+    backend = python_backend(Model("python", "falls_over:answer"), tmp_path)
+    for _ in range(2):
+        with pytest.raises(ModelUnavailable, match=r"importing falls_over fails at falls_over.py:2: (Zero|SystemExit)"):
+            asyncio.run(backend.complete(Request(())))
+    assert runs == ["."]
 
 
 @pytest.mark.parametrize("name", ["nothing", "nothing:", ":x", "nothing.at.all:x", "json:nothing", "json:decoder"])
