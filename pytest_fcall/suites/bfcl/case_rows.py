@@ -85,7 +85,7 @@ class FolderRows:
         """The row of a case."""
         category, id_ = key
         if category not in CATEGORIES:
-            raise BrokenRow(f"there is no category {category!r:.80}")
+            raise BrokenRow(f"there is no category {category!r:.80}, in which {id_!r:.80} would be")
         if category not in self._rows:
             try:
                 self._rows[category] = {row.id: row for row in rows_in(CATEGORIES[category], self._folder)}

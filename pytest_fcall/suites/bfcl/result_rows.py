@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.bfcl.fields import text
+from pytest_fcall.suites.json_lines import BrokenRow
 
 
 def answer_row(row: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -14,8 +15,10 @@ def answer_row(row: Mapping[str, Json]) -> Mapping[str, Json]:
     It says neither its category, which its id begins with, nor how the model was asked. Lists are native calls, which
     are made by names without dots; text is taken for what the official prompt asks for.
     """
-    if "result" not in row or "raw" in row or "category" in row:
+    if "raw" in row or "category" in row:
         return row
+    if "result" not in row:
+        raise BrokenRow("it has neither a `category`, as rows of answers do, nor a `result`, as rows of results do")
     result = row["result"]
     told = {**row, "category": category_of(text(row, "id")), "raw": result}
     if not isinstance(result, list):

@@ -20,6 +20,7 @@ from pytest_fcall.suites.bfcl.judging import BfclJudge
 from pytest_fcall.suites.bfcl.prompt import Prompt
 from pytest_fcall.suites.bfcl.told import documents, told_tool
 from pytest_fcall.suites.bfcl.truth import expectation_of, true_calls
+from pytest_fcall.suites.json_lines import BrokenRow
 
 
 class SingleTurnReader:
@@ -39,6 +40,8 @@ class SingleTurnReader:
         functions = objects(data, "function")
         told = documents(functions, self._language)
         messages = messages_of(data.get("question"))
+        if not messages or not all(isinstance(message.get("content"), str) for message in messages):
+            raise BrokenRow("`question` asks nothing: it takes messages with text")
         expect = expectation_of(text(data, "category"), functions, true_calls(objects(data, "ground_truth")))
         case = Case(
             id=row.id,

@@ -113,6 +113,14 @@ def test_of_rest_only_the_call_is_expected(folder: Path) -> None:
     assert expect.kind == "any_call"
 
 
+@pytest.mark.parametrize("asked", [[], [[]], None, [[{"role": "user", "content": 5}]], [[{"role": "user"}]]])
+def test_a_row_that_asks_nothing_is_a_fault(folder: Path, asked: Json) -> None:
+    write_category(folder, "multiple", [{**question("multiple_0", "", SAIL), "question": asked}], [truth("multiple_0")])
+    (case,) = BfclSuite().cases("multiple", folder)
+    assert isinstance(case, FaultyCase)
+    assert "`question` asks nothing" in case.faults[0].message
+
+
 def test_chatable_questions_are_skipped_since_nothing_says_what_is_right(folder: Path) -> None:
     (case,) = cases("chatable", folder).values()
     assert case.id == "chatable_0"
