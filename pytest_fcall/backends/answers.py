@@ -75,7 +75,7 @@ def _finished(reply: Reply, reason: object) -> Reply:
 
 
 def _message(message: Mapping[str, Any]) -> Reply:
-    content = message.get("content")
+    content = message.get("content", message.get("text"))
     spoken, refused = said(content)
     calls = list(_calls_within(content))
     tool_calls = message.get("tool_calls") or ()

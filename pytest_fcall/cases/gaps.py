@@ -146,7 +146,7 @@ def _in_braces(text: str, gap: Gap, said: Said, mark: str) -> str:
     before, rest = text[: gap.offset].rstrip(), text[gap.offset :]
     comma = "" if before.endswith(",") else ","
     line, end, below = rest.partition("\n")
-    marked = f"{line.rstrip()}  {mark}" if line.strip() == "}" else line
+    marked = line.replace("}", f"}}  {mark}") if line.strip() == "}" else line
     return f"{before}{comma} expect: {value}{marked}{end}{below}"
 
 

@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,9 +57,16 @@ def run(arguments: Sequence[str]) -> int:
             print(said, file=sys.stderr)
             return 1
         left |= _write(path, source.text, gaps, filling)
-    for name, why in left.items():
-        print(safe_line(f"left: {name}: {why}"), file=sys.stderr)
+    for why, names in _by_reason(left).items():
+        print(safe_line(f"left: {', '.join(names)}: {why}"), file=sys.stderr)
     return 1 if left else 0
+
+
+def _by_reason(left: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    for name, why in left.items():
+        found.setdefault(why, []).append(name)
+    return found
 
 
 def _parser() -> ArgumentParser:
@@ -107,7 +114,11 @@ def _write(path: Path, text: str, gaps: Sequence[Gap], filling: Filling) -> dict
         _replace(path, filled(text, gaps, said, _MARK))
     turns = sum(gap.turn is not None for gap in gaps if gap.name in said)
     filled_in = [count(number, what) for number, what in ((len(said) - turns, "case"), (turns, "turn")) if number]
-    print(safe_line(f"{path.name}: {' and '.join(filled_in) or 'nothing'} filled, to be reviewed"))
+    print(
+        safe_line(
+            f"{path.name}: {' and '.join(filled_in)} filled, to be reviewed" if said else f"{path.name}: nothing filled"
+        )
+    )
     return left
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from pytest_fcall.core import Call, Expectation, Verdict
 from pytest_fcall.core.expectation import chosen
-from pytest_fcall.reporting.columns import head
+from pytest_fcall.reporting.columns import shorten
 from pytest_fcall.reporting.pairing import paired
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe import safe_line
@@ -17,6 +17,8 @@ _PAIRS = 5
 _TOOLS = 12
 """So many are told and shown; what is left is rare."""
 _NONE = "(none)"
+_INSTEAD = "`{}` called for `{}`"
+_SHORTEST = 10
 
 
 def tools_called(expectation: Expectation | None, calls: Sequence[Call], verdict: Verdict) -> list[tuple[str, str]]:
@@ -48,7 +50,8 @@ def mixed_up(results: Sequence[Result], width: int = 100) -> list[str]:
     for (expected, called), number in [*wrong.items()][:_PAIRS]:
         of = sum(each for pair, each in counts.items() if pair[0] == expected)
         back = f"; the other way round {counts[called, expected]:,}" if counts[called, expected] else ""
-        lines.append(head(f"mixed up: {instead(expected, called)}, {number:,} of {of:,} times{back}", width))
+        told = f", {number:,} of {of:,} times{back}"
+        lines.append(f"mixed up: {instead(expected, called, width - len('mixed up: ') - len(told))}{told}")
     return lines
 
 
@@ -65,12 +68,14 @@ def confusion_lines(results: Sequence[Result], width: int = 100) -> list[str]:
     rows = [
         [safe_line(row or _NONE), *(_figure(counts[row, column]) for column in (*names, ""))] for row in (*names, "")
     ]
-    return table_lines(("expected \\ called", *map(safe_line, names), _NONE), rows, texts=1, width=width)
+    told = [row for row in rows if any(row[1:])]
+    return table_lines(("expected \\ called", *map(safe_line, names), _NONE), told, texts=1, width=width)
 
 
-def instead(expected: str, called: str) -> str:
-    """A tool called in the place of another, in words."""
-    return f"`{safe_line(called)}` called for `{safe_line(expected)}`"
+def instead(expected: str, called: str, width: int = 200) -> str:
+    """A tool called in the place of another, in words; long names are cut so that it takes no more than `width`."""
+    room = max((width - len(_INSTEAD.format("", ""))) // 2, _SHORTEST)
+    return _INSTEAD.format(*(shorten(safe_line(name), room) for name in (called, expected)))
 
 
 def _figure(number: int) -> str:

@@ -136,3 +136,8 @@ def test_calls_of_earlier_turns_are_not_new_to_an_app_that_changes_what_was_said
 def test_what_cannot_be_read_is_told_in_words(answer: object, message: str) -> None:
     with pytest.raises(AnswerError, match=message):
         reply_of(answer, ASKED)
+
+
+def test_a_text_beside_calls_is_not_lost() -> None:
+    reply = reply_of({"text": "It is cold.", "tool_calls": []})
+    assert (reply.text, reply.tool_calls) == ("It is cold.", ())

@@ -76,6 +76,7 @@ def test_calls_stand_where_a_person_would_write_them() -> None:
     ("text", "expected"),
     [
         ("cases:\n- id: a\n  prompt: x", "cases:\n- id: a\n  prompt: x\n  expect: no_call  # review\n"),
+        ("cases:\r\n- {id: a}\r\n", "cases:\r\n- {id: a, expect: no_call}  # review\r\n"),
         ("cases:\r\n- id: a\r\n  prompt: x\r\n", "cases:\r\n- id: a\r\n  prompt: x\r\n  expect: no_call  # review\r\n"),
         (
             "cases:\n- id: a\n  prompt: |+\n    x\n\n- 3\n",

@@ -56,6 +56,20 @@ def test_pairs_that_are_mixed_up_are_told_in_words() -> None:
     ]
 
 
+def test_of_long_names_the_figures_stay() -> None:
+    [line] = mixed_up([result(n, ("cancel_" * 20, "book_" * 20)) for n in range(3)], 80)
+    assert line.startswith("mixed up: `book_book")
+    assert line.endswith("`, 3 of 3 times")
+    assert len(line) <= 80
+
+
+def test_a_tool_that_nobody_expected_and_nobody_called_has_no_row() -> None:
+    assert confusion_lines([result(1, ("book", "cancel"))]) == [
+        "expected \\ called  cancel",
+        "book                    1",
+    ]
+
+
 def test_a_matrix_shows_the_tools_that_were_taken_for_others() -> None:
     assert confusion_lines(RESULTS) == [
         "expected \\ called  book  cancel  (none)",
