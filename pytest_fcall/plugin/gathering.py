@@ -188,11 +188,11 @@ class Gathering:
                 self._kept = f"kept as {path.relative_to(self._config.rootpath).as_posix()}"
 
     def results(self) -> Results:
-        """Everything that came in."""
+        """Everything that came in, in the order of the cases, in whatever order it came."""
         here = noted(self._config).files_without_cases
         may_ask = any(named.live for named in named_models(self._config))
         return Results(
-            tuple(self._results.values()),
+            tuple(sorted(self._results.values(), key=lambda result: result.place)),
             missing_recordings=len(self._missing),
             files_without_cases=max(here, self._files_without_cases),
             unanswered=len(self._unanswered),

@@ -93,6 +93,13 @@ def test_each_suite_may_have_a_place_of_its_own(sea: Shop) -> None:
     result.stderr.fnmatch_lines(["ERROR: --fc-suite-path: zoo is the second place of all; write NAME=DIR *"])
 
 
+def test_the_summary_stands_in_the_order_of_the_cases_however_they_ran(sea: Shop) -> None:
+    sea.pytester.makeconftest("def pytest_collection_modifyitems(items):\n    items.reverse()\n")
+    result = sail(sea, *suite("simple_python", "irrelevance"), app="landlubber")
+    told = [line.split()[0] for line in result.stdout.lines if line.startswith("         ") and "%" in line]
+    assert told == ["simple_python", "irrelevance"]
+
+
 def test_the_profile_can_be_ours(sea: Shop) -> None:
     result = sail(sea, *suite("simple_python"), "--fc-suite-profile=strict", app="landlubber")
     result.stdout.fnmatch_lines(["fcall: * (command line), profile strict, live"])
