@@ -124,9 +124,7 @@ def test_a_function_of_the_project_may_embed(many: Shop) -> None:
     many.file("many.fc.yaml", MANY.replace("{with: bm25, k: 1}", told.format("broken")))
     result = ask(many, "-k", "flight")
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(
-        ["*the model 'python:embedder:broken' of `retrieve` gives 1 of 3 embeddings"]
-    )
+    result.stdout.fnmatch_lines(["*the model 'python:embedder:broken' of `retrieve` gives 1 of 3 embeddings"])
 
     many.file("many.fc.yaml", MANY.replace("{with: bm25, k: 1}", told.format("embde")))
     result = ask(many, "-k", "flight")
