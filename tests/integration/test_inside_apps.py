@@ -86,6 +86,7 @@ class Agent:
 
 @pytest.fixture
 def agent(shop: Shop, server: Server, monkeypatch: pytest.MonkeyPatch) -> Agent:
+    monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     return Agent(shop, server)

@@ -51,7 +51,9 @@ class ToolBenchJudge:
         from pytest_fcall.suites.toolbench.score import score
 
         named = {key: row.get(key) for key in self.names}
-        return Judgement({**named, **asdict(score(row, _actions(self.objects)))})
+        figures = asdict(score(row, _actions(self.objects)))
+        del figures["why"]  # the original tells none
+        return Judgement({**named, **figures})
 
     def earlier(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """The scores in `result`."""
