@@ -167,14 +167,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """Deal each worker its whole part at once, where models are asked: only who knows what is next asks ahead.
 
     What one has asked another may take over at the end, and finds the reply among those that are kept. Where none are
-    kept, portions stay where they are.
+    kept, or an app would have to answer again, portions stay where they are.
     """
     if config.getoption("dist") != "load" or not models_are_named(config):
         return None
     from pytest_fcall.plugin.models import named_models
     from pytest_fcall.plugin.options import options
 
-    if not any(named.live and named.model.kind != "python" for named in named_models(config)):
+    if not any(named.live and named.model.kind not in ("python", "http") for named in named_models(config)):
         return None
     if options(config).record == "off":
         return None

@@ -123,9 +123,13 @@ class Sources:
         return self._once(named, backend)
 
     def _once(self, named: NamedModel, backend: Backend) -> Backend:
-        """Let one worker of several ask for each reply: what one has begun another may be dealt later."""
+        """Let one worker of several ask for each reply: what one has begun another may be dealt later.
+
+        Not of an app: whoever wants its reply must see what it asks on the way, which it finds recorded.
+        """
         worker: str | None = getattr(self._config, "workerinput", {}).get("workerid")
-        if worker is None or not backend.ahead or not named.live or options(self._config).record == "off":
+        shared = backend.ahead and backend.reusable and named.live and options(self._config).record != "off"
+        if worker is None or not shared:
             return backend
         from pytest_fcall.backends.claimed import Claimed
 

@@ -26,5 +26,6 @@ def test_where_no_other_worker_could_find_the_replies_or_nobody_is_asked_pytest_
     assert scheduler(pytester, "--fc-model=openai:gpt", *words) == "NoneType"
 
 
-def test_an_app_of_the_project_asks_nothing_ahead(pytester: pytest.Pytester) -> None:
-    assert scheduler(pytester, "--fc-model=python:shop:answer") == "NoneType"
+@pytest.mark.parametrize("model", ["python:shop:answer", "http:http://127.0.0.1:1/chat"])
+def test_an_app_is_not_asked_by_two_workers_for_the_same_case(pytester: pytest.Pytester, model: str) -> None:
+    assert scheduler(pytester, f"--fc-model={model}") == "NoneType"
