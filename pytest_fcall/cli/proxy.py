@@ -54,7 +54,8 @@ def _run(command: Sequence[str], leading: dict[str, str], root: Path) -> int:
         with subprocess.Popen(command, env=environment) as app:  # noqa: S603  what a person typed
             return _ended(app)
     except (OSError, ValueError) as error:
-        print(f"fcall proxy: {command[0]} cannot be started: {error}", file=sys.stderr)
+        why = getattr(error, "strerror", None) or error
+        print(f"fcall proxy: {command[0]} cannot be started: {why}", file=sys.stderr)
         return 2
     finally:
         listening.close()

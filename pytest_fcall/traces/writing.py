@@ -31,9 +31,9 @@ def write(cases: Sequence[Named], folder: Path, stem: str) -> Iterator[Written |
 
     Raises FileExistsError before a file of cases would be overwritten.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     number = 0
     for tools, own in _by_tools(cases):
+        folder.mkdir(parents=True, exist_ok=True)
         name = f"tools-{catalogue_digest(tools)[:8]}.tools.yaml" if tools else ""
         if tools and not (folder / name).exists():  # an older one of the name holds the same, or was mended by hand
             (folder / name).write_text(_tools_text(tools), encoding="utf-8")

@@ -235,6 +235,7 @@ def test_a_file_without_traces_says_what_was_looked_for(tmp_path: Path) -> None:
     done = fcall(tmp_path, "import", "log.jsonl", "--out", "mine")
     assert done.returncode == 1
     assert "it holds no traces; looked for: OpenTelemetry spans" in done.stderr
+    assert not (tmp_path / "mine").exists()
 
 
 def test_own_patterns_are_masked(tmp_path: Path) -> None:

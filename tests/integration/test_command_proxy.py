@@ -77,7 +77,8 @@ def test_workers_share_an_app_without_mixing_their_cases(by_hand: Shop, server: 
     numbers = iter(range(100))
     server.default = lambda asked: Answer(chat(f"{prompt_of(asked)} {next(numbers)}").body, latency=0.01)
     towns = "".join(
-        f"  - {{id: c{n}, prompt: town{n}, answer: {{$contains: town{n}}}, wire: {{count: 1}}}}\n" for n in range(8)
+        f"  - {{id: c{n}, prompt: town{n // 4}, answer: {{$contains: town{n // 4}}}, wire: {{count: 1}}}}\n"
+        for n in range(8)
     )
     by_hand.cases(f"cases:\n{towns}")
     with started_by_hand(by_hand.pytester.path, passes_on="-") as url:
@@ -114,7 +115,7 @@ def test_the_app_sees_where_to_ask_and_a_key_that_is_none(tmp_path: Path) -> Non
         ((), "there is no command: write `fcall proxy -- COMMAND`"),
         (("--variable", "7", "--", "x"), "'7' is no name of a variable"),
         (("--variable", "SHOP_BASE_URL", "--", "x"), "SHOP_BASE_URL is not set; write --variable SHOP_BASE_URL=https"),
-        (("--", "no-such-program-here"), "no-such-program-here cannot be started"),
+        (("--", "no-such-program-here"), "no-such-program-here cannot be started: No such file"),
     ],
 )
 def test_a_slip_on_the_command_line_is_told(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
