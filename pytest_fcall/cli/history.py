@@ -12,7 +12,8 @@ from pytest_fcall.cli.project import root_of
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.reporting import safe_line
 from pytest_fcall.reporting.history import Point, Series, history_lines
-from pytest_fcall.reporting.results import Result, results_from_json
+from pytest_fcall.reporting.result_json import results_from_json
+from pytest_fcall.reporting.results import Result
 from pytest_fcall.tracking.run_file import RunFile, RunFileError, kept_runs, read_run
 
 _EXAMPLES = """\

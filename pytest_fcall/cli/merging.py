@@ -11,7 +11,8 @@ from pytest_fcall.cli.runs import Run
 from pytest_fcall.plugin.ending import FAILED, INCONCLUSIVE, Ending, Fail
 from pytest_fcall.plugin.gates import Gates, lines_of
 from pytest_fcall.plugin.suite_scores import score_names
-from pytest_fcall.reporting.results import Results, results_to_json
+from pytest_fcall.reporting.result_json import results_to_json
+from pytest_fcall.reporting.results import Results
 from pytest_fcall.suites.table import SUITES
 from pytest_fcall.tracking.gate_text import GateError, parse_gates
 from pytest_fcall.tracking.gates import GateVerdict

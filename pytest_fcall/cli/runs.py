@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pytest_fcall.cli.project import root_of
 from pytest_fcall.reporting import safe_line
-from pytest_fcall.reporting.results import Results, results_from_json
+from pytest_fcall.reporting.result_json import results_from_json
+from pytest_fcall.reporting.results import Results
 from pytest_fcall.tracking.run_file import RunFile, RunFileError, kept_runs, read_run
 
 

@@ -6,12 +6,20 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from pytest_fcall.cases import CaseFile, UnreadableFile, read_case_file, tool_sources
 from pytest_fcall.cli.project import Project
 from pytest_fcall.core import Fault, Json
 from pytest_fcall.reporting import fault_text, safe
 from pytest_fcall.schema import SchemaError
+
+_T = TypeVar("_T")
+_Got_co = TypeVar("_Got_co", covariant=True)
+
+
+class _Read(Protocol[_Got_co]):
+    def __call__(self, path: Path, *, root: Path) -> _Got_co: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +45,7 @@ class Problems:
 
 def read_files(project: Project, problems: Problems) -> Iterator[CaseFile]:
     """All case files that can be read; what is wrong with them is noted."""
-    for path in project.files:
-        try:
-            found = read_case_file(path, root=project.root)
-        except UnreadableFile as unreadable:
-            if project.means_cases(path, unreadable.fault):
-                problems.fault(unreadable.fault, project)
-            continue
+    for _, found in _each(project, problems, read_case_file):
         for fault in found.faults:
             problems.fault(fault, project)
         yield found
@@ -51,12 +53,16 @@ def read_files(project: Project, problems: Problems) -> Iterator[CaseFile]:
 
 def sourced_files(project: Project, problems: Problems) -> Iterator[tuple[Path, Sequence[Mapping[str, Json]]]]:
     """Case files that name servers or addresses, with these."""
+    return (each for each in _each(project, problems, tool_sources) if each[1])
+
+
+def _each(project: Project, problems: Problems, read: _Read[_T]) -> Iterator[tuple[Path, _T]]:
+    """What is read of each file that means to hold cases; why one cannot be read is noted."""
     for path in project.files:
         try:
-            sources = tool_sources(path, root=project.root)
+            found = read(path, root=project.root)
         except UnreadableFile as unreadable:
             if project.means_cases(path, unreadable.fault):
                 problems.fault(unreadable.fault, project)
-            continue
-        if sources:
-            yield path, sources
+        else:
+            yield path, found

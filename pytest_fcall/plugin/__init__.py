@@ -164,23 +164,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Deal each worker its whole part at once, where models are asked: only who knows what is next asks ahead.
-
-    What one has asked another may take over at the end, and finds the reply among those that are kept. Where none are
-    kept, or an app would have to answer again, portions stay where they are.
-    """
+    """Deal cases to workers in another way than pytest-xdist does, where models are asked."""
     if config.getoption("dist") != "load" or not models_are_named(config):
         return None
-    from pytest_fcall.plugin.models import named_models
-    from pytest_fcall.plugin.options import options
+    from pytest_fcall.plugin.dealing import scheduler
 
-    if not any(named.live and named.model.kind not in ("python", "http") for named in named_models(config)):
-        return None
-    if options(config).record == "off":
-        return None
-    from xdist.scheduler import WorkStealingScheduling  # type: ignore[import-untyped]
-
-    return WorkStealingScheduling(config, log)
+    return scheduler(config, log)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

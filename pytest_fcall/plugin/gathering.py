@@ -25,7 +25,8 @@ from pytest_fcall.plugin.run_files import keep_run
 from pytest_fcall.plugin.sharding import shard_of
 from pytest_fcall.plugin.suite_scores import score_lines
 from pytest_fcall.reporting import confusion_lines, file_lines, last_line, safe_line, summary_lines
-from pytest_fcall.reporting.results import Result, Results, result_from_json
+from pytest_fcall.reporting.result_json import result_from_json
+from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.tracking.gates import GateVerdict
 
 

@@ -14,7 +14,8 @@ from pytest_fcall.plugin.ending import Ending
 from pytest_fcall.plugin.gates import gates_of
 from pytest_fcall.plugin.models import named_models
 from pytest_fcall.plugin.sharding import shard_of
-from pytest_fcall.reporting.results import Results, results_to_json
+from pytest_fcall.reporting.result_json import results_to_json
+from pytest_fcall.reporting.results import Results
 from pytest_fcall.tracking.revision import revision_of
 from pytest_fcall.tracking.run_file import RunFile, forget_runs, runs_folder, write_run
 

@@ -18,7 +18,8 @@ from pytest_fcall.plugin.noted import noted
 from pytest_fcall.plugin.outcome import describe, result_of
 from pytest_fcall.plugin.stale import stale_of
 from pytest_fcall.reporting import fault_text
-from pytest_fcall.reporting.results import Result, result_to_json
+from pytest_fcall.reporting.result_json import result_to_json
+from pytest_fcall.reporting.results import Result
 
 NAME = "fcall-running"
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.reporting.results import Result, Results, Status, results_to_json
+from pytest_fcall.reporting.result_json import results_to_json
+from pytest_fcall.reporting.results import Result, Results, Status
 from pytest_fcall.tracking.run_file import RunFile, runs_folder, write_run
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop

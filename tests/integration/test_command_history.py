@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.reporting.results import Result, Results, results_to_json
+from pytest_fcall.reporting.result_json import results_to_json
+from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.tracking.run_file import RunFile, kept_runs, runs_folder, write_run
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.reporting.results import results_from_json
+from pytest_fcall.reporting.result_json import results_from_json
 from pytest_fcall.tracking.run_file import kept_runs, read_run
 from tests.integration.conftest import Shop
 from tests.integration.exam import towns, weather_in

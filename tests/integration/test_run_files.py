@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.reporting.results import results_from_json
+from pytest_fcall.reporting.result_json import results_from_json
 from pytest_fcall.tracking.run_file import RunFile, kept_runs, read_run
 from tests.integration.conftest import Shop
 

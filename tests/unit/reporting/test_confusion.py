@@ -8,7 +8,8 @@ import pytest
 from pytest_fcall.core import Call, Calls, Expectation, ExpectedCall, Json, Reply, Tool
 from pytest_fcall.matching import judge
 from pytest_fcall.reporting.confusion import confusion_lines, mixed_up, tools_called
-from pytest_fcall.reporting.results import Result, result_from_json, result_to_json
+from pytest_fcall.reporting.result_json import result_from_json, result_to_json
+from pytest_fcall.reporting.results import Result
 
 TOOLS = [Tool(name) for name in ("book", "cancel", "search")]
 

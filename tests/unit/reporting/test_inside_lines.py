@@ -5,7 +5,8 @@ from dataclasses import replace
 from pytest_fcall.core import Usage
 from pytest_fcall.reporting.figures import figures
 from pytest_fcall.reporting.insides import inside_lines
-from pytest_fcall.reporting.results import Inside, Result, result_from_json, result_to_json
+from pytest_fcall.reporting.result_json import result_from_json, result_to_json
+from pytest_fcall.reporting.results import Inside, Result
 
 NEW = Inside("openai:small", 2, usage=Usage(900, 100), cost=0.002)
 OLD = replace(NEW, requests=1, replayed=True, usage=Usage(400, 100), cost=0.001)

@@ -1,26 +1,23 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Usage
-from pytest_fcall.reporting.results import (
-    Judging,
-    Result,
-    Results,
-    result_from_json,
-    result_to_json,
-    results_from_json,
-    results_to_json,
-)
+from pytest_fcall.reporting.result_json import result_from_json, result_to_json, results_from_json, results_to_json
+from pytest_fcall.reporting.results import Judging, Result, Results, Status
 
 RESULT = Result("cases/a.fc.yaml::oslo", "oslo", "local:smollm2", "passed")
 RESULTS = st.builds(
     Result,
+    nodeid=st.text(),
+    case=st.text(),
+    model=st.text(),
+    status=st.sampled_from(get_args(Status)),
     tags=st.lists(st.text()).map(tuple),
     reasons=st.lists(st.tuples(st.text(), st.text())).map(tuple),
     seconds=st.none() | st.floats(0, 100),

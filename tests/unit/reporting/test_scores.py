@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.reporting.results import Result, result_from_json, result_to_json
+from pytest_fcall.reporting.result_json import result_from_json, result_to_json
+from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.scored import Scored, scores_from_json
 from pytest_fcall.reporting.scores import ScoreChange, ScoreRow, change_lines, score_lines, score_text
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -176,8 +178,10 @@ HOSTILE = st.text(st.characters(exclude_categories=[]), max_size=20)
     st.lists(
         st.builds(
             Result,
+            nodeid=HOSTILE,
             case=HOSTILE,
             model=HOSTILE,
+            status=st.sampled_from(get_args(Status)),
             category=HOSTILE,
             file=HOSTILE,
             reasons=st.lists(st.tuples(HOSTILE, HOSTILE), max_size=2).map(tuple),

@@ -2,29 +2,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 
 from pytest_fcall.conversation.environments.kept import NotRecorded
 from pytest_fcall.conversation.environments.retold import Retold
 from pytest_fcall.core import Executed, Json
-
-
-@dataclass
-class Drawer:
-    """Keeps results while it lasts."""
-
-    offline: bool = False
-    conversation: str = "c"
-    held: dict[str, Executed] = field(default_factory=dict)
-
-    def find(self, key: str) -> Executed | None:
-        return self.held.get(key)
-
-    def keep(self, key: str, call: Mapping[str, Json], result: Executed) -> None:
-        assert call["environment"] == "notes:make"
-        self.held[key] = result
+from tests.unit.conversation.environments.shelf import Shelf
 
 
 @dataclass
@@ -63,48 +48,54 @@ def talk(environment: Retold, tools: Sequence[str] = ("add", "add")) -> list[Jso
     return [each.value for each in asyncio.run(all_of_it())]
 
 
-def retold(drawer: Drawer, *, left: Json = None) -> Retold:
+def retold(shelf: Shelf, *, left: Json = None) -> Retold:
     named: dict[str, Json] = {"environment": "notes:make", "setup": left}
-    return Retold(named, unstarted if drawer.offline else started, drawer)
+    return Retold(named, unstarted if shelf.offline else started, shelf)
 
 
 def test_the_same_conversation_is_told_again_without_its_functions() -> None:
-    drawer = Drawer()
-    said = talk(retold(drawer))
+    shelf = Shelf()
+    said = talk(retold(shelf))
+    assert {call["environment"] for call in shelf.calls} == {"notes:make"}
     assert said == [1, 2, {"calls": 2, "names": ["calls"]}]
-    drawer.offline = True
-    assert talk(retold(drawer)) == said
+    shelf.offline = True
+    assert talk(retold(shelf)) == said
 
 
 def test_where_functions_may_be_called_they_are() -> None:
-    drawer, counter = Drawer(), Counter(calls=7)
+    shelf, counter = Shelf(), Counter(calls=7)
 
     async def start() -> Counter:
         return counter
 
-    talk(retold(drawer))
-    assert talk(Retold({"environment": "notes:make", "setup": None}, start, drawer))[:2] == [8, 9]
+    talk(retold(shelf))
+    assert talk(Retold({"environment": "notes:make", "setup": None}, start, shelf))[:2] == [8, 9]
     assert counter.closed
 
 
-@pytest.mark.parametrize("other", [Drawer(conversation="d"), Drawer()])
-def test_another_conversation_or_another_set_up_is_not_told(other: Drawer) -> None:
-    drawer = Drawer()
-    talk(retold(drawer))
-    offline = Drawer(offline=True, conversation=other.conversation, held=drawer.held)
+def test_another_conversation_is_not_told() -> None:
+    shelf = Shelf()
+    talk(retold(shelf))
     with pytest.raises(NotRecorded, match="`add` is recorded"):
-        talk(retold(offline, left="x" if other.conversation == "c" else None))
+        talk(retold(Shelf(conversation="another", offline=True, results=shelf.results)))
+
+
+def test_another_set_up_is_not_told() -> None:
+    shelf = Shelf()
+    talk(retold(shelf))
+    with pytest.raises(NotRecorded, match="`add` is recorded"):
+        talk(retold(Shelf(offline=True, results=shelf.results), left="x"))
 
 
 def test_a_call_after_other_calls_is_another_call() -> None:
-    drawer = Drawer()
-    talk(retold(drawer), ["add", "read"])
-    drawer.offline = True
+    shelf = Shelf()
+    talk(retold(shelf), ["add", "read"])
+    shelf.offline = True
     with pytest.raises(NotRecorded, match="`read` is recorded"):
-        talk(retold(drawer), ["read"])
+        talk(retold(shelf), ["read"])
 
 
 def test_arguments_that_no_json_can_say_are_an_error() -> None:
-    result = asyncio.run(retold(Drawer()).call("add", {"to": float("nan")}))
+    result = asyncio.run(retold(Shelf()).call("add", {"to": float("nan")}))
     assert result.error is not None
     assert result.error.startswith("the arguments cannot be read")

@@ -1,0 +1,192 @@
+"""Results as JSON, in which they travel between processes and lie in files of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import TypeVar, cast, get_args
+
+from pytest_fcall.core import Json, Outcome, Usage
+from pytest_fcall.reporting.results import Inside, Judging, Result, Results, Status
+from pytest_fcall.reporting.scored import scores_from_json, scores_to_json
+
+_T = TypeVar("_T")
+_NAMES = tuple(field.name for field in fields(Result))
+_TOKENS = tuple(field.name for field in fields(Usage))
+
+
+def result_to_json(result: Result) -> dict[str, Json]:
+    """Give the result as what JSON can say."""
+    data = {name: getattr(result, name) for name in _NAMES}
+    data["usage"] = _usage_to_json(result.usage)
+    data["judging"] = _judging_to_json(result.judging)
+    data["inside"] = [_inside_to_json(each) for each in result.inside]
+    if result.outcome:
+        data["outcome"] = result.outcome.value
+    if result.scores:
+        data["scores"] = scores_to_json(result.scores)
+    return data
+
+
+def result_from_json(data: Mapping[str, Json]) -> Result:
+    """Read what `result_to_json` gave; fields that this version does not know are left out.
+
+    A field that is missing or of the wrong type is a ValueError that names it.
+    """
+    status = _field(data, "status", str)
+    if status not in get_args(Status):
+        raise ValueError(f"status: {status!r} is none of {', '.join(get_args(Status))}")
+    return Result(
+        nodeid=_field(data, "nodeid", str),
+        case=_field(data, "case", str),
+        model=_field(data, "model", str),
+        status=cast("Status", status),
+        category=_field(data, "category", str, "simple"),
+        tags=_texts(data, "tags"),
+        reasons=_named_pairs(data, "reasons"),
+        seconds=_number(data, "seconds"),
+        usage=_usage(data),
+        cost=_number(data, "cost"),
+        file=_field(data, "file", str, ""),
+        line=_field(data, "line", int, 1),
+        replayed=_field(data, "replayed", bool, default=False),
+        no_reply=_field(data, "no_reply", bool, default=False),
+        place=_field(data, "place", int, 0),
+        outcome=_outcome(data),
+        since=_texts(data, "since"),
+        samples=_pair(data, "samples"),
+        before=_pair(data, "before"),
+        most=_whole(data, "most"),
+        suite=_field(data, "suite", str, ""),
+        left_out=_texts(data, "left_out"),
+        stanza=None if data.get("stanza") is None else _field(data, "stanza", dict),
+        scores=scores_from_json(data.get("scores", ())),
+        judging=_judging(data),
+        inside=tuple(_inside(_checked(item, "inside", dict)) for item in _list(data, "inside")),
+        called=_named_pairs(data, "called"),
+    )
+
+
+def results_to_json(results: Results) -> dict[str, Json]:
+    """Give all results as what JSON can say."""
+    return {
+        "results": [result_to_json(result) for result in results.results],
+        "missing_recordings": results.missing_recordings,
+        "files_without_cases": results.files_without_cases,
+        "unanswered": results.unanswered,
+        "oldest_reply": results.oldest_reply,
+    }
+
+
+def results_from_json(data: Mapping[str, Json]) -> Results:
+    """Read what `results_to_json` gave, on the terms of `result_from_json`."""
+    return Results(
+        results=tuple(result_from_json(_checked(item, "results", dict)) for item in _list(data, "results")),
+        missing_recordings=_field(data, "missing_recordings", int, 0),
+        files_without_cases=_field(data, "files_without_cases", int, 0),
+        unanswered=_field(data, "unanswered", int, 0),
+        oldest_reply=_number(data, "oldest_reply"),
+    )
+
+
+def _checked(value: Json, name: str, kind: type[_T]) -> _T:
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise ValueError(f"{name}: expected {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+def _field(data: Mapping[str, Json], name: str, kind: type[_T], default: Json = None) -> _T:
+    return _checked(data.get(name, default), name, kind)
+
+
+def _number(data: Mapping[str, Json], name: str) -> float | None:
+    value = data.get(name)
+    return None if value is None else float(_checked(value, name, int if isinstance(value, int) else float))
+
+
+def _list(data: Mapping[str, Json], name: str) -> Sequence[Json]:
+    value = data.get(name, ())
+    return _checked(list(value) if isinstance(value, tuple) else value, name, list)
+
+
+def _texts(data: Mapping[str, Json], name: str) -> tuple[str, ...]:
+    return tuple(_checked(item, name, str) for item in _list(data, name))
+
+
+def _named_pairs(data: Mapping[str, Json], name: str) -> tuple[tuple[str, str], ...]:
+    pairs = [_texts({name: item}, name) for item in _list(data, name)]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError(f"{name}: expected pairs")
+    return tuple((first, second) for first, second in pairs)
+
+
+def _pair(data: Mapping[str, Json], name: str) -> tuple[int, int] | None:
+    if data.get(name) is None:
+        return None
+    numbers = [_checked(item, name, int) for item in _list(data, name)]
+    if len(numbers) != 2 or not 0 <= numbers[0] <= numbers[1] or numbers[1] == 0:
+        raise ValueError(f"{name}: expected how many of how many")
+    return numbers[0], numbers[1]
+
+
+def _outcome(data: Mapping[str, Json]) -> Outcome | None:
+    if data.get("outcome") is None:
+        return None
+    outcome = _field(data, "outcome", str)
+    if outcome not in list(Outcome):
+        raise ValueError(f"outcome: {outcome!r} is none of {', '.join(Outcome)}")
+    return Outcome(outcome)
+
+
+def _usage_to_json(usage: Usage | None) -> Json:
+    return None if usage is None else {name: getattr(usage, name) for name in _TOKENS}
+
+
+def _judging_to_json(judging: Judging | None) -> Json:
+    if judging is None:
+        return None
+    usage = _usage_to_json(judging.usage)
+    return {"model": judging.model, "questions": judging.questions, "usage": usage, "cost": judging.cost}
+
+
+def _judging(data: Mapping[str, Json]) -> Judging | None:
+    if data.get("judging") is None:
+        return None
+    judging: Mapping[str, Json] = _field(data, "judging", dict)
+    return Judging(
+        model=_field(judging, "model", str),
+        questions=_field(judging, "questions", int),
+        usage=_usage(judging),
+        cost=_number(judging, "cost"),
+    )
+
+
+def _inside_to_json(inside: Inside) -> dict[str, Json]:
+    return {
+        "model": inside.model,
+        "requests": inside.requests,
+        "replayed": inside.replayed,
+        "usage": _usage_to_json(inside.usage),
+        "cost": inside.cost,
+    }
+
+
+def _inside(data: Mapping[str, Json]) -> Inside:
+    return Inside(
+        model=_field(data, "model", str),
+        requests=_field(data, "requests", int),
+        replayed=_field(data, "replayed", bool, default=False),
+        usage=_usage(data),
+        cost=_number(data, "cost"),
+    )
+
+
+def _usage(data: Mapping[str, Json]) -> Usage | None:
+    if data.get("usage") is None:
+        return None
+    usage = _field(data, "usage", dict)
+    return Usage(**{name: _whole(usage, name) for name in _TOKENS})
+
+
+def _whole(data: Mapping[str, Json], name: str) -> int | None:
+    return None if data.get(name) is None else _field(data, name, int)
