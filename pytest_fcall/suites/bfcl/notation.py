@@ -17,17 +17,36 @@ _PYTHON_TYPES: Mapping[str, str] = MappingProxyType(
 _MARGIN = " " * 8
 
 
-def in_notation(documents: Sequence[Document], notation: Notation) -> str:
-    """Write functions down, word for word as the official harness does. What is odd about a schema is passed over."""
-    return _WRITERS[notation](documents)
+class Notes:
+    """Functions as text, word for word as the official harness writes them. What is odd about a schema is passed over.
+
+    Each is written down once: cases have many in common, and are told of them in several notations.
+    """
+
+    def __init__(self) -> None:
+        self._written: dict[tuple[Notation, str], str] = {}
+
+    def told(self, documents: Sequence[Document], notation: Notation) -> str:
+        """Write functions down."""
+        return _JOINED[notation]([self._one(document, notation) for document in documents])
+
+    def _one(self, document: Document, notation: Notation) -> str:
+        key = notation, json.dumps(document)
+        if key not in self._written:
+            self._written[key] = "".join(_WRITERS[notation](document))
+        return self._written[key]
 
 
-def _json(documents: Sequence[Document]) -> str:
-    return json.dumps(documents, indent=4)
+def _json_function(document: Document) -> Iterator[str]:
+    yield json.dumps(document, indent=4).replace("\n", "\n    ")
 
 
-def _xml(documents: Sequence[Document]) -> str:
-    return "\n".join("".join(_xml_function(document)) for document in documents)
+def _json(functions: Sequence[str]) -> str:
+    return "[\n    {}\n]".format(",\n    ".join(functions)) if functions else "[]"
+
+
+def _xml(functions: Sequence[str]) -> str:
+    return "\n".join(functions)
 
 
 def _xml_function(document: Document) -> Iterator[str]:
@@ -63,8 +82,8 @@ def _xml_type(schema: Document) -> str:
     return told
 
 
-def _python(documents: Sequence[Document]) -> str:
-    return "\n\n".join(part for document in documents for part in ("".join(_python_function(document)), "\n"))
+def _python(functions: Sequence[str]) -> str:
+    return "\n\n".join(f"{function}\n\n\n" for function in functions)
 
 
 def _python_function(document: Document) -> Iterator[str]:
@@ -103,6 +122,9 @@ def _mapping(value: Json) -> Document:
     return value if isinstance(value, Mapping) else {}
 
 
-_WRITERS: Mapping[Notation, Callable[[Sequence[Document]], str]] = MappingProxyType(
+_WRITERS: Mapping[Notation, Callable[[Document], Iterator[str]]] = MappingProxyType(
+    {"json": _json_function, "xml": _xml_function, "python": _python_function}
+)
+_JOINED: Mapping[Notation, Callable[[Sequence[str]], str]] = MappingProxyType(
     {"json": _json, "xml": _xml, "python": _python}
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fcall.core.values import Json, Message
-from pytest_fcall.suites.bfcl.notation import in_notation
+from pytest_fcall.suites.bfcl.notation import Notes
 from pytest_fcall.suites.bfcl.prompt_format import USUAL, PromptFormat
 
 _PLACES = ("../constants/default_prompts.py", "default_prompts.py")
@@ -22,6 +22,7 @@ class Prompt:
     def __init__(self, folder: Path) -> None:
         self._words = _constants(folder)
         self._templates = {USUAL: _template(self._words, USUAL)}
+        self._notes = Notes()
 
     def told(
         self, messages: Sequence[Message], documents: Sequence[Mapping[str, Json]], form: PromptFormat = USUAL
@@ -29,7 +30,7 @@ class Prompt:
         """The messages with the prompt before them, above a system prompt of their own."""
         if form not in self._templates:
             self._templates[form] = _template(self._words, form)
-        said = _filled(self._templates[form], {"functions": in_notation(documents, form.functions)})
+        said = _filled(self._templates[form], {"functions": self._notes.told(documents, form.functions)})
         return told_first(said, messages)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import Final, TypeGuard
 
 from pytest_fcall.core.case import Case, Turn, World
 from pytest_fcall.core.rules import Rules
+from pytest_fcall.core.same import Same
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.suites.bfcl.categories import Category
@@ -40,7 +40,7 @@ class MultiTurnReader:
         self._folder = folder
         self._prompt = prompt
         self._documents = Documents(folder)
-        self._tools: dict[str, Tool] = {}
+        self._tools: dict[Same[Document], Tool] = {}
         self._bench = Bench()
 
     def case(self, row: Row) -> Case:
@@ -87,10 +87,10 @@ class MultiTurnReader:
         return more_functions(self._folder)
 
     def _tool(self, document: Document) -> Tool:
-        key = json.dumps(document)
-        if key not in self._tools:
-            self._tools[key] = told_tool(document)
-        return self._tools[key]
+        known = Same(document)
+        if known not in self._tools:
+            self._tools[known] = told_tool(document)
+        return self._tools[known]
 
 
 def truth_of(row: Mapping[str, Json]) -> Truth:

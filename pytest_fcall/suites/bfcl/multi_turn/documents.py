@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from pytest_fcall.core.same import Same
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.bfcl.told import documents
 from pytest_fcall.suites.json_lines import BrokenFile, BrokenRow, lines, opened, record
@@ -37,6 +38,7 @@ class Documents:
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "multi_turn_func_doc"
         self._known: dict[str, Sequence[Document]] = {}
+        self._hinted: dict[Same[Document], Document] = {}
 
     def of(self, classes: Sequence[str], held_back: Mapping[str, Sequence[str]]) -> list[list[Document]]:
         """What is offered at first, and then what is new with each entry of `held_back`, which has names by turn.
@@ -45,7 +47,14 @@ class Documents:
         """
         offered = [document for name in classes for document in self._of_class(name)]
         later = [[_taken_out(name, offered) for name in names] for names in held_back.values()]
-        return [[*documents(offered, "python")], *later]
+        return [[*map(self._with_hint, offered)], *later]
+
+    def _with_hint(self, document: Document) -> Document:
+        """The document with its hint, which is one object, however many cases have it."""
+        known = Same(document)
+        if known not in self._hinted:
+            (self._hinted[known],) = documents([document], "python")
+        return self._hinted[known]
 
     def _of_class(self, name: str) -> Sequence[Document]:
         if name not in FILES:

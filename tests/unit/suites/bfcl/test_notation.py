@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.suites.bfcl.notation import in_notation
+from pytest_fcall.suites.bfcl.notation import Notes
 
 SAIL: dict[str, Json] = {
     "name": "sail",
@@ -62,18 +64,27 @@ PYTHON = '''\
 
 
 def test_functions_are_told_in_xml_without_the_commas_of_their_defaults() -> None:
-    assert in_notation([SAIL], "xml") == XML
-    assert in_notation([SAIL, SAIL], "xml") == f"{XML}\n{XML}"
+    assert Notes().told([SAIL], "xml") == XML
+    assert Notes().told([SAIL, SAIL], "xml") == f"{XML}\n{XML}"
 
 
 def test_functions_are_told_as_a_docstring_in_python() -> None:
-    assert in_notation([SAIL], "python") == PYTHON
+    assert Notes().told([SAIL], "python") == PYTHON
+
+
+@pytest.mark.parametrize("documents", [[], [{}], [SAIL, {"name": "a\nb", "x": {}}, SAIL]])
+def test_functions_are_told_as_one_list_in_json(documents: list[dict[str, Json]]) -> None:
+    assert Notes().told(documents, "json") == json.dumps(documents, indent=4)
+
+
+def test_one_function_is_told_in_several_notations() -> None:
+    notes = Notes()
+    assert (notes.told([SAIL], "xml"), notes.told([SAIL], "python")) == (XML, PYTHON)
 
 
 def test_a_function_without_parameters_has_no_list_of_them() -> None:
-    assert in_notation([{"name": "stop", "description": "Stops."}], "python").startswith(
-        '# Function: stop\n    """\n    Stops.\n\n    """\n'
-    )
+    told = Notes().told([{"name": "stop", "description": "Stops."}], "python")
+    assert told.startswith('# Function: stop\n    """\n    Stops.\n\n    """\n')
 
 
 @pytest.mark.parametrize("schema", [3, None, {"type": ["string"], "items": 3, "additionalProperties": True}])
@@ -82,4 +93,4 @@ def test_odd_schemas_are_passed_over(schema: Json) -> None:
         "parameters": {"properties": {"x": schema, "y": {"properties": [], "type": {}}}, "required": 1}
     }
     for notation in ("xml", "python", "json"):
-        assert "x" in in_notation([document], notation)
+        assert "x" in Notes().told([document], notation)
