@@ -11,7 +11,8 @@ from pathlib import Path
 from pytest_fcall.cases import Extensions, UnreadableFile, read_case_file
 from pytest_fcall.cli.counting import count
 from pytest_fcall.cli.project import Project, open_project
-from pytest_fcall.core import Fault
+from pytest_fcall.core import Case, Fault
+from pytest_fcall.core.judge import fault_of
 from pytest_fcall.decoding import DECODERS
 from pytest_fcall.reporting.fault import fault_text, path_text
 from pytest_fcall.suites.operators import SUITE_OPERATORS
@@ -89,7 +90,8 @@ def _read(path: Path, project: Project, extensions: Extensions) -> tuple[int, Se
         found = read_case_file(path, root=project.root, extensions=extensions)
     except UnreadableFile as unreadable:
         return (0, [unreadable.fault]) if project.means_cases(path, unreadable.fault) else None
-    return len(found.entries), found.faults
+    late = (fault_of(entry) for entry in found.entries if isinstance(entry, Case))
+    return len(found.entries), [*found.faults, *(fault for fault in late if fault)]
 
 
 def _summary(found: _Findings) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_fcall.core.call import Calls
+from pytest_fcall.core.fault import Fault
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.transcript import Transcript
 from pytest_fcall.core.verdict import Verdict
@@ -31,3 +33,12 @@ class ConversationJudge(Protocol):
     def __call__(self, case: Case, transcript: Transcript, /) -> Verdict:
         """Judge what was held of it. That of a baseline has the calls of each step, and no reply but the last."""
         ...
+
+
+def fault_of(case: Case) -> Fault | None:
+    """What its judge finds wrong with a case, if it has a method `fault()` to say so.
+
+    It is asked when the case is to run, since checking what is right may take longer than reading it.
+    """
+    fault: Callable[[], Fault | None] | None = getattr(case.judge, "fault", None)
+    return fault() if fault else None

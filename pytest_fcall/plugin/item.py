@@ -12,6 +12,7 @@ import pytest
 from pytest_fcall.cases import plan_request
 from pytest_fcall.core import Case, Condition, FaultyCase, Json, Model, Outcome, Request, Verdict
 from pytest_fcall.core.glob import glob_matches
+from pytest_fcall.core.judge import fault_of
 from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.asking import AskModel
 from pytest_fcall.plugin.baseline import baselines
@@ -113,6 +114,8 @@ class CaseItem(pytest.Function):
         case = self.case
         if isinstance(case, FaultyCase):
             fail("\n".join(fault_text(fault, self.config.rootpath) for fault in case.faults))
+        if fault := fault_of(case):
+            fail(fault_text(fault, self.config.rootpath))
         super().setup()
         model = cast("AskModel", self.funcargs["fc_model"])
         self._skip_or_excuse(case, model.id)

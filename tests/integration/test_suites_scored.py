@@ -144,6 +144,17 @@ def test_several_runs_count_each_answer_once(tasks: Shop) -> None:
     result.stdout.fnmatch_lines(["*home_search_v0 *state_f1 *1  0.8750*", "*executability *1  1.0000*"])
 
 
+def test_a_label_that_cannot_be_carried_out_is_an_error_before_anybody_is_asked(tasks: Shop) -> None:
+    tasks.file("tools/data/home_search/v0/test.jsonl", '{"prompt": "Buy.", "completion": ["API.fly()"]}')
+    tasks.file("cases/home.fc.yaml", "{suite: toolbench, path: ../tools}")
+    result = tasks.run("cases", "--fc-model=python:agents:nobody")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        ["*test.jsonl:1:*this row of the suite cannot be read: a label cannot be carried out:*"]
+    )
+    assert "there is no API.fly" in fcall(tasks.pytester.path, "lint", "cases").stdout
+
+
 def test_imported_programs_are_judged_alike(tasks: Shop) -> None:
     done = fcall(tasks.pytester.path, "import", "toolbench", "--path", "tools", "--out", "taken")
     assert done.returncode == 0, done.stderr

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 
 from pytest_fcall.core.call import Calls
 from pytest_fcall.core.case import Case
+from pytest_fcall.core.fault import Fault, Location
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, Verdict
+from pytest_fcall.suites.json_lines import BrokenRow
 from pytest_fcall.suites.toolbench.actions import Actions
 from pytest_fcall.suites.toolbench.outcomes import Carry, body_of, lines_without_blanks, table_of
 from pytest_fcall.suites.toolbench.prompt import said
@@ -32,7 +34,18 @@ class ToolBenchJudge:
     row: Mapping[str, Json]
     labels: Sequence[str]
     actions: Actions
+    place: Location
     carry: Carry | None = None
+
+    def fault(self) -> Fault | None:
+        """Say what is wrong with labels that are programs, too, where one cannot be carried out."""
+        if self.task.kind != "state":
+            return None
+        try:
+            score({"task": self.task.name, "prediction": None, "labels": list(self.labels)}, self.actions)
+        except BrokenRow as error:
+            return bad_row(self.place, str(error))
+        return None
 
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:  # noqa: ARG002  the answer is text
         """Judge; under `bfcl`, which stands for original rules here, a program in a fence is a crash, as there."""
@@ -85,6 +98,11 @@ class ToolBenchJudge:
         if gives is None:
             raise Unknown
         return gives
+
+
+def bad_row(place: Location, why: str) -> Fault:
+    """What is said of a row that cannot be asked."""
+    return Fault("bad-row", place, f"this row of the suite cannot be read: {why}")
 
 
 def verdict_of(found: ToolBenchScore, labels: Sequence[str], answer: str) -> Verdict:

@@ -10,17 +10,17 @@ from typing import Final
 
 from pytest_fcall.core.case import Case, Condition, Turn, World
 from pytest_fcall.core.extension import About, Figure, Part, figure_of
-from pytest_fcall.core.fault import Fault, FaultyCase
+from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.pattern import Operator, Pattern
 from pytest_fcall.core.tool import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_lines import BrokenRow
 from pytest_fcall.suites.toolbench.files import HOW_TO_GET_IT, Row, TaskFiles, versions
-from pytest_fcall.suites.toolbench.judging import ToolBenchJudge
+from pytest_fcall.suites.toolbench.judging import ToolBenchJudge, bad_row
 from pytest_fcall.suites.toolbench.outcomes import RECORDED, Carry, recorded
 from pytest_fcall.suites.toolbench.prompt import STOPS, Prompts
 from pytest_fcall.suites.toolbench.requests import request_of
-from pytest_fcall.suites.toolbench.score import labels_of, score
+from pytest_fcall.suites.toolbench.score import labels_of
 from pytest_fcall.suites.toolbench.tasks import TASKS, Task
 
 _SHOP_STEPS: Final = 25
@@ -83,6 +83,9 @@ class ToolBenchSuite:
             if not isinstance(case, Case) or not isinstance(judge, ToolBenchJudge) or judge.task.needs:
                 yield case
                 continue
+            if fault := judge.fault():
+                yield FaultyCase(case.id, case.location, (fault,))
+                continue
             operand: dict[str, Pattern] = {"task": judge.task.name, "labels": list(judge.labels)}
             turn = replace(case.turns[0], answer=Operator("toolbench", operand))
             yield replace(case, judge=None, turns=(turn,))
@@ -136,9 +139,7 @@ class _Reader:
         data = {**row.data, "case": row.number}
         scene = self.task.kind == "scene"
         query, labels = (_instruction(data), ["(a scene)"]) if scene else (_prompt(data), labels_of(data, "completion"))
-        judge = ToolBenchJudge(self.task, data, labels, self.files.actions, self.carry)
-        if self.task.kind == "state":  # labels are programs, too: one that cannot be carried out is a fault of the row
-            score({"task": self.task.name, "prediction": None, "labels": labels}, self.files.actions)
+        judge = ToolBenchJudge(self.task, data, labels, self.files.actions, row.place, self.carry)
         here = not self.task.needs or self.carry is not None or data.get("compare_string_only") is True
         return Case(
             id=id_,
@@ -212,5 +213,4 @@ def _instruction(data: Mapping[str, Json]) -> str:
 
 
 def _faulty(id_: str, row: Row, why: str) -> FaultyCase:
-    fault = Fault("bad-row", row.place, f"this row of the suite cannot be read: {why}")
-    return FaultyCase(id_, row.place, (fault,))
+    return FaultyCase(id_, row.place, (bad_row(row.place, why),))

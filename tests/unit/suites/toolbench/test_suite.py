@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.core import Calls, Case, FaultyCase, Json, Profile, Reply, Verdict
+from pytest_fcall.core import Calls, Case, FaultyCase, Json, Location, Profile, Reply, Verdict
+from pytest_fcall.core.judge import fault_of
 from pytest_fcall.suites.operators import SUITE_OPERATORS
 from pytest_fcall.suites.toolbench.suite import ToolBenchSuite
 
@@ -288,7 +289,6 @@ def test_a_shop_is_a_conversation_with_the_users_environment(tmp_path: Path) -> 
         ("home_search", [], "it is not a JSON object"),
         ("home_search", {"completion": [HOME]}, "it needs a `prompt`"),
         ("home_search", {"prompt": "x", "completion": []}, "`completion` is no list of texts, or empty"),
-        ("home_search", row("API.fly()"), "a label cannot be carried out"),
         ("web_shop", {}, "it needs an `id`"),
         ("code_as_policies_tabletop", {"configs": 3}, "it needs `configs` with an `instruction`"),
     ],
@@ -298,6 +298,21 @@ def test_a_broken_row_is_a_case_with_a_fault(tmp_path: Path, task: str, data: Js
     (case,) = ToolBenchSuite().cases("", tmp_path)
     assert isinstance(case, FaultyCase)
     assert why in case.faults[0].message
+
+
+def test_a_label_that_cannot_be_carried_out_is_a_fault_of_its_row(tmp_path: Path) -> None:
+    path = write(tmp_path, "home_search", row(HOME), row("API.fly()")) / "test.jsonl"
+    right, wrong = ToolBenchSuite().cases("", tmp_path)
+    assert isinstance(right, Case)
+    assert isinstance(wrong, Case)
+    assert fault_of(right) is None
+    fault = fault_of(wrong)
+    assert fault is not None
+    assert fault.location == Location(str(path), 2)
+    assert "cannot be read: a label cannot be carried out: there is no API.fly" in fault.message
+    right, wrong = ToolBenchSuite().plain("", tmp_path)
+    assert isinstance(right, Case)
+    assert isinstance(wrong, FaultyCase)
 
 
 @pytest.mark.parametrize(
