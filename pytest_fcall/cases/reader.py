@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +17,7 @@ from pytest_fcall.cases.shared import SHARED_KEYS, Part, Shared, share, shown_pa
 from pytest_fcall.cases.suite import SUITE_KEYS, suite_cases
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.core import Case, Fault, FaultyCase
+from pytest_fcall.core.uncollected import uncollected
 
 _FILE_KEYS = (*SHARED_KEYS, *SUITE_KEYS, "cases")
 
@@ -50,21 +48,9 @@ def read_case_text(text: str, path: Path, *, root: Path, extensions: Extensions 
 
 
 def _read(source: Source, path: Path, root: Path, extensions: Extensions | None, now: datetime | None) -> CaseFile:
-    with _without_garbage_collection():
+    with uncollected():  # nodes refer to no one above them
         reader = _Reader(source, path, root, extensions or Extensions(), now or datetime.now().astimezone())
         return reader.finish(read_yaml(source, reader.take))
-
-
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Nodes refer to no one above them, so that the collector would walk them many times for nothing."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class _Reader:

@@ -12,6 +12,7 @@ from pytest_fcall.cases import CaseFile as ReadFile
 from pytest_fcall.cases import Extensions, UnreadableFile, read_case_file
 from pytest_fcall.cases.naming import may_hold_cases, promises_cases
 from pytest_fcall.core import Case, Fault
+from pytest_fcall.core.uncollected import uncollected
 from pytest_fcall.decoding import DECODERS
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.item import CaseItem
@@ -42,6 +43,10 @@ class CaseFile(pytest.Module):
 
     def collect(self) -> Iterator[CaseItem]:
         """Yield an item for each case and model; a faulty case is an item that errors."""
+        with uncollected():
+            yield from self._items()
+
+    def _items(self) -> Iterator[CaseItem]:
         found = self.read()
         if found is None:
             noted(self.config).files_without_cases += 1

@@ -11,6 +11,7 @@ import pytest
 from pytest_fcall.cases import CaseFile as ReadFile
 from pytest_fcall.cases import read_case_text
 from pytest_fcall.cases.suite import suite_and_parts
+from pytest_fcall.core.uncollected import uncollected
 from pytest_fcall.plugin.collection import CaseFile
 from pytest_fcall.plugin.running import put_to_work
 from pytest_fcall.reporting import safe_line
@@ -36,9 +37,10 @@ class SuiteRun:
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Add the cases, before others choose among the items."""
         put_to_work(session.config)
-        for name, text in _texts(session.config).items():
-            file = SuiteFile.from_parent(session, path=session.config.rootpath / f"{name}.fc.yaml", text=text)
-            items.extend(session.genitems(file))
+        with uncollected():
+            for name, text in _texts(session.config).items():
+                file = SuiteFile.from_parent(session, path=session.config.rootpath / f"{name}.fc.yaml", text=text)
+                items.extend(session.genitems(file))
 
 
 class SuiteFile(CaseFile):
