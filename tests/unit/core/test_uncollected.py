@@ -7,11 +7,15 @@ import pytest
 from pytest_fcall.core.uncollected import uncollected
 
 
-def test_garbage_is_looked_for_again_whatever_happened() -> None:
-    with pytest.raises(KeyError), uncollected():
-        assert not gc.isenabled()
+def test_garbage_is_looked_for_again_when_all_is_done() -> None:
+    with uncollected():
         with uncollected():
-            pass
+            assert not gc.isenabled()
         assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_garbage_is_looked_for_again_after_a_failure() -> None:
+    with pytest.raises(KeyError), uncollected():
         raise KeyError
     assert gc.isenabled()
