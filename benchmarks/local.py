@@ -44,6 +44,8 @@ cases:
 ROUNDS = 3
 RUN = 96
 """Cases of a whole run: with fewer, its figure would be that of starting workers."""
+LOOK = 1.0
+"""Seconds between looks at the memory. A look takes longer the more processes there are: ten a second slowed `-n 2`."""
 
 
 def batches(models: Mapping[str, Answerer]) -> None:
@@ -114,7 +116,7 @@ def _run(command: Sequence[str], folder: Path) -> tuple[float, float]:
     with (folder / "output").open("wb") as output, subprocess.Popen(command, cwd=folder, stdout=output) as process:
         while process.poll() is None:
             peak = max(peak, _megabytes(process.pid))
-            time.sleep(0.1)
+            time.sleep(LOOK)
     said = (folder / "output").read_text("utf-8")
     assert f"/{RUN} right" in said, said
     return time.perf_counter() - start, peak

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -134,8 +134,14 @@ def plan_only(config: pytest.Config) -> None:
 
 
 def models_are_named(config: pytest.Config) -> bool:
-    """Whether the command line or the configuration names a model."""
-    return bool(config.getoption("fc_model") or config.getini("fc_model"))
+    """Whether the command line or the configuration names a model; the ids of cases may do so, too."""
+    if config.getoption("fc_model") or config.getini("fc_model"):
+        return True
+    if not any(text.endswith("]") for text in (*config.args, config.getoption("fc_pick") or "")):
+        return False
+    from pytest_fcall.plugin.models import named_models
+
+    return bool(named_models(config))
 
 
 def judge_is_named(config: pytest.Config) -> bool:
@@ -204,17 +210,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def fc_model(request: pytest.FixtureRequest) -> AskModel:
+def fc_model() -> AskModel:
     """The model under test: call it with a prompt and tools, and it gives the reply.
 
     Override it in a conftest file to put your own app in its place: return a function, or the name of a
     model as `--fc-model` takes it. The value is false where no model was named.
     """
-    from pytest_fcall.plugin.asking import model_of_test
-    from pytest_fcall.plugin.running import put_to_work
+    from pytest_fcall.plugin.asking import AsNamed
 
-    put_to_work(request.config)
-    return model_of_test(request)
+    # pytest makes a fixture `request` anew wherever one is wanted, which takes longer than all of this.
+    return cast("AskModel", AsNamed())
 
 
 @pytest.fixture
@@ -234,11 +239,13 @@ def fc_judge(request: pytest.FixtureRequest) -> AskJudge:
 def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
 ) -> Generator[None, object, object]:
-    """Make a model of what a conftest file's own `fc_model` gives, so that every test can ask it."""
+    """Make a model of what a fixture `fc_model` gives, so that every test can ask it."""
     value = yield
     if fixturedef.argname == "fc_model" and fixturedef.cached_result is not None:
         from pytest_fcall.plugin.asking import as_model
+        from pytest_fcall.plugin.running import put_to_work
 
+        put_to_work(request.config)
         value = as_model(value, request)
         fixturedef.cached_result = (value, fixturedef.cached_result[1], None)
     return value

@@ -201,7 +201,8 @@ class Answering:
             return None
         if self._sending.runs_offline(question):
             return None
-        found = self._kept.find(question, live=source.named.live and not self._options.replay)
+        live = source.named.live and not self._options.replay
+        found = self._kept.find(question, live=live, request=question.request)
         if found is None:
             return None
         moment = found.moment if found.moment < self._kept.started else None

@@ -35,6 +35,10 @@ class DecodedReply(Reply):
     request: Request = field(default_factory=lambda: Request(()))
 
 
+class AsNamed:
+    """Stands for the model that is named for a test, until it is known which test that is."""
+
+
 class AskModel:
     """The model under test. It is false where none was named; asking it then says how to name one."""
 
@@ -155,7 +159,7 @@ def plain_request(prompt: str | Sequence[Message], tools: Iterable[object], sett
 
 
 def model_of_test(request: pytest.FixtureRequest) -> AskModel:
-    """The value of the fixture `fc_model` for the test that asks for it."""
+    """The model that is named for the test that asks for the fixture `fc_model`."""
     config = request.config
     named: NamedModel | None = getattr(request, "param", None) or getattr(request.node, "named", None)
     if named is None:
@@ -169,6 +173,8 @@ def as_model(value: object, request: pytest.FixtureRequest) -> AskModel:
     __tracebackhide__ = True
     if isinstance(value, AskModel):
         return value
+    if isinstance(value, AsNamed):
+        return model_of_test(request)
     source: Source | None = None
     if isinstance(value, str):
         try:

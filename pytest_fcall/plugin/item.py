@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from pluggy import HookRelay
 
 from pytest_fcall.cases import plan_request
 from pytest_fcall.core import Case, Condition, FaultyCase, Json, Model, Outcome, Request, Verdict
@@ -43,7 +45,9 @@ from pytest_fcall.tracking.deciding import Deciding
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
-    from pluggy import HookRelay
+
+HOOKS = pytest.StashKey[dict[Path, HookRelay]]()
+"""The hooks of each file, from when all conftest files are read: pytest looks for them eleven times a test."""
 
 
 class CaseFailed(AssertionError):
@@ -78,7 +82,12 @@ class CaseItem(pytest.Function):
     @property
     def ihook(self) -> HookRelay:
         """The hooks of the folder. pytest asks by the file, and finds none where a suite has no file."""
-        return self.session.gethookproxy(self.path.parent)
+        known = self.session.stash.get(HOOKS, None)
+        if known is None:
+            return self.session.gethookproxy(self.path.parent)
+        if self.path not in known:
+            known[self.path] = self.session.gethookproxy(self.path.parent)
+        return known[self.path]
 
     @property
     def lacks_recording(self) -> bool:
@@ -102,6 +111,10 @@ class CaseItem(pytest.Function):
         named = self.named.model.id if self.named else ""
         skipped = isinstance(self.case, Case) and _first_for(self.case.skip, named) is not None
         return marked or skipped or lacks_judge(self.case, self.config)
+
+    def forget(self) -> None:
+        """Let go of what was asked and found, which the reports have told: of thousands of cases it would pile up."""
+        self.asked = self.verdict = self.sampled = self.standing = self.opinions = self.planned = None
 
     def reportinfo(self) -> tuple[PathLike[str] | str, int | None, str]:
         """The line of the YAML file, so that editors and reports lead to it."""

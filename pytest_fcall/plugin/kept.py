@@ -11,7 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core import Reply
+from pytest_fcall.core import Reply, Request
 from pytest_fcall.plugin.options import Options
 
 if TYPE_CHECKING:
@@ -39,11 +39,14 @@ class Kept:
         self.started = time.time()
         """Replies recorded since then are of this run."""
 
-    def find(self, question: Question, *, live: bool) -> Recorded | None:
-        """The newest reply that is kept; where the model may be asked, only one that the options let count."""
+    def find(self, question: Question, *, live: bool, request: Request | None = None) -> Recorded | None:
+        """The newest reply that is kept; where the model may be asked, only one that the options let count.
+
+        `request` is what the question's digest names, where that is at hand.
+        """
         since = self.since if live else -inf
         digest = question.digest
-        stored = None if digest in self._absent else self.store.find(digest, since)
+        stored = None if digest in self._absent else self.store.find(digest, since, request)
         entries = [self._recordings(question).find(digest), stored]
         counting = [entry for entry in entries if entry and entry.moment >= since]
         return max(counting, key=lambda entry: entry.moment, default=None)
@@ -70,6 +73,14 @@ class Kept:
         case, sample = question.asker.case, question.request.sample
         found = self._recordings(question).nearest(case, sample)
         return found or self.store.nearest(question.model.id, self.name(question), case, sample)
+
+    def has_any(self, question: Question) -> bool:
+        """Whether anything of its model was kept for its file when that was first asked, in this run."""
+        return (question.model.id, self.name(question)) in self._stored or bool(self._recordings(question).entries)
+
+    @cached_property
+    def _stored(self) -> frozenset[tuple[str, str]]:
+        return frozenset(self.store.files())
 
     def of_case(self, question: Question) -> list[Recorded]:
         """All that is kept for a case, whatever it asked."""

@@ -95,7 +95,10 @@ class Proxying:
 
     def knows(self, question: Question) -> bool:
         """Whether anything is recorded that the app asked for this case, so that it can run without its models."""
-        return self._on and self._kept.nearest(_inside(question)) is not None
+        if not self._on:
+            return False
+        inside = _inside(question)
+        return self._kept.has_any(inside) and self._kept.nearest(inside) is not None
 
     @contextmanager
     def here(self, question: Question) -> Iterator[Sequence[Inner] | None]:

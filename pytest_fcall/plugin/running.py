@@ -11,7 +11,7 @@ import pytest
 from pytest_fcall.core import Request, Verdict
 from pytest_fcall.plugin.answering import answering
 from pytest_fcall.plugin.app_wire import OPEN
-from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.item import HOOKS, CaseItem
 from pytest_fcall.plugin.judge import named_judge
 from pytest_fcall.plugin.models import named_models
 from pytest_fcall.plugin.noted import noted
@@ -41,6 +41,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
     """Ask ahead of the items, where somebody may be asked at all."""
+    session.stash[HOOKS] = {}
     models = (*named_models(session.config), named_judge(session.config))
     if not session.config.option.collectonly and any(named and named.live for named in models):
         from pytest_fcall.plugin.ahead import LookAhead
@@ -58,6 +59,16 @@ def pytest_fcall_request(request: Request) -> Request:
 def pytest_fcall_verdict(verdict: Verdict) -> Verdict:
     """Leave the verdict as it is, where nobody changes it."""
     return verdict
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Keep nothing of a case once all its reports are made."""
+    try:
+        return (yield)
+    finally:
+        if isinstance(item, CaseItem):
+            item.forget()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
 from itertools import accumulate
 
 
@@ -34,11 +33,9 @@ def head(text: str, width: int, cut: str = "…") -> str:
 
 
 def _head(text: str, width: int) -> str:
-    return text[: sum(1 for taken in _taken(text) if taken <= width)]
-
-
-def _taken(text: str) -> Iterable[int]:
-    return accumulate(map(_columns, text))
+    if text.isascii():
+        return text[:width]
+    return text[: sum(1 for taken in accumulate(map(_columns, text)) if taken <= width)]
 
 
 def _columns(character: str) -> int:

@@ -20,7 +20,7 @@ from pytest_fcall.backends.store.claims import Claims
 from pytest_fcall.backends.store.database import Database, Work
 from pytest_fcall.backends.store.errors import StoreError
 from pytest_fcall.backends.store.rows import Row, from_row, plain, to_row
-from pytest_fcall.core import Fault, Location, Tool, catalogue_digest
+from pytest_fcall.core import Fault, Location, Request, Tool, catalogue_digest
 
 Result = TypeVar("Result")
 
@@ -71,10 +71,13 @@ class ReplyStore:
         """What was found damaged, or could not be read, so far."""
         return tuple(self._told.values())
 
-    def find(self, digest: str, since: float = -inf) -> Recorded | None:
-        """Return the reply to the request of this digest, unless it was recorded before `since`."""
+    def find(self, digest: str, since: float = -inf, request: Request | None = None) -> Recorded | None:
+        """Return the reply to the request of this digest, unless it was recorded before `since`.
+
+        Who has the request gets the same one back, and its tools need not be read.
+        """
         rows = self._rows(statements.FIND, digest, since)
-        return self._entry(rows[0]) if rows else None
+        return self._entry(rows[0], request) if rows else None
 
     def known(self, digests: Iterable[str]) -> set[str]:
         """Those of the digests that there is a reply to, at whatever time."""
@@ -231,10 +234,12 @@ class ReplyStore:
             self._tell(str(error))
             return None
 
-    def _entry(self, values: Iterable[Any]) -> Recorded | None:
+    def _entry(self, values: Iterable[Any], request: Request | None = None) -> Recorded | None:
         """The reply in a row; None where the row is damaged, which is told."""
         row = Row(*values)
         try:
+            if request is not None:
+                return replace(from_row(row, ()), request=request)
             return from_row(row, self._tools_of(row.catalogue))
         except Damaged as damaged:
             self._tell(f"recorded replies in {self._path}: {damaged}; its case will be asked again")

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_fcall.backends.explain import explain_missing
@@ -62,6 +62,7 @@ def test_a_reply_comes_back_as_it_was(reply: Reply) -> None:
     assert reply_from_data(json.loads(json.dumps(reply_to_data(reply)))) == reply
 
 
+@example(data={"extra": {}})
 @given(data=json_values | st.dictionaries(st.sampled_from(sorted(Reply.__dataclass_fields__)), json_values))
 def test_any_data_is_a_reply_or_damaged(data: Json) -> None:
     with suppress(Damaged):

@@ -156,6 +156,13 @@ def test_tools_that_were_changed_on_the_disk_are_told_and_the_replies_count(path
         assert store.find(SHORT[0].digest) == SHORT[0]
 
 
+def test_who_has_the_request_needs_no_tools_from_the_disk(path: Path) -> None:
+    change(path, lambda content: content.__setitem__(slice(0, None), content.replace(b"Tell the", b"Hide the")))
+    with closing(ReplyStore(path)) as store:
+        assert store.find(SHORT[0].digest, request=SHORT[0].request) == SHORT[0]
+        assert not store.faults
+
+
 @settings(max_examples=40)
 @given(
     cut_short=st.booleans(),
