@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
+from dataclasses import fields
+from types import MappingProxyType
 from typing import cast, get_args
 
 from pytest_fcall.backends.fields import as_mapping, optional, optional_number
@@ -20,7 +21,7 @@ def reply_to_data(reply: Reply) -> dict[str, Json]:
             "refusal": reply.refusal,
             "malformed": reply.malformed,
             "decoder": reply.decoder,
-            "extra": dict(reply.extra) if reply.extra else None,
+            "extra": None if reply.extra is None else dict(reply.extra),
             "usage": _flat(reply.usage) if reply.usage else None,
             "seconds": reply.seconds,
             "trail": [dict(message) for message in reply.trail] or None,
@@ -29,9 +30,12 @@ def reply_to_data(reply: Reply) -> dict[str, Json]:
     )
 
 
+_NAMES = MappingProxyType({kind: tuple(field.name for field in fields(kind)) for kind in (RawCall, Usage)})
+
+
 def _flat(data: RawCall | Usage) -> dict[str, Json]:
     """The fields by their names. `asdict` would copy all that is in them."""
-    return _given({each.name: getattr(data, each.name) for each in dataclasses.fields(data)})
+    return _given({name: getattr(data, name) for name in _NAMES[type(data)]})
 
 
 def reply_from_data(data: Json) -> Reply:
