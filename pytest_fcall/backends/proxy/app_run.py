@@ -7,14 +7,15 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from threading import Lock
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from pytest_fcall.backends.metered import Bill
-from pytest_fcall.backends.proxy.asked import Asked
-from pytest_fcall.backends.proxy.nearest import explain_new
 from pytest_fcall.backends.recorded import Recorded
 from pytest_fcall.backends.wire import Wire
 from pytest_fcall.core import Inner, digest
+
+if TYPE_CHECKING:
+    from pytest_fcall.backends.metered import Bill
+    from pytest_fcall.backends.proxy.asked import Asked
 
 
 class Tape(Protocol):
@@ -107,6 +108,8 @@ class AppRun:
 
     def paying(self, taken: Taken, provider: str) -> AbstractAsyncContextManager[Bill]:
         """Pay for a request, if a model is to answer it and somebody counts the money. Raises ModelUnavailable."""
+        from pytest_fcall.backends.metered import Bill
+
         if self.purse is None or not taken.asked.model:
             return nullcontext(Bill())
         return self.purse.paying(taken.asked, provider)
@@ -128,6 +131,8 @@ class AppRun:
 
     def lacks(self, taken: Taken) -> str:
         """Note that there is no reply, and say what is new about the request."""
+        from pytest_fcall.backends.proxy.nearest import explain_new
+
         request = replace(taken.asked.request, sample=taken.number)
         asked = taken.asked.model or f"{taken.asked.method} {taken.asked.path}"
         number = len(self.inner) + 1
