@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -9,7 +10,7 @@ from pytest_fcall.core import Json
 
 _WHOLE = frozenset({"cookie", "extra_headers", "extra_query", "headers"})
 """Nothing under these names is shown."""
-_PARTS = ("key", "token", "secret", "password", "authorization", "credential")
+_PART = re.compile("key|token|secret|password|authorization|credential")
 """A text under a name with one of these in it may be a key; a number, such as `max_tokens`, is none."""
 _LONG_STEP = 20
 """A step of an address that is this long may be there so that nobody guesses it."""
@@ -58,4 +59,4 @@ def _is_secret(name: str, value: Json) -> bool:
 
 
 def _sounds_secret(name: str) -> bool:
-    return any(part in name.lower() for part in _PARTS)
+    return _PART.search(name.lower()) is not None

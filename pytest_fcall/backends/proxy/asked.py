@@ -79,7 +79,7 @@ class Asked:
 def read_asked(method: str, path: str, content: bytes) -> Asked:
     """Read a request, whatever it is. What is no JSON is known again by its bytes, of a form by those of its fields."""
     try:
-        body: Json = json.loads(content, parse_constant=_refuse) if content else None
+        body: Json = _STRICT.decode(content.decode(json.detect_encoding(content))) if content else None
         told = {key: value for key, value in body.items() if key not in _IDLE} if isinstance(body, Mapping) else body
         name = digest([method, path, told])
     except (ValueError, RecursionError):
@@ -104,6 +104,10 @@ def _plain(method: str, path: str, body: Json) -> Request:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"it holds {constant}")
+
+
+_STRICT = json.JSONDecoder(parse_constant=_refuse)
+"""`json.loads` would make one for each request."""
 
 
 def _json(body: bytes) -> Json:

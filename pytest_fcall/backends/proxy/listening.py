@@ -9,6 +9,8 @@ from selectors import EVENT_READ, DefaultSelector
 from threading import Thread
 from typing import TypeAlias
 
+from pytest_fcall.backends.proxy.in_turn import InTurn
+
 Serve: TypeAlias = Callable[[socket.socket, Coroutine[None, None, object]], Coroutine[None, None, None]]
 """Serves a listening socket until what it is handed comes to its end."""
 
@@ -43,8 +45,13 @@ class Listening:
             ready = [key.fileobj for key, _ in selector.select()]
         if self._socket in ready:
             self.met = True
-            asyncio.run(self._serve(self._socket, self._told()))
+            with asyncio.Runner(loop_factory=_new_loop) as runner:
+                runner.run(self._serve(self._socket, self._told()))
 
     async def _told(self) -> None:
         self._stopping.setblocking(False)
         await asyncio.get_running_loop().sock_recv(self._stopping, 1)
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    return asyncio.SelectorEventLoop(InTurn())

@@ -37,6 +37,8 @@ _BETWEEN_TWO = frozenset(
     ]
 )
 """Headers that are about one connection, not about what is said."""
+_FOR_THE_APP_TO_SAY = ("Accept", "Content-Type", "User-Agent")
+"""Headers that a client adds by itself, and that a proxy does not."""
 _CONNECTING = 15.0
 _LARGE = 2**20
 """Bytes that are better sent piece by piece, so that others are not kept waiting."""
@@ -74,7 +76,6 @@ def new_session() -> ClientSession:
         connector=aiohttp.TCPConnector(limit=0),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECTING),
         cookie_jar=aiohttp.DummyCookieJar(),
-        skip_auto_headers=("Accept", "Content-Type", "User-Agent"),  # whatever the app says, or nothing
         trust_env=bool(getproxies()),  # to look for them costs a thread for each request
         max_line_size=LONGEST_HEADER,
         max_field_size=LONGEST_HEADER,
@@ -96,5 +97,7 @@ def asking(
         URL(url, encoded=True),
         data=BytesIO(content) if len(content) >= _LARGE else content or None,
         headers=passed_on(request.headers.items()) if headers is None else headers,
+        # None is the quick way, and what nearly all apps come to.
+        skip_auto_headers=[name for name in _FOR_THE_APP_TO_SAY if name not in request.headers] or None,
         allow_redirects=False,
     )
