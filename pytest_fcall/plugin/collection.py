@@ -16,7 +16,7 @@ from pytest_fcall.core.uncollected import uncollected
 from pytest_fcall.decoding import DECODERS
 from pytest_fcall.plugin.extensions import registry
 from pytest_fcall.plugin.item import CaseItem
-from pytest_fcall.plugin.models import named_models
+from pytest_fcall.plugin.models import are_told_apart, named_models
 from pytest_fcall.plugin.noted import PLACE, note_tags, noted
 from pytest_fcall.plugin.running import put_to_work
 from pytest_fcall.plugin.sharding import shard_of
@@ -56,13 +56,13 @@ class CaseFile(pytest.Module):
             noted(self.config).cases[self.path] = frozenset(entry.id for entry in found.entries)
         note_tags(self.config, {tag for entry in found.entries if isinstance(entry, Case) for tag in entry.tags})
         named = named_models(self.config)
-        several = len(named) > 1
+        told_apart = are_told_apart(self.config)
         # All cases of a file want the same fixtures; pytest shares what it found out among parameter sets, too.
         fixtures = None
         shard = shard_of(self.config)
         for entry in found.entries:
             for model in named or (None,):
-                name = f"{entry.id}[{model.model.id}]" if several and model else entry.id
+                name = f"{entry.id}[{model.model.id}]" if told_apart and model else entry.id
                 noted(self.config).places += 1
                 if shard and not shard.takes(f"{self.nodeid}::{name}"):
                     continue

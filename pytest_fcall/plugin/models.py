@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from pytest_fcall.core import Model
+from pytest_fcall.plugin.pasted import models_of_cases, pasted_models
 
 Origin: TypeAlias = Literal["command line", "configuration", "fixture"]
 
@@ -36,7 +37,10 @@ HOW_TO_NAME_ONE = (
 
 
 def named_models(config: pytest.Config) -> tuple[NamedModel, ...]:
-    """The models of the command line, or else those of the configuration. Raises UsageError for a bad one."""
+    """The models of the command line, or else those of the configuration, and those behind the ids of cases.
+
+    Raises UsageError for a bad one.
+    """
     if MODELS not in config.stash:
         config.stash[MODELS] = _read(config)
     return config.stash[MODELS]
@@ -47,6 +51,7 @@ def _read(config: pytest.Config) -> tuple[NamedModel, ...]:
     if replay and config.getoption("fc_live"):
         raise pytest.UsageError("--fc-live asks models and --fc-replay asks none: give one of them")
     typed: list[str] = config.getoption("fc_model")
+    pasted = models_of_cases(config)
     if typed:
         models = [
             NamedModel(parse_model(text, "--fc-model", config.rootpath), "command line", live=not replay)
@@ -56,10 +61,26 @@ def _read(config: pytest.Config) -> tuple[NamedModel, ...]:
         live: bool = config.getoption("fc_live")
         written: list[str] = config.getini("fc_model")
         models = [NamedModel(parse_model(text, "fc_model", config.rootpath), "configuration", live) for text in written]
+        known = {named.model.id for named in models}
+        models += [
+            NamedModel(parse_model(text, id_, config.rootpath), "command line", live)
+            for text, id_ in pasted.items()
+            if text not in known
+        ]
     ids = [named.model.id for named in models]
+    if other := next((text for text in pasted if text not in ids), None):
+        raise pytest.UsageError(
+            f"{pasted[other]} is a case of the model {other}, and --fc-model names {', '.join(ids)}: leave one out"
+        )
     if twice := next((id_ for id_ in ids if ids.count(id_) > 1), None):
         raise pytest.UsageError(f"the model {twice} is named twice; a run asks each model once")
     return tuple(models)
+
+
+def are_told_apart(config: pytest.Config) -> bool:
+    """Whether the names of tests end in their models: where there are several, or an id on the command line does."""
+    ids = [named.model.id for named in named_models(config)]
+    return len(ids) > 1 or not pasted_models(config).isdisjoint(ids)
 
 
 def parse_model(text: str, where: str, root: Path) -> Model:
@@ -135,5 +156,5 @@ def _shown(model: Model, root: Path) -> str:
 def parametrise(metafunc: pytest.Metafunc) -> None:
     """Run a plain test once for each model, where there are several and no conftest file replaced the fixture."""
     named = named_models(metafunc.config)
-    if len(named) > 1:
+    if are_told_apart(metafunc.config):
         metafunc.parametrize("fc_model", named, indirect=True, ids=[each.model.id for each in named])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from pytest_fcall.cases import read_case_text
 from pytest_fcall.cases.suite import suite_and_parts
 from pytest_fcall.core.uncollected import uncollected
 from pytest_fcall.plugin.collection import CaseFile
+from pytest_fcall.plugin.pasted import without_model
 from pytest_fcall.plugin.running import put_to_work
 from pytest_fcall.reporting import safe_line
 
@@ -37,10 +38,11 @@ class SuiteRun:
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Add the cases, before others choose among the items."""
         put_to_work(session.config)
+        picked = _picked_of(session.config)
         with uncollected():
             for name, text in _texts(session.config).items():
                 file = SuiteFile.from_parent(session, path=session.config.rootpath / f"{name}.fc.yaml", text=text)
-                items.extend(session.genitems(file))
+                items.extend(item for item in session.genitems(file) if _is_meant(item, picked))
 
 
 class SuiteFile(CaseFile):
@@ -64,7 +66,7 @@ def _texts(config: pytest.Config) -> dict[str, str]:
     named, pick = _named(config), config.getoption("fc_pick")
     paths = _paths(config, named)
     beside = {
-        "pick": [part.strip() for part in pick.split(",")] if pick else None,
+        "pick": [*dict.fromkeys(without_model(part.strip())[0] for part in pick.split(","))] if pick else None,
         "profile": config.getoption("fc_suite_profile"),
         "mode": config.getoption("fc_suite_mode"),
     }
@@ -74,6 +76,22 @@ def _texts(config: pytest.Config) -> dict[str, str]:
         said = {"path": str(Path(config.invocation_params.dir, path)) if path else None, **beside}
         texts[name] = json.dumps({"suite": specs, **{key: value for key, value in said.items() if value}})
     return texts
+
+
+def _picked_of(config: pytest.Config) -> Mapping[str, set[str | None]]:
+    """By the ids that are picked, of which models they say that they are."""
+    picked: dict[str, set[str | None]] = {}
+    for part in (config.getoption("fc_pick") or "").split(","):
+        id_, model = without_model(part.strip())
+        picked.setdefault(id_, set()).add(model)
+    return picked
+
+
+def _is_meant(item: pytest.Item, picked: Mapping[str, set[str | None]]) -> bool:
+    """Whether a case is asked of this model."""
+    id_, model = without_model(item.name)
+    models = picked.get(id_, {None})
+    return None in models or model in models
 
 
 def _named(config: pytest.Config) -> dict[str, list[str]]:

@@ -40,6 +40,44 @@ def test_an_id_that_was_printed_can_be_pasted_back(weather: Shop) -> None:
     weather.run(*models, "cases/weather.fc.yaml::celsius[python:echo:answer_async]").assert_outcomes(passed=1)
 
 
+@pytest.mark.parametrize("option", ["--fc-model=python:echo:answer_async", "--fc-live"])
+def test_an_id_that_several_models_gave_a_case_means_it_under_one_model_too(weather: Shop, option: str) -> None:
+    result = weather.run(option, "cases/weather.fc.yaml::celsius[python:echo:answer_async]", "-v")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["fcall: python:echo:answer_async (command line)*", "*answer_async? PASSED*"])
+
+
+def test_an_id_alone_asks_nobody(weather: Shop) -> None:
+    weather.run("cases/weather.fc.yaml::celsius[python:echo:answer]").assert_outcomes(skipped=1)
+
+
+def test_an_id_of_another_model_than_the_one_that_is_asked_is_a_usage_error(weather: Shop) -> None:
+    id_ = "cases/weather.fc.yaml::celsius[python:echo:answer]"
+    result = weather.run("--fc-model=python:echo:answer_async", id_)
+    told = f"ERROR: {id_} is a case of the model python:echo:answer, and --fc-model names python:echo:answer_async: *"
+    result.stderr.fnmatch_lines([told.replace("[", "[[]")])
+
+
+def test_a_plain_test_may_have_rows_that_look_like_models(weather: Shop) -> None:
+    weather.pytester.makepyfile(
+        """
+        import pytest
+
+
+        @pytest.mark.parametrize("row", ["openai:x"])
+        def test_row(row):
+            pass
+
+
+        def test_model(fc_model):
+            assert fc_model("Hi").text is not None
+        """
+    )
+    (name,) = [path.name for path in weather.pytester.path.glob("test_*.py")]
+    ids = [f"{name}::test_row[openai:x]", f"{name}::test_model[python:echo:answer]"]
+    weather.run("--fc-model=python:echo:answer", *ids).assert_outcomes(passed=2)
+
+
 @pytest.mark.parametrize(
     ("model", "message"),
     [

@@ -83,6 +83,16 @@ def test_ids_can_be_pasted_back_though_there_is_no_file(sea: Shop) -> None:
     sail(sea, *suite("simple_python", "irrelevance"), ids[0], "cases", "-n2").assert_outcomes(passed=2)
 
 
+def test_ids_of_several_models_can_be_pasted_back(sea: Shop) -> None:
+    id_ = "bfcl.fc.yaml::simple_python_3[python:sailor:landlubber]"
+    several = sail(sea, *suite("simple_python"), "--fc-model=python:sailor:landlubber", id_, "-v")
+    several.assert_outcomes(failed=1)
+    several.stdout.fnmatch_lines([f"{id_.replace('[', '?').replace(']', '?')} FAILED*"])
+    sail(sea, *suite("simple_python"), id_, app="landlubber").assert_outcomes(failed=1)
+    sail(sea, *suite("simple_python"), id_, "bfcl.fc.yaml::simple_python_1", app="landlubber").assert_outcomes(failed=2)
+    assert sea.run(*suite("simple_python"), "--fc-live", "-n1", id_).parseoutcomes() == {"failed": 1}
+
+
 def test_each_suite_may_have_a_place_of_its_own(sea: Shop) -> None:
     from tests.integration.test_command_suites import write_zoo
 
