@@ -23,7 +23,7 @@ from pytest_fcall.plugin.models import named_models
 from pytest_fcall.plugin.noted import noted
 from pytest_fcall.plugin.run_files import keep_run
 from pytest_fcall.plugin.sharding import shard_of
-from pytest_fcall.plugin.suite_scores import score_lines
+from pytest_fcall.plugin.suite_scores import score_lines, short_score_lines
 from pytest_fcall.reporting import confusion_lines, file_lines, last_line, safe_line, summary_lines
 from pytest_fcall.reporting.result_json import result_from_json
 from pytest_fcall.reporting.results import Result, Results
@@ -127,10 +127,15 @@ class Gathering:
         quiet = config.get_verbosity() < 0
         if not quiet:
             terminalreporter.section("tool calls", sep="-")
-        for line in [last_line(results)] if quiet else self._lines(results):
+        for line in self._short_lines(results) if quiet else self._lines(results):
             terminalreporter.line(line)
         for line in (*self._accepting.lines(), *self._gate_lines(quiet)):
             terminalreporter.line(line)
+
+    def _short_lines(self, results: Results) -> Iterator[str]:
+        width = self._config.get_terminal_writer().fullwidth
+        yield from short_score_lines(registry(self._config).suites, results.results, width)
+        yield last_line(results)
 
     def _lines(self, results: Results) -> Iterator[str]:
         width = self._config.get_terminal_writer().fullwidth

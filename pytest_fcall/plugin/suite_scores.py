@@ -9,7 +9,7 @@ from typing import TypeAlias
 from pytest_fcall.core.extension import Figure, Measured, Suite, averages_of, figure_names_of, figures_of
 from pytest_fcall.reporting import safe_line
 from pytest_fcall.reporting.results import Result
-from pytest_fcall.reporting.suites import suite_lines
+from pytest_fcall.reporting.suites import short_suite_lines, suite_lines
 from pytest_fcall.tracking.measured import Told
 
 Suites: TypeAlias = Mapping[str, Suite]
@@ -17,12 +17,17 @@ Suites: TypeAlias = Mapping[str, Suite]
 
 def score_lines(suites: Suites, results: Sequence[Result], width: int) -> list[str]:
     """The scores of each suite in a table, a column a model, and those beside verdicts in one of their own."""
-    told = [line for name in _named(results) if name in suites for line in _suite_lines(name, suites, results, width)]
+    told = [line for name, figures in _by_suite(suites, results) for line in suite_lines(name, figures, width)]
     if not any(result.scores for result in results):
         return told
     from pytest_fcall.plugin.scoring import score_table
 
     return [*told, *score_table(results, width)]
+
+
+def short_score_lines(suites: Suites, results: Sequence[Result], width: int) -> list[str]:
+    """The scores of each suite in a line, for runs that say little."""
+    return [line for name, figures in _by_suite(suites, results) for line in short_suite_lines(name, figures, width)]
 
 
 def untold(suites: Suites, results: Sequence[Result]) -> list[str]:
@@ -83,11 +88,14 @@ def _figures_named(name: str, suites: Suites, results: Sequence[Result]) -> Iter
             yield from ((suite, figure) for figure in _figures(suites[suite], own) if figure.name == name)
 
 
-def _suite_lines(name: str, suites: Suites, results: Sequence[Result], width: int) -> list[str]:
-    suite, own = suites[name], [result for result in results if result.suite == name and result.model]
-    models = dict.fromkeys(result.model for result in own)
-    of_model = {model: [result for result in own if result.model == model] for model in models}
-    return suite_lines(name, {model: _figures(suite, results) for model, results in of_model.items()}, width)
+def _by_suite(suites: Suites, results: Sequence[Result]) -> Iterator[tuple[str, Mapping[str, Sequence[Figure]]]]:
+    """What each suite tells of each model."""
+    for name in _named(results):
+        if name in suites:
+            own = [result for result in results if result.suite == name and result.model]
+            models = dict.fromkeys(result.model for result in own)
+            of_model = {model: [result for result in own if result.model == model] for model in models}
+            yield name, {model: _figures(suites[name], found) for model, found in of_model.items()}
 
 
 def _figures(suite: Suite, results: Sequence[Result]) -> list[Figure]:

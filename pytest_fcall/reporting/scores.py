@@ -44,7 +44,7 @@ def score_lines(rows: Sequence[ScoreRow], width: int = 100) -> list[str]:
     written = [
         [
             *_names(row, rows[place - 1] if place else None),
-            f"{row.cases:,}",
+            f"{row.cases:,}" if row.cases else "-",
             score_text(row.value),
             count_text(row.lacking or None),
         ]

@@ -101,6 +101,10 @@ def test_questions_over_tables_are_conversations_with_three_accuracies(fans: Sho
     )
 
 
+def test_a_quiet_run_ends_in_the_scores_of_its_suites(fans: Shop) -> None:
+    mannheim(fans, "-q").stdout.fnmatch_lines(["mannheim: all_right[[]music_single[]] 50.00 %", "fcall: *1/2 right*"])
+
+
 def test_missing_tables_are_told(fans: Shop) -> None:
     shutil.rmtree(fans.pytester.path / "music" / "src" / "data")
     result = mannheim(fans, "--fc-record=off")

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fcall.core.extension import Figure, Suite, figure_of
 from pytest_fcall.plugin.gates import Gates, lines_of
-from pytest_fcall.plugin.suite_scores import score_lines, score_names, untold
+from pytest_fcall.plugin.suite_scores import score_lines, score_names, short_score_lines, untold
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.scored import Scored
 from pytest_fcall.suites.table import SUITES
@@ -140,3 +140,18 @@ def test_averages_of_several_models_together_are_made_of_scores_of_all() -> None
     gates = Gates(parse_gates("weighted_lcs_f1>=0.5", lambda: score_names(SUITES)))
     (line,) = lines_of(gates.judge(sets, SUITES))
     assert line.endswith("50.0 %  holds")
+
+
+def test_a_run_that_says_little_has_a_line_for_each_suite_and_model() -> None:
+    assert short_score_lines(SUITES_HERE, [asked(True, "chess"), asked(False, "music")], 80) == [
+        "quiz: overall 50.00 %, success[chess] 100.00 %, success[music] 0.00 %"
+    ]
+    assert short_score_lines(SUITES_HERE, RUN, 80) == [
+        "quiz, a: overall 50.00 %, success[chess] 100.00 %, success[music] 0.00 %",
+        "quiz, b: success[music] 100.00 %",
+    ]
+
+
+def test_a_suite_of_which_nothing_was_judged_has_no_line() -> None:
+    error = Result("quiz.fc.yaml::chess", "chess", "a", "error", "chess", suite="quiz")
+    assert short_score_lines(SUITES_HERE, [error], 80) == []

@@ -60,6 +60,11 @@ def test_scores_are_told_by_model_and_tag() -> None:
     ]
 
 
+def test_a_score_for_which_nothing_was_judged_counts_no_cases() -> None:
+    (_, row) = score_lines([ScoreRow("m", "t", "f1", 0, None, lacking=3)])
+    assert row.split() == ["m", "t", "f1", "-", "-", "3"]
+
+
 def test_without_scores_there_is_no_table() -> None:
     assert score_lines([]) == change_lines([]) == []
 
