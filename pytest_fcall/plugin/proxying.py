@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
@@ -64,11 +65,12 @@ class CaseTape:
     live: bool
 
     def find(self, digest: str) -> Recorded | None:
-        """The reply that counts, which is noted as used."""
+        """The reply that counts, which is noted as used. A failure is asked for again: it may have been put right."""
         question = self.question._replace(digest=digest)
         found = self.kept.find(question, live=self.live)
-        if found is not None:
-            self.kept.used(question)
+        if found is None or (self.live and found.wire and found.wire.status >= HTTPStatus.BAD_REQUEST):
+            return None
+        self.kept.used(question)
         return found
 
     def all(self) -> Sequence[Recorded]:

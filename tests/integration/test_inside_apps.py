@@ -15,7 +15,7 @@ from openai.resources import chat, responses  # noqa: F401
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import assert_errors, called
-from tests.servers import Server
+from tests.servers import Server, provider_error
 
 AGENT = '''
 import json
@@ -117,6 +117,15 @@ def test_an_async_app_is_replayed_too(agent: Agent) -> None:
     agent.run(app="answer_async").assert_outcomes(passed=2)
     agent.run("--fc-replay", app="answer_async").assert_outcomes(passed=2)
     assert len(agent.server.asked) == 2
+
+
+def test_a_failure_is_replayed_and_asked_for_again_where_somebody_may_be_asked(agent: Agent) -> None:
+    agent.server.script(provider_error(404, "no such model"))
+    first = agent.run("-k", "oslo", app="careless")
+    replayed = agent.run("--fc-replay", "-k", "oslo", app="careless")
+    assert first.parseoutcomes() == replayed.parseoutcomes() == {"failed": 1, "deselected": 1}
+    agent.run("-k", "oslo", app="careless").assert_outcomes(passed=1, deselected=1)
+    agent.run("--fc-replay", "-k", "oslo", app="careless").assert_outcomes(passed=1, deselected=1)
 
 
 def test_a_changed_prompt_inside_the_app_is_found_and_named(agent: Agent) -> None:

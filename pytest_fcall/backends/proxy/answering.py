@@ -21,7 +21,10 @@ from pytest_fcall.core import ModelUnavailable
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession, web
 
-_KEPT = (HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY)
+_KEPT = (
+    *(HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.GONE),
+    *(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, HTTPStatus.UNPROCESSABLE_ENTITY),
+)
 """What a provider says of the request itself, and would say again. Other failures pass."""
 _LONGEST_END = 64
 """Bytes of what came before that may belong to the sign that a stream has come to its end."""

@@ -78,13 +78,23 @@ def test_a_request_that_failed_is_the_same_one_when_it_is_sent_again(between: Be
         assert [ask(between) for _ in range(2)] == ["one", "two"]
 
 
-def test_what_a_provider_says_of_the_request_itself_is_given_again(between: Between) -> None:
-    between.server.script(provider_error(400, "too long", code="context_length_exceeded"))
+@pytest.mark.parametrize("status", [400, 404, 413, 422])
+def test_what_a_provider_says_of_the_request_itself_is_given_again(between: Between, status: int) -> None:
+    between.server.script(provider_error(status, "too long", code="context_length_exceeded"))
     for live in (True, False):
-        with between.running(live=live) as run, pytest.raises(openai.BadRequestError, match="too long"):
+        with between.running(live=live) as run, pytest.raises(openai.APIStatusError, match="too long") as error:
             ask(between)
+        assert error.value.status_code == status
         assert run.missing == []
         assert run.inner[0].reply.malformed
+
+
+@pytest.mark.parametrize("status", [401, 403, 429, 500, 503])
+def test_a_failure_that_may_pass_is_not_kept(between: Between, status: int) -> None:
+    between.server.script(provider_error(status, "not now"))
+    with between.running(), pytest.raises(openai.APIStatusError, match="not now"):
+        ask(between)
+    assert not between.tape.kept
 
 
 def test_the_same_request_of_another_case_is_another_one(between: Between) -> None:
