@@ -33,8 +33,9 @@ def decode_javascript(text: str) -> object:
 _WORDS = rb"""break|case|catch|const|continue|debugger|default|do|else|extends|finally|for|if|in|instanceof|return
     |switch|throw|try|using|var|while|with"""
 _RESERVED = re.compile(
-    rb"""(?:[=(,\[?!+-]\s*+|^\s*+(?=(?:case|catch|default|else|extends|finally|in|instanceof|using)\b))
-    \b(%(words)b)\b (?=\s*+[][=,.;:(){}])
+    rb"""(?:[=(,\[?!+-]|(?:^|[;{}])(?=\s*+(?:in|instanceof)\b)
+    |(?:^|[;{}\n])(?=\s*+(?:case|catch|default|else|extends|finally|using)\b))\s*+
+    \b(%(words)b)\b (?=[^\S\n]*+(?:\s*+[][=,.;:(){}]|\n|/[/*]|\Z))
     | <\s*+(%(words)b|export|false|null|super|this|true)\b"""
     % {b"words": _WORDS},
     re.VERBOSE,

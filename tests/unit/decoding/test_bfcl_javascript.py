@@ -22,3 +22,23 @@ def test_a_reserved_word_names_a_tag_where_a_value_may_stand(text: str, decoded:
 def test_behind_a_value_a_tag_begins_nothing() -> None:
     with pytest.raises(Undecodable):
         decode_prompt("a < null b.c", "javascript")
+
+
+@pytest.mark.parametrize(
+    ("text", "decoded"),
+    [
+        ("else", None),
+        ("x = case", None),
+        ("f(1); finally", [{"f": {}}]),
+        ("default\nf(a=1)", [{"f": {"a": "1"}}]),
+        ("x = while // until\nf(a=1)", [{"f": {"a": "1"}}]),
+    ],
+)
+def test_a_reserved_word_is_a_name_also_where_a_statement_ends(text: str, decoded: object) -> None:
+    assert decode_prompt(text, "javascript") == decoded
+
+
+@pytest.mark.parametrize("text", ["while", "a\nin", "f(a=1)\ninstanceof"])
+def test_a_word_that_begins_or_joins_statements_is_none(text: str) -> None:
+    with pytest.raises(Undecodable):
+        decode_prompt(text, "javascript")
