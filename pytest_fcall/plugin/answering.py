@@ -18,6 +18,7 @@ from pytest_fcall.plugin.kept import Kept
 from pytest_fcall.plugin.lacking import Lacking
 from pytest_fcall.plugin.models import NamedModel
 from pytest_fcall.plugin.options import options
+from pytest_fcall.plugin.proxying import recorded_inside
 from pytest_fcall.plugin.sending import Heard, Sending, result_of
 from pytest_fcall.plugin.sources import Question, Source, Sources
 from pytest_fcall.plugin.words import fail
@@ -86,8 +87,7 @@ class Answering:
         What the team's own code raises is raised as it is, with its own frames only.
         """
         __tracebackhide__ = True
-        if recorded := self._recorded(question):
-            self._kept.used(question)
+        if recorded := self._taken(question):
             return recorded
         backend = self._live(question)
         try:
@@ -98,8 +98,7 @@ class Answering:
     async def answer_async(self, question: Question) -> Answer:
         """Do what `answer` does, in the event loop of an async test."""
         __tracebackhide__ = True
-        if recorded := self._recorded(question):
-            self._kept.used(question)
+        if recorded := self._taken(question):
             return recorded
         backend = self._live(question)
         try:
@@ -207,6 +206,21 @@ class Answering:
             return None
         moment = found.moment if found.moment < self._kept.started else None
         return Answer(found.reply, moment, inside=() if source.asks_models else None)
+
+    def _taken(self, question: Question) -> Answer | None:
+        """The kept reply that answers, which is noted as used.
+
+        That of an app counts for nothing where it is of another case, for which the app asked models.
+        """
+        __tracebackhide__ = True
+        recorded = self._recorded(question)
+        if recorded is None:
+            return None
+        of = self._kept.find(question, live=False) if question.source.asks_models else None
+        if of and (file := recorded_inside(self._kept, question, of.case)):
+            self.lacking.of_another_case(question, of.case, file)
+        self._kept.used(question)
+        return recorded
 
     def _answer(self, heard: Heard) -> Answer:
         """The answer of whom was asked; it is a recorded one where an app that asks models had all from recordings."""

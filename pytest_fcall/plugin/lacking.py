@@ -14,6 +14,7 @@ from pytest_fcall.plugin.outages import is_outage
 from pytest_fcall.plugin.proxying import NotRecorded, Unpaid
 from pytest_fcall.plugin.sources import Question
 from pytest_fcall.plugin.words import fail, without_our_frames
+from pytest_fcall.reporting import safe_line
 
 if TYPE_CHECKING:
     from pytest_fcall.plugin.conversing import Conversation
@@ -47,6 +48,13 @@ class Lacking:
         if damage := self.kept.damage(question):
             lines.append(f"{len(damage)} damaged lines: {damage[0]}")
         self._not_kept(question, "\n".join(lines))
+
+    def of_another_case(self, question: Question, case: str, file: str) -> NoReturn:
+        """End the test since it is recorded for another case what the app asked models."""
+        __tracebackhide__ = True
+        told = f"it is recorded for the case {case} of {file}, which asks the same"
+        inside = f"what {question.model.id} asks models for this case is not recorded"
+        self._not_kept(question, f"{inside}; ask it: {_command(question)}\n{safe_line(told)}")
 
     def no_result(self, conversation: Conversation, reason: str) -> NoReturn:
         """End the test since no server may be asked what a call comes to."""

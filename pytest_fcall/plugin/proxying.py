@@ -236,6 +236,12 @@ def wire_model(model: Model) -> Model:
     return Model("wire", model.id)
 
 
+def recorded_inside(kept: Kept, question: Question, case: str) -> str | None:
+    """The file in which there is a case of this id for which it is recorded what the app asked models."""
+    model = wire_model(question.model).id
+    return next((file for _, file in kept.store.files(model) if kept.store.nearest(model, file, case)), None)
+
+
 def _inside(question: Question) -> Question:
     named = replace(question.source.named, model=wire_model(question.model))
     return question._replace(source=Source(named, None))

@@ -128,6 +128,20 @@ def test_a_failure_is_replayed_and_asked_for_again_where_somebody_may_be_asked(a
     agent.run("--fc-replay", "-k", "oslo", app="careless").assert_outcomes(passed=1, deselected=1)
 
 
+def test_a_case_in_another_file_says_where_its_requests_are_recorded(agent: Agent) -> None:
+    agent.run().assert_outcomes(passed=2)
+    text = (agent.path / "cases/weather.fc.yaml").read_text("utf-8")
+    agent.shop.file("cases/moved.fc.yaml", text.replace("expect:", "wire: {count: 2}, expect:"))
+    result = agent.run("--fc-replay", "cases/moved.fc.yaml", "-k", "oslo")
+    result.assert_outcomes(errors=1, deselected=1)
+    assert_errors(
+        result,
+        "what python:agent:answer asks models for this case is not recorded; ask it: pytest "
+        '--fc-model=python:agent:answer "cases/moved.fc.yaml::oslo"',
+        "it is recorded for the case oslo of cases/weather.fc.yaml, which asks the same",
+    )
+
+
 def test_a_changed_prompt_inside_the_app_is_found_and_named(agent: Agent) -> None:
     agent.run().assert_outcomes(passed=2)
     agent.change("You know the weather.", "You are a poet.")
