@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 
 from pytest_fcall.core import Json, Message
 from pytest_fcall.traces.formats.exchanges import asked
@@ -55,14 +56,20 @@ def _asked(given: Json) -> tuple[Message, ...]:
 
 
 def _calls_beside(told: Mapping[str, Json]) -> list[Json]:
-    """The calls that an observation has in a column of their own."""
-    return [parsed(each) for each in items(parsed(first(told, "tool_calls", "toolCalls")))]
+    """The calls that an observation has in a column of their own, and their names in another one."""
+    calls = [mapping(parsed(each)) for each in items(parsed(first(told, "tool_calls", "toolCalls")))]
+    names = items(parsed(first(told, "tool_call_names", "toolCallNames")))
+    return [{"name": name, **call} if name else call for call, name in zip_longest(calls, names[: len(calls)])]
 
 
 def _definitions(told: Mapping[str, Json]) -> list[Json]:
-    """The tools that it has in another one, by their names."""
+    """The tools that it has in another one, by their names; each is JSON, and so are its parameters."""
     found = mapping(parsed(first(told, "tool_definitions", "toolDefinitions")))
-    return [{"name": name, **mapping(parsed(each))} for name, each in found.items()]
+    return [{"name": name, **_definition(mapping(parsed(each)))} for name, each in found.items()]
+
+
+def _definition(told: Mapping[str, Json]) -> dict[str, Json]:
+    return {key: parsed(value) if key == "parameters" else value for key, value in told.items() if value != ""}
 
 
 def _answered(given: Json, calls: list[Json]) -> tuple[Message, ...]:

@@ -142,12 +142,18 @@ def test_calls_and_tools_in_columns_of_their_own_are_read(tmp_path: Path, output
         "type": "GENERATION",
         "input": json.dumps([user("Oslo?")]),
         "output": output if output is None else json.dumps(output),
-        "tool_definitions": {"get_weather": json.dumps({"description": "Tell.", "parameters": PARAMETERS})},
-        "tool_calls": [json.dumps({"id": "c1", "name": "get_weather", "arguments": '{"city": "Oslo"}'})],
+        "tool_definitions": {
+            "get_weather": json.dumps({"description": "Tell.", "parameters": json.dumps(PARAMETERS)}),
+            "ping": json.dumps({"description": "", "parameters": ""}),
+        },
+        "tool_calls": [json.dumps({"id": "c1", "type": "function", "arguments": '{"city": "Oslo"}', "index": 0})],
+        "tool_call_names": ["get_weather"],
     }
     record = read_one(tmp_path, row)
     assert calls_in(record) == [("get_weather", {"city": "Oslo"})]
-    assert record.tools[0].parameters["required"] == ["city"]
+    weather, ping = record.tools
+    assert (weather.description, weather.parameters) == ("Tell.", PARAMETERS)
+    assert (ping.name, ping.description) == ("ping", "")
 
 
 def test_runs_that_litellm_has_logged_tell_their_tools_and_settings(tmp_path: Path) -> None:
