@@ -48,6 +48,11 @@ def aliased(alias: str, root: Path) -> Model | None:
     return None if target is None else Model(_target(alias, target).kind, alias)
 
 
+def aliases(root: Path) -> list[str]:
+    """The names that the project gives to models of its own."""
+    return [name for name, entry in _tables(root).items() if "model" in entry]
+
+
 def _chain(model: Model, tables: Tables) -> tuple[str, list[str]]:
     """The provider's name of `model`, and the entries that hold for it, the most general one first."""
     target = tables.get(model.name, {}).get("model")

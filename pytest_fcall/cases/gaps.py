@@ -39,6 +39,11 @@ class Gap:
         return self.id if self.turn is None else f"{self.id}, turn {self.turn + 1}"
 
 
+def holds_cases(source: Source) -> bool:
+    """Whether cases are written down in a file. Raises UnreadableFile for what is no YAML."""
+    return any(True for _ in _cases(read_yaml(source)))
+
+
 def gaps_in(source: Source) -> list[Gap]:
     """What expects nothing in a file, in order. Raises UnreadableFile for what is no YAML."""
     return [gap for node in _cases(read_yaml(source)) for gap in _gaps(node, source.text)]

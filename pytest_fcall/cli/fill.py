@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcall.cases import UnreadableFile, read_case_text
-from pytest_fcall.cases.gaps import Gap, Said, filled, gaps_in, left_in
+from pytest_fcall.cases.gaps import Gap, Said, filled, gaps_in, holds_cases, left_in
 from pytest_fcall.cases.yaml.reader import read_text
 from pytest_fcall.cli.counting import count
 from pytest_fcall.cli.expected import NotToExpect, said_in
@@ -45,9 +45,11 @@ def run(arguments: Sequence[str]) -> int:
         parser.error(f"there is no file {options.file}")
     try:
         source = read_text(path, str(options.file))
-        gaps, left = gaps_in(source), left_in(source)
+        gaps, left, any_case = gaps_in(source), left_in(source), holds_cases(source)
     except UnreadableFile as unreadable:
         parser.error(fault_text(unreadable.fault, Path.cwd()))
+    if not any_case:
+        parser.error(f"there is no case in {options.file}: write one below `cases:`, with an id and a prompt")
     if not (gaps or left):
         print("every case of this file expects something already")
         return 0

@@ -93,7 +93,8 @@ def parse_model(text: str, where: str, root: Path) -> Model:
     if not colon:
         kind, name = _kind_of(whole, root), whole
     if not (kind.isidentifier() and name and name.isprintable()):
-        raise pytest.UsageError(f"{where}: {whole!r} names no model; write KIND:NAME, such as {EXAMPLES}")
+        told = "" if colon else _meant(whole, root)
+        raise pytest.UsageError(f"{where}: {whole!r} names no model; {told}write KIND:NAME, such as {EXAMPLES}")
     try:
         options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
     except ValueError:
@@ -110,6 +111,17 @@ def _kind_of(alias: str, root: Path) -> str:
     except BadSettings as error:
         raise pytest.UsageError(str(error)) from None
     return found.kind if found else ""
+
+
+def _meant(name: str, root: Path) -> str:
+    """A suggestion: an entry of the project that goes by nearly this name, or else a model that is known here."""
+    from pytest_fcall.backends.entries import aliases
+    from pytest_fcall.backends.local.aliases import ALIASES
+    from pytest_fcall.cases.faults import closest
+
+    known = {**{alias: f"local:{alias}" for alias in ALIASES}, **{alias: alias for alias in aliases(root)}}
+    meant = closest(name, known)
+    return f"did you mean {known[meant]}? else " if meant else ""
 
 
 def header(config: pytest.Config) -> list[str]:

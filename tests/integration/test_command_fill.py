@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from tests.integration.command import fcall
 from tests.integration.conftest import WEATHER, Shop
 
@@ -40,6 +44,14 @@ def test_a_second_time_there_is_nothing_to_do(shop: Shop) -> None:
     done = fcall(shop.pytester.path, "fill", "cases/weather.fc.yaml", "--fc-model=python:echo:answer")
     assert done.returncode == 0
     assert done.stdout.startswith("every case of this file expects something already")
+
+
+@pytest.mark.parametrize("text", ["", "cases: []", "tools: []", "suite: bfcl"])
+def test_a_file_without_cases_is_told(tmp_path: Path, text: str) -> None:
+    (tmp_path / "none.fc.yaml").write_text(text)
+    done = fcall(tmp_path, "fill", "none.fc.yaml")
+    assert done.returncode == 2
+    assert "error: there is no case in none.fc.yaml: write one below `cases:`" in done.stderr
 
 
 def test_a_call_that_its_own_tool_forbids_is_not_written(shop: Shop) -> None:

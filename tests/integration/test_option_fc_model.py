@@ -82,6 +82,7 @@ def test_a_plain_test_may_have_rows_that_look_like_models(weather: Shop) -> None
     ("model", "message"),
     [
         ("gpt-5.2", "*--fc-model: 'gpt-5.2' names no model; write KIND:NAME*"),
+        ("gorila", "*'gorila' names no model; did you mean local:gorilla? else write KIND:NAME*"),
         ("python:", "*names no model*"),
         (":x", "*names no model*"),
         (
@@ -173,3 +174,8 @@ def test_hostile_names_arguments_and_text_are_shown_safely(weather: Shop) -> Non
     assert "\x1b" not in printed
     assert "\u202e" not in printed
     assert len(printed) < 10_000
+
+
+def test_a_misspelt_entry_of_the_project_is_suggested(weather: Shop) -> None:
+    weather.file("pyproject.toml", '[tool.fcall.models.nodes]\nmodel = "http:http://localhost:1/chat"\n')
+    weather.run("--fc-model=nodee").stderr.fnmatch_lines(["*'nodee' names no model; did you mean nodes? else write *"])
