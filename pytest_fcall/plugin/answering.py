@@ -18,7 +18,7 @@ from pytest_fcall.plugin.kept import Kept
 from pytest_fcall.plugin.lacking import Lacking
 from pytest_fcall.plugin.models import NamedModel
 from pytest_fcall.plugin.options import options
-from pytest_fcall.plugin.proxying import recorded_inside
+from pytest_fcall.plugin.proxying import recorded_for_another
 from pytest_fcall.plugin.sending import Heard, Sending, result_of
 from pytest_fcall.plugin.sources import Question, Source, Sources
 from pytest_fcall.plugin.words import fail
@@ -216,9 +216,8 @@ class Answering:
         recorded = self._recorded(question)
         if recorded is None:
             return None
-        of = self._kept.find(question, live=False) if question.source.asks_models else None
-        if of and (file := recorded_inside(self._kept, question, of.case)):
-            self.lacking.of_another_case(question, of.case, file)
+        if question.source.asks_models and (other := recorded_for_another(self._kept, question)):
+            self.lacking.of_another_case(question, *other)
         self._kept.used(question)
         return recorded
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
@@ -75,12 +75,19 @@ class Kept:
         return found or self.store.nearest(question.model.id, self.name(question), case, sample)
 
     def has_any(self, question: Question) -> bool:
-        """Whether anything of its model was kept for its file when that was first asked, in this run."""
-        return (question.model.id, self.name(question)) in self._stored or bool(self._recordings(question).entries)
+        """Whether anything of its model is kept for its file; see `files_of`."""
+        return self.name(question) in self.files_of(question.model.id) or bool(self._recordings(question).entries)
+
+    def files_of(self, model: str) -> Sequence[str]:
+        """The files for which the store had anything of a model when that was first asked, in this run."""
+        return self._stored.get(model, ())
 
     @cached_property
-    def _stored(self) -> frozenset[tuple[str, str]]:
-        return frozenset(self.store.files())
+    def _stored(self) -> Mapping[str, Sequence[str]]:
+        found: dict[str, list[str]] = {}
+        for model, file in self.store.files():
+            found.setdefault(model, []).append(file)
+        return found
 
     def of_case(self, question: Question) -> list[Recorded]:
         """All that is kept for a case, whatever it asked."""

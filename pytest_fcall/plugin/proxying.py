@@ -236,10 +236,14 @@ def wire_model(model: Model) -> Model:
     return Model("wire", model.id)
 
 
-def recorded_inside(kept: Kept, question: Question, case: str) -> str | None:
-    """The file in which there is a case of this id for which it is recorded what the app asked models."""
+def recorded_for_another(kept: Kept, question: Question) -> tuple[str, str] | None:
+    """The case that an app's reply is of, and its file, if it is recorded for that what the app asked models."""
     model = wire_model(question.model).id
-    return next((file for _, file in kept.store.files(model) if kept.store.nearest(model, file, case)), None)
+    files = kept.files_of(model)
+    found = kept.find(question, live=False, request=question.request) if files else None
+    if found is None:
+        return None
+    return next(((found.case, file) for file in files if kept.store.nearest(model, file, found.case)), None)
 
 
 def _inside(question: Question) -> Question:
