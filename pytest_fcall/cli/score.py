@@ -42,6 +42,8 @@ def run(arguments: Sequence[str]) -> int:
     module = import_module(f"pytest_fcall.cli.scoring.{_format(arguments)}")
     module.add_options(parser)
     options = parser.parse_args(arguments)
+    if passed_over := getattr(module, "passed_over", None):
+        options.rows = [name for name in options.rows if not _told(name, passed_over(name))]
     check(parser, options.rows)
     judging = Judging(module.judge_of(parser, options))
     with _differences(parser, vars(options).get("differences")) as differences:
@@ -50,6 +52,13 @@ def run(arguments: Sequence[str]) -> int:
         except WorkerDied as died:
             print(f"fcall score: {died}", file=sys.stderr)
             return 1
+
+
+def _told(name: str, why: str) -> bool:
+    """Say why a file is passed over, if it is."""
+    if why:
+        print(f"fcall score: {name} is passed over: {why}", file=sys.stderr)
+    return bool(why)
 
 
 def _format(arguments: Sequence[str]) -> str:

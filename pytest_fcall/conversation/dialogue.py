@@ -94,7 +94,8 @@ class _Dialogue:
         self, steps: list[Step], follower: Follower
     ) -> Literal["answered", "step_limit", "stopped"]:
         for _ in range(self._max_steps):
-            request = replace(self._first, messages=tuple(self.messages))
+            first = _free(self._first) if steps and steps[-1].calls.calls else self._first
+            request = replace(first, messages=tuple(self.messages))
             reply = await self._ground.ask(request)
             calls = self._ground.decode(reply)
             step = Step(request, reply, replace(calls, calls=tuple(named_calls(calls.calls, self._made))))
@@ -139,6 +140,14 @@ class _Dialogue:
             steps.append(taken)
         self.messages = after_trail(step)
         return "answered" if _is_whole(step) else "stopped"
+
+
+def _free(request: Request) -> Request:
+    """The request without an order to call, which was obeyed: a model that must go on calling could never answer."""
+    if request.settings.get("tool_choice") in (None, "auto", "none"):
+        return request
+    settings = {name: value for name, value in request.settings.items() if name != "tool_choice"}
+    return replace(request, settings=settings)
 
 
 def _is_whole(step: Step) -> bool:

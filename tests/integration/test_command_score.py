@@ -146,6 +146,17 @@ def test_a_file_that_breaks_off_is_told_and_the_next_one_read(folder: Path) -> N
     assert last["valid"] is False
 
 
+def test_what_prepares_memory_is_passed_over_and_the_next_file_judged(folder: Path) -> None:
+    prepared = "BFCL_v4_memory_kv_prereq_result.json"
+    write(folder / prepared, {"id": "memory_kv_prereq_0-customer-0", "result": [["Noted."]]})
+    write(folder / "rows.jsonl", RIGHT)
+    done = fcall(folder, "score", "--format", "bfcl", "--cases", "cases.jsonl", prepared, "rows.jsonl")
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 1)
+    assert done.stderr.startswith(
+        f"fcall score: {prepared} is passed over: conversations that fill a memory have no right"
+    )
+
+
 def test_a_broken_case_breaks_the_rows_that_need_it(folder: Path) -> None:
     write(folder / "cases.jsonl", "{", *CASES, {**CASES[0], "id": "bad", "function": "none"})
     write(folder / "rows.jsonl", RIGHT, {**RIGHT, "id": "bad"}, {**RIGHT, "id": "missing"})

@@ -74,4 +74,4 @@ class Served:
             return {"failure": "model", "text": "the process that keeps the server has died"}
 
     def _in_words(self, frame: Frame) -> str:
-        return f"{frame.get('text')}; {self._launcher.tail()}"
+        return f"{frame.get('text')}; {self._launcher.last_words()}"

@@ -58,8 +58,12 @@ class Launcher:
             raise ModelUnavailable(f"the process for the model cannot be started from {self._place}: {error}") from None
 
     def tail(self) -> str:
-        """The last lines of the log, in one."""
+        """The last lines of the log, in one; without any, what may have ended the process."""
         return tail(self.log)
+
+    def last_words(self) -> str:
+        """The same of a process of which it is known how it has ended."""
+        return tail(self.log, "it said nothing")
 
     @property
     def _place(self) -> Path:

@@ -9,10 +9,13 @@ _LINES = 5
 _SHOWN = 500
 
 
-def tail(log: Path) -> str:
-    """The last lines, in one."""
+_SILENT = "it said nothing, as if it had been killed; is there enough memory?"
+
+
+def tail(log: Path, silent: str = _SILENT) -> str:
+    """The last lines, in one; `silent` where there are none."""
     with suppress(OSError):
         lines = log.read_text("utf-8", "replace").split("\n")
         if told := [" ".join(line.split()) for line in lines if line.strip()][-_LINES:]:
             return f"its last words: {' / '.join(told)[-_SHOWN:]} (more in {log})"
-    return "it said nothing, as if it had been killed; is there enough memory?"
+    return silent

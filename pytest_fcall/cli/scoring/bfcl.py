@@ -36,6 +36,12 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--differences", metavar="FILE", help="write the rows that the two profiles judge differently")
 
 
+def passed_over(name: str) -> str:
+    """Why a file is not judged: empty for most."""
+    held_before = Path(name).name.partition(".")[0].endswith("_prereq_result")
+    return "conversations that fill a memory have no right answer; the questions after them do" if held_before else ""
+
+
 def judge_of(parser: ArgumentParser, options: Namespace) -> BfclJudge:
     """Read the cases, so that what is wrong with their file is said before anything is judged."""
     judge = BfclJudge(options.cases, options.source)

@@ -49,6 +49,18 @@ def test_results_are_told_to_the_model_under_the_names_of_its_calls(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
+    ("choice", "later"), [("required", None), ("search", None), ("auto", "auto"), ("none", "none")]
+)
+def test_an_order_to_call_holds_until_it_is_obeyed(tmp_path: Path, choice: str, later: str | None) -> None:
+    model = Model([SEARCH, BOOK, "Booked.", CANCEL, "It is cancelled."])
+    held(case_of(tmp_path, f"{TWO_TURNS}settings: {{tool_choice: {choice}, seed: 1}}"), model)
+    said = [asked.settings.get("tool_choice") for asked in model.asked]
+    assert said == [said[0], later, later, said[0], later]
+    assert choice in str(said[0])
+    assert all(asked.settings["seed"] == 1 for asked in model.asked)
+
+
+@pytest.mark.parametrize(
     ("ids", "names"),
     [
         (["a", "a"], ["a", "call_2"]),

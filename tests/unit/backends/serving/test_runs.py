@@ -57,6 +57,13 @@ def test_a_server_that_fails_is_one_error_of_the_run(pytester: pytest.Pytester) 
     result.stdout.fnmatch_lines([told])
 
 
+def test_a_server_that_ended_by_itself_is_not_told_to_be_killed(pytester: pytest.Pytester) -> None:
+    write(pytester.path, f'"{sys.executable}" -c "raise SystemExit(3)" {{port}}', cases=1)
+    result = pytester.runpytest_subprocess(*RUN, "--fc-model=openai:little")
+    told = "openai:little: the server ended with status 3 before it was ready; it said nothing"
+    assert told in result.stdout.lines
+
+
 def test_what_is_recorded_or_only_planned_starts_no_server(pytester: pytest.Pytester) -> None:
     pids = pytester.path / "pids"
     write(pytester.path, little("--pids", pids))
