@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from secrets import token_hex
 from types import MappingProxyType
 
 from pytest_fcall.backends.openai.fields import mapping, text
@@ -14,10 +15,11 @@ from pytest_fcall.backends.proxy.chat import CHAT
 from pytest_fcall.backends.proxy.events import events
 from pytest_fcall.backends.proxy.form import Form, cut
 from pytest_fcall.backends.proxy.messages import MESSAGES
+from pytest_fcall.backends.proxy.offered import NOTHING, Offered, offered
 from pytest_fcall.backends.proxy.responses import RESPONSES
 from pytest_fcall.backends.secrets import public
 from pytest_fcall.backends.wire import Wire
-from pytest_fcall.core import Json, Reply, Request, digest
+from pytest_fcall.core import Json, Reply, Request, canonical, digest
 
 STREAM = "text/event-stream"
 
@@ -27,6 +29,8 @@ _FORMS: Mapping[str, Form] = MappingProxyType(
 _BOUNDARY = re.compile(rb"--[^\r\n]{1,70}(?=\r\n)")
 _IDLE = ("metadata", "user", "safety_identifier", "prompt_cache_key")
 """What is sent for the provider's books, often another value each time. No answer depends on it."""
+_TOOLS = token_hex(16)
+"""Holds their place. Nobody can have written it, since nobody is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +48,15 @@ class Asked:
     """The name of the model, where one is asked for an answer."""
     form: Form | None = None
     """The interface, where a model is asked for an answer."""
+    offered: Offered = NOTHING
+    """The tools of such a request, which `body` is without."""
 
     @property
     def request(self) -> Request:
         """What is asked, as it is shown and judged: read when that is wanted, and the app need not wait for it."""
         try:
             if self.form is not None:
-                return self.form.request(mapping(self.body))
+                return self.form.request(mapping(self.body), self.offered)
             return _plain(self.method, self.path, cut(self.body))
         except RecursionError:
             return _plain(self.method, self.path, "a body that nests too deeply")
@@ -78,18 +84,29 @@ class Asked:
 
 def read_asked(method: str, path: str, content: bytes) -> Asked:
     """Read a request, whatever it is. What is no JSON is known again by its bytes, of a form by those of its fields."""
+    ending = path.partition("?")[0]
+    form = next((form for known, form in _FORMS.items() if ending.endswith(known)), None)
     try:
         body: Json = _STRICT.decode(content.decode(json.detect_encoding(content))) if content else None
-        told = {key: value for key, value in body.items() if key not in _IDLE} if isinstance(body, Mapping) else body
-        name = digest([method, path, told])
+        if not isinstance(body, dict):
+            return Asked(method, path, digest([method, path, body]), body)
+        told = {key: value for key, value in body.items() if key not in _IDLE}
+        if form is None:
+            return Asked(method, path, digest([method, path, told]), body)
+        tools = offered(body.pop("tools", None))
+        name = _digest_with_tools(method, path, told, tools)
     except (ValueError, RecursionError):
         name = digest([method, path, sha256(_without_boundary(content)).hexdigest()])
         return Asked(method, path, name, f"{len(content)} bytes")
-    ending = path.partition("?")[0]
-    form = next((form for known, form in _FORMS.items() if ending.endswith(known)), None)
-    if form is None or not isinstance(body, Mapping):
-        return Asked(method, path, name, body)
-    return Asked(method, path, name, body, text(body.get("model")) or "", form)
+    return Asked(method, path, name, body, text(body.get("model")) or "", form, tools)
+
+
+def _digest_with_tools(method: str, path: str, told: dict[str, Json], tools: Offered) -> str:
+    """`digest([method, path, told])`, without writing down again what is known of the tools."""
+    if "tools" in told:
+        told["tools"] = _TOOLS
+    written = canonical([method, path, told]).replace(f'"{_TOOLS}"', tools.text, 1)
+    return sha256(written.encode("ascii")).hexdigest()
 
 
 def _without_boundary(content: bytes) -> bytes:

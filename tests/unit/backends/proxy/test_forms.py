@@ -10,7 +10,7 @@ from pytest_fcall.backends.lines import entry_line
 from pytest_fcall.backends.proxy.asked import STREAM, read_asked
 from pytest_fcall.backends.recorded import Recorded
 from pytest_fcall.backends.wire import Wire
-from pytest_fcall.core import Json
+from pytest_fcall.core import Json, digest
 
 PATHS = ["/chat/completions", "/responses", "/v1/messages", "/embeddings"]
 KEYS = [
@@ -67,6 +67,33 @@ def test_the_order_of_keys_and_what_is_for_the_books_do_not_count() -> None:
     same = read_asked("POST", "/chat/completions", b'{"metadata": {"run": 7}, "messages": [], "model": "m"}')
     assert one.digest == same.digest
     assert one.digest != read_asked("POST", "/responses", b'{"model": "m", "messages": []}').digest
+
+
+TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"messages": [], "tools": [TOOL, {**TOOL, "z": "é", "a": 1.0}], "zoom": {"tools": [TOOL]}},
+        {"messages": [{"role": "user", "content": "tools"}]},
+        {"messages": [], "tools": None},
+        {"messages": [], "tools": []},
+        {"messages": [], "tools": {"f": True}},
+        {"tools": "web_search"},
+    ],
+)
+@pytest.mark.parametrize("path", PATHS)
+def test_a_request_is_named_by_all_that_it_says_with_tools_or_without(path: str, body: Json) -> None:
+    assert read_asked("POST", path, json.dumps(body).encode()).digest == digest(["POST", path, body])
+
+
+def test_tools_that_equal_in_python_and_not_in_json_are_told_apart() -> None:
+    def named(minimum: Json) -> str:
+        tool = {"type": "function", "function": {"name": "f", "parameters": {"minimum": minimum}}}
+        return read_asked("POST", "/chat/completions", json.dumps({"messages": [], "tools": [tool]}).encode()).digest
+
+    assert len({named(1), named(1.0), named(True), named("1")}) == 4
 
 
 def test_tools_that_a_provider_runs_itself_are_told_beside_the_others() -> None:
