@@ -44,6 +44,7 @@ class Notation:
 
     brackets: str
     separator: str
+    """A pattern."""
     by_position: bool = False
     """Whether an argument without a name is a value; else it is a slot that has none."""
 
@@ -107,14 +108,14 @@ class Notation:
         part = _patterns(self)[2]
         at = 0
         while found := part.match(inside, at):
-            yield found[0].removesuffix(self.separator)
-            if found.end() == len(inside) and not found[0].endswith(self.separator):
+            yield found["part"]
+            if not found["separator"]:
                 return
             at = found.end()
 
 
 topv2 = Notation("()", ",")
-sgd = Notation("()", ";")
+sgd = Notation("()", rf"\s;(?=\s|\Z)|;(?=\s*+{_NAME}\s*+=)")  # a value may hold the sign itself
 toolqa = Notation("[]", ",", by_position=True)
 
 
@@ -122,14 +123,15 @@ toolqa = Notation("[]", ",", by_position=True)
 def _patterns(notation: Notation) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """How a call begins, how it ends, and one argument."""
     opening, closing = map(re.escape, notation.brackets)
-    separator = notation.separator
+    separator = f"(?:{notation.separator})"
     head = re.compile(rf"(?P<name>{_NAME}){opening}")
     # What a value holds may look like an end; behind a real one comes the next call, or nothing.
     following = rf"(?:{opening}|\()" if notation.by_position else opening
     end = re.compile(rf"{closing}\s*+[,;.]?\s*+(?={_NAME}{following}|\Z)")
     # A quote within a value may be an apostrophe; a string fills its value.
-    quoted = rf"""(?:[^={separator}"']*+=)?+\s*+{_QUOTED}\s*+(?={separator}|\Z)"""
-    return head, end, re.compile(rf"(?:{quoted}|[^{separator}]*+)(?:{separator}|\Z)", re.DOTALL)
+    quoted = rf"""(?:(?:(?!{separator})[^="'])*+=)?+\s*+{_QUOTED}\s*+(?={separator}|\Z)"""
+    part = rf"(?P<part>{quoted}|(?:(?!{separator}).)*+)(?P<separator>{separator}|\Z)"
+    return head, end, re.compile(part, re.DOTALL)
 
 
 def _chunks(text: str) -> list[str]:

@@ -211,6 +211,11 @@ class TestApiBlend:
                     Call("Reserve", {"hotel": "O'Neil's = best"}),
                 ],
             ),
+            (
+                "sgd",
+                "FindHotel(has = wifi;bar; pool ; city=Oslo;area = old)",
+                [Call("FindHotel", {"has": "wifi;bar; pool", "city": "Oslo", "area": "old"})],
+            ),
             ("multiwoz", "find_hotel(area = north)<|endoftext|>", [Call("find_hotel", {"area": "north"})]),
             (
                 "toolqa",
