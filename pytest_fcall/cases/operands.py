@@ -63,6 +63,10 @@ def _strings(node: Node, scope: Scope) -> Json:
 
 
 def _number(node: Node, scope: Scope) -> Json:
+    if isinstance(node, MappingNode) and [key.value for key, _ in node.value] == ["$from"]:
+        message = "the operand must be a number that stands here: what an earlier call gave is not put in its place"
+        scope.faults.add("bad-operand", node, message, "`$from` may stand alone, for a value that equals it")
+        return 0
     return fields.number(node, scope.faults, "the operand")
 
 

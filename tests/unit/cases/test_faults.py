@@ -281,6 +281,12 @@ _IN_CASES = {
     "empty $any": ("expect: no_call\nanswer: {$any: »[]}", "bad-operand", "empty", ""),
     "operand of $regex": ("expect: no_call\nanswer: {$regex: »'('}", "bad-operand", "no regular expression", ""),
     "operand of $gt": ("expect: no_call\nanswer: {$gt: »x}", "wrong-type", "a number", ""),
+    "reference for $gt": (
+        'expect: no_call\nanswer: {$gt: »{$from: "found.result"}}',
+        "bad-operand",
+        "a number that stands here",
+        "`$from` may stand alone",
+    ),
     "boolean for $gt": ("expect: no_call\nanswer: {$gt: »true}", "wrong-type", "a number", ""),
     "operand of $between": ("expect: no_call\nanswer: {$between: »[1]}", "bad-operand", "[low, high]", ""),
     "range upside down": ("expect: no_call\nanswer: {$between: »[2, 1]}", "bad-operand", "above", ""),
