@@ -30,17 +30,21 @@ class Pass:
 
 
 def proxy(folder: Path, rounds: int) -> None:
-    """A call of 50 ms, without and with the proxy, one at a time and many in flight."""
+    """A call of 50 ms, one at a time and many in flight: without the proxy, with it, and with what it is built on."""
     with ExitStack() as running:
         server = running.enter_context(_process("server", str(LATENCY)))
-        between = running.enter_context(_process("proxy", server.address, str(folder)))
+        between = {
+            "aiohttp alone": running.enter_context(_process("aiohttp", server.address)),
+            "proxy": running.enter_context(_process("proxy", server.address, str(folder))),
+        }
         for in_flight, count in CALLS.items():
-            passes: dict[str, list[Pass]] = {"direct": [], "proxy": []}
+            passes: dict[str, list[Pass]] = {name: [] for name in ("direct", *between)}
             for number in range(rounds + 1):
-                for name, way in (("direct", server), ("proxy", between)):
-                    taken = _pass(way.address, count, in_flight, {"server": server, "proxy": between})
+                for name, done in passes.items():
+                    way = between.get(name, server)
+                    taken = _pass(way.address, count, in_flight, {"server": server, "between": way})
                     if number:
-                        passes[name].append(taken)
+                        done.append(taken)
             print(f"### {count} calls of {LATENCY * 1000:.0f} ms, {in_flight} in flight\n")
             print(_table(passes), "\n")
 
@@ -58,16 +62,15 @@ def _pass(address: str, count: int, in_flight: int, others: dict[str, _Process])
 
 def _table(passes: dict[str, list[Pass]]) -> str:
     lines = [
-        "| way | median ms | p95 ms | CPU ms a call: client | server | proxy |",
-        "|---|---|---|---|---|---|",
+        "| way | median ms | p95 ms | CPU ms a call: client | server | between | added ms, pass by pass |",
+        "|---|---|---|---|---|---|---|",
     ]
     for name, mine in passes.items():
-        cpu = (f"{median(each.cpu[who] for each in mine):.2f}" for who in ("client", "server", "proxy"))
-        times = (f"{median(getattr(each, what) for each in mine):.1f}" for what in ("median", "p95"))
-        lines.append(f"| {name} | {' | '.join((*times, *cpu))} |")
-    pairs = list(zip(passes["direct"], passes["proxy"], strict=True))
-    added = (f"{median(getattr(b, what) - getattr(a, what) for a, b in pairs):.1f}" for what in ("median", "p95"))
-    lines.append(f"| added, pass by pass | {' | '.join(added)} | | | |")
+        cpu = [f"{median(each.cpu[who] for each in mine):.2f}" for who in ("client", "server", "between")]
+        times = [f"{median(getattr(each, what) for each in mine):.1f}" for what in ("median", "p95")]
+        added = median(each.median - direct.median for direct, each in zip(passes["direct"], mine, strict=True))
+        rest = ["", ""] if mine is passes["direct"] else [cpu[2], f"{added:.1f}"]
+        lines.append(f"| {name} | {' | '.join((*times, *cpu[:2], *rest))} |")
     return "\n".join(lines)
 
 

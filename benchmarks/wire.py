@@ -1,7 +1,8 @@
 """The ends of the wire, as light as they can be, so that what is measured is what stands between them.
 
-`python -m benchmarks.wire server SECONDS` answers after so many seconds, and `proxy URL FOLDER` is the proxy before it,
-with a store in a folder. Each says its address in a line, and to each line that it reads the CPU seconds that it took.
+`python -m benchmarks.wire server SECONDS` answers after so many seconds, `proxy URL FOLDER` is the proxy before it,
+with a store in a folder, and `aiohttp URL` does nothing but pass on. Each says its address in a line, and to each line
+that it reads the CPU seconds that it took.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import sys
 import threading
 import time
+from collections.abc import Coroutine
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +24,8 @@ from pytest_fcall.backends.proxy.app_run import AppRun, Place
 from pytest_fcall.backends.proxy.listening import Listening
 from pytest_fcall.backends.proxy.proxy import Proxy
 from pytest_fcall.backends.proxy.runs import Runs
+from pytest_fcall.backends.proxy.serving import Way, served
+from pytest_fcall.backends.proxy.upstream import asking, new_session
 from pytest_fcall.backends.recorded import Recorded
 from pytest_fcall.backends.store import ReplyStore, store_path
 
@@ -168,6 +172,21 @@ def _proxy(url: str, folder: str) -> None:
             _tell(f"http://127.0.0.1:{listening.port}/{runs.here}/OPENAI_BASE_URL/v1")
 
 
+def _aiohttp(url: str) -> None:
+    from aiohttp import web
+
+    async def serve(listening: socket, end: Coroutine[None, None, object]) -> None:
+        async def answer(request: web.BaseRequest, way: Way) -> web.Response:
+            async with asking(session, request, f"{url}{way.path}", await request.read()) as came:
+                return web.Response(status=came.status, body=await came.read())
+
+        async with new_session() as session, served(listening, answer):
+            await end
+
+    with closing(Listening(serve)) as listening:
+        _tell(f"http://127.0.0.1:{listening.port}/x/y")
+
+
 def _tell(address: str) -> None:
     print(address, flush=True)
     for _ in sys.stdin:
@@ -178,5 +197,7 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["server", seconds]:
             _server(float(seconds))
+        case ["aiohttp", url]:
+            _aiohttp(url)
         case ["proxy", url, folder]:
             _proxy(url, folder)
