@@ -198,7 +198,7 @@ def test_a_case_without_a_reply_is_counted_apart(two: Shop) -> None:
     table = [line.split() for line in result.outlines if "api_f1 " in line or "no reply" in line]
     assert table == [
         ["model", "tag", "score", "n", "value", "no", "reply"],
-        ["python:echo:down", "blend", "api_f1", "0", "-", "2"],
+        ["python:echo:down", "blend", "api_f1", "-", "-", "2"],
     ]
 
 

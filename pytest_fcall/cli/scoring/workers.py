@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 Given = TypeVar("Given")
@@ -30,7 +31,8 @@ def _spread(work: Callable[[Given], Result], given: Iterable[Given], processes: 
     pool = ProcessPoolExecutor(processes, initializer=_leave_interrupts_to_the_parent)
     try:
         for piece in given:
-            under_way.append(pool.submit(work, piece))
+            with _interrupts_held_back():
+                under_way.append(pool.submit(work, piece))
             if len(under_way) >= processes * _AHEAD:
                 yield under_way.popleft().result()
         while under_way:
@@ -39,6 +41,22 @@ def _spread(work: Callable[[Given], Result], given: Iterable[Given], processes: 
         raise WorkerDied("a process that judged rows was killed, perhaps for want of memory; try fewer") from None
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Have processes that begin meanwhile never interrupted, not even in their first instant.
+
+    A fork that is interrupted before it knows what it is to do goes on as its parent would, and ends as little as it.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _leave_interrupts_to_the_parent() -> None:
