@@ -9,6 +9,9 @@ import pytest
 
 from pytest_fcall.cli.scoring.workers import ordered
 
+# Under xdist there are threads here; the command itself has none when it forks.
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
 
 def squared(number: int) -> int:
     return number * number
