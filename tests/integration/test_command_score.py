@@ -262,9 +262,11 @@ def test_a_closed_standard_input_is_told(folder: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="nothing that tells the workers")
 def test_a_worker_that_is_killed_is_told(folder: Path) -> None:
-    command = [sys.executable, "-m", "pytest_fcall.cli", "score", "--format", "bfcl", "--cases", "cases.jsonl"]
+    # A shell has what it puts in the background ignore interrupts, and these tests may be there.
+    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"{listening}; import pytest_fcall.cli.__main__", "score", "--format", "bfcl"]
     with subprocess.Popen(
-        [*command, "-j", "2", "-"],
+        [*command, "--cases", "cases.jsonl", "-j", "2", "-"],
         cwd=folder,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -286,9 +288,11 @@ def test_a_worker_that_is_killed_is_told(folder: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="no process groups")
 def test_control_c_ends_it_without_a_traceback(folder: Path) -> None:
-    command = [sys.executable, "-m", "pytest_fcall.cli", "score", "--format", "bfcl", "--cases", "cases.jsonl"]
+    # A shell has what it puts in the background ignore interrupts, and these tests may be there.
+    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"{listening}; import pytest_fcall.cli.__main__", "score", "--format", "bfcl"]
     with subprocess.Popen(
-        [*command, "-j", "2", "-"],
+        [*command, "--cases", "cases.jsonl", "-j", "2", "-"],
         cwd=folder,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -47,7 +47,7 @@ def _spread(work: Callable[[Given], Result], given: Iterable[Given], processes: 
 def _interrupts_held_back() -> Iterator[None]:
     """Have processes that begin meanwhile never interrupted, not even in their first instant.
 
-    A fork that is interrupted before it knows what it is to do goes on as its parent would, and ends as little as it.
+    A fork that is interrupted before it knows what it is to do goes on as its parent would.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
