@@ -23,7 +23,7 @@ def short_suite_lines(suite: str, scores: Mapping[str, Sequence[Figure]], width:
     lines = []
     for model, figures in scores.items():
         known = sorted((each for each in figures if each.share is not None), key=lambda each: each.name != "overall")
-        told = ", ".join(f"{each.title} {_percent(each.share)}" for each in known)
+        told = ", ".join(f"{_title(each)} {_percent(each.share)}" for each in known)
         who = f"{suite}, {model}" if len(scores) > 1 else suite
         lines += [head(safe_line(f"{who}: {told}"), width)] if told else []
     return lines

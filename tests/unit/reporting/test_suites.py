@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from pytest_fcall.core.extension import Figure
-from pytest_fcall.reporting.suites import suite_lines
+from pytest_fcall.reporting.suites import short_suite_lines, suite_lines
 
 
 def test_scores_stand_in_a_column_for_each_model() -> None:
@@ -26,4 +26,7 @@ def test_what_a_score_is_about_stands_in_brackets_and_a_note_behind_it() -> None
         "quiz                               a",
         "success[booking]            100.00 %",
         "overall (not asked: wrong)   30.00 %",
+    ]
+    assert short_suite_lines("quiz", {"a": figures}) == [
+        "quiz: overall (not asked: wrong) 30.00 %, success[booking] 100.00 %",
     ]
