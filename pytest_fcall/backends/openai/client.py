@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
 from pytest_fcall.backends.errors import Failure
+from pytest_fcall.core.uncollected import uncollected
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -97,14 +98,9 @@ class Client:
 @contextmanager
 def _staying() -> Iterator[None]:
     """Have no garbage looked for in what is made meanwhile: it stays, and looking takes half as long as asking."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
+    with uncollected():
         yield
-    finally:
         gc.freeze()
-        if collects:
-            gc.enable()
 
 
 async def _post(client: AsyncOpenAI, path: str, body: bytes, headers: Mapping[str, str]) -> Answered | Failure:
