@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from pytest_fcall.backends.fields import Damaged, as_mapping, optional, required
-from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.fields import Damaged, as_mapping, optional, optional_number, required
+from pytest_fcall.backends.recorded import Recorded, Unread
 from pytest_fcall.backends.replies import reply_from_data, reply_to_data
 from pytest_fcall.backends.secrets import public
 from pytest_fcall.backends.wire import wire_from_data
@@ -14,7 +14,7 @@ from pytest_fcall.core import Json, Request, Tool
 from pytest_fcall.core.readable import readable
 
 
-def entry_line(entry: Recorded, catalogue: str) -> str:
+def entry_line(entry: Recorded | Unread, catalogue: str) -> str:
     """Say a reply in one line; `catalogue` is the digest of its tools, which the line leaves out, as it does secrets.
 
     Raises ValueError where the reply holds something that JSON cannot say.
@@ -28,30 +28,37 @@ def entry_line(entry: Recorded, catalogue: str) -> str:
                 "messages": list(entry.request.messages),
                 "catalogue": catalogue,
                 "settings": public(entry.request.settings),
-                "reply": reply_to_data(entry.reply),
                 "recorded": entry.recorded,
-                **({"wire": entry.wire.to_data()} if entry.wire else {}),
+                **_answer(entry),
             }
         )
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"the reply to case {entry.case!r} cannot be recorded: {error}") from error
 
 
+def _answer(entry: Recorded | Unread) -> dict[str, Json]:
+    if isinstance(entry, Unread):
+        return {"path": entry.path, "seconds": entry.seconds, "wire": entry.wire.to_data()}
+    return {"reply": reply_to_data(entry.reply), **({"wire": entry.wire.to_data()} if entry.wire else {})}
+
+
 def entry_of(row: Mapping[str, Json], tools: tuple[Tool, ...]) -> Recorded:
     """Read what `entry_line` wrote. Any other data is `Damaged`."""
-    return Recorded(
-        case=required(row, "case", str),
-        digest=required(row, "request", str),
-        request=Request(
-            messages=tuple(as_mapping(item, "a message") for item in optional(row, "messages", list) or ()),
-            tools=tools,
-            settings=optional(row, "settings", dict) or {},
-            sample=optional(row, "sample", int) or 0,
-        ),
-        reply=reply_from_data(row.get("reply")),
-        recorded=optional(row, "recorded", str) or "",
-        wire=wire_from_data(row["wire"]) if row.get("wire") is not None else None,
+    case, digest = required(row, "case", str), required(row, "request", str)
+    request = Request(
+        messages=tuple(as_mapping(item, "a message") for item in optional(row, "messages", list) or ()),
+        tools=tools,
+        settings=optional(row, "settings", dict) or {},
+        sample=optional(row, "sample", int) or 0,
     )
+    recorded = optional(row, "recorded", str) or ""
+    wire = wire_from_data(row["wire"]) if row.get("wire") is not None else None
+    if wire and "reply" not in row:
+        from pytest_fcall.backends.proxy.reading import read
+
+        path, seconds = required(row, "path", str), optional_number(row, "seconds")
+        return read(Unread(case, digest, request, path, wire, seconds, recorded))
+    return Recorded(case, digest, request, reply_from_data(row.get("reply")), recorded, wire)
 
 
 def tools_line(catalogue: str, tools: Iterable[Tool]) -> str:

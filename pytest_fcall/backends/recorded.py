@@ -11,6 +11,25 @@ from pytest_fcall.core import Fault, Reply, Request
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """An answer that an app was given, before anybody has looked what it says."""
+
+    case: str
+    digest: str
+    request: Request
+    path: str
+    """What was asked for, below the address of the provider: it tells how the answer is read."""
+    wire: Wire
+    seconds: float | None
+    recorded: str
+
+    @property
+    def moment(self) -> float:
+        """When it was given, in seconds since 1970."""
+        return _moment(self.recorded)
+
+
+@dataclass(frozen=True, slots=True)
 class Recorded:
     """A reply, what it answers, and when it was given."""
 
@@ -26,10 +45,7 @@ class Recorded:
     @property
     def moment(self) -> float:
         """When it was recorded, in seconds since 1970; 0 where that is not said."""
-        try:
-            return datetime.fromisoformat(self.recorded).timestamp()
-        except (ValueError, OverflowError, OSError):
-            return 0.0
+        return _moment(self.recorded)
 
 
 class Recordings:
@@ -54,3 +70,10 @@ class Recordings:
     def nearest(self, case: str, sample: int = 0) -> Recorded | None:
         """Return what was recorded for this case when it asked something else, best of the same sample."""
         return min(self._by_case.get(case, ()), key=lambda entry: abs(entry.request.sample - sample), default=None)
+
+
+def _moment(recorded: str) -> float:
+    try:
+        return datetime.fromisoformat(recorded).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0

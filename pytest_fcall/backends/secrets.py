@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pytest_fcall.core import Json
@@ -12,6 +13,8 @@ _WHOLE = frozenset({"cookie", "extra_headers", "extra_query", "headers"})
 """Nothing under these names is shown."""
 _PART = re.compile("key|token|secret|password|authorization|credential")
 """A text under a name with one of these in it may be a key; a number, such as `max_tokens`, is none."""
+_SIMPLE = (str, int, float, type(None))
+"""Nearly all values are of these kinds, and to tell a mapping takes ten times as long."""
 _LONG_STEP = 20
 """A step of an address that is this long may be there so that nobody guesses it."""
 
@@ -45,11 +48,11 @@ def secrets_sent(url: str, headers: Mapping[str, str], body: Json) -> Iterator[s
 
 
 def _public(value: Json) -> Json:
+    if isinstance(value, _SIMPLE):
+        return value
     if isinstance(value, Mapping):
         return public(value)
-    if isinstance(value, list | tuple):
-        return [_public(item) for item in value]
-    return value
+    return [_public(item) for item in value]
 
 
 def _is_secret(name: str, value: Json) -> bool:
@@ -58,5 +61,6 @@ def _is_secret(name: str, value: Json) -> bool:
     return _sounds_secret(name) and any(secrets_in(value, secret=True))
 
 
+@lru_cache(maxsize=1024)  # the same few names come with each request
 def _sounds_secret(name: str) -> bool:
     return _PART.search(name.lower()) is not None

@@ -11,7 +11,7 @@ from argparse import REMAINDER, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from pathlib import Path
 
-from pytest_fcall.backends.proxy.upstream import KNOWN, is_address
+from pytest_fcall.backends.proxy.addresses import KNOWN, is_address
 from pytest_fcall.backends.proxy.variables import keys_of, proxied, read_variables, upstreams
 from pytest_fcall.cli.project import root_of
 
@@ -44,10 +44,14 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(command: Sequence[str], leading: dict[str, str], root: Path) -> int:
     from pytest_fcall.backends.proxy.listening import Listening
-    from pytest_fcall.backends.proxy.relay import Relay
+
+    async def serve(*given: object) -> None:
+        from pytest_fcall.backends.proxy.relay import Relay  # with the first request, so that the app starts at once
+
+        await Relay(token, root, leading).serve(*given)  # type: ignore[arg-type]
 
     token = secrets.token_hex(16)
-    listening = Listening(Relay(token, root, leading).serve)
+    listening = Listening(serve)
     values = proxied(leading, f"http://127.0.0.1:{listening.port}/{token}")
     environment = {**keys_of(leading), **os.environ, **values}
     try:

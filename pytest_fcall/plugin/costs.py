@@ -101,7 +101,7 @@ class Purse:
         name = asked.priced_as
         if (name, provider) not in self._prices:
             self._prices[name, provider] = self._price(name, provider)
-        return paying(self._budget, name, self._prices[name, provider], greatest_usage(asked.request))
+        return paying(self._budget, name, self._prices[name, provider], greatest_usage(asked.request()))
 
     def _price(self, name: str, provider: str) -> Price | None:
         """By the real address of the provider: the variables lead to the proxy while an app is at work."""

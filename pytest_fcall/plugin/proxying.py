@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.listening import Listening
     from pytest_fcall.backends.proxy.runs import Runs
     from pytest_fcall.backends.recorded import Recorded
-    from pytest_fcall.backends.store import Kept as Row
+    from pytest_fcall.backends.store import New
 
 
 class NotRecorded(Exception):
@@ -115,7 +115,7 @@ class Proxying:
         runs = self._known()
         offline = not self._may_ask(question)
         with self._leading.here(self._base(runs.here), offline=offline), self._run(question, runs.here) as going:
-            yield going.run.inner
+            yield going.run.inside
 
     @contextmanager
     def elsewhere(self, question: Question, app: AppElsewhere) -> Iterator[Sequence[Inner] | None]:
@@ -135,7 +135,7 @@ class Proxying:
             headers = headers_for(going.token, next(iter(bases.values()), ""))
             tied = TIE.set(Tie(headers, self._leading.values(self._base(group), offline=offline)))
             try:
-                yield going.run.inner
+                yield going.run.inside
             finally:
                 TIE.reset(tied)
 
@@ -226,7 +226,7 @@ class Proxying:
 
         await Proxy(self._known(), self._keep).serve(*given)  # type: ignore[arg-type]
 
-    def _keep(self, replies: Sequence[Row]) -> None:
+    def _keep(self, replies: Sequence[New]) -> None:
         if self._options.record != "off":
             self._kept.store.keep_all(replies)
 

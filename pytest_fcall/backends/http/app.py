@@ -36,7 +36,7 @@ class App:
 
 def app_of(model: Model, entry: Entry, root: Path) -> App:
     """Read what is set. Raises BadSettings."""
-    from pytest_fcall.backends.proxy.upstream import is_address
+    from pytest_fcall.backends.proxy.addresses import is_address
 
     given = entry.settings
     url = entry.name if "://" in entry.name else f"http://{entry.name}"

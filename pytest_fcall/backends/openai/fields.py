@@ -24,7 +24,7 @@ _FINISH: Mapping[str, Finish] = MappingProxyType(
 
 def mapping(value: Json) -> Mapping[str, Json]:
     """The value, if it is a mapping, else an empty one."""
-    return value if isinstance(value, _MAPPING) else _EMPTY
+    return value if value and isinstance(value, _MAPPING) else _EMPTY
 
 
 def items(value: Json) -> Sequence[Json]:

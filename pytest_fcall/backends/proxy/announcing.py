@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 
-from pytest_fcall.backends.proxy.upstream import is_address
+from pytest_fcall.backends.proxy.addresses import is_address
 from pytest_fcall.backends.store.locks import lock
 
 _LONGEST = 1000

@@ -6,20 +6,18 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+
+from aiohttp import ClientError, ClientResponse, ClientSession, web
 
 from pytest_fcall.backends.dispatch.arrivals import Arrivals
 from pytest_fcall.backends.metered import Bill
 from pytest_fcall.backends.proxy.app_run import AppRun, Taken
-from pytest_fcall.backends.proxy.asked import STREAM
+from pytest_fcall.backends.proxy.reading import STREAM, read
 from pytest_fcall.backends.proxy.refusal import refused
 from pytest_fcall.backends.proxy.upstream import asking, passed_on
-from pytest_fcall.backends.store import Kept, StoreError
+from pytest_fcall.backends.store import New, StoreError
 from pytest_fcall.backends.wire import Wire
 from pytest_fcall.core import ModelUnavailable
-
-if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession, web
 
 _KEPT = (
     *(HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.GONE),
@@ -38,12 +36,10 @@ class Answering:
     run: AppRun
     taken: Taken
     session: ClientSession
-    arrivals: Arrivals[Kept]
+    arrivals: Arrivals[New]
 
     async def answer(self, provider: str, url: str, content: bytes) -> web.StreamResponse:
         """Answer from a recording or, where the run may, from what is found at `url`, an address of the provider."""
-        from aiohttp import ClientError, web
-
         if wire := self.run.replayed(self.taken):
             return web.Response(status=wire.status, body=wire.body, headers={"Content-Type": wire.content_type})
         if not self.run.live:
@@ -71,8 +67,6 @@ class Answering:
 
     async def _pass_on(self, came: ClientResponse, started: float, bill: Bill) -> web.StreamResponse:
         """Hand on what comes, but the end of it only once it is kept: the app may end with it."""
-        from aiohttp import web
-
         headers = passed_on(came.headers.items())
         if came.headers.get("Content-Type", "").startswith(STREAM):
             response = web.StreamResponse(status=came.status, headers=headers)
@@ -117,12 +111,12 @@ class Answering:
         if not self._stands(wire):
             self.run.give_up(self.taken)
             return
-        entry = self.run.entry(self.taken, wire, seconds)
-        bill.usage = entry.reply.usage
-        self.run.answered(self.taken, entry)
+        unread = self.run.answered(self.taken, wire, seconds)
+        if self.run.purse:
+            bill.usage = read(unread).reply.usage
         place = self.run.place
         try:
-            await self.arrivals.hand_on(Kept(place.model, place.file, entry))
+            await self.arrivals.hand_on((place.model, place.file, unread))
         except StoreError as error:
             self.run.unkept.append(str(error))
 

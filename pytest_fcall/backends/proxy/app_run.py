@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import count
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.proxy.inside import Inside
+from pytest_fcall.backends.recorded import Recorded, Unread
 from pytest_fcall.backends.wire import Wire
 from pytest_fcall.core import Inner, digest
 
@@ -49,8 +51,7 @@ class Place:
     sample: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(NamedTuple):
     """A request with its number among its equals, and the name that its reply is kept by."""
 
     asked: Asked
@@ -72,15 +73,16 @@ class AppRun:
     """The addresses of the providers, by the variables that lead to them."""
     purse: Purse | None = None
     """Who pays, where that is limited."""
-    inner: list[Inner] = field(default_factory=list)
-    """What was asked and answered, in the order in which answers were there."""
+    inside: Inside = field(default_factory=Inside)
+    """What was asked and answered."""
     missing: list[str] = field(default_factory=list)
     """Why requests could not be answered, in words."""
     unkept: list[str] = field(default_factory=list)
     """Why replies could not be kept, in words."""
     unpaid: list[str] = field(default_factory=list)
     """Why requests could not be paid, in words."""
-    _busy: dict[str, set[int]] = field(default_factory=dict)
+    _busy: set[tuple[str, int]] = field(default_factory=set)
+    """The numbers that are taken, by names."""
     _lock: Lock = field(default_factory=Lock)
 
     def take(self, asked: Asked) -> Taken:
@@ -88,22 +90,22 @@ class AppRun:
         place = self.place
         name = digest([asked.digest, place.model, place.file, place.case, place.sample])
         with self._lock:
-            busy = self._busy.setdefault(name, set())
-            number = next(number for number in range(len(busy) + 1) if number not in busy)
-            busy.add(number)
+            number = next(number for number in count() if (name, number) not in self._busy)
+            self._busy.add((name, number))
         return Taken(asked, number, name, digest([name, number]))
 
     def give_up(self, taken: Taken) -> None:
         """Free the number of a request that failed: when it is sent again, it is still the same one."""
         with self._lock:
-            self._busy[taken.name].discard(taken.number)
+            self._busy.discard((taken.name, taken.number))
 
     def replayed(self, taken: Taken) -> Wire | None:
         """The recorded reply to a request, which counts as one that the app has asked."""
         found = self.tape.find(taken.digest)
         if found is None or found.wire is None:
             return None
-        self._note(taken, found, found.moment)
+        asked = taken.asked
+        self.inside.add(Inner(asked.model, found.request, found.reply, asked.priced_as, found.moment))
         return found.wire
 
     def paying(self, taken: Taken, provider: str) -> AbstractAsyncContextManager[Bill]:
@@ -114,28 +116,21 @@ class AppRun:
             return nullcontext(Bill())
         return self.purse.paying(taken.asked, provider)
 
-    def entry(self, taken: Taken, wire: Wire, seconds: float) -> Recorded:
-        """A reply that has just come, as it is kept."""
-        request = replace(taken.asked.request, sample=taken.number)
-        reply = replace(taken.asked.reply(wire), seconds=seconds)
+    def answered(self, taken: Taken, wire: Wire, seconds: float) -> Unread:
+        """Note what the app is given; it is kept like this."""
+        request = taken.asked.request(taken.number)
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        return Recorded(self.place.case, taken.digest, request, reply, now, wire)
-
-    def answered(self, taken: Taken, entry: Recorded) -> None:
-        """Note what the app was given."""
-        self._note(taken, entry)
-
-    def _note(self, taken: Taken, entry: Recorded, moment: float | None = None) -> None:
-        asked = taken.asked
-        self.inner.append(Inner(asked.model, entry.request, entry.reply, asked.priced_as, moment))
+        unread = Unread(self.place.case, taken.digest, request, taken.asked.path, wire, seconds, now)
+        self.inside.add_unread(taken.asked.model, taken.asked.priced_as, unread)
+        return unread
 
     def lacks(self, taken: Taken) -> str:
         """Note that there is no reply, and say what is new about the request."""
         from pytest_fcall.backends.proxy.nearest import explain_new
 
-        request = replace(taken.asked.request, sample=taken.number)
+        request = taken.asked.request(taken.number)
         asked = taken.asked.model or f"{taken.asked.method} {taken.asked.path}"
-        number = len(self.inner) + 1
+        number = len(self.inside) + 1
         text = f"request {number} to {asked} is not recorded\n{explain_new(request, self.tape.all())}"
         self.missing.append(text)
         return text

@@ -1,31 +1,20 @@
-"""A request that an app sent, and what its answer says."""
+"""A request that an app sent."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_hex
-from types import MappingProxyType
 
 from pytest_fcall.backends.openai.fields import mapping, text
-from pytest_fcall.backends.proxy.chat import CHAT
-from pytest_fcall.backends.proxy.events import events
 from pytest_fcall.backends.proxy.form import Form, cut
-from pytest_fcall.backends.proxy.messages import MESSAGES
 from pytest_fcall.backends.proxy.offered import NOTHING, Offered, offered
-from pytest_fcall.backends.proxy.responses import RESPONSES
+from pytest_fcall.backends.proxy.reading import form_of
 from pytest_fcall.backends.secrets import public
-from pytest_fcall.backends.wire import Wire
-from pytest_fcall.core import Json, Reply, Request, canonical, digest
+from pytest_fcall.core import Json, Request, canonical, digest
 
-STREAM = "text/event-stream"
-
-_FORMS: Mapping[str, Form] = MappingProxyType(
-    {"/chat/completions": CHAT, "/responses": RESPONSES, "/messages": MESSAGES}
-)
 _BOUNDARY = re.compile(rb"--[^\r\n]{1,70}(?=\r\n)")
 _IDLE = ("metadata", "user", "safety_identifier", "prompt_cache_key")
 """What is sent for the provider's books, often another value each time. No answer depends on it."""
@@ -51,15 +40,14 @@ class Asked:
     offered: Offered = NOTHING
     """The tools of such a request, which `body` is without."""
 
-    @property
-    def request(self) -> Request:
-        """What is asked, as it is shown and judged: read when that is wanted, and the app need not wait for it."""
+    def request(self, sample: int = 0) -> Request:
+        """What is asked, as it is shown and judged; `sample` is its number among its equals."""
         try:
             if self.form is not None:
-                return self.form.request(mapping(self.body), self.offered)
-            return _plain(self.method, self.path, cut(self.body))
+                return self.form.request(mapping(self.body), self.offered, sample)
+            return _plain(self.method, self.path, cut(self.body), sample)
         except RecursionError:
-            return _plain(self.method, self.path, "a body that nests too deeply")
+            return _plain(self.method, self.path, "a body that nests too deeply", sample)
 
     @property
     def priced_as(self) -> str:
@@ -70,22 +58,10 @@ class Asked:
         """Whether the end of an answer is in these bytes of a stream; of what is no answer, it may be anywhere."""
         return self.form is None or self.form.end.search(stream) is not None
 
-    def reply(self, wire: Wire) -> Reply:
-        """What the answer says; an answer that cannot be read is malformed."""
-        if self.form is None:
-            return Reply()
-        if wire.content_type.startswith(STREAM):
-            answer = self.form.whole(events(wire.body))
-        else:
-            answer = mapping(_json(wire.body))
-        read = self.form.reply(answer) if wire.status < 400 else None
-        return read or Reply(malformed=f"The provider's answer (HTTP {wire.status}) holds no reply.", finish="unknown")
-
 
 def read_asked(method: str, path: str, content: bytes) -> Asked:
     """Read a request, whatever it is. What is no JSON is known again by its bytes, of a form by those of its fields."""
-    ending = path.partition("?")[0]
-    form = next((form for known, form in _FORMS.items() if ending.endswith(known)), None)
+    form = form_of(path)
     try:
         body: Json = _STRICT.decode(content.decode(json.detect_encoding(content))) if content else None
         if not isinstance(body, dict):
@@ -115,8 +91,8 @@ def _without_boundary(content: bytes) -> bytes:
     return content.replace(boundary[0], b"--") if boundary else content
 
 
-def _plain(method: str, path: str, body: Json) -> Request:
-    return Request(({"role": "user", "content": f"{method} {path}"},), (), public({"body": body}))
+def _plain(method: str, path: str, body: Json, sample: int) -> Request:
+    return Request(({"role": "user", "content": f"{method} {path}"},), (), public({"body": body}), sample)
 
 
 def _refuse(constant: str) -> None:
@@ -125,11 +101,3 @@ def _refuse(constant: str) -> None:
 
 _STRICT = json.JSONDecoder(parse_constant=_refuse)
 """`json.loads` would make one for each request."""
-
-
-def _json(body: bytes) -> Json:
-    try:
-        value: Json = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return value

@@ -35,7 +35,7 @@ class Form:
     end: Pattern[bytes]
     """What stands in a stream that has come to its end, and in no other."""
 
-    def request(self, body: Body, offered: Offered) -> Request:
+    def request(self, body: Body, offered: Offered, sample: int) -> Request:
         """What is asked, for people and for judging: long data is cut, and what may be a key is left out.
 
         `body` is without what is `offered`.
@@ -44,7 +44,7 @@ class Form:
         if offered.foreign:
             settings["tools"] = list(offered.foreign)
         messages = tuple(mapping(cut(message)) for message in self.said(body))
-        return Request(messages, offered.tools, public(mapping(cut(settings))))
+        return Request(messages, offered.tools, public(mapping(cut(settings))), sample)
 
 
 def cut(value: Json) -> Json:

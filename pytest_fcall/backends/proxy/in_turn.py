@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from selectors import DefaultSelector, SelectorKey
 
-_AT_ONCE = 4
+_AT_ONCE = 2
 """Fewer cost the loop more rounds, and replies more transactions; with more, calls wait longer for each other."""
 
 

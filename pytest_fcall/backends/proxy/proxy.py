@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
 from socket import socket
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from aiohttp import web
 
 from pytest_fcall.backends.dispatch.arrivals import Arrivals
 from pytest_fcall.backends.proxy.answering import Answering
@@ -15,10 +16,7 @@ from pytest_fcall.backends.proxy.runs import Runs, Untied
 from pytest_fcall.backends.proxy.serving import Way, served
 from pytest_fcall.backends.proxy.upstream import new_session
 from pytest_fcall.backends.secrets import public
-from pytest_fcall.backends.store import Kept
-
-if TYPE_CHECKING:
-    from aiohttp import web
+from pytest_fcall.backends.store import New
 
 _GATHERING = 0.0
 """Seconds that a reply waits for others to be kept with: the app waits, too, and those of a busy moment meet anyway."""
@@ -30,13 +28,13 @@ _WEBSOCKET = (
 class Proxy:
     """Answers the requests of the runs that it knows. `keep` gets what is new, in the thread of the event loop."""
 
-    def __init__(self, runs: Runs, keep: Callable[[Sequence[Kept]], object]) -> None:
+    def __init__(self, runs: Runs, keep: Callable[[Sequence[New]], object]) -> None:
         self._runs = runs
         self._keep = keep
 
     async def serve(self, listening: socket, end: Coroutine[None, None, object]) -> None:
         """Serve a socket until `end`."""
-        self._arrivals: Arrivals[Kept] = Arrivals(self._keep, _GATHERING)
+        self._arrivals: Arrivals[New] = Arrivals(self._keep, _GATHERING)
         async with new_session() as self._session:
             try:
                 async with served(listening, self._answer):
@@ -54,12 +52,11 @@ class Proxy:
             return refused("the proxy knows no such address; is this the client of an earlier run?")
         except Untied as untied:
             return refused(str(untied), UNKNOWN)
-        upstream = urlsplit(provider)
         content = await request.read()
-        below = way.path.removeprefix(upstream.path.rstrip("/"))
+        below = way.path.removeprefix(urlsplit(provider).path.rstrip("/"))
         taken = run.take(read_asked(request.method, _with_query(below, way.query), content))
-        url = upstream._replace(path=way.path, query=way.query).geturl()
-        return await Answering(request, run, taken, self._session, self._arrivals).answer(provider, url, content)
+        answering = Answering(request, run, taken, self._session, self._arrivals)
+        return await answering.answer(provider, way.at(provider), content)
 
 
 def _with_query(path: str, query: str) -> str:

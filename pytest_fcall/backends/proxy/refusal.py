@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from aiohttp import web
+from aiohttp import web
 
 UNKNOWN = "x-fcall-unknown"
 """A header that says that nobody here knows the case of a request; another run may."""
@@ -15,8 +13,6 @@ UNKNOWN = "x-fcall-unknown"
 
 def refused(text: str, *marks: str) -> web.Response:
     """An error that OpenAI's libraries and Anthropic's both can read, and that nobody tries again."""
-    from aiohttp import web
-
     told = {"type": "error", "error": {"type": "invalid_request_error", "message": f"pytest-fcall: {text}"}}
     body = json.dumps(told).encode()
     headers = {"x-should-retry": "false", **dict.fromkeys(marks, "1")}

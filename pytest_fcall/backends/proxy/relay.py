@@ -7,16 +7,13 @@ from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 from socket import socket
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+
+from aiohttp import ClientConnectorError, ClientError, ClientResponse, ClientSession, web
 
 from pytest_fcall.backends.proxy.announcing import announced
 from pytest_fcall.backends.proxy.refusal import UNKNOWN
 from pytest_fcall.backends.proxy.serving import Way, served
 from pytest_fcall.backends.proxy.upstream import asking, new_session, relayed
-
-if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession, web
 
 
 class Relay:
@@ -33,8 +30,6 @@ class Relay:
             await end
 
     async def _answer(self, request: web.BaseRequest, way: Way) -> web.StreamResponse:
-        from aiohttp import ClientConnectorError, ClientError, web
-
         content = await request.read()
         answer: web.StreamResponse = web.Response(status=HTTPStatus.NOT_FOUND)
         for path, url in self._ways(way) if way.token == self._token else ():
@@ -60,7 +55,7 @@ class Relay:
         for path, base in announced(self._root).items():
             yield path, f"{base}/{way.variable}{way.path}{query}"
         if not announced(self._root):  # also where those that were there have turned out to be gone
-            yield None, urlsplit(upstream)._replace(path=way.path, query=way.query).geturl()
+            yield None, way.at(upstream)
 
 
 async def _relayed(
@@ -72,8 +67,6 @@ async def _relayed(
 
 
 async def _handed_on(request: web.BaseRequest, came: ClientResponse) -> web.StreamResponse:
-    from aiohttp import web
-
     response = web.StreamResponse(status=came.status, headers=relayed(came.headers.items()))
     with suppress(ConnectionError):
         await response.prepare(request)

@@ -7,12 +7,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from logging import Logger, LogRecord
 from socket import socket
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from pytest_fcall.backends.proxy.upstream import LONGEST_HEADER
-
-if TYPE_CHECKING:
-    from aiohttp import web
 
 _BACKLOG = 1024
 _FAREWELL = 0.1
@@ -28,14 +29,18 @@ class Way(NamedTuple):
     """With the slash before it."""
     query: str
 
+    def at(self, provider: str) -> str:
+        """Where it leads at the host of a provider."""
+        parts = urlsplit(provider)
+        query = f"?{self.query}" if self.query else ""
+        return f"{parts.scheme}://{parts.netloc}{self.path}{query}"
+
 
 @asynccontextmanager
 async def served(
     listening: socket, answer: Callable[[web.BaseRequest, Way], Awaitable[web.StreamResponse]]
 ) -> AsyncIterator[None]:
     """Have `answer` answer all requests to a `Way`, whatever their method; bodies may have any size, and are read."""
-    from aiohttp import web
-
     loop = asyncio.get_running_loop()
 
     def received(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
@@ -75,8 +80,6 @@ async def served(
 
 def _is_no_bad_request(record: LogRecord) -> bool:
     """What is no HTTP is told to whoever sent it, and to nobody else."""
-    from aiohttp.http_exceptions import HttpProcessingError
-
     return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
 from io import BytesIO
-from types import MappingProxyType
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.request import getproxies
 
-if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession, web
-
-KNOWN: Mapping[str, str] = MappingProxyType(
-    {"OPENAI_BASE_URL": "https://api.openai.com/v1", "ANTHROPIC_BASE_URL": "https://api.anthropic.com"}
-)
-"""Where a library asks if a variable says nothing else."""
+from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, web
+from yarl import URL
 
 _BETWEEN_TWO = frozenset(
     [
@@ -46,36 +39,32 @@ LONGEST_HEADER = 65_536
 """Bytes. Keys may be long, and it is not for a proxy to say how long."""
 
 
-@lru_cache(maxsize=64)
-def is_address(url: str) -> bool:
-    """Whether requests can be sent on to it."""
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-
-
 def relayed(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """The headers that are not about one connection."""
-    return [(name, value) for name, value in headers if name.lower() not in _BETWEEN_TWO]
+    return [(name, value) for name, value in headers if _goes_far(name)]
 
 
 def passed_on(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """The headers that go on to a provider, and come back from it; ours do not."""
-    return [(name, value) for name, value in relayed(headers) if not name.lower().startswith("x-fcall-")]
+    return [(name, value) for name, value in headers if _goes_far(name) and not _is_ours(name)]
+
+
+@lru_cache(maxsize=512)  # the same few names come with each request
+def _goes_far(name: str) -> bool:
+    return name.lower() not in _BETWEEN_TWO
+
+
+@lru_cache(maxsize=512)
+def _is_ours(name: str) -> bool:
+    return name.lower().startswith("x-fcall-")
 
 
 def new_session() -> ClientSession:
     """What asks providers. It takes as long as they take, and keeps no cookies."""
-    from urllib.request import getproxies
-
-    import aiohttp
-
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0),
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECTING),
-        cookie_jar=aiohttp.DummyCookieJar(),
+    return ClientSession(
+        connector=TCPConnector(limit=0),
+        timeout=ClientTimeout(total=None, sock_connect=_CONNECTING),
+        cookie_jar=DummyCookieJar(),
         trust_env=bool(getproxies()),  # to look for them costs a thread for each request
         max_line_size=LONGEST_HEADER,
         max_field_size=LONGEST_HEADER,
@@ -90,8 +79,6 @@ def asking(
     headers: Iterable[tuple[str, str]] | None = None,
 ) -> AbstractAsyncContextManager[ClientResponse]:
     """Send a request on to `url`, with those of its headers that go on or with others."""
-    from yarl import URL
-
     return session.request(
         request.method,
         URL(url, encoded=True),

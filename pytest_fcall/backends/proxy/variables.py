@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from pytest_fcall.backends.proxy.upstream import KNOWN, is_address
+from pytest_fcall.backends.proxy.addresses import KNOWN, is_address
 
 PLACEHOLDER = "sk-replayed"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -135,6 +135,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA wal_autocheckpoint = 8000")
+        connection.execute("PRAGMA cache_size = -8000")
         bring_up_to_date(connection)
     except NewerVersion:
         connection.close()

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from pytest_fcall.backends.fields import Damaged
-from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.recorded import Recorded, Unread
 from pytest_fcall.backends.store import statements
 from pytest_fcall.backends.store.catalogues import Catalogues
 from pytest_fcall.backends.store.claims import Claims
@@ -37,6 +37,10 @@ class Kept(NamedTuple):
     file: str
     """The path from the root, with slashes."""
     entry: Recorded
+
+
+New: TypeAlias = tuple[str, str, Recorded | Unread]
+"""A reply to keep, after whose it is and the file that asked, as in `Kept`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +95,18 @@ class ReplyStore:
         """
         self.keep_all([Kept(model, file, entry)])
 
-    def keep_all(self, replies: Iterable[Kept]) -> None:
+    def keep_all(self, replies: Iterable[New]) -> None:
         """Write all of these that JSON can say or, raising StoreError, none."""
         kept = [*replies]
-        rows = [(row, each.entry) for each in kept if (row := self._row(*each))]
+        rows = [(row, entry) for model, file, entry in kept if (row := self._row(model, file, entry))]
+        catalogues = {row.catalogue: entry.request.tools for row, entry in rows}
         self._uses += [(row.model, row.file, plain(entry.case), row.digest, self._run) for row, entry in rows]
 
         def work(connection: sqlite3.Connection) -> None:
-            for row, entry in rows:
-                self._catalogues.put(connection, row.catalogue, entry.request.tools)
+            for catalogue, tools in catalogues.items():
+                self._catalogues.put(connection, catalogue, tools)
             connection.executemany(statements.PUT, [row for row, _ in rows])
-            connection.executemany(statements.END_CLAIM, [(plain(each.entry.digest),) for each in kept])
+            connection.executemany(statements.END_CLAIM, [(plain(entry.digest),) for *_, entry in kept])
 
         self._write_with_uses(work)
 
@@ -226,7 +231,7 @@ class ReplyStore:
             self._tell(str(error))
             return []
 
-    def _row(self, model: str, file: str, entry: Recorded) -> Row | None:
+    def _row(self, model: str, file: str, entry: Recorded | Unread) -> Row | None:
         """The reply as a row; None where JSON cannot say it, which is told: it concerns no other."""
         try:
             return to_row(model, file, entry, catalogue_digest(entry.request.tools))

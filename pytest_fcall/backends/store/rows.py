@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pytest_fcall.backends.fields import Damaged
 from pytest_fcall.backends.lines import entry_line, entry_of, row_of
-from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.recorded import Recorded, Unread
 from pytest_fcall.core import Tool
 
 _LARGEST = 2**63 - 1
@@ -29,7 +29,7 @@ class Row(NamedTuple):
     """Tells a row that was changed on the disk, which SQLite does not notice."""
 
 
-def to_row(model: str, file: str, entry: Recorded, catalogue: str) -> Row:
+def to_row(model: str, file: str, entry: Recorded | Unread, catalogue: str) -> Row:
     """Raises ValueError where the reply holds something that JSON cannot say."""
     line = entry_line(entry, catalogue).encode()
     sample = max(-_LARGEST, min(entry.request.sample, _LARGEST))

@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 from pytest_fcall.backends.proxy.app_run import AppRun, Place
 from pytest_fcall.backends.proxy.listening import Listening
 from pytest_fcall.backends.proxy.proxy import Proxy
+from pytest_fcall.backends.proxy.reading import read
 from pytest_fcall.backends.proxy.runs import Runs
-from pytest_fcall.backends.recorded import Recorded
-from pytest_fcall.backends.store import Kept
+from pytest_fcall.backends.recorded import Recorded, Unread
+from pytest_fcall.backends.store import New
 from tests.servers import Answer, Server
 
 VARIABLES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
@@ -32,8 +33,8 @@ class Memory:
     def all(self) -> Iterable[Recorded]:
         return list(self.kept.values())
 
-    def keep(self, replies: Sequence[Kept]) -> None:
-        self.kept |= {each.entry.digest: each.entry for each in replies}
+    def keep(self, replies: Sequence[New]) -> None:
+        self.kept |= {entry.digest: read(entry) if isinstance(entry, Unread) else entry for *_, entry in replies}
 
 
 class Fresh(Memory):

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.lines import entry_line
-from pytest_fcall.backends.proxy.asked import STREAM, read_asked
-from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.lines import entry_line, entry_of
+from pytest_fcall.backends.proxy.asked import read_asked
+from pytest_fcall.backends.proxy.reading import STREAM, read
+from pytest_fcall.backends.recorded import Unread
 from pytest_fcall.backends.wire import Wire
 from pytest_fcall.core import Json, digest
 
@@ -54,7 +55,10 @@ def test_whatever_goes_by_can_be_recorded(path: str, body: Json, answer: Json) -
     asked = read_asked("POST", path, json.dumps(body).encode())
     events = f"data: {json.dumps(answer)}\n\n".encode()
     for wire in (Wire(200, "application/json", json.dumps(answer).encode()), Wire(200, STREAM, events)):
-        assert entry_line(Recorded("case", asked.digest, asked.request, asked.reply(wire), "", wire), "")
+        unread = Unread("case", asked.digest, asked.request(), asked.path, wire, 0.5, "")
+        line = json.loads(entry_line(unread, ""))
+        assert entry_of(line, unread.request.tools) == read(unread)
+        assert entry_line(read(unread), "")
 
 
 @given(content=st.binary(max_size=50), path=st.sampled_from(PATHS))
@@ -99,8 +103,8 @@ def test_tools_that_equal_in_python_and_not_in_json_are_told_apart() -> None:
 def test_tools_that_a_provider_runs_itself_are_told_beside_the_others() -> None:
     tools = [{"type": "web_search"}, {"type": "function", "name": "f", "parameters": {"type": "object"}}]
     asked = read_asked("POST", "/responses", json.dumps({"input": "x", "tools": tools}).encode())
-    assert [tool.name for tool in asked.request.tools] == ["f"]
-    assert asked.request.settings["tools"] == [{"type": "web_search"}]
+    assert [tool.name for tool in asked.request().tools] == ["f"]
+    assert asked.request().settings["tools"] == [{"type": "web_search"}]
 
 
 def test_pictures_are_cut_in_what_is_shown_and_still_told_apart() -> None:
@@ -108,7 +112,7 @@ def test_pictures_are_cut_in_what_is_shown_and_still_told_apart() -> None:
         part = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
         body = {"messages": [{"role": "user", "content": [part]}]}
         read = read_asked("POST", "/chat/completions", json.dumps(body).encode())
-        return read.digest, str(read.request.messages)
+        return read.digest, str(read.request().messages)
 
     first, other = asked("A" * 9_999 + "B"), asked("A" * 9_999 + "C")
     assert first[0] != other[0]

@@ -43,13 +43,13 @@ def test_a_reply_is_recorded_and_given_again_without_the_server(between: Between
     with between.running() as run:
         first = ask(between)
     assert (first, len(between.server.asked)) == ("You said: Weather in Oslo?", 1)
-    assert [inner.model for inner in run.inner] == ["exam-1"]
-    assert run.inner[0].reply.usage == Usage(20, 10)
+    assert [inner.model for inner in run.inside] == ["exam-1"]
+    assert run.inside[0].reply.usage == Usage(20, 10)
     with between.running(live=False) as run:
         assert ask(between) == first
     assert len(between.server.asked) == 1
     assert run.missing == []
-    assert run.inner[0].recorded
+    assert run.inside[0].recorded
 
 
 def test_keys_and_headers_are_passed_on_and_never_kept(between: Between) -> None:
@@ -86,7 +86,7 @@ def test_what_a_provider_says_of_the_request_itself_is_given_again(between: Betw
             ask(between)
         assert error.value.status_code == status
         assert run.missing == []
-        assert run.inner[0].reply.malformed
+        assert run.inside[0].reply.malformed
 
 
 @pytest.mark.parametrize("status", [401, 403, 429, 500, 503])
@@ -148,7 +148,7 @@ def test_a_request_that_comes_once_more_than_recorded_says_so(between: Between) 
         ask(between)
         with pytest.raises(openai.BadRequestError, match="no 2nd time"):
             ask(between)
-    assert len(run.inner) == 1
+    assert len(run.inside) == 1
 
 
 def test_responses_are_recorded_with_their_calls(between: Between) -> None:
@@ -158,9 +158,9 @@ def test_responses_are_recorded_with_their_calls(between: Between) -> None:
         with between.running(live=live) as run, client(between) as asking:
             reply = asking.responses.create(model="exam-1", instructions="Be short.", input="Oslo?", tools=[tool])
         assert reply.output_text == "Looking."
-        assert run.inner[0].reply.tool_calls == (RawCall("get_weather", '{"city": "Oslo"}', "call_0"),)
-        assert [tool.name for tool in run.inner[0].request.tools] == ["get_weather"]
-        assert [message["content"] for message in run.inner[0].request.messages] == ["Be short.", "Oslo?"]
+        assert run.inside[0].reply.tool_calls == (RawCall("get_weather", '{"city": "Oslo"}', "call_0"),)
+        assert [tool.name for tool in run.inside[0].request.tools] == ["get_weather"]
+        assert [message["content"] for message in run.inside[0].request.messages] == ["Be short.", "Oslo?"]
 
 
 @pytest.mark.parametrize("live", [True, False])
@@ -172,7 +172,7 @@ def test_a_stream_is_given_again_event_by_event(between: Between, live: bool) ->
         again = list(asking.chat.completions.create(model="exam-1", messages=QUESTION, stream=True))
     assert again == first
     assert len(first) == 5
-    reply = run.inner[0].reply
+    reply = run.inside[0].reply
     assert (reply.text, reply.tool_calls, reply.finish) == ("The sky is blue.", (CALL,), "tool_calls")
     assert reply.usage == Usage(20, 10)
 
@@ -189,7 +189,7 @@ def test_a_stream_of_responses_comes_to_a_reply(between: Between) -> None:
     with between.running() as run, client(between) as asking:
         events = list(asking.responses.create(model="exam-1", input="Oslo?", stream=True))
     assert [event.type for event in events] == ["response.created", "response.completed"]
-    assert run.inner[0].reply.text == "Blue."
+    assert run.inside[0].reply.text == "Blue."
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -206,11 +206,11 @@ def test_messages_are_recorded_and_given_again(between: Between, stream: bool) -
             else:
                 message = asking.messages.create(**asked)
         texts.append([part.model_dump() for part in message.content])
-        reply = run.inner[0].reply
+        reply = run.inside[0].reply
         assert (reply.text, reply.finish) == ("I look.", "tool_calls")
         assert reply.tool_calls == (RawCall("get_weather", {"city": "Oslo"}, "t1"),)
         assert reply.usage == Usage(20, 10, 8)
-        assert [message["role"] for message in run.inner[0].request.messages] == ["system", "user"]
+        assert [message["role"] for message in run.inside[0].request.messages] == ["system", "user"]
     assert texts[0] == texts[1]
     assert len(between.server.asked) == 1
     assert between.server.asked[0].path == "/v1/messages"
@@ -224,7 +224,7 @@ def test_what_is_no_question_to_a_model_is_recorded_too(between: Between) -> Non
         with between.running(live=live) as run, client(between) as asking:
             found = asking.embeddings.create(model="e", input="Oslo", encoding_format="float")
         assert found.data[0].embedding == [0.5, 1.0]
-        assert run.inner[0].model == ""
+        assert run.inside[0].model == ""
 
 
 def test_a_broken_connection_is_a_broken_connection_to_the_app(between: Between) -> None:
@@ -233,7 +233,7 @@ def test_a_broken_connection_is_a_broken_connection_to_the_app(between: Between)
         for _ in range(3):
             with pytest.raises(openai.APIConnectionError):
                 ask(between)
-    assert (run.inner, between.tape.kept) == ([], {})
+    assert ([*run.inside], between.tape.kept) == ([], {})
 
 
 def test_a_stream_that_breaks_off_is_not_kept(between: Between) -> None:
@@ -242,7 +242,7 @@ def test_a_stream_that_breaks_off_is_not_kept(between: Between) -> None:
         stream = asking.chat.completions.create(model="exam-1", messages=QUESTION, stream=True)
         with pytest.raises(Exception):  # noqa: B017, PT011  whichever the library has for it
             list(stream)
-        assert (run.inner, between.tape.kept) == ([], {})
+        assert ([*run.inside], between.tape.kept) == ([], {})
         assert len(list(asking.chat.completions.create(model="exam-1", messages=QUESTION, stream=True))) == 5
     assert len(between.tape.kept) == 1
 
@@ -257,7 +257,7 @@ def test_a_reply_is_kept_though_the_app_has_gone_away(between: Between) -> None:
             connection.sendall(head.encode() + body)
             between.server.wait_for(1)
         assert ask(between, "something else")
-        while not run.inner[1:]:
+        while not run.inside[1:]:
             assert ask(between, "to pass the time")
     assert "Weather in Oslo?" in {str(entry.request.messages[0]["content"]) for entry in between.tape.kept.values()}
 
@@ -298,7 +298,7 @@ def test_an_address_that_is_none_leads_nowhere(between: Between, path: str) -> N
     with between.running() as run:
         status, _ = post(between, b"{}", path)
     assert status in (400, 404)
-    assert (between.server.asked, run.inner) == ([], [])
+    assert (between.server.asked, [*run.inside]) == ([], [])
 
 
 def test_only_the_providers_of_the_run_can_be_reached(between: Between) -> None:

@@ -47,7 +47,7 @@ async def twice(between: Between, session: aiohttp.ClientSession, way: Way, case
         async with session.post(f"{url}/chat/completions", data=BODY, headers=headers) as came:
             said.append((await came.json())["choices"][0]["message"]["content"])
     between.runs.end(token)
-    assert [inner.reply.text for inner in run.inner] == said
+    assert [inner.reply.text for inner in run.inside] == said
     return said
 
 
@@ -76,7 +76,7 @@ def test_of_several_cases_none_is_guessed(between: Between) -> None:
         told = asyncio.run(untied())
     assert "2 cases are running" in told
     assert HEADER in told
-    assert (oslo.inner, rome.inner, between.server.asked) == ([], [], [])
+    assert ([*oslo.inside], [*rome.inside], between.server.asked) == ([], [], [])
 
 
 def test_what_is_passed_on_of_a_case_that_has_ended_counts_for_nothing(between: Between) -> None:

@@ -14,7 +14,7 @@ from threading import Event
 import openai
 import pytest
 
-from pytest_fcall.backends.store import Kept
+from pytest_fcall.backends.store import New
 from tests.servers import Answer, Server, chat
 from tests.unit.backends.proxy.support import CHAT_STREAM, MESSAGE_STREAM, Between, Memory, chunk, streamed
 
@@ -101,7 +101,7 @@ def test_a_packed_answer_comes_unpacked(between: Between) -> None:
     for live in (True, False):
         with between.running(live=live) as run:
             assert said(between, written(between)).endswith(chat("Blue.").body)
-        assert run.inner[0].reply.text == "Blue."
+        assert run.inside[0].reply.text == "Blue."
 
 
 def test_headers_that_the_app_did_not_send_are_not_sent(between: Between) -> None:
@@ -132,7 +132,7 @@ def test_half_a_request_is_none(
         with connected(between) as connection:
             connection.sendall(written(between)[:-5])
         assert b"200 OK" in said(between, written(between))
-    assert (len(between.server.asked), len(run.inner)) == (1, 1)
+    assert (len(between.server.asked), len(run.inside)) == (1, 1)
     assert [record for record in caplog.records if record.levelno > logging.INFO] == []
     assert capfd.readouterr().err == ""
 
@@ -143,7 +143,7 @@ def test_a_list_of_models_is_recorded_and_given_again(between: Between) -> None:
     for live in (True, False):
         with between.running(live=live) as run, openai.OpenAI(base_url=between.url(), api_key="key") as client:
             assert [model.id for model in client.models.list()] == ["exam-1"]
-        assert [inner.model for inner in run.inner] == [""]
+        assert [inner.model for inner in run.inside] == [""]
     assert len(between.server.asked) == 1
 
 
@@ -196,7 +196,7 @@ def test_the_end_of_a_stream_is_given_once_it_is_kept(
         before = b""
         watched = Event()
 
-        def keep(self, replies: Sequence[Kept]) -> None:
+        def keep(self, replies: Sequence[New]) -> None:
             self.connection.setblocking(False)
             with suppress(BlockingIOError):
                 self.before = self.connection.recv(1_000_000)
@@ -228,7 +228,7 @@ def test_a_stream_that_ends_before_its_end_is_not_kept(between: Between, path: s
     between.server.script(answer)
     with between.running() as run:
         assert b"200 OK" in said(between, written(between).replace(b"/chat/completions", path.encode()))
-    assert (run.inner, between.tape.kept) == ([], {})
+    assert ([*run.inside], between.tape.kept) == ([], {})
 
 
 def test_a_stream_is_kept_though_the_app_has_gone_away_in_the_middle(between: Between) -> None:
@@ -237,6 +237,6 @@ def test_a_stream_is_kept_though_the_app_has_gone_away_in_the_middle(between: Be
         with connected(between) as connection:
             connection.sendall(written(between))
             assert connection.recv(65_536)
-        while not run.inner:
+        while not run.inside:
             assert said(between, b"GET / HTTP/1.0\r\n\r\n")
-    assert run.inner[0].reply.text == "The sky is blue."
+    assert run.inside[0].reply.text == "The sky is blue."

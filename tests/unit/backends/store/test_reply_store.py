@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.recorded import Recorded, Unread
 from pytest_fcall.backends.store import Kept, ModelStats, ReplyStore, StoreError, store_path
+from pytest_fcall.backends.wire import Wire
 from pytest_fcall.core import Json, RawCall, Reply, Request, Tool
 from tests.unit.backends.store.entries import FILE, MODEL, TOOLS, entries, entry, keep_all
 from tests.unit.backends.test_recordings import recorded, replies
@@ -79,6 +80,18 @@ def test_a_reply_to_the_same_request_takes_the_place_of_the_earlier_one(store: R
     keep_all(store, [entry(), entry(text="other")])
     assert store.find(entry().digest) == entry(text="other")
     assert len(list(store.replies())) == 1
+
+
+def test_an_answer_that_nobody_has_read_yet_is_read_when_it_is_found(store: ReplyStore) -> None:
+    body = {"choices": [{"message": {"content": "Rain."}, "finish_reason": "stop"}]}
+    wire = Wire(200, "application/json", json.dumps(body).encode())
+    said = entry()
+    new = Unread(said.case, said.digest, said.request, "/v1/chat/completions", wire, 0.5, said.recorded)
+    store.keep_all([(MODEL, FILE, new)])
+
+    found = store.find(said.digest)
+    assert found == replace(said, reply=Reply("Rain.", seconds=0.5), wire=wire)
+    assert [kept.entry for kept in store.replies()] == [found]
 
 
 def test_one_reply_serves_several_cases(store: ReplyStore) -> None:
