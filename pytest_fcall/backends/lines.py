@@ -54,7 +54,7 @@ def entry_of(row: Mapping[str, Json], tools: tuple[Tool, ...]) -> Recorded:
     recorded = optional(row, "recorded", str) or ""
     wire = wire_from_data(row["wire"]) if row.get("wire") is not None else None
     if wire and "reply" not in row:
-        from pytest_fcall.backends.proxy.reading import read
+        from pytest_fcall.backends.forms.reading import read
 
         path, seconds = required(row, "path", str), optional_number(row, "seconds")
         return read(Unread(case, digest, request, path, wire, seconds, recorded))

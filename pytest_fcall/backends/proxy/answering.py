@@ -10,9 +10,9 @@ from http import HTTPStatus
 from aiohttp import ClientError, ClientResponse, ClientSession, web
 
 from pytest_fcall.backends.dispatch.arrivals import Arrivals
+from pytest_fcall.backends.forms.reading import STREAM, read
 from pytest_fcall.backends.metered import Bill
 from pytest_fcall.backends.proxy.app_run import AppRun, Taken
-from pytest_fcall.backends.proxy.reading import STREAM, read
 from pytest_fcall.backends.proxy.refusal import refused
 from pytest_fcall.backends.proxy.upstream import asking, passed_on
 from pytest_fcall.backends.store import New, StoreError

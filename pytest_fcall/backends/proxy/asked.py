@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_hex
 
+from pytest_fcall.backends.forms.form import Form, cut
+from pytest_fcall.backends.forms.offered import NOTHING, Offered, offered
+from pytest_fcall.backends.forms.reading import form_of
 from pytest_fcall.backends.openai.fields import mapping, text
-from pytest_fcall.backends.proxy.form import Form, cut
-from pytest_fcall.backends.proxy.offered import NOTHING, Offered, offered
-from pytest_fcall.backends.proxy.reading import form_of
 from pytest_fcall.backends.secrets import public
 from pytest_fcall.core import Json, Request, canonical, digest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, overload
 
-from pytest_fcall.backends.proxy.reading import read
+from pytest_fcall.backends.forms.reading import read
 from pytest_fcall.backends.recorded import Unread
 from pytest_fcall.core import Inner
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pytest_fcall.backends.proxy.chat import CHAT
-from pytest_fcall.backends.proxy.events import events
-from pytest_fcall.backends.proxy.form import Form
-from pytest_fcall.backends.proxy.messages import MESSAGES
-from pytest_fcall.backends.proxy.responses import RESPONSES
+from pytest_fcall.backends.forms.chat import CHAT
+from pytest_fcall.backends.forms.events import events
+from pytest_fcall.backends.forms.form import Form
+from pytest_fcall.backends.forms.messages import MESSAGES
+from pytest_fcall.backends.forms.responses import RESPONSES
 from pytest_fcall.core import Json, Message
 from pytest_fcall.traces.messages import messages_of
 from pytest_fcall.traces.record import NotSaid, Record

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from pytest_fcall.backends.forms.reading import read
 from pytest_fcall.backends.proxy.app_run import AppRun, Place
 from pytest_fcall.backends.proxy.listening import Listening
 from pytest_fcall.backends.proxy.proxy import Proxy
-from pytest_fcall.backends.proxy.reading import read
 from pytest_fcall.backends.proxy.runs import Runs
 from pytest_fcall.backends.recorded import Recorded, Unread
 from pytest_fcall.backends.store import New

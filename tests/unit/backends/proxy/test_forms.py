@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pytest_fcall.backends.forms.reading import STREAM, read
 from pytest_fcall.backends.lines import entry_line, entry_of
 from pytest_fcall.backends.proxy.asked import read_asked
-from pytest_fcall.backends.proxy.reading import STREAM, read
 from pytest_fcall.backends.recorded import Unread
 from pytest_fcall.backends.wire import Wire
 from pytest_fcall.core import Json, digest

@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
+from pytest_fcall.backends.forms.form import Body, Form
 from pytest_fcall.backends.openai.fields import count, engine, finish, items, mapping, said, text
-from pytest_fcall.backends.proxy.form import Body, Form
 from pytest_fcall.core import Json, Message, RawCall, Reply, Usage
 
 _END = re.compile(rb'"type" ?: ?"message_stop"')

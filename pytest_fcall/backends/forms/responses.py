@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from pytest_fcall.backends.forms.form import Body, Form
 from pytest_fcall.backends.openai.fields import items, mapping
 from pytest_fcall.backends.openai.responses import read
-from pytest_fcall.backends.proxy.form import Body, Form
 from pytest_fcall.core import Message, Reply
 from pytest_fcall.schema.wires import outgoing
 

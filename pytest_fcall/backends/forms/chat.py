@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from pytest_fcall.backends.forms.form import Body, Form
 from pytest_fcall.backends.openai.chat import read
 from pytest_fcall.backends.openai.fields import count, items, mapping, text
-from pytest_fcall.backends.proxy.form import Body, Form
 from pytest_fcall.core import Json, Message, Reply
 from pytest_fcall.schema.wires import outgoing
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from re import Pattern
 
+from pytest_fcall.backends.forms.offered import Offered
 from pytest_fcall.backends.openai.fields import mapping
-from pytest_fcall.backends.proxy.offered import Offered
 from pytest_fcall.backends.secrets import public
 from pytest_fcall.core import Json, Message, Reply, Request
 

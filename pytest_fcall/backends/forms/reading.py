@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from pytest_fcall.backends.forms.chat import CHAT
+from pytest_fcall.backends.forms.events import events
+from pytest_fcall.backends.forms.form import Form
+from pytest_fcall.backends.forms.messages import MESSAGES
+from pytest_fcall.backends.forms.responses import RESPONSES
 from pytest_fcall.backends.openai.fields import mapping
-from pytest_fcall.backends.proxy.chat import CHAT
-from pytest_fcall.backends.proxy.events import events
-from pytest_fcall.backends.proxy.form import Form
-from pytest_fcall.backends.proxy.messages import MESSAGES
-from pytest_fcall.backends.proxy.responses import RESPONSES
 from pytest_fcall.backends.recorded import Recorded, Unread
 from pytest_fcall.backends.wire import Wire
 from pytest_fcall.core import Json, Reply
