@@ -52,7 +52,7 @@ def _public(value: Json) -> Json:
         return value
     if isinstance(value, Mapping):
         return public(value)
-    return [_public(item) for item in value]
+    return [_public(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _is_secret(name: str, value: Json) -> bool:

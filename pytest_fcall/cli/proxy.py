@@ -8,12 +8,16 @@ import signal
 import subprocess
 import sys
 from argparse import REMAINDER, ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.proxy.addresses import KNOWN, is_address
 from pytest_fcall.backends.proxy.variables import keys_of, proxied, read_variables, upstreams
 from pytest_fcall.cli.project import root_of
+
+if TYPE_CHECKING:
+    from socket import socket
 
 _HELP = """\
 examples:
@@ -45,10 +49,10 @@ def run(arguments: Sequence[str]) -> int:
 def _run(command: Sequence[str], leading: dict[str, str], root: Path) -> int:
     from pytest_fcall.backends.proxy.listening import Listening
 
-    async def serve(*given: object) -> None:
+    async def serve(connections: socket, end: Coroutine[None, None, object]) -> None:
         from pytest_fcall.backends.proxy.relay import Relay  # with the first request, so that the app starts at once
 
-        await Relay(token, root, leading).serve(*given)  # type: ignore[arg-type]
+        await Relay(token, root, leading).serve(connections, end)
 
     token = secrets.token_hex(16)
     listening = Listening(serve)

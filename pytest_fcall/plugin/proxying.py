@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -21,6 +21,7 @@ from pytest_fcall.plugin.sources import Question, Source
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from socket import socket
 
     from pytest_fcall.backends.proxy.app_run import AppRun, Place
     from pytest_fcall.backends.proxy.listening import Listening
@@ -220,11 +221,11 @@ class Proxying:
             self._listening = Listening(self._serve)
         return f"http://127.0.0.1:{self._listening.port}/{token}"
 
-    async def _serve(self, *given: object) -> None:
+    async def _serve(self, connections: socket, end: Coroutine[None, None, object]) -> None:
         """Serve whoever has come: what it takes is imported only then."""
         from pytest_fcall.backends.proxy.proxy import Proxy
 
-        await Proxy(self._known(), self._keep).serve(*given)  # type: ignore[arg-type]
+        await Proxy(self._known(), self._keep).serve(connections, end)
 
     def _keep(self, replies: Sequence[New]) -> None:
         if self._options.record != "off":

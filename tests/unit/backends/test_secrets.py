@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date
+from typing import Any
+
 import pytest
 
 from pytest_fcall.backends.secrets import public, secrets_in
@@ -45,3 +48,8 @@ def test_everything_else_is_left_as_it_is(settings: dict[str, Json]) -> None:
 def test_texts_below_the_name_of_a_secret_are_secrets_however_deep() -> None:
     told: Json = {"auth_token": [{"part": "one"}, "two", 3], "user": "me", "deep": [{"api-key": "three"}]}
     assert [*secrets_in(told)] == ["one", "two", "three"]
+
+
+def test_what_json_cannot_say_stays_as_it_is() -> None:
+    odd: Any = {"since": date(2026, 11, 22), "options": [object]}
+    assert public(odd) == odd
