@@ -21,8 +21,8 @@ from typing import IO, Any
 from benchmarks.local import WEATHER, questions, seconds
 from pytest_fcall.backends.local.aliases import LocalModel
 from pytest_fcall.backends.local.answerer import Answerer
-from pytest_fcall.backends.local.making import answerer
-from pytest_fcall.backends.local.prompts import Prompts
+from pytest_fcall.backends.local.assembly import answerer
+from pytest_fcall.backends.local.prompts import ModelPrompts
 from tests.local.tiny import write_tokenizer
 
 TINY: Mapping[str, int] = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2}
@@ -113,8 +113,8 @@ def plain(folder: Path, device: str, asked: Sequence[str], load: Load) -> float:
     return time.perf_counter() - start
 
 
-def _prompts(folder: Path) -> Prompts:
-    return Prompts(LocalModel(str(folder)), import_module("transformers").AutoTokenizer.from_pretrained(folder))
+def _prompts(folder: Path) -> ModelPrompts:
+    return ModelPrompts(LocalModel(str(folder)), import_module("transformers").AutoTokenizer.from_pretrained(folder))
 
 
 def table(folder: Path, device: str, load: Load) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_fcall.core.rules import Profile
+    from pytest_fcall.core.expectation import Profile
 
 STYLES = {"fc_json": "fc", "prompt_default": "prompt"}
 
@@ -79,22 +79,22 @@ def official(cases: Cases) -> Prepared:
 
 def bfcl(cases: Cases) -> Prepared:
     """Decode and check as the official code does, in code of ours."""
-    from pytest_fcall.decoding.bfcl import Undecodable, decode_fc, decode_prompt
-    from pytest_fcall.matching.bfcl import Exam, rule, undecodable
+    from pytest_fcall.decoding.bfcl import Undecodable, decode_native, decode_prompt
+    from pytest_fcall.matching.bfcl import OfficialCase, check_answer, check_undecodable
 
-    decoders: dict[str, Callable[[object], object]] = {"fc": decode_fc, "prompt": decode_prompt}
+    decoders: dict[str, Callable[[object], object]] = {"fc": decode_native, "prompt": decode_prompt}
 
     def prepared(style: str, row: dict[str, Any]) -> Callable[[], object]:
         case, raw, decode = cases[row["id"]], row["raw"], decoders[style]
         truth = case.get("ground_truth") or []
-        exam = Exam(row["category"], case["function"], truth, "python", row["underscore_to_dot"])
+        exam = OfficialCase(row["category"], case["function"], truth, "python", row["underscore_to_dot"])
 
         def judge() -> object:
             try:
                 decoded = decode(raw)
             except Undecodable as error:
-                return undecodable(exam, str(error))
-            return rule(exam, decoded)
+                return check_undecodable(exam, str(error))
+            return check_answer(exam, decoded)
 
         return judge
 
@@ -104,16 +104,16 @@ def bfcl(cases: Cases) -> Prepared:
 def profile(name: Profile, cases: Cases) -> Prepared:
     """Judge decoded calls by a profile, as the plugin does."""
     from pytest_fcall.core import Location
-    from pytest_fcall.matching import judge
-    from pytest_fcall.suites.bfcl.answers import answer_of
+    from pytest_fcall.matching.reply import judge
+    from pytest_fcall.suites.bfcl.answers import read_answer
     from pytest_fcall.suites.bfcl.cases import case_of
-    from pytest_fcall.suites.bfcl.reading import strict_reading
+    from pytest_fcall.suites.bfcl.judge import strict_reading
 
     read = {key: case_of(row, Location("cases", number)) for number, (key, row) in enumerate(cases.items(), 1)}
 
     def prepared(_style: str, row: dict[str, Any]) -> Callable[[], object]:
         case = read[row["id"]]
-        reply, calls = strict_reading(answer_of(row, "raw"), case.case)
+        reply, calls = strict_reading(read_answer(row, "raw"), case.case)
         return partial(judge, reply, calls, case.expect, case.case.tools, replace(case.case.rules, profile=name))
 
     return prepared

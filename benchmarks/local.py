@@ -20,10 +20,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.measure import pytest_command
-from pytest_fcall.backends.local.answerer import Answerer
-from pytest_fcall.backends.local.continuous import Stream
-from pytest_fcall.backends.local.feeding import Feeder
-from pytest_fcall.backends.local.making import answerer
+from pytest_fcall.backends.local.answerer import Answerer, Feeder
+from pytest_fcall.backends.local.assembly import answerer
+from pytest_fcall.backends.local.continuous_engine import ContinuousFeeder
 from pytest_fcall.core import Json, Request, Tool
 
 CITIES = (
@@ -86,7 +85,7 @@ def seconds(model: Answerer, asked: Sequence[Request], size: int) -> float:
         try:
             return asyncio.run(answers(feeder))
         finally:
-            if isinstance(feeder, Stream):
+            if isinstance(feeder, ContinuousFeeder):
                 feeder.stop()
 
 

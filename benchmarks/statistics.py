@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from pytest_fcall.tracking.change import worse
-from pytest_fcall.tracking.pairs import Pair, Rate
+from pytest_fcall.tracking.significance import Rate, RatePair, p_value_worse
 
 _LEVEL = 0.05
 
@@ -33,17 +32,17 @@ class Exam:
 def alarms(exam: Exam, runs: int, seed: int = 1) -> float:
     """The share of so many pairs of runs that the test calls worse."""
     random = Random(seed)  # noqa: S311  # nothing is secret here
-    return sum(worse(_pairs(exam, random)) <= _LEVEL for _ in range(runs)) / runs
+    return sum(p_value_worse(_pairs(exam, random)) <= _LEVEL for _ in range(runs)) / runs
 
 
-def _pairs(exam: Exam, random: Random) -> Iterator[Pair]:
+def _pairs(exam: Exam, random: Random) -> Iterator[RatePair]:
     spread = exam.steadiness / (1 - exam.steadiness)
     kept = 1 - exam.drop / exam.accuracy
     for _ in range(exam.cases):
         rate = random.betavariate(exam.accuracy * spread, (1 - exam.accuracy) * spread)
         # What got worse got so for good: the case is lost, and not only less likely to be right.
         now = rate if random.random() < kept else 0.0
-        yield Pair(_answers(rate, exam.samples, random), _answers(now, exam.samples, random))
+        yield RatePair(_answers(rate, exam.samples, random), _answers(now, exam.samples, random))
 
 
 def _answers(rate: float, samples: int, random: Random) -> Rate:

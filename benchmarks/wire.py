@@ -20,13 +20,12 @@ from socket import socket
 from typing import Any
 
 from benchmarks.projects import tool
-from pytest_fcall.backends.proxy.app_run import AppRun, Place
-from pytest_fcall.backends.proxy.listening import Listening
+from pytest_fcall.backends.proxy.app_run import AppRun, RequestOrigin
+from pytest_fcall.backends.proxy.case_lookup import AppRuns
+from pytest_fcall.backends.proxy.http import ProxyAddress, forward, http_server, new_client_session
+from pytest_fcall.backends.proxy.listener import LazyListener
 from pytest_fcall.backends.proxy.proxy import Proxy
-from pytest_fcall.backends.proxy.runs import Runs
-from pytest_fcall.backends.proxy.serving import Way, served
-from pytest_fcall.backends.proxy.upstream import asking, new_session
-from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.store import ReplyStore, store_path
 
 _ANSWER = {
@@ -144,10 +143,10 @@ class _Asked(_Messages):
 class _Tape:
     store: ReplyStore
 
-    def find(self, digest: str) -> Recorded | None:
+    def find(self, digest: str) -> Recording | None:
         return self.store.find(digest)
 
-    def all(self) -> list[Recorded]:
+    def all(self) -> list[Recording]:
         return []
 
 
@@ -165,10 +164,10 @@ def _server(seconds: float) -> None:
 
 def _proxy(url: str, folder: str) -> None:
     with closing(ReplyStore(store_path(Path(folder)))) as store:
-        runs = Runs()
-        place = Place("wire:python:app:answer", "cases/many.fc.yaml", "one")
+        runs = AppRuns()
+        place = RequestOrigin("wire:python:app:answer", "cases/many.fc.yaml", "one")
         runs.begin(AppRun(place, _Tape(store), live=True, upstreams={"OPENAI_BASE_URL": url}), runs.here)
-        with closing(Listening(Proxy(runs, store.keep_all).serve)) as listening:
+        with closing(LazyListener(Proxy(runs, store.keep_all).serve)) as listening:
             _tell(f"http://127.0.0.1:{listening.port}/{runs.here}/OPENAI_BASE_URL/v1")
 
 
@@ -176,14 +175,14 @@ def _aiohttp(url: str) -> None:
     from aiohttp import web
 
     async def serve(listening: socket, end: Coroutine[None, None, object]) -> None:
-        async def answer(request: web.BaseRequest, way: Way) -> web.Response:
-            async with asking(session, request, f"{url}{way.path}", await request.read()) as came:
+        async def answer(request: web.BaseRequest, way: ProxyAddress) -> web.Response:
+            async with forward(session, request, f"{url}{way.path}", await request.read()) as came:
                 return web.Response(status=came.status, body=await came.read())
 
-        async with new_session() as session, served(listening, answer):
+        async with new_client_session() as session, http_server(listening, answer):
             await end
 
-    with closing(Listening(serve)) as listening:
+    with closing(LazyListener(serve)) as listening:
         _tell(f"http://127.0.0.1:{listening.port}/x/y")
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_fcall.core import Backend, Call, Calls, Case, Model, ModelUnavailable, Reply, Request, Tool, Verdict
-    from pytest_fcall.plugin.app_wire import AppWire
-    from pytest_fcall.plugin.asking import AskModel, DecodedReply
-    from pytest_fcall.plugin.asserting import assert_calls
+    from pytest_fcall.session.ask.app_wire import AppWire
+    from pytest_fcall.session.ask.model import AskModel, DecodedReply
+    from pytest_fcall.session.judge.assert_calls import assert_calls
 
 __all__ = [
     "AppWire",
@@ -37,9 +37,9 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = {
-        "AppWire": "pytest_fcall.plugin.app_wire",
-        "AskModel": "pytest_fcall.plugin.asking",
-        "DecodedReply": "pytest_fcall.plugin.asking",
-        "assert_calls": "pytest_fcall.plugin.asserting",
+        "AppWire": "pytest_fcall.session.ask.app_wire",
+        "AskModel": "pytest_fcall.session.ask.model",
+        "DecodedReply": "pytest_fcall.session.ask.model",
+        "assert_calls": "pytest_fcall.session.judge.assert_calls",
     }.get(name, "pytest_fcall.core")
     return getattr(import_module(home), name)

@@ -1,1 +1,1 @@
-"""Answering: what turns a Request into a Reply, and the replies kept from earlier."""
+"""Backends: whatever turns a Request into a Reply, and the recordings of earlier replies."""

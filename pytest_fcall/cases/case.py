@@ -1,39 +1,88 @@
-"""One case, complete: what it says, over what its file says for all."""
+"""One case with the defaults of its file applied, its category, and its first request."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 from yaml import Node
 
-from pytest_fcall.cases import fields
-from pytest_fcall.cases.answer import answer
+from pytest_fcall.cases import node_values
 from pytest_fcall.cases.calls import call_patterns
-from pytest_fcall.cases.category import category_of, mode_of
-from pytest_fcall.cases.clock import clock
-from pytest_fcall.cases.conditions import conditions, samples
-from pytest_fcall.cases.expectations import expectation
-from pytest_fcall.cases.extensions import Extensions
-from pytest_fcall.cases.faults import Faults, Source
-from pytest_fcall.cases.fields import Entries
-from pytest_fcall.cases.filling import Filling
+from pytest_fcall.cases.expectations import answer, expectation, wire
+from pytest_fcall.cases.faults import Faults, SourceFile
 from pytest_fcall.cases.ids import tag
 from pytest_fcall.cases.messages import Messages
+from pytest_fcall.cases.node_values import Entries
+from pytest_fcall.cases.option_values import conditions, retrieval, samples, settings
 from pytest_fcall.cases.options import OPTION_KEYS, WORLD_READERS, Defaults, Options, category, decoder
 from pytest_fcall.cases.patterns import pattern, patterns
-from pytest_fcall.cases.profiles import check_profile
-from pytest_fcall.cases.retrieval import retrieval
-from pytest_fcall.cases.rules import language, match_rules, profile, strings
-from pytest_fcall.cases.scope import Scope
-from pytest_fcall.cases.settings import settings
-from pytest_fcall.cases.tool_entries import pick
-from pytest_fcall.cases.toolbox import Toolbox
-from pytest_fcall.cases.wire import wire
-from pytest_fcall.core import CallPattern, Case, Condition, MatchRule, Message, Rules, Samples, Tool, Turn, World
+from pytest_fcall.cases.placeholders import Placeholders, read_clock
+from pytest_fcall.cases.rules import check_profile, language, match_rules, profile, strings
+from pytest_fcall.cases.scope import Extensions, Scope, Toolbox
+from pytest_fcall.cases.tool_entries import pick_tools
+from pytest_fcall.core import (
+    CallPattern,
+    Case,
+    Condition,
+    Expectation,
+    Json,
+    MatchRule,
+    Message,
+    Request,
+    Rules,
+    Samples,
+    Tool,
+    Turn,
+    World,
+)
+
+
+def mode_of(turns: Sequence[Turn], world: World | None) -> Literal["request", "conversation"]:
+    """A conversation needs more than one request: turns, stages, canned results, something behind the tools.
+
+    So does an answer that comes after calls, and calls that may come one after the other.
+    """
+    longer = len(turns) > 1 or world is not None or any(turn.state or turn.result is not None for turn in turns)
+    if longer or any(turn.expect and _goes_on(turn.expect, answers=turn.answer is not None) for turn in turns):
+        return "conversation"
+    return "request"
+
+
+def category_of(turns: Sequence[Turn], tools: Sequence[Tool], mode: str) -> str:
+    """BFCL's word for a case: one call and one tool offered is `simple`, several calls are `parallel` …"""
+    if mode == "conversation":
+        return "conversation"
+    expect = turns[0].expect if turns else None
+    while expect is not None and expect.kind == "any_of":
+        expect = next((one for one in expect.alternatives if one.kind != "no_call"), None)
+    if expect is None or expect.kind == "no_call":
+        return "irrelevance"
+    if expect.kind == "any_call":
+        return "relevance"
+    calls = [call for stage in expect.stages for call in stage]
+    if len({call.tool for call in calls}) > 1:
+        return "parallel_multiple"
+    if len(calls) > 1 or any(call.times[1] != 1 for call in calls):
+        return "parallel"
+    return "multiple" if len(tools) > 1 else "simple"
+
+
+def _goes_on(expect: Expectation, *, answers: bool) -> bool:
+    """Whether the model is to have results of its calls, or may want them."""
+    if any(_goes_on(one, answers=answers) for one in expect.alternatives):
+        return True
+    calls = [call for stage in expect.stages for call in stage]
+    if len(expect.stages) > 1 or any(call.canned or call.result is not None for call in calls):
+        return True
+    if expect.parallel == "free" and (len(calls) > 1 or any(call.times[1] != 1 for call in calls)):
+        return True
+    return answers and (bool(calls) or bool(expect.allow) or expect.extra == "allow" or expect.kind == "any_call")
+
 
 _CHECKS = ("expect", "answer", "state", "result")
 _SAID = ("prompt", "messages")
@@ -43,10 +92,10 @@ TURN_KEYS = frozenset(("user", *_CHECKS))
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class FileContext:
     """What all cases of a file stand on."""
 
-    source: Source
+    source: SourceFile
     folder: Path
     toolbox: Toolbox
     defaults: Defaults
@@ -60,7 +109,7 @@ class Ground:
         return Scope(
             faults,
             self.folder,
-            Filling(self.now, row),
+            Placeholders(self.now, row),
             self.extensions,
             self.toolbox,
             match=self.match,
@@ -68,7 +117,7 @@ class Ground:
 
 
 def read_case(
-    name: str, place: Node, entries: Entries, *, row: Mapping[str, Node], ground: Ground, faults: Faults
+    name: str, place: Node, entries: Entries, *, row: Mapping[str, Node], ground: FileContext, faults: Faults
 ) -> Case:
     """Read a case, or one row of it. It is of use only where no faults were found."""
     scope = _scope(entries, row, ground, faults)
@@ -111,16 +160,16 @@ def read_defaults(defaults: Defaults, scope: Scope) -> None:
         defaults.all(key, read, scope)
 
 
-def _scope(entries: Entries, row: Mapping[str, Node], ground: Ground, faults: Faults) -> Scope:
+def _scope(entries: Entries, row: Mapping[str, Node], ground: FileContext, faults: Faults) -> Scope:
     """The scope of a case; its clock comes first, since it is written into everything else."""
     scope = ground.scope(faults, row)
     now = Options(entries, ground.defaults, scope).one("now", _now)
     if now is not None:
-        scope.filling = Filling(now, row)
+        scope.filling = Placeholders(now, row)
     return scope
 
 
-def _filled(entries: Entries, row: Mapping[str, Node], ground: Ground, scope: Scope) -> Entries:
+def _filled(entries: Entries, row: Mapping[str, Node], ground: FileContext, scope: Scope) -> Entries:
     if not row and not ground.source.names_clock:
         return entries
     return {name: (key, scope.filling.node(value, scope.faults)) for name, (key, value) in entries.items()}
@@ -130,9 +179,9 @@ def _tools(entries: Entries, scope: Scope) -> tuple[Tool, ...]:
     tools = scope.toolbox.catalogue
     if "tools" not in entries:
         return tools
-    found = fields.entries(entries["tools"][1], scope.faults, "`tools` of a case")
-    fields.known_only(found, ("only", "without"), scope.faults, "`tools` of a case")
-    return tuple(pick(tools, found, scope.faults))
+    found = node_values.entries(entries["tools"][1], scope.faults, "`tools` of a case")
+    node_values.known_only(found, ("only", "without"), scope.faults, "`tools` of a case")
+    return tuple(pick_tools(tools, found, scope.faults))
 
 
 def _rules(options: Options, scope: Scope) -> Rules:
@@ -155,9 +204,9 @@ def _turns(place: Node, entries: Entries, options: Options, scope: Scope) -> tup
             key = entries[name][0]
             scope.faults.add("contradiction", key, f"`turns` and `{name}` exclude each other", "put it into a turn")
     turns: list[Turn] = []
-    for node in fields.items(entries["turns"][1], scope.faults, "`turns`"):
-        found = fields.entries(node, scope.faults, "a turn")
-        fields.known_only(found, TURN_KEYS, scope.faults, "a turn")
+    for node in node_values.items(entries["turns"][1], scope.faults, "`turns`"):
+        found = node_values.entries(node, scope.faults, "a turn")
+        node_values.known_only(found, TURN_KEYS, scope.faults, "a turn")
         messages = _system_message(system) if not turns else ()
         if "user" in found:
             said = Messages(scope).said(found["user"][1], "`user`")
@@ -215,11 +264,11 @@ def _system(node: Node, scope: Scope) -> str:
 
 
 def _now(node: Node, scope: Scope) -> datetime | None:
-    return clock(scope.filling.node(node, scope.faults), scope.faults)
+    return read_clock(scope.filling.node(node, scope.faults), scope.faults)
 
 
 def _tags(node: Node, scope: Scope) -> tuple[str, ...]:
-    return tuple(tag(item, scope.faults) for item in fields.items(node, scope.faults, "`tags`"))
+    return tuple(tag(item, scope.faults) for item in node_values.items(node, scope.faults, "`tags`"))
 
 
 def _never(node: Node, scope: Scope) -> tuple[CallPattern, ...]:
@@ -257,3 +306,18 @@ _DEFAULT_READERS: Mapping[str, Callable[[Node, Scope], object]] = MappingProxyTy
         **WORLD_READERS,
     }
 )
+
+
+_NONE: Mapping[str, Json] = MappingProxyType({})
+
+
+def plan_request(case: Case, settings: Mapping[str, Json] = _NONE, sample: int = 0) -> Request:
+    """The first request of a case. Its own settings come before those of the model."""
+    first = case.turns[0]
+    return Request(
+        messages=first.messages,
+        tools=() if case.tools_told else first.tools if first.tools is not None else case.tools,
+        settings={**settings, **case.settings},
+        sample=sample,
+        now=case.rules.now,
+    )

@@ -1,19 +1,26 @@
-"""`expect:`, what a right answer is."""
+"""`expect:`, `answer:` and `wire:`, from YAML nodes or from Python values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from pytest_fcall.cases import fields
+from pytest_fcall.cases import node_values
 from pytest_fcall.cases.calls import call_patterns, expected_call
-from pytest_fcall.cases.faults import shown
-from pytest_fcall.cases.fields import Entries
-from pytest_fcall.cases.scope import Scope
+from pytest_fcall.cases.faults import Faults, SourceFile, shown
+from pytest_fcall.cases.node_values import Entries
+from pytest_fcall.cases.patterns import pattern
+from pytest_fcall.cases.placeholders import Placeholders
+from pytest_fcall.cases.scope import Extensions, Scope, Toolbox
+from pytest_fcall.cases.yaml.python_nodes import nodes_from_python
 from pytest_fcall.cases.yaml.tags import STR
-from pytest_fcall.core import Expectation, ExpectedCall
+from pytest_fcall.core import Expectation, ExpectedCall, Fault, Operator, Pattern, Tool, WireExpectation
 
 Stage: TypeAlias = tuple[ExpectedCall, ...]
 
@@ -30,11 +37,11 @@ def expectation(node: Node, scope: Scope) -> Expectation:
 
 
 def _mapping(node: Node, scope: Scope, keys: Sequence[str], what: str) -> Expectation:
-    found = fields.entries(node, scope.faults, what)
+    found = node_values.entries(node, scope.faults, what)
     if any(name in scope.offered and name not in keys for name in found):
         scope.faults.add("wrong-type", node, "calls are a list", "begin each call with `- `")
         return Expectation()
-    fields.known_only(found, keys, scope.faults, what)
+    node_values.known_only(found, keys, scope.faults, what)
     if "calls" in found and "any_of" in found:
         scope.faults.add("contradiction", found["any_of"][0], "`calls` and `any_of` exclude each other")
     elif "calls" not in found and "any_of" not in found and "never" not in found:
@@ -61,11 +68,11 @@ def _mapping(node: Node, scope: Scope, keys: Sequence[str], what: str) -> Expect
 
 def _choice(found: Entries, key: str, words: tuple[str, str], scope: Scope) -> str:
     """One of two words; the first is the default."""
-    return fields.choice(found[key][1], scope.faults, f"`{key}`", words) if key in found else words[0]
+    return node_values.choice(found[key][1], scope.faults, f"`{key}`", words) if key in found else words[0]
 
 
 def _alternatives(node: Node, scope: Scope) -> tuple[Expectation, ...]:
-    nodes = fields.items(node, scope.faults, "`any_of`")
+    nodes = node_values.items(node, scope.faults, "`any_of`")
     if isinstance(node, SequenceNode) and not nodes:
         scope.faults.add("wrong-value", node, "this list of alternatives is empty, so that nothing is right")
     before = set(scope.names)
@@ -91,14 +98,16 @@ def _alternative(node: Node, scope: Scope) -> Expectation:
 def _calls(node: Node, scope: Scope, *, strict: bool) -> Expectation:
     if isinstance(node, ScalarNode):
         if node.tag != STR:
-            fields.wrong_type(node, scope.faults, "`expect`", "a list of calls, a mapping, `no_call` or `any_call`")
+            node_values.wrong_type(
+                node, scope.faults, "`expect`", "a list of calls, a mapping, `no_call` or `any_call`"
+            )
             return Expectation()
-        word = fields.choice(node, scope.faults, "`expect`", _WORDS)
+        word = node_values.choice(node, scope.faults, "`expect`", _WORDS)
         return Expectation("any_call" if word == "any_call" else "no_call")
     first: list[ExpectedCall] = []
     stages: list[Stage] = []
     names: set[str] = set()
-    nodes = fields.items(node, scope.faults, "`expect`")
+    nodes = node_values.items(node, scope.faults, "`expect`")
     for item in nodes:
         if (group := _group(item, scope)) is not None:
             scope.names |= names
@@ -129,7 +138,7 @@ def _group(node: Node, scope: Scope) -> Node | None:
 
 
 def _stage(node: Node, scope: Scope, *, strict: bool) -> Stage:
-    nodes = fields.items(node, scope.faults, "`then`")
+    nodes = node_values.items(node, scope.faults, "`then`")
     if not nodes and isinstance(node, SequenceNode):
         scope.faults.add("wrong-value", node, "this `then:` is empty")
     names: set[str] = set()
@@ -149,3 +158,95 @@ def _name(call: ExpectedCall, node: Node, names: set[str], scope: Scope, *, stri
     if call.name in names:
         scope.faults.add("duplicate-name", node, f"another call is named {shown(call.name)}", "take another name")
     (scope.names if strict else names).add(call.name)
+
+
+def answer(node: Node, scope: Scope) -> Pattern:
+    """Any expected value that a text can be."""
+    expected = pattern(node, scope)
+    for value in _no_texts(expected):
+        hint = (
+            f'quote it: "{value}"' if isinstance(value, bool) else f'write `$number: {value}`, or quote it: "{value}"'
+        )
+        scope.faults.add("wrong-type", node, f"an answer is a text, and {shown(json.dumps(value))} is none", hint)
+    return expected
+
+
+def _no_texts(expected: Pattern) -> Iterator[bool | int | float]:
+    """Numbers and booleans that stand where there is only text."""
+    match expected:
+        case bool() | int() | float():
+            yield expected
+        case Operator("any" | "all", list() as parts):
+            for part in parts:
+                yield from _no_texts(part)
+        case Operator("contains" | "not" | "optional", inner):
+            yield from _no_texts(inner)
+
+
+WIRE_KEYS = ("calls", "count", "tools", "models", "tokens", "cost")
+_NAMES = ("tools", "models")
+
+
+def wire(node: Node, scope: Scope) -> WireExpectation:
+    """Calls may be of any tool of the file: what an app offers its models is its own affair."""
+    found = node_values.entries(node, scope.faults, "`wire`")
+    node_values.known_only(found, WIRE_KEYS, scope.faults, "`wire`")
+    if not found and isinstance(node, MappingNode):
+        scope.faults.add("missing-key", node, "this says nothing of what the app asks", "give it `calls:` or `count:`")
+    inside = replace(scope, offered=frozenset(scope.toolbox.tools), names=set(), profile="strict")
+    values = {name: _value(name, found[name][1], scope) for name in WIRE_KEYS[1:] if name in found}
+    calls = expectation(found["calls"][1], inside) if "calls" in found else None
+    return WireExpectation(calls, **values)
+
+
+def _value(name: str, node: Node, scope: Scope) -> Pattern:
+    value = pattern(node, scope)
+    if not _can_hold(name, value):
+        what, hint = ("a list of names", "{$contains: a}") if name in _NAMES else ("a number, zero or more", "{$le: 3}")
+        scope.faults.add("wrong-type", node, f"`wire.{name}` must be {what}, or an operator such as `{hint}`")
+    return value
+
+
+def _can_hold(name: str, value: Pattern) -> bool:
+    if value is None or isinstance(value, Operator):
+        return True
+    if name in _NAMES:
+        return isinstance(value, list) and all(isinstance(each, str | Operator) for each in value)
+    whole = (int, float) if name == "cost" else int
+    return isinstance(value, whole) and not isinstance(value, bool) and value >= 0
+
+
+class ExpectationError(ValueError):
+    """The expectation is no expectation, or one that no reply to these tools can meet."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        said = (f"{fault.message} ({fault.hint})" if fault.hint else fault.message for fault in faults)
+        super().__init__("; ".join(said))
+        self.faults = tuple(faults)
+
+
+def read_expectation(data: object, tools: Sequence[Tool] = (), *, comparators: Iterable[str] = ()) -> Expectation:
+    """Read what stands behind `expect:`, given as Python values. Without tools, names and values are not checked.
+
+    Raises ExpectationError with all that is wrong.
+    """
+    faults = Faults(SourceFile("expected"))
+    scope = Scope(
+        faults,
+        Path(),
+        Placeholders(datetime.now(UTC), {}),
+        Extensions(comparators=frozenset(comparators)),
+        toolbox=Toolbox(tools, complete=bool(tools)),
+        offered=frozenset(tool.name for tool in tools),
+    )
+    try:
+        result = expectation(nodes_from_python(data), scope)
+    except ValueError as error:
+        faults.add("wrong-type", None, str(error))
+    else:
+        if any(call.result is not None for call in result.all_calls):
+            hint = "leave it out, or write a case with an `environment`"
+            faults.add("contradiction", None, "`result` is about a call that is carried out, and this is a reply", hint)
+    if faults.found:
+        raise ExpectationError(faults.found)
+    return result

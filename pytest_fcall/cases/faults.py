@@ -29,7 +29,7 @@ class _Mark(Protocol):
     column: int
 
 
-class Source:
+class SourceFile:
     """A file's text, and the name by which people know it. Python values have no text."""
 
     def __init__(self, path: str, text: str = "") -> None:
@@ -59,7 +59,7 @@ class Source:
 class Faults:
     """The mistakes found in one part of a file. Reading goes on after each, so that all are found at once."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceFile) -> None:
         self.source = source
         self.found: list[Fault] = []
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 from yaml import Node
 
-from pytest_fcall.cases import fields
-from pytest_fcall.cases.faults import Faults, Source, UnreadableFile, shown
+from pytest_fcall.cases import node_values
+from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, shown
 from pytest_fcall.cases.yaml.reader import MAX_BYTES, read_text, read_yaml
 from pytest_fcall.core import Json
 
 
 def find_file(node: Node, folder: Path, faults: Faults) -> Path | None:
     """The file that a node names, seen from `folder`."""
-    name = fields.word(node, faults, "a path")
+    name = node_values.word(node, faults, "a path")
     if not name:
         return None
     try:
@@ -62,7 +62,7 @@ def read_words(node: Node, folder: Path, faults: Faults) -> str:
 
 def read_data(path: Path, node: Node, faults: Faults) -> Json:
     """The value of a JSON or YAML file, told apart by its name. None, with a fault at `node`, where there is none."""
-    inner = Faults(Source(path.name))
+    inner = Faults(SourceFile(path.name))
     data: Json = None
     try:
         source = read_text(path, path.name)
@@ -70,7 +70,7 @@ def read_data(path: Path, node: Node, faults: Faults) -> Json:
             data = json.loads(source.text)
         elif (root := read_yaml(source)) is not None:
             inner = Faults(source)
-            data = fields.value(root, inner)
+            data = node_values.value(root, inner)
     except UnreadableFile as error:
         inner.found.append(error.fault)
     except (ValueError, RecursionError) as error:

@@ -7,7 +7,7 @@ import re
 
 from yaml import Node, ScalarNode
 
-from pytest_fcall.cases import fields
+from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import Faults, shown
 from pytest_fcall.cases.yaml.tags import NULL
 
@@ -29,14 +29,14 @@ def row_id(node: Node, faults: Faults) -> str:
     return _id(node, faults, "the id of a row")
 
 
-def stand_in(text: str, number: int) -> str:
+def substitute_id(text: str, number: int) -> str:
     """A name for a case that has no usable one."""
     return re.sub(r"[^\w.\- ]", "_", text)[:_LONGEST].strip() or f"case_{number}"
 
 
 def tag(node: Node, faults: Faults) -> str:
     """A tag, which becomes a pytest marker."""
-    name = fields.word(node, faults, "a tag")
+    name = node_values.word(node, faults, "a tag")
     if not name:
         return name
     if name in _PYTEST_MARKS or name.startswith("fc"):
@@ -50,7 +50,7 @@ def tag(node: Node, faults: Faults) -> str:
 
 
 def _id(node: Node, faults: Faults, what: str) -> str:
-    name = fields.text(node, faults, what)
+    name = node_values.text(node, faults, what)
     if "::" in name:
         faults.add("bad-id", node, f"{what} may not contain `::`", "pytest separates files from cases with it")
     elif "[" in name or "]" in name:

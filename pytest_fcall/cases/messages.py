@@ -8,12 +8,12 @@ from types import MappingProxyType
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from pytest_fcall.cases import fields
+from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import shown
-from pytest_fcall.cases.fields import Entries
 from pytest_fcall.cases.files import find_file, read_bytes, read_data, read_words
+from pytest_fcall.cases.node_values import Entries
 from pytest_fcall.cases.scope import Scope
-from pytest_fcall.cases.yaml.python_data import nodes_of
+from pytest_fcall.cases.yaml.python_nodes import nodes_from_python
 from pytest_fcall.cases.yaml.tags import NULL
 from pytest_fcall.core import Json, Message
 
@@ -40,7 +40,7 @@ class Messages:
         """A text, `{file: PATH}`, or a list of parts."""
         if not isinstance(node, SequenceNode):
             return self.text(node, what)
-        parts = [self._part(item) for item in fields.items(node, self._faults, what)]
+        parts = [self._part(item) for item in node_values.items(node, self._faults, what)]
         if not parts and not self._faults.found:
             self._faults.add("wrong-value", node, f"{what} is empty")
         return parts
@@ -51,7 +51,7 @@ class Messages:
         if path is not None:
             text = read_words(path, self._scope.folder, self._faults)
             return self._scope.filling.text(text, path, self._faults)
-        return fields.word(node, self._faults, what)
+        return node_values.word(node, self._faults, what)
 
     def thread(self, node: Node) -> tuple[Message, ...]:
         """Messages in OpenAI's form, inline or `{file: PATH}`."""
@@ -61,7 +61,7 @@ class Messages:
             if found is None:
                 return ()
             node = found
-        messages = tuple(self._message(item) for item in fields.items(node, self._faults, "`messages`"))
+        messages = tuple(self._message(item) for item in node_values.items(node, self._faults, "`messages`"))
         if isinstance(node, SequenceNode) and not messages:
             self._faults.add("wrong-value", node, "this list of messages is empty")
         return messages
@@ -74,7 +74,7 @@ class Messages:
         if isinstance(data, Mapping) and "messages" in data:
             data = data["messages"]
         try:
-            return self._scope.filling.node(nodes_of(data, path), self._faults)
+            return self._scope.filling.node(nodes_from_python(data, path), self._faults)
         except ValueError as error:
             self._faults.add("bad-file", path, str(error))
             return None
@@ -87,23 +87,23 @@ class Messages:
         return None
 
     def _message(self, node: Node) -> Message:
-        found = fields.entries(node, self._faults, "a message")
-        fields.known_only(found, _KEYS, self._faults, "a message")
+        found = node_values.entries(node, self._faults, "a message")
+        node_values.known_only(found, _KEYS, self._faults, "a message")
         if not isinstance(node, MappingNode):
             return {}
         if "role" not in found:
             self._faults.add("missing-key", node, "this message has no `role`", "such as {role: user, content: Hello}")
             return {}
-        role = fields.choice(found["role"][1], self._faults, "a role", _ROLES)
+        role = node_values.choice(found["role"][1], self._faults, "a role", _ROLES)
         message: dict[str, Json] = {"role": role}
         message |= self._content(node, role, found)
         for name in ("name", "tool_call_id", "refusal"):
             if name in found:
-                message[name] = fields.word(found[name][1], self._faults, f"`{name}`")
+                message[name] = node_values.word(found[name][1], self._faults, f"`{name}`")
         if role == "tool" and "tool_call_id" not in found:
             self._faults.add("missing-key", node, "a tool's message needs the `tool_call_id` that it answers")
         if "tool_calls" in found:
-            calls = fields.items(found["tool_calls"][1], self._faults, "`tool_calls`")
+            calls = node_values.items(found["tool_calls"][1], self._faults, "`tool_calls`")
             message["tool_calls"] = [self._call(call) for call in calls]
         return message
 
@@ -116,37 +116,37 @@ class Messages:
         if role == "assistant" and content.tag == NULL:
             return {"content": None}
         if isinstance(content, ScalarNode):
-            return {"content": fields.text(content, self._faults, "`content`")}
+            return {"content": node_values.text(content, self._faults, "`content`")}
         return {"content": self.said(content, "`content`")}
 
     def _call(self, node: Node) -> Json:
-        found = fields.entries(node, self._faults, "a tool call")
-        fields.known_only(found, ("id", "type", "function"), self._faults, "a tool call")
+        found = node_values.entries(node, self._faults, "a tool call")
+        node_values.known_only(found, ("id", "type", "function"), self._faults, "a tool call")
         form = "such as {id: c1, type: function, function: {name: search, arguments: '{}'}}"
         if "function" not in found or "id" not in found:
             self._faults.add("missing-key", node, "a tool call has an `id` and a `function`", form)
             return {}
-        function = fields.entries(found["function"][1], self._faults, "`function`")
-        fields.known_only(function, ("name", "arguments"), self._faults, "`function`")
+        function = node_values.entries(found["function"][1], self._faults, "`function`")
+        node_values.known_only(function, ("name", "arguments"), self._faults, "`function`")
         if "name" not in function or "arguments" not in function:
             self._faults.add("missing-key", node, "a function has a `name` and `arguments`", form)
             return {}
         return {
-            "id": fields.text(found["id"][1], self._faults, "`id`"),
+            "id": node_values.text(found["id"][1], self._faults, "`id`"),
             "type": "function",
             "function": {
-                "name": fields.text(function["name"][1], self._faults, "`name`"),
-                "arguments": fields.text(function["arguments"][1], self._faults, "`arguments`"),
+                "name": node_values.text(function["name"][1], self._faults, "`name`"),
+                "arguments": node_values.text(function["arguments"][1], self._faults, "`arguments`"),
             },
         }
 
     def _part(self, node: Node) -> Json:
         if isinstance(node, ScalarNode):
-            return {"type": "text", "text": fields.text(node, self._faults, "a part")}
-        found = fields.entries(node, self._faults, "a part")
+            return {"type": "text", "text": node_values.text(node, self._faults, "a part")}
+        found = node_values.entries(node, self._faults, "a part")
         if "type" in found:
-            return {name: fields.value(pair[1], self._faults) for name, pair in found.items()}
-        fields.known_only(found, ("image",), self._faults, "a part")
+            return {name: node_values.value(pair[1], self._faults) for name, pair in found.items()}
+        node_values.known_only(found, ("image",), self._faults, "a part")
         if "image" not in found:
             return {}
         return self._image(found["image"][1])

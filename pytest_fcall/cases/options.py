@@ -10,12 +10,12 @@ from typing import TypeVar, cast
 
 from yaml import Node
 
-from pytest_fcall.cases import fields
-from pytest_fcall.cases.environments import environment as read_environment
-from pytest_fcall.cases.faults import Faults, Source, did_you_mean, one_of, shown
-from pytest_fcall.cases.fields import Entries
+from pytest_fcall.cases import node_values
+from pytest_fcall.cases.faults import Faults, SourceFile, did_you_mean, one_of, shown
+from pytest_fcall.cases.node_values import Entries
+from pytest_fcall.cases.option_values import environment as read_environment
+from pytest_fcall.cases.option_values import user as read_user
 from pytest_fcall.cases.scope import Scope
-from pytest_fcall.cases.user import user as read_user
 from pytest_fcall.cases.yaml.tags import STR
 from pytest_fcall.core import Fault, Json, World
 
@@ -33,7 +33,7 @@ DEFAULT_KEYS = (*OPTION_KEYS, "never")
 class Layer:
     """The defaults of one file."""
 
-    source: Source
+    source: SourceFile
     folder: Path
     entries: Entries
 
@@ -125,37 +125,37 @@ class Options:
 
 def decoder(node: Node, scope: Scope) -> str:
     """The name of a decoder."""
-    return fields.choice(node, scope.faults, "`decoder`", sorted(scope.extensions.decoders))
+    return node_values.choice(node, scope.faults, "`decoder`", sorted(scope.extensions.decoders))
 
 
 def category(node: Node, scope: Scope) -> str:
     """The row of the summary in which a case counts."""
-    name = fields.text(node, scope.faults, "`category`")
+    name = node_values.text(node, scope.faults, "`category`")
     if node.tag == STR and (not name or not name.isprintable() or name != name.strip()):
         scope.faults.add("wrong-value", node, f"{shown(name)} cannot be a category", "not empty, no space around it")
     return name
 
 
 def _setup(node: Node, scope: Scope) -> Mapping[str, Json]:
-    found = fields.entries(node, scope.faults, "`setup`")
-    return {name: fields.value(pair[1], scope.faults) for name, pair in found.items()}
+    found = node_values.entries(node, scope.faults, "`setup`")
+    return {name: node_values.value(pair[1], scope.faults) for name, pair in found.items()}
 
 
 def _stubs(node: Node, scope: Scope) -> Mapping[str, Json]:
-    found = fields.entries(node, scope.faults, "`stubs`")
+    found = node_values.entries(node, scope.faults, "`stubs`")
     for name, (key, _) in found.items():
         if scope.toolbox.complete and name not in scope.toolbox.tools:
             hint = did_you_mean(name, scope.toolbox.tools) or one_of(scope.toolbox.tools)
             scope.faults.add("unknown-tool", key, f"there is no tool {shown(name)}", hint)
-    return {name: fields.value(pair[1], scope.faults) for name, pair in found.items()}
+    return {name: node_values.value(pair[1], scope.faults) for name, pair in found.items()}
 
 
 def _unmatched(node: Node, scope: Scope) -> tuple[Json]:
-    return (fields.value(node, scope.faults),)
+    return (node_values.value(node, scope.faults),)
 
 
 def _max_steps(node: Node, scope: Scope) -> int:
-    return fields.integer(node, scope.faults, "`max_steps`", least=1)
+    return node_values.integer(node, scope.faults, "`max_steps`", least=1)
 
 
 WORLD_READERS: Mapping[str, Callable[[Node, Scope], object]] = MappingProxyType(

@@ -10,16 +10,16 @@ from pathlib import Path
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from pytest_fcall.cases import fields
-from pytest_fcall.cases.extensions import Extensions
+from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import Faults, did_you_mean, shown
-from pytest_fcall.cases.fields import Entries, node_at
 from pytest_fcall.cases.files import find_file, read_data
-from pytest_fcall.cases.globs import one_or_many
+from pytest_fcall.cases.node_values import Entries, node_at, one_or_many
+from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.core.glob import glob_matches, is_glob
-from pytest_fcall.schema import SchemaError, tool_from_data, tools_from_data
-from pytest_fcall.schema.sources.locks import lock_path, read_lock
+from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.sources.lock_file import lock_path, read_lock
+from pytest_fcall.schema.sources.tool_data import tool_from_data, tools_from_data
 
 _BUILT_IN = ("python", "file", "openapi", "mcp")
 _PREFIX = re.compile(r"[A-Za-z0-9_-]+")
@@ -28,7 +28,7 @@ _INLINE = ("name", "function", "parameters", "input_schema", "inputSchema")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourcePaths:
     """Where tools are looked for: beside the file that names them, in the root folder, in the case file's lock."""
 
     folder: Path
@@ -36,17 +36,17 @@ class Place:
     case_file: Path
 
 
-def read_entry(node: Node, faults: Faults, place: Place, extensions: Extensions) -> list[Tool]:
+def read_tool_entry(node: Node, faults: Faults, place: SourcePaths, extensions: Extensions) -> list[Tool]:
     """The tools of one entry, as the model is to see them."""
     before = len(faults.found)
-    found = fields.entries(node, faults, "an entry of `tools`")
+    found = node_values.entries(node, faults, "an entry of `tools`")
     kind = source_kind(found, extensions)
     value = node if kind is None else found[kind][1]
     try:
         if kind is None:
             return _inline(node, found, faults, extensions)
         allowed = (kind, *_PICKS, *(("operations",) if kind == "openapi" else ()))
-        fields.known_only(found, allowed, faults, f"a `{kind}:` source")
+        node_values.known_only(found, allowed, faults, f"a `{kind}:` source")
         tools = _Source(faults, place, extensions).read(kind, value, found)
         return _picked(tools, found, faults) if len(faults.found) == before else []
     except SchemaError as error:
@@ -67,9 +67,9 @@ def is_locked(kind: str, node: Node) -> bool:
 
 def lock_key(kind: str, node: Node, found: Entries, faults: Faults) -> dict[str, Json]:
     """What the lock file knows the source by: everything but what is applied after reading."""
-    key: dict[str, Json] = {kind: fields.value(node, faults)}
+    key: dict[str, Json] = {kind: node_values.value(node, faults)}
     if "operations" in found:
-        key["operations"] = fields.value(found["operations"][1], faults)
+        key["operations"] = node_values.value(found["operations"][1], faults)
     return key
 
 
@@ -81,7 +81,7 @@ def _inline(node: Node, found: Entries, faults: Faults, extensions: Extensions) 
         faults.add("unknown-key", key, f"{shown(key.value)} is no source of tools", hint)
         return []
     before = len(faults.found)
-    data = fields.value(node, faults)
+    data = node_values.value(node, faults)
     return [tool_from_data(data)] if isinstance(node, MappingNode) and len(faults.found) == before else []
 
 
@@ -92,7 +92,7 @@ def _dotted(path: Sequence[str | int]) -> str:
 @dataclass(frozen=True, slots=True)
 class _Source:
     faults: Faults
-    place: Place
+    place: SourcePaths
     extensions: Extensions
 
     def read(self, kind: str, node: Node, found: Entries) -> Sequence[Tool]:
@@ -114,16 +114,18 @@ class _Source:
         return [] if data is None else tools_from_data(data, source=node.value)
 
     def openapi(self, node: Node, found: Entries) -> list[Tool]:
-        from pytest_fcall.schema import tools_from_openapi
+        from pytest_fcall.schema.sources.openapi import tools_from_openapi
 
-        wanted = fields.texts(found["operations"][1], self.faults, "`operations`") if "operations" in found else None
+        wanted = (
+            node_values.texts(found["operations"][1], self.faults, "`operations`") if "operations" in found else None
+        )
         data = self._data(node)
         return [] if data is None else tools_from_openapi(data, wanted)
 
     def _imported(self, node: Node) -> list[Tool]:
-        from pytest_fcall.schema import tools_from_python
+        from pytest_fcall.schema.sources.python_tools import tools_from_python
 
-        spec = fields.word(node, self.faults, "`python`")
+        spec = node_values.word(node, self.faults, "`python`")
         if not spec:
             return []
         try:
@@ -154,14 +156,14 @@ class _Source:
         return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
     def _check_server(self, node: Node) -> None:
-        found = fields.entries(node, self.faults, "`mcp`")
-        fields.known_only(found, ("command", "url", "env", "cwd", "headers"), self.faults, "`mcp`")
+        found = node_values.entries(node, self.faults, "`mcp`")
+        node_values.known_only(found, ("command", "url", "env", "cwd", "headers"), self.faults, "`mcp`")
         if isinstance(node, MappingNode) and ("command" in found) == ("url" in found):
             hint = "such as {command: [my-server]}"
             self.faults.add("missing-key", node, "a server has a `command` or a `url`", hint)
 
     def _foreign(self, kind: str, node: Node) -> Sequence[Tool]:
-        spec = fields.value(node, self.faults)
+        spec = node_values.value(node, self.faults)
         try:
             return list(self.extensions.tool_sources[kind](spec, self.place.folder))
         except Exception as error:  # other packages' code
@@ -182,10 +184,10 @@ _READERS: Mapping[str, Callable[[_Source, Node, Entries], Sequence[Tool]]] = {
 
 def _picked(tools: Sequence[Tool], found: Entries, faults: Faults) -> list[Tool]:
     """What `only`, `without` and `as` leave, in this order."""
-    picked = pick(tools, found, faults)
+    picked = pick_tools(tools, found, faults)
     if "as" not in found:
         return picked
-    prefix = fields.word(found["as"][1], faults, "`as`")
+    prefix = node_values.word(found["as"][1], faults, "`as`")
     if prefix and not _PREFIX.fullmatch(prefix):
         hint = "letters, digits, underscores and dashes only"
         faults.add("wrong-value", found["as"][1], f"{shown(prefix)} cannot begin a tool's name", hint)
@@ -196,7 +198,7 @@ def _prefixed(tool: Tool, prefix: str) -> Tool:
     return replace(tool, name=f"{prefix}__{tool.name}", origin={"name": tool.name, **(tool.origin or {})})
 
 
-def pick(tools: Sequence[Tool], found: Entries, faults: Faults) -> list[Tool]:
+def pick_tools(tools: Sequence[Tool], found: Entries, faults: Faults) -> list[Tool]:
     """The tools that `only` and `without` leave. A name among them that names nothing is a fault."""
     names = [tool.name for tool in tools]
     picked = list(tools)

@@ -1,4 +1,4 @@
-"""`fcall fill`: cases and turns that expect nothing yet get what a model answers, for review."""
+"""`fcall fill`: cases and turns that expect nothing yet get the calls that a model made, for review."""
 
 from __future__ import annotations
 
@@ -7,24 +7,88 @@ import io
 import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcall.cases import UnreadableFile, read_case_text
-from pytest_fcall.cases.gaps import Gap, Said, filled, gaps_in, holds_cases, left_in
+from pytest_fcall.cases.case_file import read_case_text
+from pytest_fcall.cases.faults import UnreadableFile
+from pytest_fcall.cases.missing_expectations import (
+    ExpectationText,
+    Gap,
+    fill_gaps,
+    find_gaps,
+    find_unfillable_cases,
+    has_cases,
+)
+from pytest_fcall.cases.yaml.flow_style import mark_literal, write_flow, write_flow_key
 from pytest_fcall.cases.yaml.reader import read_text
 from pytest_fcall.cli.counting import count
-from pytest_fcall.cli.expected import NotToExpect, said_in
-from pytest_fcall.core import FaultyCase
-from pytest_fcall.reporting import fault_text, safe_line
+from pytest_fcall.core import Call, CallResult, Calls, FaultyCase, HeldTurn, Reply, World
+from pytest_fcall.reporting.faults import fault_text
+from pytest_fcall.reporting.safe_text import safe_line
 
 if TYPE_CHECKING:
-    from pytest_fcall.plugin.filling import Filling
-    from pytest_fcall.plugin.sampling import Asked
+    from pytest_fcall.cli.fill_run import FillRun
+    from pytest_fcall.session.judge.samples import CaseAnswers
 
-_MARK = "# review"
-_ANYTHING = "{any_of: [any_call, no_call]}"
+
+_UNSPECIFIED_RESULT = CallResult({"ok": True})
+"""What a call gives where the case says nothing of it."""
+
+
+class NothingToExpect(ValueError):
+    """There is nothing that could be expected. The text says why."""
+
+
+def expectation_of(asked: CaseAnswers, turn: int | None) -> ExpectationText:
+    """What was called in the answer to a case, or in one turn of it. Raises NotToExpect."""
+    first = asked.judged[0]
+    transcript = first.answer.transcript
+    if transcript is None:
+        _check_reply(first.reply, first.calls)
+        return _expectation_lines([first.calls.calls])
+    if len(transcript.turns) <= (turn or 0):
+        raise NothingToExpect("the conversation ended before it: fill what comes first, or mend what is expected there")
+    held = transcript.turns[turn or 0]
+    for step in held.steps:
+        _check_reply(step.reply, step.calls)
+    if held.end != "answered":
+        raise NothingToExpect("the conversation did not come to an end in it; `max_steps:` allows more")
+    if (silent := next(_unspecified_calls(held, asked.case.world or World()), None)) is not None:
+        raise NothingToExpect(
+            f"nothing says what {silent.name} gives, so that what the model did next says nothing: put it under "
+            "`stubs:`, or expect the call here, with `returns:`"
+        )
+    return _expectation_lines([step.calls.calls for step in held.steps])
+
+
+def _check_reply(reply: Reply, calls: Calls) -> None:
+    if calls.malformed is not None:
+        raise NothingToExpect(calls.malformed)
+    if reply.refusal or reply.finish in ("length", "refusal", "content_filter"):
+        raise NothingToExpect(f"the model gave no answer: {reply.refusal or reply.finish}")
+
+
+def _unspecified_calls(held: HeldTurn, world: World) -> Iterator[Call]:
+    if world.environment is None:
+        for step in held.steps:
+            for call, result in zip(step.calls.calls, step.results, strict=False):
+                if call.name not in world.stubs and result == _UNSPECIFIED_RESULT:
+                    yield call
+
+
+def _expectation_lines(steps: Iterable[Sequence[Call]]) -> ExpectationText:
+    lines = [
+        [f"{write_flow_key(call.name)}: {write_flow(mark_literal(call.arguments))}" for call in calls]
+        for calls in steps
+        if calls
+    ]
+    return lines or "no_call"
+
+
+_REVIEW_MARK = "# review"
+_ANY_EXPECTATION = "{any_of: [any_call, no_call]}"
 _EXAMPLES = """\
 examples:
   fcall fill cases/shop.fc.yaml --fc-model=openai:gpt-5.2      ask, and write down what is called
@@ -45,7 +109,7 @@ def run(arguments: Sequence[str]) -> int:
         parser.error(f"there is no file {options.file}")
     try:
         source = read_text(path, str(options.file))
-        gaps, left, any_case = gaps_in(source), left_in(source), holds_cases(source)
+        gaps, left, any_case = find_gaps(source), find_unfillable_cases(source), has_cases(source)
     except UnreadableFile as unreadable:
         parser.error(fault_text(unreadable.fault, Path.cwd()))
     if not any_case:
@@ -54,11 +118,11 @@ def run(arguments: Sequence[str]) -> int:
         print("every case of this file expects something already")
         return 0
     if gaps:
-        filling, said = _ask(path, source.text, gaps, options.fc_model)
+        filling, said = _ask_model(path, source.text, gaps, options.fc_model)
         if not (filling.answers or filling.failed):
             print(said, file=sys.stderr)
             return 1
-        left |= _write(path, source.text, gaps, filling)
+        left |= _write_expectations(path, source.text, gaps, filling)
     for why, names in _by_reason(left).items():
         print(safe_line(f"left: {', '.join(names)}: {why}"), file=sys.stderr)
     return 1 if left else 0
@@ -84,14 +148,14 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _ask(path: Path, text: str, gaps: Sequence[Gap], model: str | None) -> tuple[Filling, str]:
+def _ask_model(path: Path, text: str, gaps: Sequence[Gap], model: str | None) -> tuple[FillRun, str]:
     """Have pytest ask: conftest files and plugins have their part in it."""
     import pytest
 
-    from pytest_fcall.plugin.filling import Filling
+    from pytest_fcall.cli.fill_run import FillRun
 
-    anything = {gap.name: _ANYTHING for gap in gaps}
-    filling = Filling(path, filled(text, gaps, anything, _MARK), frozenset(gap.id for gap in gaps))
+    anything = {gap.name: _ANY_EXPECTATION for gap in gaps}
+    filling = FillRun(path, fill_gaps(text, gaps, anything, _REVIEW_MARK), frozenset(gap.id for gap in gaps))
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         quiet = ("-q", "--no-header", "--capture=no", "--assert=plain", "-p", "no:cacheprovider", "-o", "fc_runs=0")
@@ -99,21 +163,21 @@ def _ask(path: Path, text: str, gaps: Sequence[Gap], model: str | None) -> tuple
     return filling, said.getvalue().strip()
 
 
-def _write(path: Path, text: str, gaps: Sequence[Gap], filling: Filling) -> dict[str, str]:
+def _write_expectations(path: Path, text: str, gaps: Sequence[Gap], filling: FillRun) -> dict[str, str]:
     """Write what can be expected, and say why not of what cannot."""
     left: dict[str, str] = {}
-    said: dict[str, Said] = {}
+    said: dict[str, ExpectationText] = {}
     for gap in gaps:
         try:
-            _go_on_after(gap, left, gaps)
-            said[gap.name] = said_in(_answer(filling, gap), gap.turn)
-        except NotToExpect as why:
+            _check_gaps_before(gap, left, gaps)
+            said[gap.name] = expectation_of(_answer_to(filling, gap), gap.turn)
+        except NothingToExpect as why:
             left[gap.name] = str(why)
-    faults = _faults(path, filled(text, gaps, said, _MARK), {gap.id for gap in gaps if gap.name in said})
+    faults = _faults(path, fill_gaps(text, gaps, said, _REVIEW_MARK), {gap.id for gap in gaps if gap.name in said})
     left |= {gap.name: faults[gap.id] for gap in gaps if gap.id in faults and gap.name in said}
     said = {name: each for name, each in said.items() if name not in left}
     if said:
-        _replace(path, filled(text, gaps, said, _MARK))
+        _replace(path, fill_gaps(text, gaps, said, _REVIEW_MARK))
     turns = sum(gap.turn is not None for gap in gaps if gap.name in said)
     filled_in = [count(number, what) for number, what in ((len(said) - turns, "case"), (turns, "turn")) if number]
     print(
@@ -124,15 +188,15 @@ def _write(path: Path, text: str, gaps: Sequence[Gap], filling: Filling) -> dict
     return left
 
 
-def _go_on_after(gap: Gap, left: Collection[str], gaps: Sequence[Gap]) -> None:
+def _check_gaps_before(gap: Gap, left: Collection[str], gaps: Sequence[Gap]) -> None:
     before = next((each for each in gaps if each.id == gap.id and each.name in left), None)
     if before is not None:
-        raise NotToExpect(f"what it goes on from is left, too: {before.name}")
+        raise NothingToExpect(f"what it goes on from is left, too: {before.name}")
 
 
-def _answer(filling: Filling, gap: Gap) -> Asked:
+def _answer_to(filling: FillRun, gap: Gap) -> CaseAnswers:
     if gap.id not in filling.answers:
-        raise NotToExpect(filling.failed.get(gap.id, "it was not asked"))
+        raise NothingToExpect(filling.failed.get(gap.id, "it was not asked"))
     return filling.answers[gap.id]
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from pytest_fcall.cli.project import root_of
 from pytest_fcall.core.glob import glob_matches
-from pytest_fcall.reporting import safe_line
 from pytest_fcall.reporting.history import Point, Series, history_lines
 from pytest_fcall.reporting.result_json import results_from_json
 from pytest_fcall.reporting.results import Result
-from pytest_fcall.tracking.run_file import RunFile, RunFileError, kept_runs, read_run
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.tracking.run_file import RunFile, RunFileError, read_run, run_paths
 
 _EXAMPLES = """\
 examples:
@@ -30,8 +30,8 @@ def run(arguments: Sequence[str]) -> int:
     """Print a chart; 1 where there is nothing to show."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    paths = options.files or kept_runs(root_of([Path.cwd()]))
-    runs = sorted(_whole_runs(paths), key=lambda each: (each[0].started, each[0].id))[-options.number :]
+    paths = options.files or run_paths(root_of([Path.cwd()]))
+    runs = sorted(_complete_runs(paths), key=lambda each: (each[0].started, each[0].id))[-options.number :]
     series = list(_series(runs, options.model, options.categories))
     if not series:
         print("fcall history: no whole run with an answer is kept: run pytest first", file=sys.stderr)
@@ -63,7 +63,7 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _whole_runs(paths: Iterable[Path]) -> Iterator[tuple[RunFile, Sequence[Result]]]:
+def _complete_runs(paths: Iterable[Path]) -> Iterator[tuple[RunFile, Sequence[Result]]]:
     """The runs that say something of all cases; what cannot be read is told, and passed over."""
     for path in paths:
         try:
@@ -79,14 +79,14 @@ def _whole_runs(paths: Iterable[Path]) -> Iterator[tuple[RunFile, Sequence[Resul
 
 
 def _series(runs: Sequence[tuple[RunFile, Sequence[Result]]], models: str, by_category: bool) -> Iterator[Series]:
-    counted = [_counted(results) for _, results in runs]
+    counted = [_points_of(results) for _, results in runs]
     names = sorted({name for run in counted for name in run if glob_matches(models, name[0])})
     for model, category in names:
         if category == "" or by_category:
             yield Series(model, category or "all", tuple(run.get((model, category)) for run in counted))
 
 
-def _counted(results: Sequence[Result]) -> dict[tuple[str, str], Point]:
+def _points_of(results: Sequence[Result]) -> dict[tuple[str, str], Point]:
     """Right and all answers by model and category; all categories together are named by nothing."""
     answers: dict[tuple[str, str], list[bool]] = {}
     for result in results:

@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pytest_fcall.cases import Extensions, UnreadableFile, read_case_file
+from pytest_fcall.cases.case_file import read_case_file
+from pytest_fcall.cases.faults import UnreadableFile
+from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.cli.counting import count
 from pytest_fcall.cli.project import Project, open_project
 from pytest_fcall.core import Case, Fault
-from pytest_fcall.core.judge import fault_of
+from pytest_fcall.core.case import judge_fault
 from pytest_fcall.decoding import DECODERS
-from pytest_fcall.reporting.fault import fault_text, path_text
-from pytest_fcall.suites.operators import SUITE_OPERATORS
-from pytest_fcall.suites.table import SUITES
+from pytest_fcall.reporting.faults import fault_text, file_path_text
+from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES
 
 _EXAMPLES = """\
 examples:
@@ -90,7 +91,7 @@ def _read(path: Path, project: Project, extensions: Extensions) -> tuple[int, Se
         found = read_case_file(path, root=project.root, extensions=extensions)
     except UnreadableFile as unreadable:
         return (0, [unreadable.fault]) if project.means_cases(path, unreadable.fault) else None
-    late = (fault_of(entry) for entry in found.entries if isinstance(entry, Case))
+    late = (judge_fault(entry) for entry in found.entries if isinstance(entry, Case))
     return len(found.entries), [*found.faults, *(fault for fault in late if fault)]
 
 
@@ -101,7 +102,7 @@ def _summary(found: _Findings) -> str:
 
 def _json(found: _Findings, root: Path) -> str:
     faults = [
-        asdict(fault) | {"location": asdict(fault.location) | {"path": path_text(fault.location, root)}}
+        asdict(fault) | {"location": asdict(fault.location) | {"path": file_path_text(fault.location, root)}}
         for fault in found.faults
     ]
     return json.dumps({"files": found.files, "cases": found.cases, "faults": faults}, indent=2)
@@ -109,14 +110,15 @@ def _json(found: _Findings, root: Path) -> str:
 
 def _annotation(fault: Fault, root: Path) -> str:
     at = fault.location
-    place = f"file={_property(path_text(at, root))},line={at.line},col={at.column},title={_property(fault.code)}"
-    return f"::error {place}::{_data(f'{fault.message}; {fault.hint}' if fault.hint else fault.message)}"
+    place = f"file={_escaped_property(file_path_text(at, root))},line={at.line},col={at.column}"
+    text = f"{fault.message}; {fault.hint}" if fault.hint else fault.message
+    return f"::error {place},title={_escaped_property(fault.code)}::{_escaped_data(text)}"
 
 
-def _data(text: str) -> str:
+def _escaped_data(text: str) -> str:
     """Text of a workflow command, in which a line's end would end the command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escaped_property(text: str) -> str:
+    return _escaped_data(text).replace(":", "%3A").replace(",", "%2C")

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_fcall.cli.project import root_of
-from pytest_fcall.reporting import fault_text, safe_line
-from pytest_fcall.tracking.acceptance import DamagedBaseline, rename, stanzas_of
-from pytest_fcall.tracking.baseline_file import ENDING
+from pytest_fcall.reporting.faults import fault_text
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.tracking.acceptance import DamagedBaseline, read_stanzas, rename_case
+from pytest_fcall.tracking.baseline_file import SUFFIX
 
 _EXAMPLES = """\
 examples:
@@ -43,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
         else:
             file, _, old = options.old.rpartition("::")
             told = list(_rename_case(root, file, old, options.new.rpartition("::")[2]))
-    except _Refused as refused:
+    except _RenameRefused as refused:
         print(f"fcall mv: {safe_line(str(refused))}", file=sys.stderr)
         return 1
     except DamagedBaseline as damaged:
@@ -53,28 +54,28 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-class _Refused(Exception):
+class _RenameRefused(Exception):
     """Nothing is renamed; the text says why."""
 
 
 def _rename_case(root: Path, file: str, old: str, new: str) -> Iterator[str]:
     """Rename in all baselines or, where one cannot be, in none."""
-    paths = [path for path in _baselines(root, file) if old in stanzas_of(path)]
+    paths = [path for path in _baselines(root, file) if old in read_stanzas(path)]
     if not paths:
-        raise _Refused(f"nothing is accepted of a case {old!r}" + (f" in {file}" if file else ""))
+        raise _RenameRefused(f"nothing is accepted of a case {old!r}" + (f" in {file}" if file else ""))
     if len(files := sorted({_shown(_case_file(path), root) for path in paths})) > 1:
-        raise _Refused(f"{old!r} is in {' and '.join(files)}: write FILE::{old}, with one of them")
-    if taken := [path for path in paths if new in stanzas_of(path)]:
-        raise _Refused(f"{_shown(taken[0], root)}: something is accepted of {new!r} already")
+        raise _RenameRefused(f"{old!r} is in {' and '.join(files)}: write FILE::{old}, with one of them")
+    if taken := [path for path in paths if new in read_stanzas(path)]:
+        raise _RenameRefused(f"{_shown(taken[0], root)}: something is accepted of {new!r} already")
     for path in paths:
-        rename(path, old, new)
+        rename_case(path, old, new)
         yield f"{_shown(path, root)}: {old} is {new} now"
 
 
 def _baselines(root: Path, file: str) -> list[Path]:
     """Those of a case file, or all."""
     named = Path(file).absolute()
-    found = sorted(path for folder in _folders(root) for path in folder.glob(f"*/*{ENDING}"))
+    found = sorted(path for folder in _folders(root) for path in folder.glob(f"*/*{SUFFIX}"))
     return [path for path in found if not file or _case_file(path) == named]
 
 
@@ -87,20 +88,20 @@ def _folders(root: Path) -> Iterator[Path]:
 
 
 def _case_file(baseline: Path) -> Path:
-    return baseline.parents[2] / baseline.name.removesuffix(ENDING)
+    return baseline.parents[2] / baseline.name.removesuffix(SUFFIX)
 
 
 def _move_file(root: Path, old: Path, new: Path) -> Iterator[str]:
     """Move what is kept of a case file, all of it or nothing."""
     if new.suffix not in (".yaml", ".yml"):
-        raise _Refused(f"{new.name}: a case file ends in .yaml or .yml")
+        raise _RenameRefused(f"{new.name}: a case file ends in .yaml or .yml")
     kept = sorted(path for path in (old.parent / "__fcall__").glob("*/*") if path.name.startswith(f"{old.name}."))
     folder = new.parent / "__fcall__"
     moves = {path: folder / path.parent.name / path.name.replace(old.name, new.name, 1) for path in kept}
     if not moves:
-        raise _Refused(f"nothing is kept of {_shown(old, root)}")
+        raise _RenameRefused(f"nothing is kept of {_shown(old, root)}")
     if taken := [path for path in moves.values() if path.exists()]:
-        raise _Refused(f"{_shown(taken[0], root)} is there already")
+        raise _RenameRefused(f"{_shown(taken[0], root)} is there already")
     for path, target in moves.items():
         target.parent.mkdir(parents=True, exist_ok=True)
         path.rename(target)

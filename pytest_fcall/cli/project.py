@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from pytest_fcall.cases.naming import may_hold_cases, promises_cases
+from pytest_fcall.cases.file_names import is_case_file_name, may_hold_cases
 from pytest_fcall.core import Fault
 
 _MARKERS = (
@@ -37,7 +37,7 @@ class Project:
 
     def means_cases(self, path: Path, fault: Fault) -> bool:
         """Whether it matters that `path` cannot be read: YAML without cases may lie beside case files."""
-        return fault.code != "no-cases" or path in self.named or promises_cases(path)
+        return fault.code != "no-cases" or path in self.named or is_case_file_name(path)
 
     def shown(self, path: Path) -> str:
         """`path` as a person at the root would write it."""

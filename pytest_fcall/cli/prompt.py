@@ -35,9 +35,9 @@ def _print(file: str, case: str, models: Sequence[str]) -> int:
     """Have pytest collect the file: conftest files and plugins may have a part in what is sent."""
     import pytest
 
-    from pytest_fcall.plugin.prompting import Prompting, Untold
+    from pytest_fcall.cli.prompt_run import NoPrompt, PromptRun
 
-    prompting = Prompting(case)
+    prompting = PromptRun(case)
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         quiet = ("-q", "--no-header", "--capture=no", "--assert=plain", "-p", "no:cacheprovider")
@@ -46,7 +46,7 @@ def _print(file: str, case: str, models: Sequence[str]) -> int:
         case None:
             print(said.getvalue().strip(), file=sys.stderr)
             return 2 if status == pytest.ExitCode.USAGE_ERROR else 1
-        case Untold() as untold:
+        case NoPrompt() as untold:
             print(f"{file}::{case}: {untold}" if "\n" not in str(untold) else untold, file=sys.stderr)
             return 1
         case shown:

@@ -12,8 +12,14 @@ from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcall.backends.proxy.addresses import KNOWN, is_address
-from pytest_fcall.backends.proxy.variables import keys_of, proxied, read_variables, upstreams
+from pytest_fcall.backends.proxy.variables import (
+    PROVIDER_ADDRESSES,
+    is_http_address,
+    placeholder_keys,
+    provider_addresses,
+    proxy_addresses,
+    read_variables,
+)
 from pytest_fcall.cli.project import root_of
 
 if TYPE_CHECKING:
@@ -37,17 +43,17 @@ def run(arguments: Sequence[str]) -> int:
     if not command:
         parser.error("there is no command: write `fcall proxy -- COMMAND`")
     try:
-        variables = read_variables(options.variable or KNOWN)
+        variables = read_variables(options.variable or PROVIDER_ADDRESSES)
     except ValueError as error:
         parser.error(str(error))
-    lost = [name for name, url in variables.items() if not is_address(os.environ.get(name, "").strip() or url)]
+    lost = [name for name, url in variables.items() if not is_http_address(os.environ.get(name, "").strip() or url)]
     if lost:
         parser.error(f"{lost[0]} is not set; write --variable {lost[0]}=https://…")
-    return _run(command, upstreams(variables, os.environ), root_of([Path.cwd()]))
+    return _run_app(command, provider_addresses(variables, os.environ), root_of([Path.cwd()]))
 
 
-def _run(command: Sequence[str], leading: dict[str, str], root: Path) -> int:
-    from pytest_fcall.backends.proxy.listening import Listening
+def _run_app(command: Sequence[str], leading: dict[str, str], root: Path) -> int:
+    from pytest_fcall.backends.proxy.listener import LazyListener
 
     async def serve(connections: socket, end: Coroutine[None, None, object]) -> None:
         from pytest_fcall.backends.proxy.relay import Relay  # with the first request, so that the app starts at once
@@ -55,12 +61,12 @@ def _run(command: Sequence[str], leading: dict[str, str], root: Path) -> int:
         await Relay(token, root, leading).serve(connections, end)
 
     token = secrets.token_hex(16)
-    listening = Listening(serve)
-    values = proxied(leading, f"http://127.0.0.1:{listening.port}/{token}")
-    environment = {**keys_of(leading), **os.environ, **values}
+    listening = LazyListener(serve)
+    values = proxy_addresses(leading, f"http://127.0.0.1:{listening.port}/{token}")
+    environment = {**placeholder_keys(leading), **os.environ, **values}
     try:
         with subprocess.Popen(command, env=environment) as app:  # noqa: S603  what a person typed
-            return _ended(app)
+            return _wait_for_app(app)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         print(f"fcall proxy: {command[0]} cannot be started: {why}", file=sys.stderr)
@@ -69,7 +75,7 @@ def _run(command: Sequence[str], leading: dict[str, str], root: Path) -> int:
         listening.close()
 
 
-def _ended(app: subprocess.Popen[bytes]) -> int:
+def _wait_for_app(app: subprocess.Popen[bytes]) -> int:
     """Wait for the end of the app, which Ctrl-C reaches as well as us; whoever ends us means the app."""
     signal.signal(signal.SIGTERM, lambda *_: app.terminate())
     while True:

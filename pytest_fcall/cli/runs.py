@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fcall.cli.project import root_of
-from pytest_fcall.reporting import safe_line
 from pytest_fcall.reporting.result_json import results_from_json
 from pytest_fcall.reporting.results import Results
-from pytest_fcall.tracking.run_file import RunFile, RunFileError, kept_runs, read_run
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.tracking.run_file import RunFile, RunFileError, read_run, run_paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def open_runs(parser: ArgumentParser, names: Sequence[str], newest: int) -> list
     A name is a path, or the beginning of the id of a run that is kept. What cannot be found or read ends the program
     through `parser`.
     """
-    kept = kept_runs(root_of([Path.cwd()]))
+    kept = run_paths(root_of([Path.cwd()]))
     paths = [_named(parser, name, kept) for name in names]
     others = [path for path in kept if path not in paths]
     missing = max(newest - len(paths), 0)

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from pathlib import Path
 
-from pytest_fcall.cases import editor_schema
+from pytest_fcall.cases.editor import editor_schema
 
 _EXAMPLES = """\
 examples:

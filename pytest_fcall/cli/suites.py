@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pytest_fcall.cli.counting import count
 from pytest_fcall.core.extension import About, about_of
-from pytest_fcall.reporting import safe_line
-from pytest_fcall.reporting.table import table_lines
-from pytest_fcall.suites.table import SUITES
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.terminal import table_lines
+from pytest_fcall.suites.builtin import SUITES
 
 _EXAMPLES = """\
 examples:
@@ -46,14 +46,14 @@ def run(arguments: Sequence[str]) -> int:
             missing = True
             continue
         missing |= about.place is None
-        for line in _lines(name, about, options.path):
+        for line in _suite_lines(name, about, options.path):
             print(line)
         for fault in about.mended if options.names else ():
             print(safe_line(f"  mended: {fault}"))
     return 1 if missing and options.names else 0
 
 
-def _lines(name: str, about: About, path: Path | None) -> Iterator[str]:
+def _suite_lines(name: str, about: About, path: Path | None) -> Iterator[str]:
     yield safe_line(f"{name}: {about.title}" + (f", {about.licence}" if about.licence else ""))
     where = about.place or f"not {f'in {path}' if path else 'here'}; {about.origin}"
     yield safe_line(f"  data: {where}")
@@ -76,10 +76,12 @@ def _lines(name: str, about: About, path: Path | None) -> Iterator[str]:
     sizes = {part.name: part.cases or 0 for part in about.parts}
     for group, parts in about.groups.items():
         whole = count(sum(sizes.get(part, 0) for part in parts), "case") if about.place else ""
-        yield safe_line(f"  {name}:{group} is {', '.join(_in_short(group, about))}" + (f" ({whole})" if whole else ""))
+        yield safe_line(
+            f"  {name}:{group} is {', '.join(_group_members(group, about))}" + (f" ({whole})" if whole else "")
+        )
 
 
-def _in_short(group: str, about: About) -> list[str]:
+def _group_members(group: str, about: About) -> list[str]:
     """What a group holds, told by the largest groups inside it; of two that hold the same the first is spelt out."""
     names = [*about.groups]
     whole = frozenset(about.groups[group])

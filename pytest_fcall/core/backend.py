@@ -1,13 +1,64 @@
-"""What turns a Request into a Reply."""
+"""The model under test, the protocol of its backend, and the reasons why there is no reply."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """`KIND:NAME?key=value&…`, taken apart."""
+
+    kind: str
+    name: str
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Not shown where a model is: there may be a key in an address."""
+
+    @classmethod
+    def by_id(cls, text: str) -> Model:
+        """The model of an id, without options."""
+        kind, _, name = text.partition(":")
+        return cls(kind, name)
+
+    @property
+    def id(self) -> str:
+        """`KIND:NAME`: the model's name in node ids, recordings and baselines. Options are no part of it."""
+        return f"{self.kind}:{self.name}"
+
+    @property
+    def folder(self) -> str:
+        """The id as a folder name that every file system takes; a short digest keeps unusual names apart."""
+        plain = re.sub(r"[^a-z0-9._-]", "-", self.name.lower()).strip(".") or "-"
+        if plain == self.name:
+            return f"{self.kind}-{plain}"
+        return f"{self.kind}-{plain[:80]}-{hashlib.sha256(self.name.encode()).hexdigest()[:6]}"
+
+
+class ModelUnavailable(Exception):
+    """No request can be answered by this model: bad key, unknown name, module not found. The text says what to do."""
+
+
+class CaseRefused(Exception):
+    """This request can never be answered, though others can: too long for the model, stopped by a filter."""
+
+
+class Unanswered(Exception):
+    """No reply came, though one may when it is asked for again: the network failed, or a server was busy or broken."""
+
+    def __init__(self, text: str, *, retry_after: float | None = None, throttled: bool = False) -> None:
+        super().__init__(text)
+        self.retry_after = retry_after
+        """Seconds to wait, where the server says so."""
+        self.throttled = throttled
+        """Whether there were too many requests."""
 
 
 class Backend(Protocol):
@@ -52,13 +103,13 @@ class Backend(Protocol):
         ...
 
 
-def changes_of(backend: Backend, request: Request) -> Sequence[str]:
+def request_changes(backend: Backend, request: Request) -> Sequence[str]:
     """What a back end sends otherwise than the request has it, a line each, if it has a method `changes` to say so."""
     changes: Callable[[Request], Sequence[str]] | None = getattr(backend, "changes", None)
     return changes(request) if changes else ()
 
 
-def prompt_of(backend: Backend, request: Request) -> str | None:
+def backend_prompt(backend: Backend, request: Request) -> str | None:
     """What a back end would send for a request, as people read it, if it has a method `prompt` to say so.
 
     Raises ModelUnavailable and CaseRefused, as asking does.

@@ -1,19 +1,20 @@
-"""One exam question."""
+"""A case, and the protocols of judges that a suite may bring along."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
-from pytest_fcall.core.expectation import Expectation, ExpectedCall
-from pytest_fcall.core.fault import Location
-from pytest_fcall.core.inner import WireExpectation
-from pytest_fcall.core.judge import ConversationJudge, Judge
-from pytest_fcall.core.pattern import Pattern
-from pytest_fcall.core.rules import Rules
-from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.app_exchange import WireExpectation
+from pytest_fcall.core.conversation import Transcript
+from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall, Rules
+from pytest_fcall.core.fault import Fault, Location
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.reply import Calls, Reply
+from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, Message
+from pytest_fcall.core.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class User:
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class EnvironmentNeeds:
     """What an environment needs that is not there for every called function."""
 
     lacking: str = ""
@@ -91,11 +92,11 @@ class World:
     """Whether what calls came to is kept, and stands for calling again: `for_ever` where a call always gives the same,
     `in_order` where that depends on the calls before, so that it stands for nothing but a replay. `for_ever` without an
     environment, what apps say that their calls came to answers equal calls of others."""
-    needs: Needs | None = None
+    needs: EnvironmentNeeds | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class EarlierCases:
     """Conversations that are held before a case, in this order and in one environment. Equal ones are held once.
 
     Environments, theirs and that of the case, have two attributes for it: `left`, with which the case's own is set up
@@ -143,7 +144,7 @@ class Case:
     """A `conversation` needs more than one request: turns, canned results, an environment."""
     retrieve: Retrieval | None = None
     """Who chooses among `tools`; None where all are offered."""
-    earlier: Earlier | None = None
+    earlier: EarlierCases | None = None
     """What is held before it, and leaves something to it."""
     suite: str = ""
     """The suite that it was read from, if any."""
@@ -159,3 +160,76 @@ class Case:
         """All calls that it expects, of the model or inside an app."""
         expected = [turn.expect for turn in self.turns] + [self.wire.calls if self.wire else None]
         return tuple(call for each in expected if each is not None for call in each.all_calls)
+
+
+class Judge(Protocol):
+    """Judges a reply to a case. Total: whatever a model says gives a verdict."""
+
+    def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:
+        """Judge by the profile of the case's rules.
+
+        `calls` are those that were decoded from the reply. Calls of a baseline are judged again with a reply that
+        holds none of them.
+        """
+        ...
+
+
+class ConversationJudge(Protocol):
+    """Judges a conversation about a case. Total, as Judge is."""
+
+    def __call__(self, case: Case, transcript: Transcript, /) -> Verdict:
+        """Judge what was held of it. That of a baseline has the calls of each step, and no reply but the last."""
+        ...
+
+
+def judge_fault(case: Case) -> Fault | None:
+    """What its judge finds wrong with a case, if it has a method `fault()` to say so.
+
+    It is asked when the case is to run, since checking what is right may take longer than reading it.
+    """
+    fault: Callable[[], Fault | None] | None = getattr(case.judge, "fault", None)
+    return fault() if fault else None
+
+
+def case_operators(case: Case) -> Iterator[Operator]:
+    """Give every operator in what a case expects, allows and forbids, and in its rules."""
+    for turn in case.turns:
+        if turn.expect is not None:
+            yield from _expectation_operators(turn.expect)
+        yield from pattern_operators([turn.answer, turn.state, turn.result])
+    if case.wire is not None:
+        wire = case.wire
+        yield from pattern_operators([wire.count, wire.tools, wire.models, wire.tokens, wire.cost])
+        yield from _expectation_operators(wire.calls or Expectation())
+    yield from pattern_operators([rule.operator for rule in case.rules.match])
+    yield from _call_operators(case.rules.never)
+
+
+def pattern_operators(pattern: Pattern) -> Iterator[Operator]:
+    """Give every operator in a pattern, however deep; what stands in `$literal` is none."""
+    waiting = [pattern]
+    while waiting:
+        match waiting.pop():
+            case Operator() as operator:
+                yield operator
+                if operator.name != "literal":
+                    waiting += [operator.operand, *operator.options.values()]
+            case Mapping() as mapping:
+                waiting += mapping.values()
+            case list() | tuple() as items:
+                waiting += items
+
+
+def _expectation_operators(expectation: Expectation) -> Iterator[Operator]:
+    for stage in expectation.stages:
+        yield from _call_operators(stage)
+    yield from _call_operators((*expectation.allow, *expectation.never))
+    for alternative in expectation.alternatives:
+        yield from _expectation_operators(alternative)
+
+
+def _call_operators(calls: tuple[ExpectedCall | CallPattern, ...]) -> Iterator[Operator]:
+    for call in calls:
+        yield from pattern_operators(call.arguments)
+        if isinstance(call, ExpectedCall):
+            yield from pattern_operators(call.result)

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from pytest_fcall.core.request import Request
-from pytest_fcall.core.same import Same
-from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.identity_key import IdentityKey
+from pytest_fcall.core.request import Request, Tool
 from pytest_fcall.core.values import Json
 
 _CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
@@ -48,11 +47,11 @@ def catalogue_digest(tools: Sequence[Tool]) -> str:
 
     The cases of a file share one tuple of tools, which is digested once.
     """
-    return _catalogue_digest(Same(tuple(tools)))
+    return _catalogue_digest(IdentityKey(tuple(tools)))
 
 
 @lru_cache(maxsize=1024)
-def _catalogue_digest(tools: Same[tuple[Tool, ...]]) -> str:
+def _catalogue_digest(tools: IdentityKey[tuple[Tool, ...]]) -> str:
     return digest(
         [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools.it]
     )

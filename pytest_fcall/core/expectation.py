@@ -1,12 +1,13 @@
-"""What a right answer is."""
+"""Expected calls, and the rules by which values are compared."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from datetime import datetime
+from typing import Literal, TypeAlias
 
-from pytest_fcall.core.pattern import Pattern
+from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
 
 
@@ -19,7 +20,7 @@ class CallPattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Canned:
+class CannedResult:
     """What the test answers when an expected call is made."""
 
     returns: tuple[Json, ...] = ()
@@ -40,7 +41,7 @@ class ExpectedCall:
     open: bool = False
     times: tuple[int, int | None] = (1, 1)
     """Fewest and most calls; no upper bound is None."""
-    canned: Canned | None = None
+    canned: CannedResult | None = None
     name: str | None = None
     """What `$from` calls it (`as:` in a case file)."""
     result: Pattern = None
@@ -73,9 +74,41 @@ class Expectation:
         return own + tuple(call for each in self.alternatives for call in each.all_calls)
 
 
-def chosen(expectation: Expectation, alternative: int | None) -> Expectation:
+def chosen_alternative(expectation: Expectation, alternative: int | None) -> Expectation:
     """The alternative that the verdict speaks of, the first where it names none; else the expectation itself."""
     while expectation.kind == "any_of" and expectation.alternatives:
         place = alternative if alternative is not None and alternative < len(expectation.alternatives) else 0
         expectation, alternative = expectation.alternatives[place], None
     return expectation
+
+
+Strings: TypeAlias = Literal["exact", "relaxed", "bfcl"]
+Profile: TypeAlias = Literal["strict", "bfcl"]
+Language: TypeAlias = Literal["python", "java", "javascript"]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRule:
+    """A rule for the parameters that `path` names, a glob such as `*.city` or `book.seat`.
+
+    Either `operator` stands in for a plain value that the case expects there, or `strings` says how strings compare.
+    An operator that the case writes itself goes first.
+    """
+
+    path: str
+    operator: Operator | None = None
+    strings: Strings | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Everything that matching needs to know beside the expectation and the tools."""
+
+    profile: Profile = "strict"
+    strings: Strings = "exact"
+    match: tuple[MatchRule, ...] = ()
+    never: tuple[CallPattern, ...] = ()
+    now: datetime | None = None
+    """The case's clock, for `$date` and `$datetime`."""
+    language: Language = "python"
+    """For the `bfcl` profile: whose literals the arguments are. Those of Java and JavaScript are source text."""

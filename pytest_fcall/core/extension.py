@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from pytest_fcall.core.backend import Backend
-from pytest_fcall.core.call import Calls
+from pytest_fcall.core.backend import Backend, Model
 from pytest_fcall.core.case import Case
+from pytest_fcall.core.expectation import Profile
 from pytest_fcall.core.fault import FaultyCase
-from pytest_fcall.core.model import Model
-from pytest_fcall.core.pattern import Pattern
-from pytest_fcall.core.rules import Profile
-from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.operators import Pattern
+from pytest_fcall.core.reply import Calls
+from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 
 

@@ -1,11 +1,26 @@
-"""The built-in operators, as a table: what each takes and what it means."""
+"""Operators of expected values, and a table of the built-in ones: what each takes and what it means."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """`{$name: operand, option: …}` of a case file."""
+
+    name: str
+    """Without the dollar sign."""
+    operand: Pattern = None
+    options: Mapping[str, Pattern] = field(default_factory=dict)
+
+
+Pattern: TypeAlias = "bool | int | float | str | Sequence[Pattern] | Mapping[str, Pattern] | Operator | None"
+"""An expected value. Without an Operator inside, it is the value itself."""
+
 
 OperandKind: TypeAlias = Literal[
     "pattern",  # any expected value, operators included

@@ -1,4 +1,4 @@
-"""What came back."""
+"""A model's reply, and the calls that are decoded from it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,30 @@ from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias
 
 from pytest_fcall.core.values import Json, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call: the tool's name and its arguments as plain Python values."""
+
+    name: str
+    arguments: Mapping[str, Json]
+    id: str | None = None
+    """The wire's name of this call, which a tool result must repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """What decoding found in a reply.
+
+    `malformed` says why a call that was attempted could not be read; `calls` then holds what could.
+    `notes` name what was dropped or read generously on the way.
+    """
+
+    calls: tuple[Call, ...] = ()
+    malformed: str | None = None
+    notes: tuple[str, ...] = ()
+
 
 Finish: TypeAlias = Literal["stop", "tool_calls", "length", "refusal", "content_filter", "unknown"]
 
@@ -21,7 +45,7 @@ class Usage:
     reasoning_tokens: int | None = None
 
 
-def usage_of(usages: Iterable[Usage | None]) -> Usage | None:
+def total_usage(usages: Iterable[Usage | None]) -> Usage | None:
     """All of these together; None where nothing is known of any."""
     known = [usage for usage in usages if usage is not None]
     return Usage(*(_sum(getattr(usage, name) for usage in known) for name in _TOKENS)) if known else None

@@ -1,12 +1,13 @@
-"""The judgement of a reply."""
+"""The verdict on a reply, and its outcome against the baseline."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from pytest_fcall.core.pattern import Pattern
+from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.values import Json
 
 ReasonKind: TypeAlias = Literal[
@@ -64,3 +65,14 @@ class Verdict:
     """Of a conversation: the verdict on each turn, in whose own words of calls `pairs` and `alternative` are."""
     scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict, compare=False)
     """By name, what a suite's own judge adds to scores, where they do not follow from calls and states."""
+
+
+class Outcome(StrEnum):
+    """One word for what changed."""
+
+    OK = "ok"
+    NEW = "new"
+    FIXED = "fixed"
+    DRIFTED = "drifted"
+    REGRESSED = "regressed"
+    KNOWN_FAILURE = "known failure"

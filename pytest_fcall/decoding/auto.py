@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_fcall.core.call import Calls
-from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.reply import Calls
+from pytest_fcall.core.request import Tool
 from pytest_fcall.decoding.call_marks import OPENFUNCTIONS, find_mark
-from pytest_fcall.decoding.table import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 from pytest_fcall.decoding.tagged.families import FAMILIES
 
 _TOOLBENCH = re.compile(r"\s*+(?:Actions?:\s*+)?(?:1\.\s*+)?(?:curl -X |API\.|Agent\.)")

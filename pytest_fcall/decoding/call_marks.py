@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from pytest_fcall.decoding.strict_json import NotJson, parse
+from pytest_fcall.decoding.strict_json import NotJson, parse_json
 
 OPENFUNCTIONS = "<<function>>"
 """By which Gorilla's models begin each call."""
@@ -61,11 +61,10 @@ def _tags() -> re.Pattern[str]:
 
 def _is_one_list(text: str) -> bool:
     """Whether the bracket at the start is closed at the end, or nowhere."""
-    from pytest_fcall.decoding.python.scanning import end_of
-    from pytest_fcall.decoding.python.source import NotPython
+    from pytest_fcall.decoding.python.source import NotPython, expression_end
 
     try:
-        return end_of(text, 0) == len(text)
+        return expression_end(text, 0) == len(text)
     except NotPython:
         return True
 
@@ -74,11 +73,10 @@ def _is_calls(text: str) -> bool:
     """Whether the whole text is JSON that says calls, in any shape that is in use."""
     if not text.lstrip().startswith(("{", "[")):
         return False
-    from pytest_fcall.decoding.json_shapes import read_call
-    from pytest_fcall.decoding.messages import as_message
+    from pytest_fcall.decoding.json_shapes import message_parts, read_call
 
     try:
-        items = as_message(parse(text)[0]).calls
+        items = message_parts(parse_json(text)[0]).calls
         return bool(items) and not any(_DEFINES.intersection(read_call(item)[0].arguments) for item in items)
     except NotJson:
         return False

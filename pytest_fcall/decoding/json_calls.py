@@ -8,41 +8,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from pytest_fcall.core.call import Calls
-from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.reply import Calls
+from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.answer import parted
-from pytest_fcall.decoding.fences import FENCE, pieces
-from pytest_fcall.decoding.gathering import Gathering
+from pytest_fcall.decoding.call_collector import CallCollector
 from pytest_fcall.decoding.json_shapes import find_calls
-from pytest_fcall.decoding.strict_json import NotJson, parse
+from pytest_fcall.decoding.strict_json import NotJson, parse_json
+from pytest_fcall.decoding.text_parts import FENCE, markdown_pieces, split_thinking
 
 _BLOCKS = frozenset({"", "json", "jsonl", "tool_call", "tool_calls", "tool_code", "text", "plaintext"})
 
 
 def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:  # noqa: ARG001  the shape of every decoder
     """Read the calls; text that says anything else is malformed."""
-    found = Gathering()
+    found = CallCollector()
     try:
-        value = value_in(text, found)
+        value = json_value_in(text, found)
     except NotJson as error:
         return Calls(malformed=f"The text is not JSON: {error}.")
     find_calls(value, found)
     return found.result()
 
 
-def value_in(text: str, found: Gathering) -> Json:
+def json_value_in(text: str, found: CallCollector) -> Json:
     """Give the value of the text, of the blocks in it, or of its lines; NotJson where there is none."""
     try:
         return _parsed(text, found)
     except NotJson:
-        thought, text = parted(text)
+        thought, text = split_thinking(text)
         found.thought(thought)
         blocks = _blocks(text, found) if FENCE in text else []
         return _joined([_lines(block, found) for block in blocks or [text]])
 
 
-def _lines(text: str, found: Gathering) -> Json:
+def _lines(text: str, found: CallCollector) -> Json:
     try:
         return _parsed(text, found)
     except NotJson:
@@ -53,9 +52,9 @@ def _lines(text: str, found: Gathering) -> Json:
         raise
 
 
-def _blocks(text: str, found: Gathering) -> list[str]:
+def _blocks(text: str, found: CallCollector) -> list[str]:
     blocks: list[str] = []
-    for piece in pieces(text):
+    for piece in markdown_pieces(text):
         if piece.info not in _BLOCKS:
             found.prose(piece.text)
             continue
@@ -65,8 +64,8 @@ def _blocks(text: str, found: Gathering) -> list[str]:
     return blocks
 
 
-def _parsed(text: str, found: Gathering) -> Json:
-    value, notes = parse(text)
+def _parsed(text: str, found: CallCollector) -> Json:
+    value, notes = parse_json(text)
     found.note(*notes)
     return value
 

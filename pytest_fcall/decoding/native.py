@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_fcall.core.call import Call, Calls
-from pytest_fcall.core.reply import RawCall, Reply
-from pytest_fcall.decoding.arguments import from_wire
+from pytest_fcall.core.reply import Call, Calls, RawCall, Reply
 from pytest_fcall.decoding.call_marks import find_mark
-from pytest_fcall.decoding.strict_json import NotJson
-from pytest_fcall.decoding.wording import shortened, told
+from pytest_fcall.decoding.strict_json import NotJson, arguments_from_wire
+from pytest_fcall.decoding.unreadable import joined_faults, shortened
 
 
 def decode(reply: Reply) -> Calls:
@@ -32,14 +30,14 @@ def decode(reply: Reply) -> Calls:
             f"The text holds a tool call ({mark}) that the server did not take out: turn on the server's parser "
             "for this model's calls (vLLM: --enable-auto-tool-choice and --tool-call-parser), or name a `decoder:`."
         )
-    return Calls(tuple(calls), told(faults), tuple(notes))
+    return Calls(tuple(calls), joined_faults(faults), tuple(notes))
 
 
 def _call(raw: RawCall) -> tuple[Call, tuple[str, ...]]:
     if not isinstance(raw.name, str) or not raw.name:
         raise NotJson("it has no name" if not raw.name else f"its name is of type {type(raw.name).__name__}")
     try:
-        arguments, notes = from_wire(raw.arguments)
+        arguments, notes = arguments_from_wire(raw.arguments)
     except NotJson as error:
         raise NotJson(f"the arguments of {shortened(raw.name)} cannot be read: {error}") from None
     return Call(raw.name, arguments, raw.id), notes

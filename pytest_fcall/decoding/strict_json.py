@@ -1,4 +1,4 @@
-"""JSON as the standard has it, read from text that nobody has checked."""
+"""JSON as the standard has it, and the arguments of a call in it, read from text that nobody has checked."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ from typing import NoReturn
 
 from pytest_fcall.core.arithmetic import MOST_BITS, TOO_LONG
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.limits import DEEPEST, TOO_DEEP
-from pytest_fcall.decoding.unreadable import Unreadable
-from pytest_fcall.decoding.wording import repeated, shortened, stand_twice
+from pytest_fcall.decoding.unreadable import (
+    MAX_DEPTH,
+    TOO_DEEP,
+    Unreadable,
+    repeated_key_notes,
+    repeated_keys,
+    shortened,
+)
 
 
 class NotJson(Unreadable):
     """It is no JSON, or not the JSON that was asked for."""
 
 
-def parse(text: str) -> tuple[Json, tuple[str, ...]]:
+def parse_json(text: str) -> tuple[Json, tuple[str, ...]]:
     """Give the value of a JSON text, and notes on keys that stood twice (the last one counts).
 
     NaN, infinities, trailing text, numbers of thousands of digits and nesting beyond `DEEPEST` raise NotJson.
@@ -28,7 +33,7 @@ def parse(text: str) -> tuple[Json, tuple[str, ...]]:
     def as_object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            twice.extend(repeated(key for key, _ in pairs))
+            twice.extend(repeated_keys(key for key, _ in pairs))
         return found
 
     try:
@@ -44,15 +49,15 @@ def parse(text: str) -> tuple[Json, tuple[str, ...]]:
     except ValueError:
         raise NotJson(TOO_LONG) from None
     # Each level costs the text a bracket, so that ordinary texts need no walk.
-    if text.count("{") + text.count("[") > DEEPEST:
-        check_plain(value)
-    return value, stand_twice("key", twice)
+    if text.count("{") + text.count("[") > MAX_DEPTH:
+        check_json_value(value)
+    return value, repeated_key_notes("key", twice)
 
 
-def check_plain(value: object) -> None:
+def check_json_value(value: object) -> None:
     """Raise NotJson unless `value` is what JSON could say, nested at most `DEEPEST` levels."""
     level: list[object] = [value]
-    for _ in range(DEEPEST + 1):
+    for _ in range(MAX_DEPTH + 1):
         # By identity, since a value that an app shares many times over must not be walked as often.
         level = list({id(item): item for each in level for item in _items(each)}.values())
         if not level:
@@ -91,3 +96,37 @@ def _around(text: str, position: int) -> str:
     if position >= len(text):
         return f"where it ends after {text[-30:]!r}"
     return f"at {shortened(text[position : position + 31], 30)}"
+
+
+def arguments_from_wire(raw: Json) -> tuple[Mapping[str, Json], tuple[str, ...]]:
+    """Give the arguments and notes on what was read generously; NotJson says why they cannot be read.
+
+    Wires send JSON text, some an object.
+    """
+    if isinstance(raw, str) and raw.strip():
+        value, notes = parse_json(raw)
+        return arguments_from_value(value), notes
+    if raw is None or isinstance(raw, str):
+        return {}, ("The arguments are empty; read as none.",)
+    check_json_value(raw)
+    return arguments_from_value(raw), ()
+
+
+def arguments_from_value(value: Json) -> Mapping[str, Json]:
+    """Give the arguments of a call that was itself read from JSON."""
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        raise NotJson("they are JSON inside a JSON string: encoded once too often")
+    raise NotJson(f"they are {_TYPE_NAMES.get(type(value), 'no object')}, not an object of named values")
+
+
+_TYPE_NAMES: Mapping[type, str] = {
+    list: "a list",
+    tuple: "a list",
+    str: "a string",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    type(None): "null",
+}

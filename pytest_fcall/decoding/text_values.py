@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Literal, TypeAlias
 
-from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.python.literals import doubled_keys, literal
+from pytest_fcall.decoding.python.literals import literal, repeated_dict_keys
 from pytest_fcall.decoding.python.source import NotPython, parse_expression
-from pytest_fcall.decoding.strict_json import NotJson, parse
+from pytest_fcall.decoding.strict_json import NotJson, parse_json
 
-Untyped: TypeAlias = Literal["text", "json"]
+UntypedReading: TypeAlias = Literal["text", "json"]
 """What a value is of whose type the schema says nothing: text, or JSON wherever it can be read as such."""
 
-Value: TypeAlias = "tuple[Json, Sequence[str]]"
+ReadValue: TypeAlias = "tuple[Json, Sequence[str]]"
 """A value, and notes on what was read generously."""
 
 
@@ -23,7 +23,8 @@ def schemas_of(tool: Tool | None) -> Mapping[str, Mapping[str, Json]]:
     """Give what the tool's schema says of each parameter."""
     if tool is None:
         return {}
-    from pytest_fcall.schema import SchemaError, tool_schema
+    from pytest_fcall.schema.errors import SchemaError
+    from pytest_fcall.schema.tool_schema import tool_schema
 
     try:
         return tool_schema(tool).parameters
@@ -31,7 +32,7 @@ def schemas_of(tool: Tool | None) -> Mapping[str, Mapping[str, Json]]:
         return {}
 
 
-def typed(text: str, schema: Mapping[str, Json] | None, untyped: Untyped) -> Value:
+def value_by_schema(text: str, schema: Mapping[str, Json] | None, untyped: UntypedReading) -> ReadValue:
     """Give the value; text that is nothing of what the schema allows stays text, for the judge to find.
 
     Where text and something else are allowed, whatever can be read as something else is that, as servers have it.
@@ -45,15 +46,15 @@ def typed(text: str, schema: Mapping[str, Json] | None, untyped: Untyped) -> Val
     return value, notes
 
 
-def _read(text: str) -> Value:
+def _read(text: str) -> ReadValue:
     if text in _WORDS:
         return _WORDS[text], ()
     with suppress(NotJson):
-        return parse(text)
+        return parse_json(text)
     if text.startswith(("[", "{")):
         with suppress(NotPython):
             tree = parse_expression(text)
-            return literal(tree), doubled_keys(tree)
+            return literal(tree), repeated_dict_keys(tree)
     return text, ()
 
 

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeAlias
 
-from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.mismatch import Mismatch
-from pytest_fcall.matching.place import Place
-from pytest_fcall.matching.wording import show
-from pytest_fcall.schema import Properties
+from pytest_fcall.matching.place import Mismatch, Place
+from pytest_fcall.matching.wording import value_text
+from pytest_fcall.schema.tool_schema import Properties
 
 Compare: TypeAlias = Callable[[Pattern, Json, Place], list[Mismatch]]
 """How values are compared; handed down, since objects and operators nest in one another."""
@@ -35,7 +34,7 @@ def compare_named(
     by_rule = bool(at.ways.rules.match)
     for key, pattern in expected.items():
         given = key in got
-        if not by_rule and (_plainly_fits(pattern, got[key]) if given else _asks_for_nothing(pattern)):
+        if not by_rule and (_plainly_fits(pattern, got[key]) if given else _allows_omission(pattern)):
             continue
         below = at.child(key)
         wanted = below.wanted(pattern)
@@ -43,7 +42,7 @@ def compare_named(
             mismatches = compare(wanted, got[key], below)
         else:
             mismatches = [Mismatch("missing_argument", below.keys, partial(_missing, below, wanted), wanted)]
-        if mismatches and not (_is_silent(key, got, at) and _may_be_absent(key, wanted, at, below, compare)):
+        if mismatches and not (_is_silent(key, got, at) and _may_be_left_out(key, wanted, at, below, compare)):
             found.extend(mismatches)
     return found
 
@@ -68,14 +67,14 @@ def compare_unnamed(
 
 
 def _missing(below: Place, wanted: Pattern) -> str:
-    return f"{below.name} is missing, expected {show(wanted)}"
+    return f"{below.name} is missing, expected {value_text(wanted)}"
 
 
 def _unexpected(below: Place, value: Json) -> str:
-    return f"{below.name} is given as {show(value)}, but not expected"
+    return f"{below.name} is given as {value_text(value)}, but not expected"
 
 
-def compare_below(expected: Pattern, got: Json, below: Place, compare: Compare) -> list[Mismatch]:
+def compare_child(expected: Pattern, got: Json, below: Place, compare: Compare) -> list[Mismatch]:
     """Compare a key's value or an item, by the operator of a `match:` rule where one stands in for it."""
     return compare(below.wanted(expected), got, below)
 
@@ -93,9 +92,9 @@ def _default(key: str, known: Properties) -> Json:
     return known.schemas.get(key, {}).get("default")
 
 
-def _may_be_absent(key: str, pattern: Pattern, at: Place, below: Place, compare: Compare) -> bool:
+def _may_be_left_out(key: str, pattern: Pattern, at: Place, below: Place, compare: Compare) -> bool:
     """Whether leaving the key out says what the case expects."""
-    if _asks_for_nothing(pattern):
+    if _allows_omission(pattern):
         return True
     properties, required = at.properties()
     if key not in properties or key in required:
@@ -107,13 +106,13 @@ def _may_be_absent(key: str, pattern: Pattern, at: Place, below: Place, compare:
     return not needs_a_value and not compare(pattern, schema["default"], below)
 
 
-def _asks_for_nothing(pattern: Pattern) -> bool:
+def _allows_omission(pattern: Pattern) -> bool:
     if not isinstance(pattern, Operator):
         return False
     if pattern.name in ("optional", "ignore"):
         return True
     if pattern.name in ("any", "all") and isinstance(pattern.operand, list | tuple):
-        return (any if pattern.name == "any" else all)(map(_asks_for_nothing, pattern.operand))
+        return (any if pattern.name == "any" else all)(map(_allows_omission, pattern.operand))
     return False
 
 

@@ -1,25 +1,44 @@
-"""Where a value stands inside a call, and how values are compared there."""
+"""The place of a value inside a call, the rules that hold there, and the mismatches found there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from pytest_fcall.core.expectation import Rules, Strings
 from pytest_fcall.core.glob import glob_matches
-from pytest_fcall.core.pattern import Operator, Pattern
-from pytest_fcall.core.rules import Rules, Strings
+from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.mismatch import Keys, Mismatch
+from pytest_fcall.core.verdict import ReasonKind
 from pytest_fcall.matching.strings import NORMAL_FORMS
-from pytest_fcall.matching.wording import json_type, show, type_in_words
-from pytest_fcall.schema import NO_PROPERTIES, Properties, ToolSchema
-from pytest_fcall.schema.words import path_text
+from pytest_fcall.matching.wording import json_type, type_in_words, value_text
+from pytest_fcall.schema.tool_schema import NO_PROPERTIES, Properties, ToolSchema
+from pytest_fcall.schema.value_text import path_text
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Comparator
 
 
-class Ways(NamedTuple):
+Keys: TypeAlias = tuple[str | int, ...]
+"""The way from a call's arguments to a value: names and list indices."""
+
+
+class Mismatch(NamedTuple):
+    """One finding about the value at `keys`.
+
+    `tell` writes its sentence: most findings are of alternatives that did not come to be the nearest.
+    """
+
+    kind: ReasonKind
+    keys: Keys
+    tell: Callable[[], str]
+    expected: Pattern = None
+    got: Json = None
+    undecided: bool = False
+    """Whether nobody could say: an operator that needs what is not here, or a comparator that failed."""
+
+
+class CallContext(NamedTuple):
     """What is the same for every value of one call. `schema` is None where nothing is known about the tool."""
 
     tool: str
@@ -34,7 +53,7 @@ class Place(NamedTuple):
     `standing` is the operator of a `match:` rule: it stands in for a plain value that the case expects here.
     """
 
-    ways: Ways
+    ways: CallContext
     keys: Keys
     strings: Strings
     standing: Operator | None = None
@@ -82,7 +101,7 @@ class Place(NamedTuple):
         """Report that `got` is not what is expected here; `hint` says what may be done about it, if anything."""
 
         def tell() -> str:
-            shown, wanted = show(got), show(expected)
+            shown, wanted = value_text(got), value_text(expected)
             if differ:
                 shown, wanted = f"{shown} ({type_in_words(got)})", f"{wanted} ({type_in_words(expected)})"
             advice = hint if isinstance(hint, str) else hint()

@@ -6,54 +6,55 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
 
-from pytest_fcall.core.call import Call
 from pytest_fcall.core.expectation import ExpectedCall
-from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.reply import Call
 
-_LONGEST = 80
-_DEEPEST = 3
-_MOST = 6
+_MAX_LENGTH = 80
+_MAX_DEPTH = 3
+_MAX_ITEMS = 6
 
 
-def show(value: Pattern, depth: int = _DEEPEST) -> str:
+def value_text(value: Pattern, depth: int = _MAX_DEPTH) -> str:
     """Write a value or pattern in at most a line."""
     if isinstance(value, Operator):
-        return describe(value, depth)
+        return operator_text(value, depth)
     if isinstance(value, str):
-        return repr(value) if len(value) <= _LONGEST else f"{value[:_LONGEST]!r}… ({len(value)} characters)"
+        return repr(value) if len(value) <= _MAX_LENGTH else f"{value[:_MAX_LENGTH]!r}… ({len(value)} characters)"
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None:
         return "null"
     if isinstance(value, int | float):
-        return _show_number(value)
+        return _number_text(value)
     if not value:
         return "{}" if isinstance(value, Mapping) else "[]"
     if isinstance(value, Mapping):
-        return f"{{{_listed((f'{_key(key)}: {show(item, depth - 1)}' for key, item in value.items()), depth)}}}"
-    return f"[{_listed((show(item, depth - 1) for item in value), depth)}]"
+        parts = (f"{_key_text(key)}: {value_text(item, depth - 1)}" for key, item in value.items())
+        return f"{{{_joined_parts(parts, depth)}}}"
+    return f"[{_joined_parts((value_text(item, depth - 1) for item in value), depth)}]"
 
 
-def describe(operator: Operator, depth: int = _DEEPEST) -> str:
+def operator_text(operator: Operator, depth: int = _MAX_DEPTH) -> str:
     """Say what an operator asks for, as the end of “expected …”."""
     if depth <= 0:
         return f"${operator.name}: …"
-    write = _WORDS.get(operator.name)
+    write = _OPERATOR_TEXTS.get(operator.name)
     if write is not None:
         return write(operator, depth - 1)
-    return f"${operator.name}: {show(operator.operand, depth - 1)}"
+    return f"${operator.name}: {value_text(operator.operand, depth - 1)}"
 
 
-def show_expected(call: ExpectedCall) -> str:
+def expected_call_text(call: ExpectedCall) -> str:
     """Write an expected call as `get_weather(city='Rome')`."""
     if call.arguments is None:
         return f"`{call.tool}(…)`"
-    return _show_call(call.tool, call.arguments, "…" if call.open else "")
+    return _named_call_text(call.tool, call.arguments, "…" if call.open else "")
 
 
-def show_made(call: Call) -> str:
+def call_text(call: Call) -> str:
     """Write a call that was made in the same way."""
-    return _show_call(call.name, call.arguments)
+    return _named_call_text(call.name, call.arguments)
 
 
 def json_type(value: Pattern) -> str:
@@ -68,12 +69,12 @@ def type_in_words(value: Pattern) -> str:
     return _ARTICLES[json_type(value)]
 
 
-def plain_name(name: str) -> str:
+def printable_name(name: str) -> str:
     """Write a name that a model may have made up."""
-    return name if name.isascii() and name.isprintable() and len(name) <= _LONGEST else repr(name[:_LONGEST])
+    return name if name.isascii() and name.isprintable() and len(name) <= _MAX_LENGTH else repr(name[:_MAX_LENGTH])
 
 
-def times(count: int) -> str:
+def times_text(count: int) -> str:
     """Write how often."""
     return "once" if count == 1 else f"{count} times"
 
@@ -101,92 +102,93 @@ _ARTICLES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _show_number(value: float) -> str:
+def _number_text(value: float) -> str:
     # Beyond this the interpreter may refuse to write the digits at all.
     if isinstance(value, int) and value.bit_length() > 400:
         return f"an integer of about {int(value.bit_length() * 0.30103)} digits"
     return repr(value)
 
 
-def _show_call(tool: str, arguments: Mapping[str, Pattern], rest: str = "") -> str:
-    named = [f"{_key(key)}={show(pattern, 2)}" for key, pattern in islice(arguments.items(), _MOST + 1)]
-    return f"`{plain_name(tool)}({_listed([*named, *filter(None, [rest])], 1)})`"
+def _named_call_text(tool: str, arguments: Mapping[str, Pattern], rest: str = "") -> str:
+    named = [f"{_key_text(key)}={value_text(pattern, 2)}" for key, pattern in islice(arguments.items(), _MAX_ITEMS + 1)]
+    return f"`{printable_name(tool)}({_joined_parts([*named, *filter(None, [rest])], 1)})`"
 
 
-def _key(key: object) -> str:
-    if isinstance(key, str) and key.isidentifier() and len(key) <= _LONGEST:
+def _key_text(key: object) -> str:
+    if isinstance(key, str) and key.isidentifier() and len(key) <= _MAX_LENGTH:
         return key
-    return show(key) if isinstance(key, str) else f"<{type(key).__name__}>"
+    return value_text(key) if isinstance(key, str) else f"<{type(key).__name__}>"
 
 
-def _listed(parts: Iterable[str], depth: int) -> str:
+def _joined_parts(parts: Iterable[str], depth: int) -> str:
     if depth <= 0:
         return "…"
     shown: list[str] = []
     for part in parts:
-        if len(shown) == _MOST:
+        if len(shown) == _MAX_ITEMS:
             shown.append("…")
             break
         shown.append(part)
     return ", ".join(shown)
 
 
-def _joined(word: str) -> Callable[[Operator, int], str]:
+def _joined_operands(word: str) -> Callable[[Operator, int], str]:
     def write(operator: Operator, depth: int) -> str:
         operand = operator.operand
         if not isinstance(operand, Sequence) or isinstance(operand, str):
-            return show(operand, depth)
+            return value_text(operand, depth)
         if not operand:
             return "nothing"
-        shown = [show(item, depth) for item in operand[:_MOST]]
-        return f" {word} ".join([*shown, "…"] if len(operand) > _MOST else shown)
+        shown = [value_text(item, depth) for item in operand[:_MAX_ITEMS]]
+        return f" {word} ".join([*shown, "…"] if len(operand) > _MAX_ITEMS else shown)
 
     return write
 
 
 def _phrase(text: str) -> Callable[[Operator, int], str]:
-    return lambda operator, depth: text.format(show(operator.operand, depth))
+    return lambda operator, depth: text.format(value_text(operator.operand, depth))
 
 
 def _approx(operator: Operator, depth: int) -> str:
     digits = operator.options.get("round")
     if digits is not None:
-        return f"{show(operator.operand, depth)} after rounding to {show(digits, depth)} digits"
-    return f"about {show(operator.operand, depth)}{_margin(operator, depth)}"
+        return f"{value_text(operator.operand, depth)} after rounding to {value_text(digits, depth)} digits"
+    return f"about {value_text(operator.operand, depth)}{_margin(operator, depth)}"
 
 
 def _number(operator: Operator, depth: int) -> str:
-    return f"text that says the number {show(operator.operand, depth)}{_margin(operator, depth)}"
+    return f"text that says the number {value_text(operator.operand, depth)}{_margin(operator, depth)}"
 
 
 def _margin(operator: Operator, depth: int) -> str:
     within = operator.options.get("within")
-    return "" if within is None else f" (within {within if isinstance(within, str) else show(within, depth)})"
+    return "" if within is None else f" (within {within if isinstance(within, str) else value_text(within, depth)})"
 
 
 def _rouge(operator: Operator, depth: int) -> str:
     least = operator.options.get("least")
-    return f"text like {show(operator.operand, depth)}" + (
-        "" if least is None else f" (ROUGE-L of {show(least, depth)})"
+    return f"text like {value_text(operator.operand, depth)}" + (
+        "" if least is None else f" (ROUGE-L of {value_text(least, depth)})"
     )
 
 
 def _text(operator: Operator, depth: int) -> str:
     rule = operator.options.get("strings")
-    return f"{show(operator.operand, depth)} {'to a reader' if rule is None else f'(strings: {show(rule, depth)})'}"
+    how = "to a reader" if rule is None else f"(strings: {value_text(rule, depth)})"
+    return f"{value_text(operator.operand, depth)} {how}"
 
 
 def _between(operator: Operator, depth: int) -> str:
     match operator.operand:
         case [low, high]:
-            return f"a number from {show(low, depth)} to {show(high, depth)}"
-    return f"$between: {show(operator.operand, depth)}"
+            return f"a number from {value_text(low, depth)} to {value_text(high, depth)}"
+    return f"$between: {value_text(operator.operand, depth)}"
 
 
-_WORDS: Mapping[str, Callable[[Operator, int], str]] = MappingProxyType(
+_OPERATOR_TEXTS: Mapping[str, Callable[[Operator, int], str]] = MappingProxyType(
     {
-        "any": _joined("or"),
-        "all": _joined("and"),
+        "any": _joined_operands("or"),
+        "all": _joined_operands("and"),
         "not": _phrase("anything but {}"),
         "optional": _phrase("{}, or nothing"),
         "ignore": lambda *_: "anything, or nothing",

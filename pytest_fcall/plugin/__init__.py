@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_fcall.plugin.app_wire import AppWire
-    from pytest_fcall.plugin.asking import AskModel
-    from pytest_fcall.plugin.asking_judge import AskJudge
     from pytest_fcall.plugin.collection import CaseFile
+    from pytest_fcall.session.ask.app_wire import AppWire
+    from pytest_fcall.session.ask.model import AskModel
+    from pytest_fcall.session.judge.llm_judge import AskJudge
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     from pytest_fcall.plugin.proxy_options import add_proxy_options
     from pytest_fcall.plugin.score_options import add_score_options
     from pytest_fcall.plugin.suite_options import add_suite_options
-    from pytest_fcall.plugin.worlds import add_world_options
+    from pytest_fcall.session.ask.environments import add_world_options
 
     add_options(parser)
     add_baseline_options(parser)
@@ -48,15 +48,15 @@ def pytest_configure(config: pytest.Config) -> None:
     if any(config.getoption(name) for name in ("fc_gate", "fc_fail")) or any(
         map(config.getini, ("fc_gates", "fc_fail"))
     ):
-        from pytest_fcall.plugin.gates import gates_of
+        from pytest_fcall.session.result.gates import gates_of
 
         gates_of(config)
     if any(config.getoption(f"fc_{name}") for name in ("accept", "prune", "baseline")):
-        from pytest_fcall.plugin.baseline import baselines
+        from pytest_fcall.session.judge.baselines import baselines
 
         baselines(config)
     if config.getoption("fc_samples") or config.getini("fc_samples"):
-        from pytest_fcall.plugin.sampling import chosen_samples
+        from pytest_fcall.session.judge.samples import chosen_samples
 
         chosen_samples(config)
     if config.getoption("fc_score") or config.getini("fc_scores"):
@@ -64,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         want_scores(config)
     if config.getini("fc_runs"):
-        from pytest_fcall.plugin.run_files import runs_to_keep
+        from pytest_fcall.session.result.run_store import runs_to_keep
 
         runs_to_keep(config)
     choose_suites(config)
@@ -83,7 +83,7 @@ def read_models(config: pytest.Config) -> None:
 
         named_models(config)
     if judge_is_named(config):
-        from pytest_fcall.plugin.judge import named_judge
+        from pytest_fcall.plugin.judge_model import named_judge
 
         named_judge(config)
 
@@ -91,11 +91,11 @@ def read_models(config: pytest.Config) -> None:
 def choose_suites(config: pytest.Config) -> None:
     """Run the suites that the command line names, and write what their own tools read."""
     if any(config.getoption(f"fc_{name}") for name in ("suite", "suite_path", "pick", "suite_profile", "suite_mode")):
-        from pytest_fcall.plugin.suites import run_suites
+        from pytest_fcall.plugin.suite_items import run_suites
 
         run_suites(config)
     if config.getoption("fc_report"):
-        from pytest_fcall.plugin.suite_reports import write_reports
+        from pytest_fcall.plugin.suite_files import write_reports
 
         write_reports(config)
     if config.getini("fc_apibench_checked"):
@@ -117,9 +117,9 @@ def listen(config: pytest.Config) -> None:
     if (config.getoption("fc_gate") or config.getoption("fc_shard")) and not (
         config.option.collectonly or config.getoption("fc_dry_run")
     ):
-        from pytest_fcall.plugin.gathering import Gathering
+        from pytest_fcall.plugin.summary import Summary
 
-        config.pluginmanager.register(Gathering(config), "fcall-results")
+        config.pluginmanager.register(Summary(config), "fcall-results")
     else:
         config.pluginmanager.register(Listener(config), "fcall-listener")
 
@@ -128,9 +128,9 @@ def plan_only(config: pytest.Config) -> None:
     """Put the plan in the place of the run."""
     if hasattr(config, "workerinput") or config.getoption("numprocesses", None):
         raise pytest.UsageError("--fc-dry-run asks nothing and so needs no workers: run it with -n0")
-    from pytest_fcall.plugin.planning import Planning
+    from pytest_fcall.plugin.dry_run import DryRun
 
-    config.pluginmanager.register(Planning(config), "fcall-planning")
+    config.pluginmanager.register(DryRun(config), "fcall-planning")
 
 
 def models_are_named(config: pytest.Config) -> bool:
@@ -151,7 +151,7 @@ def judge_is_named(config: pytest.Config) -> bool:
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Refuse what cannot be read of worlds, and what other plugins add under a taken name, before anything runs."""
-    from pytest_fcall.plugin.worlds import check_world_options
+    from pytest_fcall.session.ask.environments import check_world_options
 
     check_world_options(session.config)
     hook = session.config.hook
@@ -163,7 +163,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         hook.pytest_fcall_suites,
     )
     if any(each.get_hookimpls() for each in added):
-        from pytest_fcall.plugin.extensions import registry
+        from pytest_fcall.session.extensions import registry
 
         registry(session.config)
 
@@ -173,7 +173,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """Deal cases to workers in another way than pytest-xdist does, where models are asked."""
     if config.getoption("dist") != "load" or not models_are_named(config):
         return None
-    from pytest_fcall.plugin.dealing import scheduler
+    from pytest_fcall.plugin.xdist import scheduler
 
     return scheduler(config, log)
 
@@ -186,7 +186,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
         lines += header(config)
     if judge_is_named(config):
-        from pytest_fcall.plugin.judge import judge_header
+        from pytest_fcall.plugin.judge_model import judge_header
 
         lines += judge_header(config)
     return lines
@@ -216,10 +216,10 @@ def fc_model() -> AskModel:
     Override it in a conftest file to put your own app in its place: return a function, or the name of a
     model as `--fc-model` takes it. The value is false where no model was named.
     """
-    from pytest_fcall.plugin.asking import AsNamed
+    from pytest_fcall.session.ask.model import UnresolvedModel
 
     # pytest makes a fixture `request` anew wherever one is wanted, which takes longer than all of this.
-    return cast("AskModel", AsNamed())
+    return cast("AskModel", UnresolvedModel())
 
 
 @pytest.fixture
@@ -228,10 +228,10 @@ def fc_judge(request: pytest.FixtureRequest) -> AskJudge:
 
     Hand it to `assert_calls`, for `$judge`. The value is false where no judge was named.
     """
-    from pytest_fcall.plugin.asking_judge import judge_of_test
-    from pytest_fcall.plugin.running import put_to_work
+    from pytest_fcall.plugin.hooks import register_hooks
+    from pytest_fcall.session.judge.llm_judge import judge_of_test
 
-    put_to_work(request.config)
+    register_hooks(request.config)
     return judge_of_test(request)
 
 
@@ -242,11 +242,11 @@ def pytest_fixture_setup(
     """Make a model of what a fixture `fc_model` gives, so that every test can ask it."""
     value = yield
     if fixturedef.argname == "fc_model" and fixturedef.cached_result is not None:
-        from pytest_fcall.plugin.asking import as_model
-        from pytest_fcall.plugin.running import put_to_work
+        from pytest_fcall.plugin.hooks import register_hooks
+        from pytest_fcall.session.ask.model import model_from_fixture
 
-        put_to_work(request.config)
-        value = as_model(value, request)
+        register_hooks(request.config)
+        value = model_from_fixture(value, request)
         fixturedef.cached_result = (value, fixturedef.cached_result[1], None)
     return value
 
@@ -267,9 +267,9 @@ class Listener:
         if not hasattr(report, "fcall"):
             self._failures += report.failed
         else:
-            from pytest_fcall.plugin.gathering import Gathering
+            from pytest_fcall.plugin.summary import Summary
 
-            gathering = Gathering(self._config, self._failures)
+            gathering = Summary(self._config, self._failures)
             gathering.pytest_runtest_logreport(report)
             self._config.pluginmanager.register(gathering, "fcall-results")
             self._config.pluginmanager.unregister(self)
@@ -279,8 +279,8 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
     """Explain `reply.calls == [...]` in a plain test."""
     if op != "==" or type(left).__name__ != "CallList":
         return None
-    from pytest_fcall.plugin.asserting import explain_unequal
-    from pytest_fcall.plugin.calllist import CallList
+    from pytest_fcall.session.ask.call_list import CallList
+    from pytest_fcall.session.judge.assert_calls import explain_unequal
 
     return explain_unequal(left, right) if isinstance(left, CallList) else None
 
@@ -292,9 +292,9 @@ def fc_wire(request: pytest.FixtureRequest) -> Iterator[AppWire]:
     While the test runs, `OPENAI_BASE_URL` and the like lead to a proxy. With `--fc-live` or `--fc-model` it passes
     requests on and records replies; else it answers from recordings.
     """
-    from pytest_fcall.plugin.app_wire import wire_of_test
-    from pytest_fcall.plugin.running import put_to_work
+    from pytest_fcall.plugin.hooks import register_hooks
+    from pytest_fcall.session.ask.app_wire import wire_of_test
 
-    put_to_work(request.config)
+    register_hooks(request.config)
     with wire_of_test(request) as wire:
         yield wire

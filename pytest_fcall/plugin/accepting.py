@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fcall.core import Model, Outcome
-from pytest_fcall.plugin.baseline import baselines
 from pytest_fcall.plugin.baseline_options import Accept
-from pytest_fcall.plugin.stale import Stale, stale_of, why_narrowed
 from pytest_fcall.reporting.results import Result
-from pytest_fcall.reporting.safe import safe_line
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.session.judge.baselines import baselines
+from pytest_fcall.session.result.stale import Stale, stale_of, why_narrowed
 
 if TYPE_CHECKING:
     from pytest_fcall.tracking.stanza import Stanza
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LISTED = 10
 
 
-class Accepting:
+class BaselineWriter:
     """Writes what the run's verdicts change in baselines, once, when nothing more will come."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -70,20 +70,20 @@ class Accepting:
 
     def _chosen(self, results: Sequence[Result], which: Accept) -> dict[Path, list[Stanza]]:
         """The stanzas to be written, by file."""
-        from pytest_fcall.tracking.acceptance import may_be_accepted
+        from pytest_fcall.tracking.acceptance import is_acceptable
         from pytest_fcall.tracking.baseline_file import baseline_path
         from pytest_fcall.tracking.stanza import stanza_from_json
 
         chosen: dict[Path, list[Stanza]] = {}
         for result in results:
             stanza = stanza_from_json(result.stanza) if result.stanza else None
-            if stanza and (stanza.valid or which == "all") and may_be_accepted(stanza):
+            if stanza and (stanza.valid or which == "all") and is_acceptable(stanza):
                 path = baseline_path(self._config.rootpath / result.file, Model.by_id(result.model))
                 chosen.setdefault(path, []).append(stanza)
         return chosen
 
     def _prune(self, session: pytest.Session) -> Iterator[str]:
-        from pytest_fcall.tracking.acceptance import DamagedBaseline, forget
+        from pytest_fcall.tracking.acceptance import DamagedBaseline, remove_cases
 
         failed = "" if session.exitstatus == pytest.ExitCode.OK else "not everything passed"
         if why := why_narrowed(self._config) or failed:
@@ -93,7 +93,7 @@ class Accepting:
         for stale in self._stale or ():
             path = self._config.rootpath / stale.path
             try:
-                forgotten = forget(path, frozenset(stale.cases).__contains__)
+                forgotten = remove_cases(path, frozenset(stale.cases).__contains__)
             except (DamagedBaseline, OSError) as error:
                 self.failed = True
                 yield safe_line(f"not pruned: {stale.path}: {error}")

@@ -8,21 +8,23 @@ from types import ModuleType
 
 import pytest
 
-from pytest_fcall.cases import CaseFile as ReadFile
-from pytest_fcall.cases import Extensions, UnreadableFile, read_case_file
-from pytest_fcall.cases.naming import may_hold_cases, promises_cases
+from pytest_fcall.cases.case_file import CaseFile as ReadFile
+from pytest_fcall.cases.case_file import read_case_file
+from pytest_fcall.cases.faults import UnreadableFile
+from pytest_fcall.cases.file_names import is_case_file_name, may_hold_cases
+from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, Fault
-from pytest_fcall.core.uncollected import uncollected
+from pytest_fcall.core.gc_pause import gc_paused
 from pytest_fcall.decoding import DECODERS
-from pytest_fcall.plugin.extensions import registry
+from pytest_fcall.plugin.collected import PLACE, collected, register_tags
+from pytest_fcall.plugin.hooks import register_hooks
 from pytest_fcall.plugin.item import CaseItem
-from pytest_fcall.plugin.models import are_told_apart, named_models
-from pytest_fcall.plugin.noted import PLACE, note_tags, noted
-from pytest_fcall.plugin.running import put_to_work
+from pytest_fcall.plugin.models import ids_have_models, named_models
 from pytest_fcall.plugin.sharding import shard_of
-from pytest_fcall.plugin.words import terminal_encoding
-from pytest_fcall.reporting import fault_text
-from pytest_fcall.reporting.marks import escaped_for
+from pytest_fcall.reporting.faults import fault_text
+from pytest_fcall.reporting.terminal import encodable_text
+from pytest_fcall.session.extensions import registry
+from pytest_fcall.session.outcomes import terminal_encoding
 
 
 def case_file(path: Path, parent: pytest.Collector) -> CaseFile | None:
@@ -30,7 +32,7 @@ def case_file(path: Path, parent: pytest.Collector) -> CaseFile | None:
     config = parent.config
     if not may_hold_cases(path, config.rootpath, config.getini("fc_files")):
         return None
-    put_to_work(config)
+    register_hooks(config)
     return CaseFile.from_parent(parent, path=path)
 
 
@@ -43,31 +45,31 @@ class CaseFile(pytest.Module):
 
     def collect(self) -> Iterator[CaseItem]:
         """Yield an item for each case and model; a faulty case is an item that errors."""
-        with uncollected():
+        with gc_paused():
             yield from self._items()
 
     def _items(self) -> Iterator[CaseItem]:
         found = self.read()
         if found is None:
-            noted(self.config).files_without_cases += 1
+            collected(self.config).files_without_cases += 1
             return
-        noted(self.config).faults.extend(found.faults)
+        collected(self.config).faults.extend(found.faults)
         if not found.faults:
-            noted(self.config).cases[self.path] = frozenset(entry.id for entry in found.entries)
-        note_tags(self.config, {tag for entry in found.entries if isinstance(entry, Case) for tag in entry.tags})
+            collected(self.config).cases[self.path] = frozenset(entry.id for entry in found.entries)
+        register_tags(self.config, {tag for entry in found.entries if isinstance(entry, Case) for tag in entry.tags})
         named = named_models(self.config)
-        told_apart = are_told_apart(self.config)
+        told_apart = ids_have_models(self.config)
         # All cases of a file want the same fixtures; pytest shares what it found out among parameter sets, too.
         fixtures = None
         shard = shard_of(self.config)
         for entry in found.entries:
             for model in named or (None,):
                 name = f"{entry.id}[{model.model.id}]" if told_apart and model else entry.id
-                noted(self.config).places += 1
+                collected(self.config).places += 1
                 if shard and not shard.takes(f"{self.nodeid}::{name}"):
                     continue
                 item = CaseItem.from_parent(self, name=name, entry=entry, named=model, fixtureinfo=fixtures)
-                item.stash[PLACE] = noted(self.config).places
+                item.stash[PLACE] = collected(self.config).places
                 fixtures = getattr(item, "_fixtureinfo", None)
                 yield item
 
@@ -90,9 +92,9 @@ class CaseFile(pytest.Module):
             if self._is_no_case_file(unreadable.fault):
                 return None
             text = fault_text(unreadable.fault, self.config.rootpath)
-            raise self.CollectError(escaped_for(terminal_encoding(), text)) from None
+            raise self.CollectError(encodable_text(terminal_encoding(), text)) from None
 
     def _is_no_case_file(self, fault: Fault) -> bool:
         """Other YAML may lie in a folder of cases; only a name that promises cases, or a person, can be wrong."""
-        promised = promises_cases(self.path) or self.session.isinitpath(self.path)
+        promised = is_case_file_name(self.path) or self.session.isinitpath(self.path)
         return fault.code == "no-cases" and not promised

@@ -11,37 +11,38 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from pluggy import HookRelay
 
-from pytest_fcall.cases import plan_request
+from pytest_fcall.cases.case import plan_request
 from pytest_fcall.core import Case, Condition, FaultyCase, Json, Model, Outcome, Request, Verdict
+from pytest_fcall.core.case import judge_fault
 from pytest_fcall.core.glob import glob_matches
-from pytest_fcall.core.judge import fault_of
-from pytest_fcall.plugin.answering import answering
-from pytest_fcall.plugin.asking import AskModel
-from pytest_fcall.plugin.baseline import baselines
-from pytest_fcall.plugin.extensions import registry
-from pytest_fcall.plugin.judge import lacks_judge
-from pytest_fcall.plugin.judging import judged, judged_again
+from pytest_fcall.plugin.judge_model import lacks_judge
 from pytest_fcall.plugin.models import NamedModel
-from pytest_fcall.plugin.opinions import Opinions, opinions_of
 from pytest_fcall.plugin.options import options
-from pytest_fcall.plugin.retrieving import as_offered, missed_told
-from pytest_fcall.plugin.sampling import (
+from pytest_fcall.reporting.failure import failure_text, full_failure_text, location_text
+from pytest_fcall.reporting.faults import fault_text
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.terminal import encodable_text, marks_for
+from pytest_fcall.session.ask.model import AskModel
+from pytest_fcall.session.ask.replies import replies
+from pytest_fcall.session.ask.retrieval import as_offered, missed_told
+from pytest_fcall.session.extensions import registry
+from pytest_fcall.session.judge.baseline_comparison import BaselineComparison, compare_with_baseline, stanza_of
+from pytest_fcall.session.judge.baseline_wire import wire_of
+from pytest_fcall.session.judge.baselines import baselines
+from pytest_fcall.session.judge.llm_judge import JudgeOpinions, opinions_of
+from pytest_fcall.session.judge.samples import (
     ONCE,
-    Asked,
-    Sampled,
-    confirmed,
+    CaseAnswers,
+    SampleResult,
+    confirmed_result,
     first_portion,
-    sampled,
+    sample_result,
     samples_of,
 )
-from pytest_fcall.plugin.standing import Standing, standing, stanza_of
-from pytest_fcall.plugin.telling import told_of
-from pytest_fcall.plugin.wire_kept import wire_of
-from pytest_fcall.plugin.words import fail, terminal_encoding
-from pytest_fcall.reporting import failure_text, fault_text, full_failure_text, safe_line
-from pytest_fcall.reporting.marks import escaped_for, marks_for
-from pytest_fcall.reporting.question import place_text
-from pytest_fcall.tracking.deciding import Deciding
+from pytest_fcall.session.judge.verdict import judge_answers, rejudge
+from pytest_fcall.session.outcomes import fail, terminal_encoding
+from pytest_fcall.session.result.failure import failure_context
+from pytest_fcall.tracking.samples import PassRule
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
@@ -68,11 +69,11 @@ class CaseItem(pytest.Function):
     def __init__(self, *, entry: Case | FaultyCase, named: NamedModel | None, **kwargs: object) -> None:
         self.case = entry
         self.named = named
-        self.asked: Asked | None = None
+        self.asked: CaseAnswers | None = None
         self.verdict: Verdict | None = None
-        self.sampled: Sampled | None = None
-        self.standing: Standing | None = None
-        self.opinions: Opinions | None = None
+        self.sampled: SampleResult | None = None
+        self.standing: BaselineComparison | None = None
+        self.opinions: JudgeOpinions | None = None
         self.planned: Request | None = None
         super().__init__(callobj=case, **kwargs)  # type: ignore[arg-type]  # what from_parent passes on
         if isinstance(entry, Case):
@@ -92,12 +93,12 @@ class CaseItem(pytest.Function):
     @property
     def lacks_recording(self) -> bool:
         """Whether there was no reply because none is recorded."""
-        return self.nodeid in answering(self.config).lacking.missing
+        return self.nodeid in replies(self.config).lacking.missing
 
     @property
     def lacks_reply(self) -> bool:
         """Whether there was no reply because of a server, the network or the model's entry."""
-        return self.nodeid in answering(self.config).lacking.unanswered
+        return self.nodeid in replies(self.config).lacking.unanswered
 
     @property
     def changes(self) -> list[str]:
@@ -127,7 +128,7 @@ class CaseItem(pytest.Function):
         case = self.case
         if isinstance(case, FaultyCase):
             fail("\n".join(fault_text(fault, self.config.rootpath) for fault in case.faults))
-        if fault := fault_of(case):
+        if fault := judge_fault(case):
             fail(fault_text(fault, self.config.rootpath))
         super().setup()
         model = cast("AskModel", self.funcargs["fc_model"])
@@ -139,14 +140,14 @@ class CaseItem(pytest.Function):
         )
         self.asked = self._ask(case, model, request)
 
-    def _ask(self, case: Case, model: AskModel, request: Request) -> Asked:
+    def _ask(self, case: Case, model: AskModel, request: Request) -> CaseAnswers:
         """Get all replies here, since a server's failure is no verdict; so some are judged here already."""
         __tracebackhide__ = True
         samples = samples_of(case, self.config)
-        asked = Asked(case, model, request, samples)
+        asked = CaseAnswers(case, model, request, samples)
         asked.more(first_portion(samples))
         if samples.count is None:
-            deciding = Deciding.by_rule(samples.rule)
+            deciding = PassRule.by_rule(samples.rule)
             while deciding.passes(rate := self._sampled(asked).rate) is None:
                 asked.more(deciding.portion(rate))
         elif samples == ONCE and (again := options(self.config).confirm):
@@ -155,14 +156,14 @@ class CaseItem(pytest.Function):
             self._standing(asked, self.sampled or self._sampled(asked))
         return asked
 
-    def _confirmed(self, asked: Asked, again: int) -> Sampled | None:
+    def _confirmed(self, asked: CaseAnswers, again: int) -> SampleResult | None:
         """Ask again where an answer that was right is wrong now; None where it is not."""
         __tracebackhide__ = True
         seen = self._standing(asked, self._sampled(asked))
         if seen.outcome is not Outcome.REGRESSED or seen.comparison is None or seen.comparison.baseline is None:
             return None
         asked.more(again)
-        return confirmed(self._sampled(asked).all, seen.comparison.baseline)
+        return confirmed_result(self._sampled(asked).all, seen.comparison.baseline)
 
     def runtest(self) -> None:
         """Decode and judge the replies. Raises CaseFailed with the text that people read."""
@@ -170,33 +171,33 @@ class CaseItem(pytest.Function):
         if self.asked is not None:
             self._judge(self.asked)
 
-    def _judge(self, asked: Asked) -> None:
+    def _judge(self, asked: CaseAnswers) -> None:
         __tracebackhide__ = True
         whole = self.sampled = self.sampled or self._sampled(asked)
         self.verdict = whole.shown.verdict
         found = self.standing = self._standing(asked, whole)
         if not self.verdict.valid:
             if found.excuse:
-                pytest.xfail(escaped_for(terminal_encoding(), safe_line(found.excuse)))
+                pytest.xfail(encodable_text(terminal_encoding(), safe_line(found.excuse)))
             raise CaseFailed(self._failure(asked, whole))
         if found.complaint:
             raise NotAccepted(self._complaint(asked.case, found.complaint))
 
-    def _sampled(self, asked: Asked) -> Sampled:
+    def _sampled(self, asked: CaseAnswers) -> SampleResult:
         """All answers so far. Each is judged once."""
         __tracebackhide__ = True
-        asked.judged.extend(judged(self, asked.case, asked.answers[len(asked.judged) :]))
-        return sampled(asked.judged, asked.samples.rule)
+        asked.judged.extend(judge_answers(self, asked.case, asked.answers[len(asked.judged) :]))
+        return sample_result(asked.judged, asked.samples.rule)
 
-    def _standing(self, asked: Asked, whole: Sampled) -> Standing:
+    def _standing(self, asked: CaseAnswers, whole: SampleResult) -> BaselineComparison:
         case, shown, kept = asked.case, whole.shown, baselines(self.config)
         inside = shown.answer.inside
-        return standing(
+        return compare_with_baseline(
             whole.stanza(stanza_of(case, asked.request, shown, wire_of(inside, registry(self.config).decoders))),
             shown.verdict,
             case,
             kept.of(self.path, Model.by_id(asked.model.id)),
-            partial(judged_again, self, case, inside),
+            partial(rejudge, self, case, inside),
             kept.options,
         )
 
@@ -206,27 +207,27 @@ class CaseItem(pytest.Function):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
 
-    def _failure(self, asked: Asked, whole: Sampled) -> str:
+    def _failure(self, asked: CaseAnswers, whole: SampleResult) -> str:
         case, shown, encoding = asked.case, whole.shown, terminal_encoding()
         told = [*missed_told(case, asked.request), *whole.told, *(self.standing.told if self.standing else ())]
         width = self.config.get_terminal_writer().fullwidth
         fully = self.config.get_verbosity() > 1
         write = full_failure_text if fully else partial(failure_text, width=width)
         marks = marks_for(encoding)
-        part = told_of(shown, case, marks, fully=fully)
+        part = failure_context(shown, case, marks, fully=fully)
         text = write(*part.judged, asked.model.id, story=part.story, since=told, marks=marks)
-        return escaped_for(encoding, text)
+        return encodable_text(encoding, text)
 
     def _complaint(self, case: Case, complaint: str) -> str:
         """What is shown where a right answer fails."""
         told = self.standing.told if self.standing else ()
         lines = [
             complaint,
-            f"  {place_text(case.location)}{safe_line(case.id)}",
+            f"  {location_text(case.location)}{safe_line(case.id)}",
             *(f"  {safe_line(line)}" for line in told),
             "  `fcall accept` accepts it",
         ]
-        return escaped_for(terminal_encoding(), "\n".join(lines))
+        return encodable_text(terminal_encoding(), "\n".join(lines))
 
     def _refuse_damaged_baseline(self, model: str) -> None:
         """Ask nothing for a verdict that nobody could compare."""

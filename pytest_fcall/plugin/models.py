@@ -1,17 +1,50 @@
-"""Which models sit the exam, and who named them."""
+"""The models under test: who named them, and whether they may be asked."""
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 from urllib.parse import parse_qsl
 
 import pytest
 
 from pytest_fcall.core import Model
-from pytest_fcall.plugin.pasted import models_of_cases, pasted_models
+
+_MODEL: Final = re.compile(r"(?P<id>.*)\[(?P<model>[^\W\d]\w*:[^\[\]]+)\]")
+_OURS: Final = ("python:", "http:", "openai:", "any:", "local:")
+_CASE_FILES: Final = (".yaml", ".yml")
+
+
+def without_model(text: str) -> tuple[str, str | None]:
+    """Take an id and the model behind it apart. What stands there may also be a row of the test's own."""
+    found = _MODEL.fullmatch(text)
+    return (found["id"], found["model"]) if found else (text, None)
+
+
+def models_in_ids(config: pytest.Config) -> frozenset[str]:
+    """What stands behind the ids of tests."""
+    return frozenset(model for text in _id_arguments(config) if (model := without_model(text)[1]))
+
+
+def models_in_case_ids(config: pytest.Config) -> dict[str, str]:
+    """The models that ids of cases name, each with such an id: there nobody has rows that look so."""
+    found: dict[str, str] = {}
+    for text in _id_arguments(config):
+        id_, model = without_model(text)
+        path, of_file, _ = id_.partition("::")
+        if model and model.startswith(_OURS) and (path.endswith(_CASE_FILES) or not of_file):
+            found.setdefault(model, text)
+    return found
+
+
+def _id_arguments(config: pytest.Config) -> list[str]:
+    """The ids; those of suites without a file are picked."""
+    picked: str = config.getoption("fc_pick") or ""
+    return [*(arg for arg in config.args if "::" in arg), *(part.strip() for part in picked.split(","))]
+
 
 Origin: TypeAlias = Literal["command line", "configuration", "fixture"]
 
@@ -51,7 +84,7 @@ def _read(config: pytest.Config) -> tuple[NamedModel, ...]:
     if replay and config.getoption("fc_live"):
         raise pytest.UsageError("--fc-live asks models and --fc-replay asks none: give one of them")
     typed: list[str] = config.getoption("fc_model")
-    pasted = models_of_cases(config)
+    pasted = models_in_case_ids(config)
     if typed:
         models = [
             NamedModel(parse_model(text, "--fc-model", config.rootpath), "command line", live=not replay)
@@ -77,10 +110,10 @@ def _read(config: pytest.Config) -> tuple[NamedModel, ...]:
     return tuple(models)
 
 
-def are_told_apart(config: pytest.Config) -> bool:
+def ids_have_models(config: pytest.Config) -> bool:
     """Whether the names of tests end in their models: where there are several, or an id on the command line does."""
     ids = [named.model.id for named in named_models(config)]
-    return len(ids) > 1 or not pasted_models(config).isdisjoint(ids)
+    return len(ids) > 1 or not models_in_ids(config).isdisjoint(ids)
 
 
 def parse_model(text: str, where: str, root: Path) -> Model:
@@ -104,19 +137,19 @@ def parse_model(text: str, where: str, root: Path) -> Model:
 
 
 def _kind_of(alias: str, root: Path) -> str:
-    from pytest_fcall.backends.entries import BadSettings, aliased
+    from pytest_fcall.backends.settings import SettingsError, model_of_alias
 
     try:
-        found = aliased(alias, root)
-    except BadSettings as error:
+        found = model_of_alias(alias, root)
+    except SettingsError as error:
         raise pytest.UsageError(str(error)) from None
     return found.kind if found else ""
 
 
 def _meant(name: str, root: Path) -> str:
     """A suggestion: an entry of the project that goes by nearly this name, or else a model that is known here."""
-    from pytest_fcall.backends.entries import aliases
     from pytest_fcall.backends.local.aliases import ALIASES
+    from pytest_fcall.backends.settings import aliases
     from pytest_fcall.cases.faults import closest
 
     known = {**{alias: f"local:{alias}" for alias in ALIASES}, **{alias: alias for alias in aliases(root)}}
@@ -126,7 +159,7 @@ def _meant(name: str, root: Path) -> str:
 
 def header(config: pytest.Config) -> list[str]:
     """What the run says of its models before it starts."""
-    from pytest_fcall.reporting import header_lines
+    from pytest_fcall.reporting.header import header_lines
 
     named = named_models(config)
     return header_lines(
@@ -143,12 +176,12 @@ def _profile(config: pytest.Config) -> str:
         return "strict by default"
     if asked := config.getoption("fc_suite_profile"):
         return str(asked)
-    from pytest_fcall.cases.suite import suite_and_parts
+    from pytest_fcall.cases.suite import split_suite_name
     from pytest_fcall.core.extension import profile_of
-    from pytest_fcall.plugin.extensions import known_suites
+    from pytest_fcall.session.extensions import known_suites
 
     known = known_suites(config)
-    names = [suite_and_parts(spec)[0] for spec in config.getoption("fc_suite")]
+    names = [split_suite_name(spec)[0] for spec in config.getoption("fc_suite")]
     return ", ".join(dict.fromkeys(profile_of(known[name]) for name in names if name in known)) or "strict"
 
 
@@ -156,10 +189,10 @@ def _shown(model: Model, root: Path) -> str:
     """The model, with the grammar that it is held to: what it says then is not all its own doing."""
     if model.kind != "local":
         return model.id
-    from pytest_fcall.backends.entries import BadSettings
     from pytest_fcall.backends.local import local_backend
+    from pytest_fcall.backends.settings import SettingsError
 
-    with suppress(BadSettings):  # whoever asks it will be told
+    with suppress(SettingsError):  # whoever asks it will be told
         grammar = local_backend(model, root).settings.get("grammar", "off")
         return model.id if grammar == "off" else f"{model.id}?grammar={grammar}"
     return model.id
@@ -168,5 +201,5 @@ def _shown(model: Model, root: Path) -> str:
 def parametrise(metafunc: pytest.Metafunc) -> None:
     """Run a plain test once for each model, where there are several and no conftest file replaced the fixture."""
     named = named_models(metafunc.config)
-    if are_told_apart(metafunc.config):
+    if ids_have_models(metafunc.config):
         metafunc.parametrize("fc_model", named, indirect=True, ids=[each.model.id for each in named])

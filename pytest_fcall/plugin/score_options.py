@@ -55,8 +55,8 @@ def _read(where: str, line: str) -> tuple[str, list[str]]:
 
 
 def _refuse_unknown(where: str, score: str) -> None:
-    from pytest_fcall.conversation.scoring import SCORES
-    from pytest_fcall.schema.words import nearest
+    from pytest_fcall.conversation.named_scores import SCORES
+    from pytest_fcall.schema.value_text import nearest
 
     if score not in SCORES:
         near = nearest(score, SCORES)

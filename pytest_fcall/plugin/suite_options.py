@@ -55,9 +55,9 @@ def suite_settings(config: pytest.Config) -> Mapping[str, Mapping[str, object]]:
     lines = config.getini(_CHECKED)
     if not lines:
         return {}
-    from pytest_fcall.suites.apibench.checked import checked_of
+    from pytest_fcall.suites.apibench.strict_rule import parse_checked
 
     try:
-        return {"apibench": {"checked": dict(map(checked_of, lines))}}
+        return {"apibench": {"checked": dict(map(parse_checked, lines))}}
     except ValueError as error:
         raise pytest.UsageError(f"{_CHECKED}: {error}") from None

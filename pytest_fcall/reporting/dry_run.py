@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_fcall.core import Usage
-from pytest_fcall.reporting.figures import cost_text, count_text, total
-from pytest_fcall.reporting.safe import safe_line
-from pytest_fcall.reporting.table import table_lines
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.statistics import cost_text, count_text, known_sum
+from pytest_fcall.reporting.terminal import table_lines
 
 _TITLES = ("would be asked", "requests", "input", "output", "cost")
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedRequest:
     """A case that is to be answered: by its model, for about so many tokens and dollars, or by a recording."""
 
     model: str
@@ -28,7 +28,7 @@ class Planned:
     """Whether it is the first request of a conversation: what follows depends on the answer."""
 
 
-def dry_run_lines(plan: Sequence[Planned], width: int = 100) -> list[str]:
+def dry_run_lines(plan: Sequence[PlannedRequest], width: int = 100) -> list[str]:
     """What each model, file and case would take, as far as recordings do not answer, and the last line."""
     rows = [
         row for model, asked in _grouped(_asked(plan), lambda each: each.model) for row in _model_rows(model, asked)
@@ -36,7 +36,7 @@ def dry_run_lines(plan: Sequence[Planned], width: int = 100) -> list[str]:
     return [*(table_lines(_TITLES, rows, texts=1, width=width) if rows else []), dry_run_line(plan)]
 
 
-def dry_run_line(plan: Sequence[Planned]) -> str:
+def dry_run_line(plan: Sequence[PlannedRequest]) -> str:
     """The plan in one line."""
     asked = _asked(plan)
     parts = [f"{len(asked):,} {'request' if len(asked) == 1 else 'requests'} would be asked"]
@@ -51,18 +51,20 @@ def dry_run_line(plan: Sequence[Planned]) -> str:
     return f"fcall: {', '.join(parts)}; nothing was asked"
 
 
-def _asked(plan: Sequence[Planned]) -> list[Planned]:
+def _asked(plan: Sequence[PlannedRequest]) -> list[PlannedRequest]:
     return [each for each in plan if not each.recorded]
 
 
-def _grouped(plan: Sequence[Planned], name: Callable[[Planned], str]) -> Iterable[tuple[str, list[Planned]]]:
-    groups: dict[str, list[Planned]] = {}
+def _grouped(
+    plan: Sequence[PlannedRequest], name: Callable[[PlannedRequest], str]
+) -> Iterable[tuple[str, list[PlannedRequest]]]:
+    groups: dict[str, list[PlannedRequest]] = {}
     for each in plan:
         groups.setdefault(name(each), []).append(each)
     return groups.items()
 
 
-def _model_rows(model: str, asked: Sequence[Planned]) -> Iterator[list[str]]:
+def _model_rows(model: str, asked: Sequence[PlannedRequest]) -> Iterator[list[str]]:
     yield _row(model, asked)
     for file, cases in _grouped(asked, lambda each: each.file):
         yield _row(file, cases, "  ")
@@ -70,11 +72,11 @@ def _model_rows(model: str, asked: Sequence[Planned]) -> Iterator[list[str]]:
             yield _row(each.case, [each], "    ")
 
 
-def _row(name: str, asked: Sequence[Planned], indent: str = "") -> list[str]:
+def _row(name: str, asked: Sequence[PlannedRequest], indent: str = "") -> list[str]:
     return [
         indent + safe_line(name),
         count_text(len(asked)),
-        count_text(total(each.usage.input_tokens for each in asked)),
-        count_text(total(each.usage.output_tokens for each in asked)),
-        cost_text(total(each.cost for each in asked), sum(each.cost is None for each in asked)),
+        count_text(known_sum(each.usage.input_tokens for each in asked)),
+        count_text(known_sum(each.usage.output_tokens for each in asked)),
+        cost_text(known_sum(each.cost for each in asked), sum(each.cost is None for each in asked)),
     ]

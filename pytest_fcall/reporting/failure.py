@@ -1,26 +1,147 @@
-"""A failing case in at most twelve lines."""
+"""A failing case: in at most twelve lines, or with nothing left out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
-from pytest_fcall.core import Calls, Case, Reason, Reply, Verdict
-from pytest_fcall.core.expectation import chosen
-from pytest_fcall.reporting.columns import shorten
-from pytest_fcall.reporting.marks import UNICODE, Marks
-from pytest_fcall.reporting.pairing import Pair, call_index, paired
-from pytest_fcall.reporting.question import asked, expectation_of, place_text
-from pytest_fcall.reporting.rows import argument_rows, brief_rows
-from pytest_fcall.reporting.safe import safe_line
-from pytest_fcall.reporting.sides import Row, side_by_side
-from pytest_fcall.reporting.values import shown
+from pytest_fcall.core import Calls, Case, Expectation, Json, Location, Message, Reason, Reply, Turn, Verdict
+from pytest_fcall.core.expectation import chosen_alternative
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.reporting.call_pairs import CallPair, WrongPlace, argument_names, call_index, pair_calls, wrong_places
+from pytest_fcall.reporting.faults import file_path_text
+from pytest_fcall.reporting.safe_text import safe, safe_line
+from pytest_fcall.reporting.side_by_side import Row, side_by_side, visibly_different
+from pytest_fcall.reporting.terminal import UNICODE, Marks, cut_middle
+from pytest_fcall.reporting.value_text import arguments_text, value_text
 
-_LINES = 12
-_REASONS = 3
+
+def case_heading(case: Case, model: str | None) -> str:
+    """The line that leads to the case: `cases/weather.fc.yaml:14 celsius (openai:gpt-5.2)`."""
+    line = f"{location_text(case.location)}{safe_line(case.id)}"
+    return f"{line} ({safe_line(model)})" if model else line
+
+
+def location_text(location: Location) -> str:
+    """`cases/weather.fc.yaml:14 `; nothing for a case that stands in no file."""
+    return f"{file_path_text(location)}:{location.line} " if location.path else ""
+
+
+def judged_turn(case: Case) -> Turn:
+    """The last turn with an expectation, else the last one."""
+    return next((turn for turn in reversed(case.turns) if turn.expect is not None), (Turn(()), *case.turns)[-1])
+
+
+def last_expectation(case: Case) -> Expectation:
+    """What is expected in that turn."""
+    return judged_turn(case).expect or Expectation(kind="any_call")
+
+
+def last_user_text(case: Case) -> str:
+    """The last thing the user says before the verdict, on one line."""
+    messages = judged_turn(case).messages
+    said = [message for message in messages if message.get("role") == "user"] or messages[-1:]
+    return safe_line(content_text(said[-1].get("content"))) if said else "(nothing)"
+
+
+def content_text(content: Json) -> str:
+    """A message's content as text; parts that are none are named in brackets."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list | tuple) else ()
+    return " ".join(_content_part(part) for part in parts if isinstance(part, Mapping))
+
+
+def _content_part(part: Mapping[str, Json]) -> str:
+    if isinstance(text := part.get("text"), str):
+        return text
+    image = part.get("image_file")
+    return f"[image {image.get('path')}]" if isinstance(image, Mapping) else f"[{part.get('type')}]"
+
+
+def pair_row(pair: CallPair, marks: Marks) -> Row:
+    """Both calls whole, in one row."""
+    mark = marks.wrong if pair.wrong else marks.right
+    return Row(mark, safe_line(pair.name), _expected(pair), _called(pair))
+
+
+def brief_rows(pair: CallPair, marks: Marks) -> Iterator[Row]:
+    """Both calls in one row, and one for each wrong place in the arguments."""
+    yield pair_row(pair, marks)
+    for spot in _wrong_places(pair):
+        yield _wrong_row(spot, pair, marks)
+
+
+def argument_rows(pair: CallPair, marks: Marks) -> Iterator[Row]:
+    """One row for each argument, wrong ones first; a pair without wrong arguments takes one row."""
+    wrong = _wrong_places(pair)
+    if not wrong:
+        yield pair_row(pair, marks)
+        return
+    yield Row(marks.wrong, safe_line(pair.name))
+    for spot in wrong:
+        yield _wrong_row(spot, pair, marks)
+    shown_already = {spot.argument for spot in wrong}
+    for name in argument_names(pair):
+        if name not in shown_already:
+            yield _other_row(name, pair, marks.right if pair.complete else " ")
+
+
+def _wrong_places(pair: CallPair) -> list[WrongPlace]:
+    """The wrong places; none where two different tools face each other, whose arguments say nothing."""
+    same_tool = pair.expected is not None and pair.called is not None and pair.expected.tool == pair.called.name
+    return wrong_places(pair) if same_tool else []
+
+
+def _wrong_row(spot: WrongPlace, pair: CallPair, marks: Marks) -> Row:
+    wanted = spot.within(_patterns(pair), spot.reason.expected)
+    is_known = isinstance(wanted, Operator) and wanted.name == "from" and not isinstance(spot.reason.expected, Operator)
+    expected = value_text(spot.reason.expected if is_known else wanted)
+    got = value_text(spot.within(_values(pair), spot.reason.got))
+    if spot.reason.kind == "missing_argument":
+        got = "(left out)"
+    elif spot.reason.kind == "unexpected_argument":
+        expected = "(not expected)"
+    return Row(marks.wrong, f"  {safe_line(spot.place)}", *visibly_different(expected, got))
+
+
+def _other_row(name: str, pair: CallPair, mark: str) -> Row:
+    patterns, values = _patterns(pair), _values(pair)
+    expected = value_text(patterns[name]) if name in patterns else "(open)"
+    got = value_text(values[name]) if name in values else "(left out)"
+    return Row(mark, f"  {safe_line(name)}", expected, got)
+
+
+def _expected(pair: CallPair) -> str:
+    if pair.expected is None:
+        return "(not expected)" if pair.wrong else "(allowed)"
+    if pair.expected.arguments is None:
+        return "(any arguments)"
+    return arguments_text(pair.expected.arguments) or "(no arguments)"
+
+
+def _called(pair: CallPair) -> str:
+    if pair.called is None:
+        return "(not called)"
+    arguments = arguments_text(pair.called.arguments) or "(no arguments)"
+    if pair.called.name == pair.name:
+        return arguments
+    return f"{safe_line(pair.called.name)}: {arguments}"
+
+
+def _patterns(pair: CallPair) -> Mapping[str, Pattern]:
+    return (pair.expected.arguments if pair.expected else None) or {}
+
+
+def _values(pair: CallPair) -> Mapping[str, object]:
+    return pair.called.arguments if pair.called else {}
+
+
+_MAX_LINES = 12
+_MAX_REASON_LINES = 3
 """As many lines go to reasons; where there are more, the last of them says so."""
 
-_TITLES = ("expected", "called")
+_SIDE_TITLES = ("expected", "called")
 
 
 def failure_text(
@@ -41,19 +162,19 @@ def failure_text(
     At most twelve lines of `width` columns; `full_failure_text` leaves nothing out. The first line, which pytest's
     short summary repeats, is never cut for want of width.
     """
-    reasons = _reasons(verdict.reasons, marks, several=len(calls.calls) > 1)
+    reasons = _reason_lines(verdict.reasons, marks, several=len(calls.calls) > 1)
     headline = reasons[0].strip() if reasons else safe_line(case.id)
     if verdict.error_type:
         headline = f"{headline} (bfcl: {safe_line(verdict.error_type)})"
     if verdict.judged:
         headline = f"{headline} (judged)"
-    top = [f"  {place_text(case.location)}asked{f' {safe_line(model)}' if model else ''}: {asked(case)}"]
+    top = [f"  {location_text(case.location)}asked{f' {safe_line(model)}' if model else ''}: {last_user_text(case)}"]
     top += story
-    bottom = [*_instead(calls, reply), *reasons[1:], *(f"  {safe_line(line)}" for line in since)]
-    expectation = chosen(expectation_of(case), verdict.alternative)
-    pairs = [] if _too_many(calls, verdict) else paired(expectation, calls.calls, verdict)
-    middle = _comparison(pairs, _LINES - 1 - len(top) - len(bottom), width, marks)
-    return "\n".join([headline, *(shorten(line, width, marks.cut) for line in (*top, *middle, *bottom))])
+    bottom = [*_text_without_calls(calls, reply), *reasons[1:], *(f"  {safe_line(line)}" for line in since)]
+    expectation = chosen_alternative(last_expectation(case), verdict.alternative)
+    pairs = [] if _too_many(calls, verdict) else pair_calls(expectation, calls.calls, verdict)
+    middle = _comparison_lines(pairs, _MAX_LINES - 1 - len(top) - len(bottom), width, marks)
+    return "\n".join([headline, *(cut_middle(line, width, marks.cut) for line in (*top, *middle, *bottom))])
 
 
 def _too_many(calls: Calls, verdict: Verdict) -> bool:
@@ -62,7 +183,7 @@ def _too_many(calls: Calls, verdict: Verdict) -> bool:
     return any((reason.kind, reason.path, reason.got) == ("wrong_count", "calls", made) for reason in verdict.reasons)
 
 
-def _comparison(pairs: Sequence[Pair], room: int, width: int, marks: Marks) -> list[str]:
+def _comparison_lines(pairs: Sequence[CallPair], room: int, width: int, marks: Marks) -> list[str]:
     """The fullest layout that fits into `room` lines; of the tersest, as much as fits."""
     if not pairs:
         return []
@@ -70,36 +191,38 @@ def _comparison(pairs: Sequence[Pair], room: int, width: int, marks: Marks) -> l
     first = [pair for pair in pairs if pair.wrong] or pairs
     folded = [f"  {marks.right} {right} more as expected"] if right else []
     layouts: list[tuple[Iterator[Row], list[str]]] = [
-        (_rows(argument_rows, pairs, marks), []),
-        (_rows(argument_rows, first, marks), folded),
-        (_rows(brief_rows, first, marks), folded),
+        (_all_rows(argument_rows, pairs, marks), []),
+        (_all_rows(argument_rows, first, marks), folded),
+        (_all_rows(brief_rows, first, marks), folded),
     ]
     for lazy, more in layouts:
         rows = list(islice(lazy, room - len(more)))
         if len(rows) + len(more) < room:
-            return [*side_by_side(_TITLES, rows, width, marks), *more]
+            return [*side_by_side(_SIDE_TITLES, rows, width, marks), *more]
     rest = f"  {marks.cut} and more (-vv): {right} of {len(pairs)} calls are as expected"
-    return [*side_by_side(_TITLES, rows[: room - 2], width, marks), rest]
+    return [*side_by_side(_SIDE_TITLES, rows[: room - 2], width, marks), rest]
 
 
-def _rows(make: Callable[[Pair, Marks], Iterator[Row]], pairs: Sequence[Pair], marks: Marks) -> Iterator[Row]:
+def _all_rows(
+    make: Callable[[CallPair, Marks], Iterator[Row]], pairs: Sequence[CallPair], marks: Marks
+) -> Iterator[Row]:
     return chain.from_iterable(make(pair, marks) for pair in pairs)
 
 
-def _instead(calls: Calls, reply: Reply) -> list[str]:
+def _text_without_calls(calls: Calls, reply: Reply) -> list[str]:
     """What the model gave where there are no calls to show."""
     if calls.calls:
         return []
     if calls.malformed and reply.tool_calls:
         raw = reply.tool_calls[0]
-        return [f"  raw call: {shown(raw.name)} {shown(raw.arguments)}"]
+        return [f"  raw call: {value_text(raw.name)} {value_text(raw.arguments)}"]
     if reply.refusal:
-        return [f"  refusal: {shown(reply.refusal)}"]
-    return [f"  text: {shown(reply.text)}"]
+        return [f"  refusal: {value_text(reply.refusal)}"]
+    return [f"  text: {value_text(reply.text)}"]
 
 
-def _reasons(reasons: Sequence[Reason], marks: Marks, several: bool) -> list[str]:
-    kept = len(reasons) if len(reasons) <= _REASONS else _REASONS - 1
+def _reason_lines(reasons: Sequence[Reason], marks: Marks, several: bool) -> list[str]:
+    kept = len(reasons) if len(reasons) <= _MAX_REASON_LINES else _MAX_REASON_LINES - 1
     lines = [f"  {reason.kind}{_in_call(reason, several)}: {safe_line(reason.message)}" for reason in reasons[:kept]]
     return lines if kept == len(reasons) else [*lines, f"  {marks.cut} and {len(reasons) - kept} more (-vv)"]
 
@@ -108,3 +231,80 @@ def _in_call(reason: Reason, several: bool) -> str:
     """Which call it is about, where the model made several."""
     index = call_index(reason) if several else None
     return "" if index is None else f" in calls[{index}]"
+
+
+_MAX_TEXT = 20_000
+"""How many characters of one text are shown."""
+
+
+def full_failure_text(
+    case: Case,
+    calls: Calls,
+    verdict: Verdict,
+    reply: Reply,
+    model: str | None = None,
+    *,
+    story: Sequence[str] = (),
+    since: Sequence[str] = (),
+    marks: Marks = UNICODE,
+) -> str:
+    """Say all that `failure_text` has no room for: messages, every call and reason, notes, text, figures."""
+    pairs = pair_calls(chosen_alternative(last_expectation(case), verdict.alternative), calls.calls, verdict)
+    blocks = (
+        ("asked", [line for message in judged_turn(case).messages for line in _message_lines(message)]),
+        ("so far", [line.removeprefix("  ") for line in story]),
+        ("expected and called", [line for pair in pairs for line in _pair_lines(pair, marks)]),
+        ("reasons", [line for reason in verdict.reasons for line in _full_reason_lines(reason)]),
+        ("baseline", [safe_line(line) for line in since]),
+        ("official error", [safe_line(verdict.error_type)] if verdict.error_type else []),
+        ("raw calls", [f"{value_text(raw.name)} {value_text(raw.arguments, _MAX_TEXT)}" for raw in reply.tool_calls]),
+        ("refusal", safe(reply.refusal or "", _MAX_TEXT).splitlines()),
+        ("text", safe(reply.text, _MAX_TEXT).splitlines()),
+        ("notes", [safe_line(note) for note in dict.fromkeys((*calls.notes, *verdict.notes))]),
+        ("reply", [_reply_line(reply)]),
+    )
+    marked = f"{case_heading(case, model)} (judged)" if verdict.judged else case_heading(case, model)
+    return "\n".join([marked, *(line for title, lines in blocks for line in _block(title, lines))])
+
+
+def _block(title: str, lines: list[str]) -> list[str]:
+    return [f"  {title}:", *(f"    {line}" for line in lines)] if lines else []
+
+
+def _message_lines(message: Message) -> list[str]:
+    first, *rest = safe(content_text(message.get("content")), _MAX_TEXT).split("\n")
+    return [f"{safe_line(str(message.get('role')))}: {first}", *(f"  {line}" for line in rest)]
+
+
+def _pair_lines(pair: CallPair, marks: Marks) -> Iterator[str]:
+    mark = marks.wrong if pair.wrong else marks.right
+    if pair.expected is not None:
+        patterns = pair.expected.arguments
+        arguments = "any arguments" if patterns is None else arguments_text(patterns, _MAX_TEXT)
+        yield f"{mark} expected {_call_text(pair.expected.tool, arguments)}"
+    if pair.called is not None:
+        yield f"{mark} called   {_call_text(pair.called.name, arguments_text(pair.called.arguments, _MAX_TEXT))}"
+
+
+def _call_text(name: str, arguments: str) -> str:
+    return f"{safe_line(name)}({arguments})"
+
+
+def _full_reason_lines(reason: Reason) -> Iterator[str]:
+    yield f"{reason.kind} at {safe_line(reason.path)}: {safe_line(reason.message)}"
+    if reason.expected is not None:
+        yield f"  expected {value_text(reason.expected, _MAX_TEXT)}"
+    if reason.got is not None:
+        yield f"  got      {value_text(reason.got, _MAX_TEXT)}"
+
+
+def _reply_line(reply: Reply) -> str:
+    usage = reply.usage
+    figures = {
+        "model": reply.engine.get("model"),
+        "seconds": reply.seconds and round(reply.seconds, 3),
+        "input tokens": usage and usage.input_tokens,
+        "output tokens": usage and usage.output_tokens,
+    }
+    known = [f"{name} {value_text(figure)}" for name, figure in figures.items() if figure is not None]
+    return ", ".join([f"finish {reply.finish}", *known])

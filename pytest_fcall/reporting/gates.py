@@ -8,12 +8,12 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from pytest_fcall.reporting.columns import columns, pad
-from pytest_fcall.reporting.safe import safe_line
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.terminal import column_count, pad
 
-Kind: TypeAlias = Literal["share", "count", "dollars", "seconds", "chance"]
+FigureKind: TypeAlias = Literal["share", "count", "dollars", "seconds", "chance"]
 
-_WRITTEN: Mapping[Kind, tuple[int, int, str]] = MappingProxyType(
+_WRITTEN: Mapping[FigureKind, tuple[int, int, str]] = MappingProxyType(
     {
         "share": (100, 1, "{} %"),
         "count": (1, 0, "{}"),
@@ -32,7 +32,7 @@ class JudgedGate:
     """A gate as it was written, its figure and bound, and whether it held; None where nobody can know."""
 
     text: str
-    kind: Kind
+    kind: FigureKind
     figure: Fraction | float | None
     bound: Fraction | float
     held: bool | None
@@ -43,14 +43,14 @@ def gate_lines(gates: Sequence[JudgedGate]) -> list[str]:
     """One line a gate: what was written, its figure, and whether it held."""
     names = [f"gate {safe_line(gate.text)}" for gate in gates]
     figures = [figure_text(gate.kind, gate.figure, gate.bound) for gate in gates]
-    name_width, figure_width = max(map(columns, names), default=0), max(map(len, figures), default=0)
+    name_width, figure_width = max(map(column_count, names), default=0), max(map(len, figures), default=0)
     return [
         f"{pad(name, name_width)}  {figure:>{figure_width}}  {_verdict(gate)}"
         for name, figure, gate in zip(names, figures, gates, strict=True)
     ]
 
 
-def figure_text(kind: Kind, figure: Fraction | float | None, bound: Fraction | float) -> str:
+def figure_text(kind: FigureKind, figure: Fraction | float | None, bound: Fraction | float) -> str:
     """Write a figure with as many digits as tell it from its bound."""
     if figure is None:
         return "-"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_fcall.reporting.columns import head
-from pytest_fcall.reporting.safe import safe_line
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.terminal import cut_end
 
 
 def header_lines(
@@ -23,7 +23,7 @@ def header_lines(
     about = f"profile {safe_line(profile)}, {_answering(live)}"
     if len(lines[0]) + len(about) + 2 <= width:
         return [f"{lines[0]}, {about}"]
-    return [head(lines[0], width), head(f"       {about}", width)]
+    return [cut_end(lines[0], width), cut_end(f"       {about}", width)]
 
 
 def judge_line(model: str, *, origin: str, live: bool) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_fcall.reporting.figures import accuracy_text, interval_text
-from pytest_fcall.reporting.marks import encodable
-from pytest_fcall.reporting.safe import safe_line
-from pytest_fcall.reporting.table import table_lines
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.statistics import accuracy_text, interval_text
+from pytest_fcall.reporting.terminal import is_encodable, table_lines
 
 _TITLES = ("model", "category", "chart", "first", "last", "95 %", "answers")
 _BESIDE, _LEAST = 60, 10
@@ -50,7 +49,7 @@ def history_lines(
     """
     room = max(width - _BESIDE, _LEAST)
     series = [replace(each, points=each.points[-room:]) for each in series if any(each.points[-room:])]
-    bars, gap = (_BARS, _GAP) if encodable(_BARS + _GAP, encoding) else (_PLAIN_BARS, _PLAIN_GAP)
+    bars, gap = (_BARS, _GAP) if is_encodable(_BARS + _GAP, encoding) else (_PLAIN_BARS, _PLAIN_GAP)
     shares = [point.share for each in series for point in each.points if point]
     low, high = min(shares), max(shares)
     above = ["", *(each.model for each in series)]

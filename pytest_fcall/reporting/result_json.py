@@ -7,8 +7,15 @@ from dataclasses import fields
 from typing import TypeVar, cast, get_args
 
 from pytest_fcall.core import Json, Outcome, Usage
-from pytest_fcall.reporting.results import Inside, Judging, Result, Results, Status
-from pytest_fcall.reporting.scored import scores_from_json, scores_to_json
+from pytest_fcall.reporting.results import (
+    AppUsage,
+    JudgeUsage,
+    Result,
+    Results,
+    Status,
+    scores_from_json,
+    scores_to_json,
+)
 
 _T = TypeVar("_T")
 _NAMES = tuple(field.name for field in fields(Result))
@@ -19,8 +26,8 @@ def result_to_json(result: Result) -> dict[str, Json]:
     """Give the result as what JSON can say."""
     data = {name: getattr(result, name) for name in _NAMES}
     data["usage"] = _usage_to_json(result.usage)
-    data["judging"] = _judging_to_json(result.judging)
-    data["inside"] = [_inside_to_json(each) for each in result.inside]
+    data["judging"] = _judge_usage_to_json(result.judging)
+    data["inside"] = [_app_usage_to_json(each) for each in result.inside]
     if result.outcome:
         data["outcome"] = result.outcome.value
     if result.scores:
@@ -61,8 +68,8 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         left_out=_texts(data, "left_out"),
         stanza=None if data.get("stanza") is None else _field(data, "stanza", dict),
         scores=scores_from_json(data.get("scores", ())),
-        judging=_judging(data),
-        inside=tuple(_inside(_checked(item, "inside", dict)) for item in _list(data, "inside")),
+        judging=_judge_usage(data),
+        inside=tuple(_app_usage(_checked(item, "inside", dict)) for item in _list(data, "inside")),
         called=_named_pairs(data, "called"),
     )
 
@@ -142,18 +149,18 @@ def _usage_to_json(usage: Usage | None) -> Json:
     return None if usage is None else {name: getattr(usage, name) for name in _TOKENS}
 
 
-def _judging_to_json(judging: Judging | None) -> Json:
+def _judge_usage_to_json(judging: JudgeUsage | None) -> Json:
     if judging is None:
         return None
     usage = _usage_to_json(judging.usage)
     return {"model": judging.model, "questions": judging.questions, "usage": usage, "cost": judging.cost}
 
 
-def _judging(data: Mapping[str, Json]) -> Judging | None:
+def _judge_usage(data: Mapping[str, Json]) -> JudgeUsage | None:
     if data.get("judging") is None:
         return None
     judging: Mapping[str, Json] = _field(data, "judging", dict)
-    return Judging(
+    return JudgeUsage(
         model=_field(judging, "model", str),
         questions=_field(judging, "questions", int),
         usage=_usage(judging),
@@ -161,7 +168,7 @@ def _judging(data: Mapping[str, Json]) -> Judging | None:
     )
 
 
-def _inside_to_json(inside: Inside) -> dict[str, Json]:
+def _app_usage_to_json(inside: AppUsage) -> dict[str, Json]:
     return {
         "model": inside.model,
         "requests": inside.requests,
@@ -171,8 +178,8 @@ def _inside_to_json(inside: Inside) -> dict[str, Json]:
     }
 
 
-def _inside(data: Mapping[str, Json]) -> Inside:
-    return Inside(
+def _app_usage(data: Mapping[str, Json]) -> AppUsage:
+    return AppUsage(
         model=_field(data, "model", str),
         requests=_field(data, "requests", int),
         replayed=_field(data, "replayed", bool, default=False),

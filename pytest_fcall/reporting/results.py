@@ -1,19 +1,60 @@
-"""What became of each case: plain data. `reporting.result_json` carries it between processes."""
+"""The result of each case, and all results of a run: plain data. `reporting.result_json` reads and writes it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from pytest_fcall.core import Json, Outcome, Usage
-from pytest_fcall.reporting.scored import Scored
+
+_MOST: Final = 1e15
+"""More than anybody counts, and little enough for sums to be exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseScore:
+    """What a case adds to a score that a tag asks for: nothing where no reply came."""
+
+    tag: str
+    score: str
+    numbers: tuple[float, ...] = ()
+
+
+def scores_from_json(data: Json) -> tuple[CaseScore, ...]:
+    """Read what `scores_to_json` gave; ValueError where it is no such thing."""
+    match data:
+        case [*scores]:
+            return tuple(map(_case_score, scores))
+    raise ValueError("scores: expected a list")
+
+
+def scores_to_json(scores: Sequence[CaseScore]) -> list[Json]:
+    """Give the scores as what JSON can say."""
+    return [[each.tag, each.score, [*each.numbers]] for each in scores]
+
+
+def _case_score(data: Json) -> CaseScore:
+    match data:
+        case [str(tag), str(score), [*numbers]]:
+            return CaseScore(tag, score, tuple(map(_number, numbers)))
+    raise ValueError("scores: expected a tag, a score and numbers")
+
+
+def _number(data: Json) -> float:
+    match data:
+        case bool():
+            pass
+        case int() | float() if 0 <= data <= _MOST:
+            return data
+    raise ValueError("scores: expected numbers from 0 on")
+
 
 Status: TypeAlias = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
+class JudgeUsage:
     """What was asked of the model that judges, for one case. It is no part of what the case itself took."""
 
     model: str
@@ -24,7 +65,7 @@ class Judging:
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
+class AppUsage:
     """What an app asked of one model, for one case: all that was asked now, or all that recordings answered."""
 
     model: str
@@ -77,11 +118,11 @@ class Result:
     """Expected tools that were not offered, since retrieval did not find them."""
     stanza: Mapping[str, Json] | None = None
     """What a baseline would keep of it, as `tracking.stanza` says it in JSON."""
-    scores: tuple[Scored, ...] = ()
+    scores: tuple[CaseScore, ...] = ()
     """What it adds to the scores that are asked for."""
-    judging: Judging | None = None
+    judging: JudgeUsage | None = None
     """None where no model had a say in the verdict."""
-    inside: tuple[Inside, ...] = ()
+    inside: tuple[AppUsage, ...] = ()
     """What an app asked of models; its `usage` and `cost` are all of that."""
     called: tuple[tuple[str, str], ...] = ()
     """Each expected tool with the one that was called for it; no name stands for none."""

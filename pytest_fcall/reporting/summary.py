@@ -1,34 +1,36 @@
-"""What is said after the last case: figures, and where to start mending."""
+"""The end of a run: statistics, changes against the baseline, likely causes, what apps and judges used."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import fmean
 
 from pytest_fcall.core import Outcome
-from pytest_fcall.reporting.causes import Cause, causes
-from pytest_fcall.reporting.columns import head
-from pytest_fcall.reporting.confusion import mixed_up
-from pytest_fcall.reporting.figures import (
-    Figures,
+from pytest_fcall.reporting.results import AppUsage, JudgeUsage, Result, Results
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.statistics import (
+    Cause,
+    Statistics,
     accuracy_text,
     age_text,
     cost_text,
     count_text,
-    figures,
     interval_text,
+    known_sum,
+    pass_all_k,
+    pass_at_k,
+    plural_text,
     seconds_text,
+    shared_causes,
     speed_text,
+    statistics_of,
+    token_count,
 )
-from pytest_fcall.reporting.insides import inside_lines
-from pytest_fcall.reporting.judges import judge_lines
-from pytest_fcall.reporting.outcomes import of_outcome, outcome_lines
-from pytest_fcall.reporting.results import Result, Results
-from pytest_fcall.reporting.safe import safe_line
-from pytest_fcall.reporting.samples import sample_lines
-from pytest_fcall.reporting.table import table_lines
+from pytest_fcall.reporting.terminal import cut_end, table_lines
+from pytest_fcall.reporting.tool_confusion import mixed_up_lines
 
-_FIGURES = ("right", "accuracy", "95 %", "errors", "cost", "p50", "p95", "max", "tokens", "tok/s")
-_CAUSES = 5
+_COLUMN_TITLES = ("right", "accuracy", "95 %", "errors", "cost", "p50", "p95", "max", "tokens", "tok/s")
+_MAX_CAUSES = 5
 
 
 def summary_lines(results: Results, width: int = 100, *, accepted: bool = False) -> list[str]:
@@ -38,15 +40,15 @@ def summary_lines(results: Results, width: int = 100, *, accepted: bool = False)
     baseline by now.
     """
     rows = [row for model in _models(results.results) for row in _model_rows(model, results.results)]
-    table = table_lines(("model", "category", *_FIGURES), rows, texts=2, width=width) if len(rows) > 1 else []
+    table = table_lines(("model", "category", *_COLUMN_TITLES), rows, texts=2, width=width) if len(rows) > 1 else []
     failures = sum(result.status == "failed" for result in results.results)
-    shared = [_cause_line(cause, failures, width) for cause in causes(results.results)[:_CAUSES]]
+    shared = [_cause_line(cause, failures, width) for cause in shared_causes(results.results)[:_MAX_CAUSES]]
     changed = outcome_lines(results.results, width, accepted=accepted)
     samples = sample_lines(results.results, width)
-    beside = [*inside_lines(results.results), *judge_lines(results.results)]
-    missed = _left_out(results.results)
-    mixed = mixed_up(results.results, width)
-    return [*table, *changed, *samples, *shared, *mixed, *missed, *beside, *_aside(results), last_line(results)]
+    beside = [*app_usage_lines(results.results), *judge_usage_lines(results.results)]
+    missed = _retrieval_lines(results.results)
+    mixed = mixed_up_lines(results.results, width)
+    return [*table, *changed, *samples, *shared, *mixed, *missed, *beside, *_advice_lines(results), last_line(results)]
 
 
 def file_lines(results: Results, width: int = 100) -> list[str]:
@@ -55,29 +57,29 @@ def file_lines(results: Results, width: int = 100) -> list[str]:
     for model in _models(results.results):
         own = _of_model(model, results.results)
         rows += _rows(model, own, _groups(own, lambda result: result.file))
-    return table_lines(("model", "file", *_FIGURES), rows, texts=2, width=width)
+    return table_lines(("model", "file", *_COLUMN_TITLES), rows, texts=2, width=width)
 
 
 def last_line(results: Results) -> str:
     """The run in one line."""
-    whole = figures(results.results)
-    parts = [*_scores(results.results), *_shortfalls(results.results, whole), *_spent(results.results, whole)]
+    whole = statistics_of(results.results)
+    parts = [*_right_by_model(results.results), *_shortfalls(results.results, whole), *_usage(results.results, whole)]
     return f"fcall: {', '.join(parts)}"
 
 
-def _scores(results: Sequence[Result]) -> list[str]:
+def _right_by_model(results: Sequence[Result]) -> list[str]:
     """What each model got right; of many models, what they got right together."""
     models = _models(results)
     if not models:
         return ["no case was asked"]
     if 1 < len(models) <= 4:
-        groups = [(model, figures(_of_model(model, results))) for model in models]
+        groups = [(model, statistics_of(_of_model(model, results))) for model in models]
         return [f"{safe_line(model)} {_rate(group, accuracy_text)}" for model, group in groups]
     name = safe_line(models[0]) if len(models) == 1 else f"{len(models)} models"
-    return [f"{name} {_rate(figures([r for r in results if r.model]), _accuracy_and_interval)}"]
+    return [f"{name} {_rate(statistics_of([r for r in results if r.model]), _accuracy_and_interval)}"]
 
 
-def _rate(group: Figures, write: Callable[[int, int], str]) -> str:
+def _rate(group: Statistics, write: Callable[[int, int], str]) -> str:
     right = f"{group.right:,}/{group.answered:,} right"
     return f"{right} ({write(group.right, group.answered)})" if group.answered else right
 
@@ -86,10 +88,10 @@ def _accuracy_and_interval(right: int, of: int) -> str:
     return f"{accuracy_text(right, of)} {interval_text(right, of)}"
 
 
-def _shortfalls(results: Sequence[Result], whole: Figures) -> Iterator[str]:
+def _shortfalls(results: Sequence[Result], whole: Statistics) -> Iterator[str]:
     if wrong := whole.answered - whole.right:
         yield f"{wrong:,} wrong" + (f" ({whole.expected_failures:,} xfailed)" if whole.expected_failures else "")
-    if regressed := of_outcome(results, Outcome.REGRESSED):
+    if regressed := results_with_outcome(results, Outcome.REGRESSED):
         yield f"{len(regressed):,} regressed"
     if whole.errors:
         yield f"{whole.errors:,} {'error' if whole.errors == 1 else 'errors'}"
@@ -97,7 +99,7 @@ def _shortfalls(results: Sequence[Result], whole: Figures) -> Iterator[str]:
         yield f"{whole.skipped:,} skipped"
 
 
-def _spent(results: Sequence[Result], whole: Figures) -> Iterator[str]:
+def _usage(results: Sequence[Result], whole: Statistics) -> Iterator[str]:
     if whole.p50 is not None and len(_models(results)) == 1:
         yield f"p50 {seconds_text(whole.p50)}"
     if whole.tokens is not None:
@@ -129,17 +131,17 @@ def _model_rows(model: str, results: Sequence[Result]) -> list[list[str]]:
     """All cases of the model, then each category where not everything is right."""
     own = _of_model(model, results)
     groups = _groups(own, lambda result: result.category)
-    return _rows(model, own, {} if figures(own).clean or len(groups) == 1 else groups)
+    return _rows(model, own, {} if statistics_of(own).clean or len(groups) == 1 else groups)
 
 
 def _rows(model: str, results: Sequence[Result], groups: Mapping[str, Sequence[Result]]) -> list[list[str]]:
     return [
-        _row(safe_line(model), "all", figures(results)),
-        *(_row("", safe_line(name), figures(group)) for name, group in groups.items()),
+        _row(safe_line(model), "all", statistics_of(results)),
+        *(_row("", safe_line(name), statistics_of(group)) for name, group in groups.items()),
     ]
 
 
-def _row(model: str, name: str, group: Figures) -> list[str]:
+def _row(model: str, name: str, group: Statistics) -> list[str]:
     return [
         model,
         name,
@@ -159,17 +161,19 @@ def _row(model: str, name: str, group: Figures) -> list[str]:
 def _cause_line(cause: Cause, failures: int, width: int) -> str:
     place = f" at `{safe_line(cause.place)}`" if cause.place else ""
     cases = ", ".join(dict.fromkeys(safe_line(result.case) for result in cause.failures[:20]))
-    return head(f"{len(cause.failures):,} of {failures:,} failures: `{safe_line(cause.kind)}`{place} ({cases})", width)
+    return cut_end(
+        f"{len(cause.failures):,} of {failures:,} failures: `{safe_line(cause.kind)}`{place} ({cases})", width
+    )
 
 
-def _left_out(results: Sequence[Result]) -> Iterator[str]:
+def _retrieval_lines(results: Sequence[Result]) -> Iterator[str]:
     """How often the model was not offered what it was to call."""
     wrong = [result for result in results if result.answered and not result.right]
     if missed := sum(bool(result.left_out) for result in wrong):
         yield f"{missed:,} of {len(wrong):,} wrong: retrieval missed a tool that was to be called"
 
 
-def _aside(results: Results) -> list[str]:
+def _advice_lines(results: Results) -> list[str]:
     missing, other = results.missing_recordings, results.files_without_cases
     lines = []
     if results.oldest_reply is not None:
@@ -183,3 +187,152 @@ def _aside(results: Results) -> list[str]:
     if other:
         lines.append(f"{other:,} YAML {'file' if other == 1 else 'files'} without `cases:` not collected")
     return lines
+
+
+_MAX_REGRESSED = 10
+_MAX_OK = 3
+"""So many are listed of those that are right."""
+_WITH_OTHER_REQUESTS = "with other requests inside the app"
+_TO_ACCEPT = (Outcome.FIXED, Outcome.NEW, Outcome.DRIFTED)
+
+
+def outcome_lines(results: Sequence[Result], width: int, *, accepted: bool = False) -> list[str]:
+    """The regressions one by one, then what waits to be accepted, unless it is `accepted` already.
+
+    Nothing without a baseline.
+    """
+    several = len({result.model for result in results}) > 1
+    regressed, otherwise = results_with_outcome(results, Outcome.REGRESSED), _with_other_requests(results)
+    lines = [f"{len(regressed):,} regressed:"] if regressed else []
+    lines += _listed(regressed, _MAX_REGRESSED, several, width)
+    if accepted:
+        return lines
+    lines += [f"{len(otherwise):,} ok, {_WITH_OTHER_REQUESTS}:"] if otherwise else []
+    return [*lines, *_listed(otherwise, _MAX_OK, several, width), *_unaccepted_lines(results)]
+
+
+def results_with_outcome(results: Sequence[Result], outcome: Outcome) -> list[Result]:
+    """The results that have it."""
+    return [result for result in results if result.outcome is outcome]
+
+
+def _with_other_requests(results: Sequence[Result]) -> list[Result]:
+    """Those of apps that come to the same by other requests: of what is ok, nothing else can have changed."""
+    return [result for result in results_with_outcome(results, Outcome.OK) if result.since]
+
+
+def _listed(results: Sequence[Result], most: int, several: bool, width: int) -> Iterator[str]:
+    for result in results[:most]:
+        yield cut_end(f"  {_outcome_text(result, several)}", width)
+    if len(results) > most:
+        yield f"  and {len(results) - most:,} more"
+
+
+def _outcome_text(result: Result, several: bool) -> str:
+    model = f" ({safe_line(result.model)})" if several else ""
+    since = f": {safe_line('; '.join(result.since))}" if result.since else ""
+    return f"{safe_line(result.file)}:{result.line} {safe_line(result.case)}{model}{since}"
+
+
+def _unaccepted_lines(results: Sequence[Result]) -> Iterator[str]:
+    """Right answers that the baseline does not have so."""
+    right = [result for result in results if result.right]
+    counts = {outcome.value: len(results_with_outcome(right, outcome)) for outcome in _TO_ACCEPT}
+    counts[_WITH_OTHER_REQUESTS] = len(_with_other_requests(right))
+    if told := [f"{count:,} {what}" for what, count in counts.items() if count]:
+        yield f"not in the baseline: {', '.join(told)}; `fcall accept` accepts what is right"
+
+
+_MAX_FLAKY = 10
+
+
+def sample_lines(results: Sequence[Result], width: int) -> list[str]:
+    """Chances to be right at least once and each time, cases that are now right and now wrong, and what was spared.
+
+    Nothing where each case was asked once.
+    """
+    sampled = [result for result in results if result.samples and result.answered]
+    return [*_pass_lines(sampled), *_flaky_lines(sampled, width), *_decided_early_lines(sampled)] if sampled else []
+
+
+def _pass_lines(sampled: Sequence[Result]) -> list[str]:
+    rates = [result.samples for result in sampled if result.samples]
+    times = min(asked for _, asked in rates)
+    cases = "1 case" if len(rates) == 1 else f"{len(rates):,} cases"
+    chances = [f"pass@1 {_mean(pass_at_k, rates, 1)}"]
+    if times > 1:
+        chances += [f"pass@{times} {_mean(pass_at_k, rates, times)}", f"pass^{times} {_mean(pass_all_k, rates, times)}"]
+    return [f"{sum(asked for _, asked in rates):,} answers to {cases}: {', '.join(chances)}"]
+
+
+def _mean(chance: Callable[[int, int, int], float], rates: Sequence[tuple[int, int]], times: int) -> str:
+    return f"{100 * fmean(chance(*rate, times) for rate in rates):.1f} %"
+
+
+def _flaky_lines(sampled: Sequence[Result], width: int) -> list[str]:
+    flaky = sorted((result for result in sampled if result.flaky), key=_share_of_right)
+    several = len({result.model for result in sampled}) > 1
+    lines = [f"{len(flaky):,} flaky:"] if flaky else []
+    lines += [cut_end(f"  {_flaky_text(result, several)}", width) for result in flaky[:_MAX_FLAKY]]
+    return [*lines, f"  and {len(flaky) - _MAX_FLAKY:,} more"] if len(flaky) > _MAX_FLAKY else lines
+
+
+def _share_of_right(result: Result) -> float:
+    right, asked = result.samples or (1, 1)
+    return right / asked
+
+
+def _flaky_text(result: Result, several: bool) -> str:
+    right, asked = result.samples or (0, 0)
+    model = f" ({safe_line(result.model)})" if several else ""
+    place = f"{safe_line(result.file)}:{result.line} {safe_line(result.case)}{model}"
+    return f"{place} {right}/{asked} {accuracy_text(right, asked)} {interval_text(right, asked)}"
+
+
+def _decided_early_lines(sampled: Sequence[Result]) -> list[str]:
+    open_ended = [(result.samples[1], result.most) for result in sampled if result.samples and result.most]
+    if not open_ended:
+        return []
+    asked, most = (sum(numbers) for numbers in zip(*open_ended, strict=True))
+    return [f"auto: {asked:,} of at most {most:,} answers decided"]
+
+
+def app_usage_lines(results: Sequence[Result]) -> list[str]:
+    """A line for each model that an app asked: `inside python:app:answer: 8 requests to openai:gpt-5.2, …`."""
+    asked: dict[tuple[str, str], list[AppUsage]] = {}
+    for result in results:
+        for inside in result.inside:
+            asked.setdefault((result.model, inside.model), []).append(inside)
+    return [_app_usage_line(app, model, inside) for (app, model), inside in asked.items()]
+
+
+def _app_usage_line(app: str, model: str, inside: Sequence[AppUsage]) -> str:
+    tokens = known_sum(token_count(each.usage) for each in inside)
+    requests = sum(each.requests for each in inside)
+    replayed = sum(each.requests for each in inside if each.replayed)
+    parts = [
+        f"inside {safe_line(app)}: {plural_text(requests, 'request')} to {safe_line(model)}",
+        plural_text(tokens, "token") if tokens is not None else "",
+        cost_text(known_sum(each.cost for each in inside), sum(each.cost is None for each in inside)),
+        "" if not replayed else "replayed" if replayed == requests else f"{replayed:,} replayed",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def judge_usage_lines(results: Sequence[Result]) -> list[str]:
+    """A line for each judge: `judge openai:gpt-5.2: 12 questions about 9 cases, 3,400 tokens, $0.0100`."""
+    judgings = [result.judging for result in results if result.judging]
+    models = dict.fromkeys(judging.model for judging in judgings)
+    return [_judge_usage_line(model, [judging for judging in judgings if judging.model == model]) for model in models]
+
+
+def _judge_usage_line(model: str, judgings: Sequence[JudgeUsage]) -> str:
+    questions = plural_text(sum(judging.questions for judging in judgings), "question")
+    tokens = known_sum(token_count(judging.usage) for judging in judgings)
+    unpriced = sum(judging.cost is None for judging in judgings)
+    parts = [
+        f"judge {safe_line(model)}: {questions} about {plural_text(len(judgings), 'case')}",
+        plural_text(tokens, "token") if tokens is not None else "",
+        cost_text(known_sum(judging.cost for judging in judgings), unpriced),
+    ]
+    return ", ".join(filter(None, parts))

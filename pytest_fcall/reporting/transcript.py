@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from pytest_fcall.core import Call, Executed, Held, Message, Step, Transcript, Verdict
-from pytest_fcall.reporting.marks import Marks
-from pytest_fcall.reporting.pairing import call_index
-from pytest_fcall.reporting.question import content_text
-from pytest_fcall.reporting.safe import safe_line
-from pytest_fcall.reporting.values import shown, shown_arguments
+from pytest_fcall.core import Call, CallResult, HeldTurn, Message, Step, Transcript, Verdict
+from pytest_fcall.reporting.call_pairs import call_index
+from pytest_fcall.reporting.failure import content_text
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.terminal import Marks
+from pytest_fcall.reporting.value_text import arguments_text, value_text
 
 
 def turn_at_fault(verdict: Verdict) -> int:
@@ -39,7 +39,7 @@ def latest(lines: Sequence[str], most: int, marks: Marks) -> list[str]:
     return [f"  {marks.cut} {len(lines) - most + 1} lines before (-vv)", *lines[len(lines) - most + 1 :]]
 
 
-def _turn(held: Held, wrong: frozenset[int], marks: Marks, limit: int) -> Iterator[str]:
+def _turn(held: HeldTurn, wrong: frozenset[int], marks: Marks, limit: int) -> Iterator[str]:
     made = 0
     heard = 0
     for step in held.steps:
@@ -66,16 +66,16 @@ def _said(message: Message, limit: int) -> str:
 
 
 def _call(call: Call, limit: int) -> str:
-    return f"{safe_line(call.name)}({shown_arguments(call.arguments, limit)})"
+    return f"{safe_line(call.name)}({arguments_text(call.arguments, limit)})"
 
 
-def _result(result: Executed | None, limit: int) -> str:
+def _result(result: CallResult | None, limit: int) -> str:
     if result is None:
         return ""
     if result.error is not None:
         place = f" ({safe_line(result.place)})" if result.place else ""
         return f" → error: {safe_line(result.error[:limit])}{place}"
-    return f" → {shown(result.value, limit)}"
+    return f" → {value_text(result.value, limit)}"
 
 
 def _wrong_calls(verdict: Verdict) -> frozenset[int]:

@@ -1,20 +1,114 @@
-"""Schemas of every dialect that tools come in, as JSON Schema 2020-12.
+"""Tool schemas of every dialect, converted to JSON Schema 2020-12.
 
-Berkeley's leaderboard writes `dict` and `float`, Gemini `OBJECT`, OpenAPI 3.0 `nullable: true`, older drafts lists of
-`items`. Nothing here judges whether a schema makes sense as a whole: compiling it does.
+The Berkeley leaderboard writes `dict` and `float`, Gemini `OBJECT`, OpenAPI 3.0 `nullable: true`, older drafts lists
+of `items`. Whether a schema is valid as a whole is found out when it is compiled.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
 
 from pytest_fcall.core import Json
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.keywords import MANY, NAMED, ONE
-from pytest_fcall.schema.plain import DEEPEST, named, plain
-from pytest_fcall.schema.pointers import Path
-from pytest_fcall.schema.type_names import NAMES, named_type
-from pytest_fcall.schema.words import nearest, with_type
+from pytest_fcall.schema.traversal import SCHEMA_KEYWORDS, SCHEMA_LIST_KEYWORDS, SCHEMA_MAP_KEYWORDS, Path
+from pytest_fcall.schema.value_text import nearest, with_type
+
+MAX_SCHEMA_DEPTH = 100
+"""Steps of a path into a schema: far beyond any honest one, well within every recursion limit."""
+
+_MOST_BITS = 4096
+
+
+def json_value(value: object, path: tuple[str | int, ...] = ()) -> Json:
+    """A copy of `value` in dicts and lists; a SchemaError where it is nothing that JSON can say."""
+    if len(path) > MAX_SCHEMA_DEPTH:
+        raise SchemaError("nested too deeply", path)
+    match value:
+        case None | bool() | str():
+            return value
+        case int() if value.bit_length() <= _MOST_BITS:
+            return value
+        case float() if math.isfinite(value):
+            return value
+        case Mapping():
+            return {key: json_value(item, (*path, key)) for key, item in string_keyed(value, path).items()}
+        case list() | tuple():
+            return [json_value(item, (*path, index)) for index, item in enumerate(value)]
+    raise SchemaError(f"{_kind(value)} is nothing that JSON can say", path)
+
+
+def string_keyed(value: Mapping[Any, object], path: tuple[str | int, ...]) -> dict[str, object]:
+    """The mapping as a dict, once all its keys are known to be strings."""
+    checked = {key: item for key, item in value.items() if isinstance(key, str)}
+    if len(checked) != len(value):
+        wrong = next(key for key in value if not isinstance(key, str))
+        raise SchemaError(f"the key {wrong!r} is not a string", path, hint=f'put it in quotes: "{wrong}"')
+    return checked
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, float):
+        return str(value)
+    return "a huge number" if isinstance(value, int) else f"a Python {type(value).__name__}"
+
+
+_ARRAYS = ("array", "list", "tuple", "arraylist", "linkedlist", "vector", "stack", "queue", "deque")
+_SETS = ("set", "hashset", "treeset", "linkedhashset", "frozenset", "collection", "iterable", "sequence")
+_OBJECTS = ("object", "dict", "dictionary", "map", "hashmap", "treemap", "linkedhashmap", "hashtable")
+_INTEGERS = ("integer", "int", "long", "short", "byte", "bigint", "biginteger", "uint")
+
+TYPE_NAMES: Final[Mapping[str, str | None]] = MappingProxyType(
+    {
+        **dict.fromkeys((*_OBJECTS, "mapping", "record", "struct"), "object"),
+        **dict.fromkeys((*_ARRAYS, *_SETS), "array"),
+        **dict.fromkeys(("number", "float", "double", "decimal", "bigdecimal", "float32", "float64"), "number"),
+        **dict.fromkeys(
+            (*_INTEGERS, *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))), "integer"
+        ),
+        **dict.fromkeys(("string", "str", "char", "character", "charsequence", "text"), "string"),
+        **dict.fromkeys(("boolean", "bool"), "boolean"),
+        **dict.fromkeys(("null", "none", "nonetype", "undefined"), "null"),
+        **dict.fromkeys(("any", "", "type_unspecified"), None),
+    }
+)
+"""Type names of Python, Java, JavaScript and Gemini, in lower case. None says nothing about the type."""
+
+_LONGEST = 100
+_GENERIC = re.compile(r"(?P<outer>\w+)\s*(?:<(?P<angle>.+)>|\[(?P<square>.+)\])")
+
+
+def named_type(name: str) -> dict[str, Json] | None:
+    """The schema that a type name stands for; None where it is no name of a type.
+
+    `ArrayList<String>`, `String[]`, `Dict[str, int]` also tell what is inside, as far as that is a type.
+    """
+    plain = name.strip().lower()
+    if plain in TYPE_NAMES:
+        kind = TYPE_NAMES[plain]
+        return {} if kind is None else {"type": kind}
+    if len(plain) > _LONGEST:
+        return None
+    if plain.endswith("[]"):
+        item = named_type(plain[:-2])
+        return None if item is None else {"type": "array", "items": item}
+    found = _GENERIC.fullmatch(plain)
+    outer = TYPE_NAMES.get(found["outer"]) if found else None
+    if found is None or outer not in ("array", "object"):
+        return None
+    inside = found["angle"] or found["square"]
+    if outer == "array":
+        return _holding("array", "items", inside)
+    return _holding("object", "additionalProperties", inside.partition(",")[2])
+
+
+def _holding(kind: str, keyword: str, inside: str) -> dict[str, Json]:
+    part = named_type(inside) if inside.strip() else None
+    return {"type": kind} if part is None else {"type": kind, keyword: part}
+
 
 _Schema = dict[str, Json]
 
@@ -46,7 +140,7 @@ def normalise(schema: Json, path: Path = ()) -> _Schema:
             (*path, "type"),
             hint="a tool takes named arguments: put this schema under `properties`",
         )
-    if "$ref" not in root and not MANY & root.keys():
+    if "$ref" not in root and not SCHEMA_LIST_KEYWORDS & root.keys():
         _declare_required(root)
     return {"type": "object", **{key: value for key, value in root.items() if key != "type"}}
 
@@ -74,9 +168,9 @@ def _normal(schema: object, path: Path) -> _Schema:
     if not isinstance(schema, Mapping):
         hint = f"write {{type: {schema}}}" if isinstance(schema, str) and named_type(schema) is not None else ""
         raise SchemaError(f"a schema must be a mapping, not {with_type(schema)}", path, hint)
-    if len(path) > DEEPEST:
+    if len(path) > MAX_SCHEMA_DEPTH:
         raise SchemaError("the schema is nested too deeply", path)
-    entries = {key: value for key, value in named(schema, path).items() if value is not None or key in _VALUES}
+    entries = {key: value for key, value in string_keyed(schema, path).items() if value is not None or key in _VALUES}
     entries.pop("$schema", None)  # of an older draft, as a rule; what is made here is 2020-12
     wanted = _old_style_required(entries)
     out: _Schema = {key: _entry(key, value, (*path, key)) for key, value in entries.items()}
@@ -88,21 +182,21 @@ def _normal(schema: object, path: Path) -> _Schema:
 
 
 def _entry(key: str, value: object, path: Path) -> Json:
-    if key in ONE or key == "additionalItems":
+    if key in SCHEMA_KEYWORDS or key == "additionalItems":
         if key == "items" and isinstance(value, list | tuple):
             return _listed(value, path)
         return _branch(value, path)
-    if key in MANY:
+    if key in SCHEMA_LIST_KEYWORDS:
         if not isinstance(value, list | tuple):
             raise SchemaError(f"`{key}` must be a list of schemas, not {with_type(value)}", path)
         return _listed(value, path)
-    if key in NAMED:
+    if key in SCHEMA_MAP_KEYWORDS:
         if not isinstance(value, Mapping):
             raise SchemaError(f"`{key}` must be a mapping of names to schemas, not {with_type(value)}", path)
-        return {name: _branch(item, (*path, name)) for name, item in named(value, path).items()}
+        return {name: _branch(item, (*path, name)) for name, item in string_keyed(value, path).items()}
     if key in _COUNTS and isinstance(value, str) and value.isdecimal() and len(value) < 20:
         return int(value)  # Gemini's wire writes 64-bit numbers as strings
-    return plain(value, path)
+    return json_value(value, path)
 
 
 def _listed(value: Sequence[object], path: Path) -> list[Json]:
@@ -150,7 +244,7 @@ def _type(name: Json, path: Path) -> _Schema:
         raise SchemaError(f"a type name must be a string, not {with_type(name)}", path)
     if (found := named_type(name)) is not None:
         return found
-    near = nearest(name, NAMES)
+    near = nearest(name, TYPE_NAMES)
     hint = f"did you mean `{near}`?" if near else "the types are string, integer, number, boolean, array, object, null"
     raise SchemaError(f"`{name[:_LONGEST_NAME]}` is no type of JSON Schema", path, hint)
 

@@ -10,16 +10,34 @@ from typing import Final, NamedTuple
 from jsonschema_rs import Validator, ValidatorMap
 
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.core.same import Same
-from pytest_fcall.schema.compiling import compiled, compiled_parts
-from pytest_fcall.schema.depth import Depths, explicable, is_deeper
+from pytest_fcall.core.identity_key import IdentityKey
 from pytest_fcall.schema.dialect import normalise
-from pytest_fcall.schema.explain import Explainer, too_deep, unexpected
-from pytest_fcall.schema.finding import Finding
-from pytest_fcall.schema.fitness import fit
-from pytest_fcall.schema.places import UndeclaredError, locate
-from pytest_fcall.schema.pointers import Path, in_place, look_up, object_form, pointer, resolved
-from pytest_fcall.schema.strict import opens_itself, strict
+from pytest_fcall.schema.findings import (
+    Depths,
+    Explainer,
+    Finding,
+    explicable_depths,
+    fit_for_json,
+    is_deeper,
+    too_deep_to_explain,
+    unexpected_argument,
+)
+from pytest_fcall.schema.traversal import (
+    Path,
+    UndeclaredError,
+    applied_schemas,
+    locate_schema,
+    look_up,
+    object_form,
+    pointer,
+    resolve_references,
+)
+from pytest_fcall.schema.validator import (
+    allows_more_properties,
+    compile_part_validators,
+    compile_validator,
+    validation_schema,
+)
 
 _PLACES: Final = 1024
 """How many places of a schema are kept once found: cases speak of the same few, models of any number."""
@@ -43,14 +61,14 @@ class ToolSchema:
 
     def __init__(self, parameters: Mapping[str, Json]) -> None:
         self._root = parameters
-        self._strict = strict(self._root)
-        self._validator = compiled(self._strict)
-        self._located = lru_cache(maxsize=_PLACES)(partial(locate, self._strict))
+        self._strict = validation_schema(self._root)
+        self._validator = compile_validator(self._strict)
+        self._located = lru_cache(maxsize=_PLACES)(partial(locate_schema, self._strict))
         self._known_at = lru_cache(maxsize=_PLACES)(self._find_properties)
         self.parameters, self.required = self._properties_of(self._root)
         """The schema of each argument that has one, and the arguments that every call must give."""
-        certain = in_place(self._root, self._root, through=("allOf",))
-        self.open = any(opens_itself(piece) or piece.get("patternProperties") for piece, _ in certain)
+        certain = applied_schemas(self._root, self._root, through=("allOf",))
+        self.open = any(allows_more_properties(piece) or piece.get("patternProperties") for piece, _ in certain)
         """Whether arguments of any other name may be given."""
 
     def check(self, arguments: Mapping[str, Json]) -> list[Finding]:
@@ -62,7 +80,7 @@ class ToolSchema:
         try:
             way = self._located(tuple(path))
         except UndeclaredError as error:
-            return [unexpected(error.path, error.known, None)]
+            return [unexpected_argument(error.path, error.known, None)]
         validator = None if way is None else self._parts.get(pointer(way))
         return [] if validator is None or way is None else self._check(validator, value, way, tuple(path))
 
@@ -75,7 +93,7 @@ class ToolSchema:
 
     def _check(self, validator: Validator, value: Json, base: Path = (), at: Path = ()) -> list[Finding]:
         unfit: list[Finding] = []
-        fitted = fit(value, at, unfit)
+        fitted = fit_for_json(value, at, unfit)
         if not unfit and validator.is_valid(fitted):
             return []
         told = {finding.path for finding in unfit}
@@ -87,21 +105,21 @@ class ToolSchema:
         if not is_deeper(value, self._explicable):
             return Explainer(self._strict, value, base, at).findings(validator.iter_errors(value))
         if at or not isinstance(value, dict):
-            return [too_deep(at, value)]
+            return [too_deep_to_explain(at, value)]
         deep = {name: item for name, item in value.items() if is_deeper({name: item}, self._explicable)}
         rest = {name: item for name, item in value.items() if name not in deep}
         found = self._explained(validator, rest, base, at)
         told = [finding for finding in found if finding.kind != "missing_argument" or finding.path[0] not in deep]
         told += [finding for name, item in deep.items() for finding in self.check_at((name,), item)]
-        return told or [too_deep(at, value)]
+        return told or [too_deep_to_explain(at, value)]
 
     @cached_property
     def _explicable(self) -> Depths:
-        return explicable(self._strict)
+        return explicable_depths(self._strict)
 
     @cached_property
     def _parts(self) -> ValidatorMap:
-        return compiled_parts(self._strict)
+        return compile_part_validators(self._strict)
 
     def _find_properties(self, path: Path) -> Properties:
         try:
@@ -111,31 +129,31 @@ class ToolSchema:
         found = None if way is None else look_up(self._root, way)
         if not isinstance(found, Mapping):
             return NO_PROPERTIES
-        return self._properties_of(object_form(self._root, resolved(self._root, found)))
+        return self._properties_of(object_form(self._root, resolve_references(self._root, found)))
 
     def _properties_of(self, schema: Mapping[str, Json]) -> Properties:
-        named = (piece.get("properties") for piece, _ in in_place(self._root, schema))
+        named = (piece.get("properties") for piece, _ in applied_schemas(self._root, schema))
         schemas = {
-            name: resolved(self._root, inner) if isinstance(inner, Mapping) else {}
+            name: resolve_references(self._root, inner) if isinstance(inner, Mapping) else {}
             for properties in named
             if isinstance(properties, Mapping)
             for name, inner in properties.items()
         }
-        certain = in_place(self._root, schema, through=("allOf",))
+        certain = applied_schemas(self._root, schema, through=("allOf",))
         required = {name for piece, _ in certain for name in _strings(piece.get("required"))}
         return Properties(schemas, frozenset(name for name in required if not self._names_null(schemas.get(name))))
 
     def _names_null(self, schema: Json) -> bool:
-        return any(_is_null_named(piece) for piece, _ in in_place(self._root, schema))
+        return any(_is_null_named(piece) for piece, _ in applied_schemas(self._root, schema))
 
 
 def tool_schema(tool: Tool) -> ToolSchema:
     """The compiled parameters of `tool`, made once for equal schemas; a SchemaError where they are no valid schema."""
-    return _compiled(Same(tool.parameters))
+    return _compiled(IdentityKey(tool.parameters))
 
 
 @lru_cache(maxsize=4096)
-def _compiled(parameters: Same[Mapping[str, Json]]) -> ToolSchema:
+def _compiled(parameters: IdentityKey[Mapping[str, Json]]) -> ToolSchema:
     return _compiled_text(json.dumps(normalise(parameters.it)))
 
 

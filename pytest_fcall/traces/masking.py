@@ -1,15 +1,46 @@
-"""Secrets and personal data, replaced: the same value by the same stand-in wherever it stands."""
+"""Secrets and personal data, masked: the same value by the same stand-in wherever it stands."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
-from pytest_fcall.core import Json
-from pytest_fcall.traces.luhn import account_check, card_check, is_account, is_card
+from pytest_fcall.core import Json, Message
+from pytest_fcall.traces.record import Record
+from pytest_fcall.traces.values import items, mapping, read_json
+
+
+def is_card(digits: str) -> bool:
+    """Whether the last digit is the check digit that Luhn's rule gives."""
+    return 13 <= len(digits) <= 19 and digits[-1] == card_check_digit(digits[:-1]) and len(set(digits)) > 1
+
+
+def card_check_digit(body: str) -> str:
+    """The check digit behind these digits."""
+    doubled = [int(digit) * 2 for digit in body[::-2]]
+    rest = [int(digit) for digit in body[-2::-2]]
+    total = sum(number - 9 if number > 9 else number for number in doubled) + sum(rest)
+    return str(-total % 10)
+
+
+def is_account(number: str) -> bool:
+    """Whether it is an IBAN, without spaces, whose check digits hold."""
+    return 15 <= len(number) <= 34 and int(_digits_of(number[4:] + number[:4])) % 97 == 1
+
+
+def account_check_digits(country: str, body: str) -> str:
+    """The two check digits between country and number."""
+    return f"{98 - int(_digits_of(f'{body}{country}00')) % 97:02}"
+
+
+def _digits_of(text: str) -> str:
+    return "".join(str(int(character, 36)) for character in text)
+
 
 _KEYS: Final = re.compile(
     r"""
@@ -23,7 +54,7 @@ _KEYS: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_NAMED: Final = re.compile(
+_NAMED_SECRETS: Final = re.compile(
     r"""(?ix)
     \b (?:
         (?:bearer|basic) [ ]+ (?=[^\s"',;&]{0,200}[0-9]) (?=[^\s"',;&]{12})
@@ -44,7 +75,7 @@ _PHONE: Final = re.compile(
 _DIGITS: Final = re.compile(r"(?<![\w.])[0-9]{7,19}(?![\w.])")
 
 
-class Kind(NamedTuple):
+class MaskedKind(NamedTuple):
     """One kind of value that is masked."""
 
     name: str
@@ -64,9 +95,10 @@ class Masker:
 
     def __init__(self, patterns: Sequence[re.Pattern[str]] = (), *, usual: bool = True) -> None:
         own = tuple(
-            Kind("own patterns", pattern, "", _itself, lambda _, number: f"masked-{number}") for pattern in patterns
+            MaskedKind("own patterns", pattern, "", _unchanged, lambda _, number: f"masked-{number}")
+            for pattern in patterns
         )
-        self._kinds = (*own, *(_USUAL if usual else ()))
+        self._kinds = (*own, *(_USUAL_KINDS if usual else ()))
         self.text = lru_cache(maxsize=1024)(self._text)
         """The text with everything in it masked. Apps say the same things again and again."""
         self._known: dict[tuple[str, str], str] = {}
@@ -97,7 +129,7 @@ class Masker:
                 text = kind.pattern.sub(partial(self._masked, kind=kind), text)
         return _DIGITS.sub(lambda found: self._digits.get(found[0], found[0]), text) if self._digits else text
 
-    def _masked(self, found: re.Match[str], *, kind: Kind) -> str:
+    def _masked(self, found: re.Match[str], *, kind: MaskedKind) -> str:
         written = found[found.lastindex or 0]
         same = kind.same(written)
         if not same:
@@ -109,20 +141,20 @@ class Masker:
         stand_in = self._known[kind.name, same]
         if same.isdecimal() and kind.laid_out:
             self._digits[same] = stand_in
-        return before + (_laid_out(stand_in, written) if kind.laid_out else stand_in)
+        return before + (_with_layout(stand_in, written) if kind.laid_out else stand_in)
 
 
-def _laid_out(stand_in: str, written: str) -> str:
+def _with_layout(stand_in: str, written: str) -> str:
     """The stand-in with the spaces and signs of what was written."""
     characters = iter(stand_in)
     return "".join(next(characters, "") if character.isalnum() else character for character in written)
 
 
-def _itself(written: str) -> str:
+def _unchanged(written: str) -> str:
     return written
 
 
-def _key(written: str) -> str:
+def _unmasked_key(written: str) -> str:
     return "" if written.startswith("masked-key-") else written
 
 
@@ -133,7 +165,7 @@ def _card(written: str) -> str:
 
 def _card_for(digits: str, number: int) -> str:
     body = f"4{number:0{len(digits) - 2}}"
-    return body + card_check(body)
+    return body + card_check_digit(body)
 
 
 def _account(written: str) -> str:
@@ -143,7 +175,7 @@ def _account(written: str) -> str:
 
 def _account_for(account: str, number: int) -> str:
     country, body = account[:2], f"{number:0{len(account) - 4}}"
-    return country + account_check(country, body) + body
+    return country + account_check_digits(country, body) + body
 
 
 def _phone(written: str) -> str:
@@ -157,11 +189,46 @@ def _phone_for(digits: str, number: int) -> str:
     return digits[:kept] + f"{number:0{len(digits) - kept}}"
 
 
-_USUAL: Final[Sequence[Kind]] = (
-    Kind("keys", _KEYS, "", _itself, lambda _, number: f"masked-key-{number}"),
-    Kind("keys", _NAMED, "", _key, lambda _, number: f"masked-key-{number}"),
-    Kind("e-mail addresses", _EMAIL, "@", str.lower, lambda _, number: f"person{number}@example.com"),
-    Kind("bank accounts", _ACCOUNT, "", _account, _account_for, laid_out=True),
-    Kind("cards", _CARD, "", _card, _card_for, laid_out=True),
-    Kind("telephone numbers", _PHONE, "", _phone, _phone_for, laid_out=True),
+_USUAL_KINDS: Final[Sequence[MaskedKind]] = (
+    MaskedKind("keys", _KEYS, "", _unchanged, lambda _, number: f"masked-key-{number}"),
+    MaskedKind("keys", _NAMED_SECRETS, "", _unmasked_key, lambda _, number: f"masked-key-{number}"),
+    MaskedKind("e-mail addresses", _EMAIL, "@", str.lower, lambda _, number: f"person{number}@example.com"),
+    MaskedKind("bank accounts", _ACCOUNT, "", _account, _account_for, laid_out=True),
+    MaskedKind("cards", _CARD, "", _card, _card_for, laid_out=True),
+    MaskedKind("telephone numbers", _PHONE, "", _phone, _phone_for, laid_out=True),
 )
+
+
+def masked_record(record: Record, masker: Masker) -> Record:
+    """The record with everything masked that was said, called, given back and expected."""
+    trail = tuple(_masked_message(message, masker) for message in record.trail)
+    checks = None if record.checks is None else mapping(masker.value(record.checks))
+    return replace(record, trail=trail, checks=checks)
+
+
+def _masked_message(message: Message, masker: Masker) -> Message:
+    told = dict(message)
+    if message["role"] == "tool":
+        told["content"] = _masked_text(str(message["content"]), masker)
+    elif "content" in message:
+        told["content"] = masker.value(message["content"])
+    if "tool_calls" in message:
+        told["tool_calls"] = [_masked_call(call, masker) for call in items(message["tool_calls"])]
+    return told
+
+
+def _masked_call(call: Json, masker: Masker) -> Json:
+    function = mapping(mapping(call).get("function"))
+    arguments = function.get("arguments")
+    said = _masked_text(arguments, masker) if isinstance(arguments, str) else masker.value(arguments)
+    return {**mapping(call), "function": {**function, "arguments": said}}
+
+
+def _masked_text(text: str, masker: Masker) -> str:
+    """A text that may be JSON: masked by its values, since an escape hides where one begins."""
+    try:
+        value = read_json(text)
+    except ValueError:
+        return masker.text(text)
+    changed = masker.value(value)
+    return text if changed == value else json.dumps(changed, ensure_ascii=False)

@@ -33,16 +33,16 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class SkippedEntry:
     """Something in a source that gives no record, and why."""
 
     place: str
     why: str
 
 
-class Unreadable(ValueError):
+class UnreadableTrace(ValueError):
     """A file that no trace can be read from. The text says why, without a full stop."""
 
 
-class NotSaid(ValueError):
+class UnusableRecord(ValueError):
     """A record that no case can be made of. The text says why, without a full stop."""

@@ -1,4 +1,4 @@
-"""What strangers wrote, made safe to look into."""
+"""JSON and YAML from traces: parsed safely, and looked into without trust."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from pytest_fcall.backends.openai.fields import items, mapping, text
+from pytest_fcall.backends.openai.answer_fields import items, mapping, text
+from pytest_fcall.cases import node_values
+from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile
+from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import Json
-from pytest_fcall.traces.record import NotSaid
+from pytest_fcall.traces.record import UnreadableTrace, UnusableRecord
 
 __all__ = ["DEEPEST", "first", "items", "mapping", "parsed", "read_json", "text"]
 
@@ -23,7 +26,7 @@ def read_json(line: str) -> Json:
     """Read JSON text; ValueError says what is wrong with it. NaN is null, broken characters are `\ufffd`."""
     try:
         value: Json = json.loads(line, parse_constant=lambda _: None)
-        return _mended(value) if "\\ud" in line or "\\uD" in line else value
+        return _without_surrogates(value) if "\\ud" in line or "\\uD" in line else value
     except json.JSONDecodeError as error:
         raise ValueError(f"it is no JSON: {error.msg.removesuffix(' at').lower()}") from None
     except RecursionError:
@@ -51,23 +54,62 @@ def check_depth(value: Json) -> None:
     """Refuse, as NotSaid, a value that no case file can hold."""
     level: list[Json] = [value]
     for _ in range(DEEPEST):
-        level = [inner for each in level if not isinstance(each, str) for inner in _inside(each)]
+        level = [inner for each in level if not isinstance(each, str) for inner in _children(each)]
         if not level:
             return
-    raise NotSaid("a value in it is nested too deeply")
+    raise UnusableRecord("a value in it is nested too deeply")
 
 
-def _inside(value: Json) -> list[Json]:
+def _children(value: Json) -> list[Json]:
     if isinstance(value, Mapping):
         return list(value.values())
     return list(value) if isinstance(value, list | tuple) else []
 
 
-def _mended(value: Json) -> Json:
+def _without_surrogates(value: Json) -> Json:
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value)
     if isinstance(value, Mapping):
-        return {_SURROGATE.sub("\ufffd", key): _mended(item) for key, item in value.items()}
+        return {_SURROGATE.sub("\ufffd", key): _without_surrogates(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_mended(item) for item in value]
+        return [_without_surrogates(item) for item in value]
+    return value
+
+
+MOST_BYTES: Final = 64 * 2**20
+"""Of a file that has to be read as a whole, in bytes."""
+
+
+def document_value(content: bytes, name: str) -> Json:
+    """The value that the content of a file called `name` is. Raises Unreadable."""
+    written = document_text(content)
+    if written.lstrip().startswith(("{", "[")):
+        try:
+            return read_json(written)
+        except ValueError as error:
+            raise UnreadableTrace(str(error)) from None
+    return _yaml_value(written, name)
+
+
+def document_text(content: bytes) -> str:
+    """The text that the content of a file is. Raises Unreadable."""
+    if len(content) > MOST_BYTES:
+        raise UnreadableTrace(
+            f"it is larger than {MOST_BYTES // 2**20} MiB and no JSON lines: export it as one record a line"
+        )
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UnreadableTrace("it is no text in UTF-8") from None
+
+
+def _yaml_value(written: str, name: str) -> Json:
+    faults = Faults(SourceFile(name, written))
+    try:
+        root = read_yaml(faults.source)
+        value = None if root is None else node_values.value(root, faults)
+    except UnreadableFile as error:
+        raise UnreadableTrace(error.fault.message) from None
+    if faults.found:
+        raise UnreadableTrace(faults.found[0].message)
     return value

@@ -42,10 +42,10 @@ class Acceptance:
             since = before.since if before and same else self.day
             known = because or (before.because if before and same else None)
         kept = replace(now, since=since, because=known, provenance={**now.provenance, **self.told})
-        return before if before and _compared(before) == _compared(kept) else kept
+        return before if before and _reviewed_content(before) == _reviewed_content(kept) else kept
 
 
-def may_be_accepted(stanza: Stanza) -> bool:
+def is_acceptable(stanza: Stanza) -> bool:
     """A forbidden call is never excused, so there is nothing to accept."""
     return not any(kind == "forbidden_call" for kind, _ in stanza.reasons)
 
@@ -56,7 +56,7 @@ def accept(path: Path, stanzas: Iterable[Stanza], acceptance: Acceptance, becaus
     Returns the cases of which something else is kept now; without any, the file is not touched. Raises
     DamagedBaseline, and OSError.
     """
-    kept = stanzas_of(path)
+    kept = read_stanzas(path)
     taken = {now.case: acceptance.stanza(now, kept.get(now.case), because) for now in stanzas}
     changed = [case for case, stanza in taken.items() if stanza is not kept.get(case)]
     if changed:
@@ -64,22 +64,22 @@ def accept(path: Path, stanzas: Iterable[Stanza], acceptance: Acceptance, becaus
     return changed
 
 
-def forget(path: Path, gone: Callable[[str], bool]) -> list[str]:
+def remove_cases(path: Path, gone: Callable[[str], bool]) -> list[str]:
     """Take the cases out of a baseline that are gone, and return them. Raises DamagedBaseline, and OSError."""
-    kept = stanzas_of(path)
+    kept = read_stanzas(path)
     forgotten = [case for case in kept if gone(case)]
     if forgotten:
         write_baseline(path, [stanza for case, stanza in kept.items() if case not in forgotten])
     return forgotten
 
 
-def rename(path: Path, old: str, new: str) -> None:
+def rename_case(path: Path, old: str, new: str) -> None:
     """Give a case another id. Raises DamagedBaseline, and OSError."""
-    kept = stanzas_of(path)
+    kept = read_stanzas(path)
     write_baseline(path, [replace(stanza, case=new) if case == old else stanza for case, stanza in kept.items()])
 
 
-def stanzas_of(path: Path) -> Mapping[str, Stanza]:
+def read_stanzas(path: Path) -> Mapping[str, Stanza]:
     """What a file keeps; nothing where there is none. Raises DamagedBaseline."""
     found = read_baseline(path)
     if found is None:
@@ -89,7 +89,7 @@ def stanzas_of(path: Path) -> Mapping[str, Stanza]:
     return found.stanzas
 
 
-def _compared(stanza: Stanza) -> dict[str, Json]:
+def _reviewed_content(stanza: Stanza) -> dict[str, Json]:
     """All but what is told only; requests that an app sends at the same time come in any order."""
     in_order = None if stanza.wire is None else tuple(sorted(stanza.wire, key=repr))
     return stanza_to_json(replace(stanza, provenance={}, wire=in_order))

@@ -18,10 +18,10 @@ from syrupy.extensions.amber import AmberDataSerializer, AmberSnapshotExtension
 from syrupy.extensions.amber.serializer import MalformedAmberFile
 
 from pytest_fcall.core import Fault, Location, Model
-from pytest_fcall.core.readable import readable
+from pytest_fcall.core.readable_json import readable_json
 from pytest_fcall.tracking.stanza import Stanza, stanza_from_json, stanza_to_json
 
-ENDING = ".ambr"
+SUFFIX = ".ambr"
 
 _HINT = "Restore the file from version control, or accept its cases again."
 _NAME = "# name: "
@@ -38,7 +38,7 @@ class StanzaSerializer(AmberDataSerializer):
 
         Raises ValueError, TypeError or RecursionError where JSON cannot say what is in it.
         """
-        fields = (f"  {readable(name)}: {_laid_out(value)}" for name, value in stanza_to_json(data).items())
+        fields = (f"  {readable_json(name)}: {_field_text(value)}" for name, value in stanza_to_json(data).items())
         return "{\n" + ",\n".join(fields) + "\n}"
 
 
@@ -64,7 +64,7 @@ class Baseline:
 
 def baseline_path(case_file: Path, model: Model) -> Path:
     """Name the file: `__fcall__/<model>/<whole name of the case file>.ambr`, beside the case file."""
-    return case_file.parent / "__fcall__" / model.folder / f"{case_file.name}{ENDING}"
+    return case_file.parent / "__fcall__" / model.folder / f"{case_file.name}{SUFFIX}"
 
 
 def read_baseline(path: Path, named: Path | None = None) -> Baseline | None:
@@ -75,7 +75,7 @@ def read_baseline(path: Path, named: Path | None = None) -> Baseline | None:
         return None
     except OSError as error:
         return Baseline(faults=(_fault(named or path, 1, f"the baseline cannot be read: {error.strerror}"),))
-    return _Reading(path, named or path, lines).baseline()
+    return _BaselineReader(path, named or path, lines).baseline()
 
 
 def write_baseline(path: Path, stanzas: Iterable[Stanza]) -> None:
@@ -98,13 +98,13 @@ def write_baseline(path: Path, stanzas: Iterable[Stanza]) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _laid_out(value: Any) -> str:
+def _field_text(value: Any) -> str:
     if isinstance(value, list) and value and isinstance(value[0], list | dict):
-        return "[\n" + ",\n".join(f"    {readable(each)}" for each in value) + "\n  ]"
-    return readable(value)
+        return "[\n" + ",\n".join(f"    {readable_json(each)}" for each in value) + "\n  ]"
+    return readable_json(value)
 
 
-class _Reading:
+class _BaselineReader:
     """One pass over one file. syrupy passes over what it does not understand; we may not: it may be a verdict."""
 
     def __init__(self, path: Path, named: Path, lines: list[bytes]) -> None:

@@ -8,12 +8,12 @@ from itertools import islice
 from typing import TypeAlias
 
 from pytest_fcall.core import Call, Case, Outcome, Verdict
-from pytest_fcall.tracking.closed import closed
-from pytest_fcall.tracking.difference import differences, same_calls
-from pytest_fcall.tracking.rates import is_worse, rate_of
+from pytest_fcall.tracking.constrained_arguments import constrained_calls
+from pytest_fcall.tracking.differences import call_differences, same_calls
+from pytest_fcall.tracking.samples import is_worse, rate_of_stanza
 from pytest_fcall.tracking.stanza import Stanza
 
-Judge: TypeAlias = Callable[[Stanza], Verdict]
+StanzaJudge: TypeAlias = Callable[[Stanza], Verdict]
 """Judges the stored calls by the case as it is today."""
 
 
@@ -30,7 +30,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class _Before:
+class _JudgedAgain:
     """What is to be thought of a stanza today."""
 
     valid: bool
@@ -38,7 +38,9 @@ class _Before:
     verdict: Verdict | None = None
 
 
-def compare(now: Stanza, verdict: Verdict, baseline: Stanza | None, case: Case, judge: Judge) -> Comparison:
+def compare_verdict(
+    now: Stanza, verdict: Verdict, baseline: Stanza | None, case: Case, judge: StanzaJudge
+) -> Comparison:
     """Compare a verdict with what is accepted of the case; `now` is what would be accepted of it today.
 
     The stored calls are judged by today's case first, so that an edited expectation is not mistaken for a changed
@@ -47,10 +49,10 @@ def compare(now: Stanza, verdict: Verdict, baseline: Stanza | None, case: Case, 
     """
     if baseline is None:
         return Comparison(Outcome.NEW)
-    same = case.wire is None and _same(now, baseline)
-    before = _before(now, verdict, baseline, judge, same)
+    same = case.wire is None and _same_answer(now, baseline)
+    before = _judge_again(now, verdict, baseline, judge, same)
     if now.valid:
-        return _of_right_answer(now, verdict, baseline, before, case)
+        return _compare_right_answer(now, verdict, baseline, before, case)
     if before.valid:
         edited = _asks_for_more(now, baseline, case)
         return Comparison(Outcome.NEW if edited else Outcome.REGRESSED, baseline, edited=edited)
@@ -63,10 +65,10 @@ def compare(now: Stanza, verdict: Verdict, baseline: Stanza | None, case: Case, 
 
 def _fewer_are_right(now: Stanza, baseline: Stanza) -> bool:
     sampled = now.samples is not None or baseline.samples is not None
-    return sampled and is_worse(rate_of(baseline), rate_of(now))
+    return sampled and is_worse(rate_of_stanza(baseline), rate_of_stanza(now))
 
 
-def _is_known(now: Stanza, baseline: Stanza, before: _Before) -> bool:
+def _is_known(now: Stanza, baseline: Stanza, before: _JudgedAgain) -> bool:
     """Whether the same is wrong. Of several answers each may be wrong in a way of its own."""
     if baseline.valid:
         return False
@@ -89,22 +91,24 @@ def reason_pairs(verdict: Verdict) -> tuple[tuple[str, str], ...]:
     return tuple((reason.kind, reason.path) for reason in verdict.reasons)
 
 
-def _same(now: Stanza, baseline: Stanza) -> bool:
+def _same_answer(now: Stanza, baseline: Stanza) -> bool:
     if now.calls is None or baseline.calls is None:
         return False
     return now.answer == baseline.answer and same_calls(baseline.calls, now.calls)
 
 
-def _before(now: Stanza, verdict: Verdict, baseline: Stanza, judge: Judge, same: bool) -> _Before:
+def _judge_again(now: Stanza, verdict: Verdict, baseline: Stanza, judge: StanzaJudge, same: bool) -> _JudgedAgain:
     if same:
-        return _Before(now.valid, now.reasons, verdict)
+        return _JudgedAgain(now.valid, now.reasons, verdict)
     if baseline.calls is None:  # there is nothing to judge again
-        return _Before(baseline.valid, baseline.reasons)
+        return _JudgedAgain(baseline.valid, baseline.reasons)
     again = judge(baseline)
-    return _Before(again.valid, reason_pairs(again), again)
+    return _JudgedAgain(again.valid, reason_pairs(again), again)
 
 
-def _of_right_answer(now: Stanza, verdict: Verdict, baseline: Stanza, before: _Before, case: Case) -> Comparison:
+def _compare_right_answer(
+    now: Stanza, verdict: Verdict, baseline: Stanza, before: _JudgedAgain, case: Case
+) -> Comparison:
     if not before.valid:
         return Comparison(Outcome.FIXED, baseline)
     drift = _drift(now, verdict, baseline, before.verdict, case)
@@ -115,19 +119,19 @@ def _drift(now: Stanza, verdict: Verdict, baseline: Stanza, before: Verdict | No
     """What changed beside all that the expectation leaves open, alternatives included."""
     if before is None or before is verdict:
         return ()
-    old, new = ([*_turns(side, stanza)] for side, stanza in ((before, baseline), (verdict, now)))
+    old, new = ([*_turns_of(side, stanza)] for side, stanza in ((before, baseline), (verdict, now)))
     if [each.alternative for each, _ in old] != [each.alternative for each, _ in new]:
         return ()
     sides: tuple[list[Call], list[Call]] = ([], [])
     for turn, *both in zip(case.turns, old, new, strict=False):
-        found = [closed(turn.expect, each, calls, case.rules) for each, calls in both]
+        found = [constrained_calls(turn.expect, each, calls, case.rules) for each, calls in both]
         for place in dict.fromkeys((*found[1], *found[0])):
             for side, calls in zip(sides, found, strict=True):
                 side.extend(calls.get(place, ()))
-    return tuple(differences(*sides))
+    return tuple(call_differences(*sides))
 
 
-def _turns(verdict: Verdict, stanza: Stanza) -> Iterator[tuple[Verdict, Sequence[Call]]]:
+def _turns_of(verdict: Verdict, stanza: Stanza) -> Iterator[tuple[Verdict, Sequence[Call]]]:
     """The verdict on each turn, and the calls that it speaks of."""
     if not verdict.turns:
         yield verdict, stanza.calls or ()

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_fcall.core import Json
-from pytest_fcall.tracking.fields import Fields
+from pytest_fcall.core.json_fields import JsonFields
 
 VERSION = 1
 """Of the schema. Files of later versions are refused, since they may mean something else."""
 
-_COMPARED = 2
+_RUNS_TO_COMPARE = 2
 """So many runs make a comparison."""
 
 
@@ -50,7 +50,7 @@ def runs_folder(root: Path) -> Path:
     return root / ".fcall" / "runs"
 
 
-def kept_runs(root: Path) -> list[Path]:
+def run_paths(root: Path) -> list[Path]:
     """The runs that are kept, oldest first."""
     return sorted(runs_folder(root).glob("*.json"), key=lambda path: path.name)
 
@@ -66,13 +66,13 @@ def write_run(path: Path, run: RunFile) -> None:
         beside.unlink(missing_ok=True)
 
 
-def forget_runs(root: Path, keep: int, most_bytes: int = 250_000_000) -> None:
+def remove_old_runs(root: Path, keep: int, most_bytes: int = 250_000_000) -> None:
     """Remove all but the newest; more of them where together they take more room, but for the last two."""
     room = most_bytes
-    for place, path in enumerate(reversed(kept_runs(root))):
+    for place, path in enumerate(reversed(run_paths(root))):
         with suppress(FileNotFoundError):  # another run forgets, too
             room -= path.stat().st_size
-            if place >= keep or (room < 0 and place >= _COMPARED):
+            if place >= keep or (room < 0 and place >= _RUNS_TO_COMPARE):
                 path.unlink()
 
 
@@ -80,7 +80,7 @@ def read_run(path: Path) -> RunFile:
     """Read what `write_run` wrote; fields that this version does not know are left out. Raises RunFileError."""
     try:
         data = json.loads(path.read_bytes())
-        return _from_json(Fields.of(data, "the file"))
+        return _from_json(JsonFields.of(data, "the file"))
     except OSError as error:
         raise RunFileError(f"{path}: cannot be read: {error.strerror}") from None
     except RecursionError:
@@ -105,7 +105,7 @@ def _to_json(run: RunFile) -> dict[str, Json]:
     }
 
 
-def _from_json(fields: Fields) -> RunFile:
+def _from_json(fields: JsonFields) -> RunFile:
     version = fields.required("fcall_run", int)
     if version > VERSION:
         raise ValueError(f"it is of version {version}, and this pytest-fcall reads {VERSION}: update it")
@@ -123,14 +123,14 @@ def _from_json(fields: Fields) -> RunFile:
     )
 
 
-def _texts(fields: Fields, name: str) -> tuple[str, ...]:
+def _texts(fields: JsonFields, name: str) -> tuple[str, ...]:
     found: Sequence[Json] = fields.optional(name, list) or ()
     if not all(isinstance(each, str) for each in found):
         raise ValueError(f"`{name}` is not a list of strings")
     return tuple(map(str, found))
 
 
-def _shard(fields: Fields) -> tuple[int, int] | None:
+def _shard(fields: JsonFields) -> tuple[int, int] | None:
     match fields.optional("shard", list):
         case None:
             return None

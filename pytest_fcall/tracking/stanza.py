@@ -1,15 +1,92 @@
-"""What a baseline keeps of a case: an accepted verdict, and the calls that led to it."""
+"""The stanza of a case in a baseline: the accepted verdict, its calls, the conversation and an app's requests; and its
+JSON.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import cast
 
-from pytest_fcall.core import Call, Json
-from pytest_fcall.tracking.fields import Fields
-from pytest_fcall.tracking.kept_calls import calls_in, calls_to_json
-from pytest_fcall.tracking.wire import WireRequest, wire_in, wire_to_json
+from pytest_fcall.core import Call, CallResult, Calls, HeldTurn, Json, Reply, Request, Step, Transcript
+from pytest_fcall.core.json_fields import JsonFields
+from pytest_fcall.tracking.question_digests import TOOL_PREFIX
+
+
+def call_to_json(call: Call) -> dict[str, Json]:
+    """Give a call as what JSON can say; the wire's id of it differs from run to run and is left out."""
+    return {"name": call.name, "arguments": call.arguments}
+
+
+def calls_to_json(calls: Sequence[Call] | None) -> list[Json] | None:
+    """Give calls likewise; None stays None."""
+    return None if calls is None else [call_to_json(call) for call in calls]
+
+
+def calls_from_fields(fields: JsonFields) -> tuple[Call, ...] | None:
+    """Read the field `calls`; None where there is none. Anything else is a ValueError that names it."""
+    found: Sequence[Json] | None = fields.optional("calls", list)
+    return None if found is None else tuple(_call(JsonFields.of(each, "a call")) for each in found)
+
+
+def _call(fields: JsonFields) -> Call:
+    return Call(fields.required("name", str), fields.required("arguments", dict))
+
+
+@dataclass(frozen=True, slots=True)
+class WireRequest:
+    """One request that an app sent to a model, and what was called in the reply."""
+
+    model: str
+    calls: tuple[Call, ...] | None = ()
+    """Without the wire's ids; None where the reply could not be read to its end."""
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """Short names of what the request consists of, the tools that it offers included."""
+
+    @property
+    def tools(self) -> Mapping[str, str]:
+        """The short names of the tools that it offers, by theirs."""
+        return {
+            name.removeprefix(TOOL_PREFIX): short
+            for name, short in self.digests.items()
+            if name.startswith(TOOL_PREFIX)
+        }
+
+
+def wire_to_json(wire: Iterable[WireRequest]) -> list[Json]:
+    """Give requests as what JSON can say. Tools are named where they are others than those of the request before."""
+    return list(_requests_to_json(wire))
+
+
+def wire_from_fields(fields: JsonFields) -> tuple[WireRequest, ...] | None:
+    """Read the field `wire`; None where there is none. Anything else is a ValueError that names it."""
+    found: Sequence[Json] | None = fields.optional("wire", list)
+    return None if found is None else tuple(_requests_from_json(found))
+
+
+def _requests_to_json(wire: Iterable[WireRequest]) -> Iterator[dict[str, Json]]:
+    offered: Mapping[str, str] = {}
+    for request in wire:
+        digests = {name: short for name, short in request.digests.items() if not name.startswith(TOOL_PREFIX)}
+        data: dict[str, Json] = {"model": request.model, "calls": calls_to_json(request.calls)}
+        data |= {"digests": digests} if digests else {}
+        data |= {"tools": dict(request.tools)} if request.tools != offered else {}
+        offered = request.tools
+        yield data
+
+
+def _requests_from_json(found: Sequence[Json]) -> Iterator[WireRequest]:
+    offered: Mapping[str, str] = {}
+    for data in found:
+        fields = JsonFields.of(data, "a request of `wire`")
+        named = fields.texts("tools")
+        offered = offered if named is None else named
+        digests = {
+            **(fields.texts("digests") or {}),
+            **{f"{TOOL_PREFIX}{name}": short for name, short in offered.items()},
+        }
+        yield WireRequest(fields.required("model", str), calls_from_fields(fields), digests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +148,16 @@ def stanza_from_json(data: Json) -> Stanza:
 
     Whatever else it is given is a ValueError that names the field.
     """
-    fields = Fields.of(data, "the stanza")
+    fields = JsonFields.of(data, "the stanza")
     return Stanza(
         case=fields.required("case", str),
         valid=fields.required("valid", bool),
         reasons=_reasons(fields),
-        calls=calls_in(fields),
+        calls=calls_from_fields(fields),
         steps=_steps(fields),
         results=_results(fields),
         answer=fields.optional("answer", str),
-        wire=wire_in(fields),
+        wire=wire_from_fields(fields),
         samples=_samples(fields),
         because=fields.optional("because", str),
         since=fields.optional("since", str),
@@ -90,7 +167,7 @@ def stanza_from_json(data: Json) -> Stanza:
     )
 
 
-def _reasons(fields: Fields) -> tuple[tuple[str, str], ...]:
+def _reasons(fields: JsonFields) -> tuple[tuple[str, str], ...]:
     return tuple(_reason(each) for each in fields.optional("reasons", list) or ())
 
 
@@ -101,7 +178,7 @@ def _reason(data: Json) -> tuple[str, str]:
     raise ValueError("`reasons` is not a list of pairs of kind and path")
 
 
-def _steps(fields: Fields) -> tuple[tuple[int, ...], ...] | None:
+def _steps(fields: JsonFields) -> tuple[tuple[int, ...], ...] | None:
     found: Sequence[Json] | None = fields.optional("steps", list)
     if found is None:
         return None
@@ -110,15 +187,56 @@ def _steps(fields: Fields) -> tuple[tuple[int, ...], ...] | None:
     return tuple(tuple(cast("list[int]", turn)) for turn in found)
 
 
-def _results(fields: Fields) -> tuple[Json, ...] | None:
+def _results(fields: JsonFields) -> tuple[Json, ...] | None:
     found: Sequence[Json] | None = fields.optional("results", list)
     return None if found is None else tuple(found)
 
 
-def _samples(fields: Fields) -> tuple[int, int] | None:
+def _samples(fields: JsonFields) -> tuple[int, int] | None:
     match fields.optional("samples", list):
         case None:
             return None
         case [int(right), int(asked)] if type(right) is type(asked) is int and 0 <= right <= asked:
             return right, asked
     raise ValueError("`samples` is not a pair of numbers, right and asked")
+
+
+def call_counts_of(transcript: Transcript) -> tuple[tuple[int, ...], ...]:
+    """How many calls there were in each reply, turn by turn."""
+    return tuple(tuple(len(step.calls.calls) for step in turn.steps) for turn in transcript.turns)
+
+
+def call_results_of(transcript: Transcript) -> tuple[Json, ...]:
+    """What the calls gave; calls that were not answered come last, and have none."""
+    return tuple(_result_to_json(result) for step in transcript.steps for result in step.results)
+
+
+def transcript_of(stanza: Stanza, last: Reply) -> Transcript:
+    """The conversation as far as it was kept; `last` is the reply that ended it."""
+    calls, results = iter(stanza.calls or ()), iter(map(_result_from_json, stanza.results or ()))
+    turns = []
+    for counts in stanza.steps or ((len(stanza.calls or ()),),):
+        steps = [
+            Step(Request(()), Reply("", engine=last.engine), Calls(tuple(islice(calls, n))), tuple(islice(results, n)))
+            for n in counts or (0,)
+        ]
+        steps[-1] = replace(steps[-1], reply=last)
+        turns.append(HeldTurn(tuple(steps), "answered"))
+    return Transcript(tuple(turns))
+
+
+def _result_to_json(result: CallResult) -> Json:
+    """An error is `{"error": …}`; a value that looks like one, or like this, is `{"value": …}`."""
+    if result.error is not None:
+        return {"error": result.error}
+    value = result.value
+    return {"value": value} if isinstance(value, Mapping) and value.keys() in ({"error"}, {"value"}) else value
+
+
+def _result_from_json(kept: Json) -> CallResult:
+    match kept:
+        case {"error": str(error), **others} if not others:
+            return CallResult(error=error)
+        case {"value": value, **others} if not others:
+            return CallResult(value)
+    return CallResult(kept)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pytest_fcall.suites.json_lines import lines, opened, record
+from pytest_fcall.suites.json_files import open_lines, parse_record, read_lines
 from tests.bfcl_data import write_rows
 
 CORPUS = Path(os.environ.get("FCALL_CORPUS") or "no-corpus").absolute()
@@ -53,8 +53,8 @@ def answer(request):
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
     """The rows of a file of the corpus."""
-    with opened(path) as stream:
-        yield from (dict(record(line)) for line in lines(stream))
+    with open_lines(path) as stream:
+        yield from (dict(parse_record(line)) for line in read_lines(stream))
 
 
 def write_cases(folder: Path) -> None:

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Calls, Case, Operator, Reply
-from pytest_fcall.suites.apibench.calls import calls_in
+from pytest_fcall.suites.apibench.apis import calls_in
 from pytest_fcall.suites.apibench.files import hub_files
-from pytest_fcall.suites.apibench.operator import api_call
-from pytest_fcall.suites.apibench.prompt import asked_in, bm25_of
+from pytest_fcall.suites.apibench.prompt import bm25_retriever, question_without_document
+from pytest_fcall.suites.apibench.strict_rule import api_call
 from pytest_fcall.suites.apibench.suite import ApiBenchSuite
-from pytest_fcall.suites.json_lines import opened
+from pytest_fcall.suites.json_files import open_lines
 
 CORPUS = Path(os.environ.get("FCALL_CORPUS") or "no-corpus").absolute()
 NATIVE = CORPUS / "native" / "apibench"
@@ -34,7 +34,7 @@ def cases(part: str) -> list[Case]:
 
 
 def answers() -> Iterator[dict[str, Any]]:
-    with opened(CORPUS / "apibench_verdicts.jsonl.gz") as stream:
+    with open_lines(CORPUS / "apibench_verdicts.jsonl.gz") as stream:
         yield from map(json.loads, stream)
 
 
@@ -53,11 +53,11 @@ def test_no_question_of_a_hub_is_left_out(hub: str, setting: str) -> None:
 @pytest.mark.parametrize(("hub", "least"), [("torchhub", 180), ("tensorflowhub", 685), ("huggingface", 800)])
 def test_bm25_finds_the_document_of_the_published_prompt(hub: str, least: int) -> None:
     files = hub_files(hub, NATIVE)
-    retriever = bm25_of(files.apis)
+    retriever = bm25_retriever(files.apis)
     found = 0
     for plain, published in zip(files.asked("0_shot"), files.asked("bm25"), strict=True):
         (place,) = retriever.top(plain.text, 1)
-        document = published.text.removeprefix(asked_in(published.text)).replace("\\", "")
+        document = published.text.removeprefix(question_without_document(published.text)).replace("\\", "")
         found += files.apis[place].call.replace("\\", "") in document
     assert found >= least
 

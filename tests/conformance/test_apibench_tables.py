@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.suites.apibench.data_base import plain_or_packed, read_apis
-from pytest_fcall.suites.apibench.hubs import HUBS
-from pytest_fcall.suites.apibench.score import Judged
-from pytest_fcall.suites.apibench.strict import StrictRule
-from pytest_fcall.suites.json_lines import opened
+from pytest_fcall.suites.apibench.apis import plain_or_gzipped, read_apis
+from pytest_fcall.suites.apibench.files import HUBS
+from pytest_fcall.suites.apibench.grades import GradedAnswer
+from pytest_fcall.suites.apibench.strict_rule import StrictRule
+from pytest_fcall.suites.json_files import open_lines
 from tests.conformance.corpus import CORPUS
 
 PAGE = (Path(__file__).parents[2] / "docs/suites.md").read_text(encoding="utf-8")
@@ -55,7 +55,7 @@ def totals() -> dict[str, dict[str, int]]:
 def answers() -> dict[str, list[dict[str, Any]]]:
     """The rows at hand, by hub and setting."""
     found: dict[str, list[dict[str, Any]]] = {}
-    with opened(CORPUS / "apibench_verdicts.jsonl.gz") as stream:
+    with open_lines(CORPUS / "apibench_verdicts.jsonl.gz") as stream:
         for row in map(json.loads, stream):
             found.setdefault(f"{row['hub']} {row['setting'].replace('_', ' ', 1)}", []).append(row)
     return found
@@ -82,7 +82,7 @@ def test_the_original_scripts_judge_as_the_page_says(hub: str, setting: str) -> 
 
 @pytest.mark.parametrize("hub", NAMES.values())
 def test_our_rule_judges_as_the_page_says(hub: str) -> None:
-    rule = StrictRule(read_apis(plain_or_packed(CORPUS / "native/apibench/api", f"{HUBS[hub].apis}.jsonl")))
+    rule = StrictRule(read_apis(plain_or_gzipped(CORPUS / "native/apibench/api", f"{HUBS[hub].apis}.jsonl")))
     for name, row in table().items():
         if name.startswith(hub):
             rows = answers()[name]
@@ -90,7 +90,7 @@ def test_our_rule_judges_as_the_page_says(hub: str) -> None:
             assert [row["strict"], row["exact"], row["unparsable"]] == shares(judged), name
 
 
-def shares(judged: list[Judged]) -> list[str]:
+def shares(judged: list[GradedAnswer]) -> list[str]:
     words, of = Counter(each.word for each in judged), len(judged)
     exact = sum(each.exact for each in judged)
     domain, hallucination = percent(words["correct"], of), percent(words["hallucination"], of)

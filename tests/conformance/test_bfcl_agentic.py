@@ -14,7 +14,7 @@ from pytest_fcall.core import Json
 from pytest_fcall.suites.bfcl.agentic import AgenticJudge, agentic_judge_of
 from pytest_fcall.suites.bfcl.answers import Form
 from pytest_fcall.suites.bfcl.categories import CATEGORIES
-from pytest_fcall.suites.bfcl.data import rows_of
+from pytest_fcall.suites.bfcl.rows import current_rows
 from tests.conformance.official.client import PYTHON, OfficialJudge, Question, Style
 from tests.conformance.official.conversations import DATA
 
@@ -77,7 +77,7 @@ def test_what_is_no_list_of_one_turn_is_an_error_of_the_inference(said: Json, of
     [("web_search_base", 100), ("web_search_no_snippet", 100), ("memory_kv", 155), ("memory_vector", 155)],
 )
 def test_every_case_can_be_judged(category: str, count: int, official: OfficialJudge) -> None:
-    rows = list(rows_of(CATEGORIES[category], DATA))
+    rows = list(current_rows(CATEGORIES[category], DATA))
     assert len(rows) == count
     for row in rows:
         assert row.id.startswith(f"{category}_")

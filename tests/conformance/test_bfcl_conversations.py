@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.answers import Form
-from pytest_fcall.suites.bfcl.multi_turn.bench import Bench
-from pytest_fcall.suites.bfcl.multi_turn.cases import truth_of
-from pytest_fcall.suites.bfcl.multi_turn.judging import MultiTurnJudge
+from pytest_fcall.suites.bfcl.multi_turn.cases import parse_truth
+from pytest_fcall.suites.bfcl.multi_turn.judge import CheckerProcess, MultiTurnJudge
 from tests.conformance.generated.trajectories import Conversation, as_said, changed, without_a_turn
 from tests.conformance.official.client import PYTHON, Answer, OfficialJudge, Question, Style
 from tests.conformance.official.conversations import PACKAGES, read_conversations
@@ -38,20 +37,20 @@ def conversations() -> Sequence[Conversation]:
 
 
 @pytest.fixture(scope="module")
-def bench() -> Iterator[Bench]:
+def bench() -> Iterator[CheckerProcess]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [*sys.path, str(PACKAGES)])
-        yield Bench()
+        yield CheckerProcess()
 
 
 def seeded(number: int) -> Random:
     return Random(number)  # noqa: S311  the same changes each time
 
 
-def ours(conversation: Conversation, said: object, style: Style, bench: Bench) -> Verdict:
+def ours(conversation: Conversation, said: object, style: Style, bench: CheckerProcess) -> Verdict:
     """Our verdict on what was said, read from JSON as the official one is."""
     row = {**conversation.entry, "ground_truth": [*conversation.truth]}
-    return MultiTurnJudge(row, truth_of(row), bench).verdict_on(json.loads(json.dumps(said)), FORMS[style])
+    return MultiTurnJudge(row, parse_truth(row), bench).verdict_on(json.loads(json.dumps(said)), FORMS[style])
 
 
 def official_answer(conversation: Conversation, said: object, style: Style, official: OfficialJudge) -> Answer:
@@ -64,7 +63,7 @@ def test_there_are_800_conversations(conversations: Sequence[Conversation]) -> N
 
 
 def test_every_ground_truth_passes_as_it_stands_and_as_native_calls(
-    conversations: Sequence[Conversation], bench: Bench
+    conversations: Sequence[Conversation], bench: CheckerProcess
 ) -> None:
     for conversation in conversations:
         assert ours(conversation, [[[*turn]] for turn in conversation.truth], "calls", bench).valid
@@ -72,7 +71,7 @@ def test_every_ground_truth_passes_as_it_stands_and_as_native_calls(
 
 
 def test_every_ground_truth_fails_without_the_calls_of_a_turn(
-    conversations: Sequence[Conversation], bench: Bench
+    conversations: Sequence[Conversation], bench: CheckerProcess
 ) -> None:
     for number, conversation in enumerate(conversations):
         said = as_said(without_a_turn(conversation, seeded(number)), "fc")
@@ -81,7 +80,7 @@ def test_every_ground_truth_fails_without_the_calls_of_a_turn(
 
 
 def test_every_ground_truth_fails_without_one_of_its_calls_and_for_the_same_reason(
-    conversations: Sequence[Conversation], official: OfficialJudge, bench: Bench
+    conversations: Sequence[Conversation], official: OfficialJudge, bench: CheckerProcess
 ) -> None:
     """One call whose loss is seen: some right calls change nothing that anybody looks at."""
     for conversation in conversations:
@@ -91,7 +90,7 @@ def test_every_ground_truth_fails_without_one_of_its_calls_and_for_the_same_reas
         assert (verdict.valid, verdict.error_type) == (answer.valid, answer.error_type)
 
 
-def _failing(conversation: Conversation, bench: Bench) -> Iterator[tuple[object, Verdict]]:
+def _failing(conversation: Conversation, bench: CheckerProcess) -> Iterator[tuple[object, Verdict]]:
     """What is left when a call is taken out of a turn of several, else any call, and our verdict: those that fail."""
     places = [(turn, call) for turn, calls in enumerate(conversation.truth) for call in range(len(calls))]
     for turn, call in sorted(places, key=lambda place: len(conversation.truth[place[0]]) < 2):
@@ -107,7 +106,7 @@ def _failing(conversation: Conversation, bench: Bench) -> Iterator[tuple[object,
 
 @given(seed=st.integers(0, 2**32), style=st.sampled_from(STYLES))
 def test_both_judges_say_the_same_of_what_was_changed(
-    seed: int, style: Style, conversations: Sequence[Conversation], official: OfficialJudge, bench: Bench
+    seed: int, style: Style, conversations: Sequence[Conversation], official: OfficialJudge, bench: CheckerProcess
 ) -> None:
     random = seeded(seed)
     conversation = random.choice(conversations)
@@ -120,7 +119,7 @@ def test_both_judges_say_the_same_of_what_was_changed(
 
 @pytest.mark.parametrize("said", ["Error during inference: 429", None, {}, 7])
 def test_what_is_no_list_of_turns_is_an_error_of_the_inference(
-    said: object, conversations: Sequence[Conversation], official: OfficialJudge, bench: Bench
+    said: object, conversations: Sequence[Conversation], official: OfficialJudge, bench: CheckerProcess
 ) -> None:
     answer = official_answer(conversations[0], said, "fc", official)
     assert answer.error_type == "multi_turn:inference_error"
@@ -128,7 +127,7 @@ def test_what_is_no_list_of_turns_is_an_error_of_the_inference(
 
 
 def test_the_verdict_does_not_depend_on_what_was_judged_before(
-    conversations: Sequence[Conversation], bench: Bench
+    conversations: Sequence[Conversation], bench: CheckerProcess
 ) -> None:
     """The official checker keeps its instances, so that a second look finds them changed."""
     chosen = [(each, as_said(changed(each, seeded(number)), "fc")) for number, each in enumerate(conversations[::20])]

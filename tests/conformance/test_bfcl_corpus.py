@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Json, Location
-from pytest_fcall.matching.bfcl import Exam, rule
-from pytest_fcall.matching.bfcl.truth import exam_of
-from pytest_fcall.schema import ToolSchema, tool_schema
+from pytest_fcall.matching.bfcl import OfficialCase, check_answer
+from pytest_fcall.matching.bfcl.official_case import official_case
+from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
 from pytest_fcall.suites.bfcl.answers import Answer
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
-from pytest_fcall.suites.bfcl.score import score
-from pytest_fcall.suites.json_lines import lines, opened, record
+from pytest_fcall.suites.bfcl.judge import score_answer
+from pytest_fcall.suites.json_files import open_lines, parse_record, read_lines
 from tests.conformance.conftest import is_thorough
 from tests.integration.command import fcall
 
@@ -45,8 +45,10 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def cases() -> list[BfclCase]:
-    with opened(CORPUS / CASES) as stream:
-        return [case_of(record(line), Location(CASES, number)) for number, line in enumerate(lines(stream), 1)]
+    with open_lines(CORPUS / CASES) as stream:
+        return [
+            case_of(parse_record(line), Location(CASES, number)) for number, line in enumerate(read_lines(stream), 1)
+        ]
 
 
 def compared(source: str) -> subprocess.CompletedProcess[str]:
@@ -71,7 +73,7 @@ def test_a_right_answer_to_every_case_is_right_under_strict(cases: Sequence[Bfcl
     refused = {
         case.case.id: [reason.message for reason in verdict.reasons]
         for case in asked
-        if not (verdict := score(case, Answer("decoded", right_answer(case))).strict.verdict).valid
+        if not (verdict := score_answer(case, Answer("decoded", right_answer(case))).strict.verdict).valid
     }
     assert len(asked) > 2_000
     assert refused == {}
@@ -84,7 +86,7 @@ def test_the_expectation_says_all_that_the_ground_truth_says(cases: Sequence[Bfc
 
 
 def same_exam(case: BfclCase) -> bool:
-    again = exam_of(case.expect, case.case.tools, case.exam.language)
+    again = official_case(case.expect, case.case.tools, case.exam.language)
     again = replace(again, category=case.exam.category)  # the expectation does not say how many calls were hinted at
     return omittable_last(again.truth) == omittable_last(case.exam.truth) and all(
         ruling(case.exam, answer) == ruling(again, answer) for answer in [[], *changed(case)]
@@ -99,8 +101,8 @@ def omittable_last(truth: Any) -> Any:
     return truth
 
 
-def ruling(exam: Exam, answer: Json) -> tuple[bool, str | None]:
-    found = rule(exam, answer)
+def ruling(exam: OfficialCase, answer: Json) -> tuple[bool, str | None]:
+    found = check_answer(exam, answer)
     return found.valid, found.error_type
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from pytest_fcall.core.rules import Language
-from pytest_fcall.decoding.bfcl import Undecodable, decode_fc, decode_format, decode_prompt
-from pytest_fcall.matching.bfcl import Exam, rule, undecodable
+from pytest_fcall.core.expectation import Language
+from pytest_fcall.decoding.bfcl import Undecodable, decode_format, decode_native, decode_prompt
+from pytest_fcall.matching.bfcl import OfficialCase, check_answer, check_undecodable
 from tests.conformance.conftest import ASKED
 from tests.conformance.generated.questions import KINDS, questions, suite_of
 from tests.conformance.official.client import PYTHON, Answer, OfficialJudge, Question
@@ -54,13 +54,15 @@ def test_only_the_official_decoder_runs_what_it_reads(source: str, official: Off
 def ours(asked: Question) -> Answer:
     # Both read it from JSON, whose reader makes every NaN the same object, so that lists with it can be equal.
     question = Question(**json.loads(json.dumps(asdict(asked))))
-    exam = Exam(question.category, question.functions, question.truth, language_of(question), question.underscored)
+    exam = OfficialCase(
+        question.category, question.functions, question.truth, language_of(question), question.underscored
+    )
     try:
         decoded = decode(question)
     except Undecodable as error:
-        shown, ruling = None, undecodable(exam, str(error))
+        shown, ruling = None, check_undecodable(exam, str(error))
     else:
-        shown, ruling = repr(decoded), rule(exam, decoded)
+        shown, ruling = repr(decoded), check_answer(exam, decoded)
     return Answer(shown, ruling.valid, ruling.error_type)
 
 
@@ -68,7 +70,7 @@ def decode(question: Question) -> object:
     if question.style == "calls":
         return question.raw
     if question.style == "fc":
-        return decode_fc(question.raw)
+        return decode_native(question.raw)
     language = language_of(question)
     if question.format is not None:
         return decode_format(question.raw, question.format, tags=question.tags, language=language)

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Location, Rules
-from pytest_fcall.core.beyond_bfcl import beyond_bfcl
-from pytest_fcall.matching.bfcl import Exam, rule
-from pytest_fcall.matching.bfcl.truth import exam_of
+from pytest_fcall.core.bfcl_support import unsupported_by_bfcl
+from pytest_fcall.matching.bfcl import OfficialCase, check_answer
+from pytest_fcall.matching.bfcl.official_case import official_case
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
-from pytest_fcall.suites.json_lines import lines, opened, record
+from pytest_fcall.suites.json_files import open_lines, parse_record, read_lines
 from tests.conformance.test_bfcl_corpus import CORPUS, pytestmark  # noqa: F401  skips without the corpus
 
 WITHOUT_LISTS = {"simple_java_64", "live_simple_106-63-0", "live_simple_112-68-0"}
@@ -30,12 +30,14 @@ Our expectation is what they must have meant, and no longer what they say.
 
 @pytest.fixture(scope="module")
 def found() -> list[BfclCase]:
-    with opened(CORPUS / "bfcl_cases.jsonl.gz") as stream:
-        return [case_of(record(line), Location("cases", number)) for number, line in enumerate(lines(stream), 1)]
+    with open_lines(CORPUS / "bfcl_cases.jsonl.gz") as stream:
+        return [
+            case_of(parse_record(line), Location("cases", number)) for number, line in enumerate(read_lines(stream), 1)
+        ]
 
 
 def test_no_sound_ground_truth_is_beyond_the_profile(found: list[BfclCase]) -> None:
-    beyond = {case.case.id for case in found if list(beyond_bfcl(case.expect, Rules()))}
+    beyond = {case.case.id for case in found if list(unsupported_by_bfcl(case.expect, Rules()))}
     assert beyond <= AGAINST_THE_TOOL
 
 
@@ -44,13 +46,13 @@ def test_a_sound_ground_truth_survives_the_way_there_and_back(found: list[BfclCa
     for case in found:
         if case.case.id in BROKEN:
             continue
-        back = exam_of(case.expect, case.case.tools, case.exam.language)
+        back = official_case(case.expect, case.case.tools, case.exam.language)
         for answer in answers(case.exam, chance):
-            there, here = rule(case.exam, answer), rule(back, answer)
+            there, here = check_answer(case.exam, answer), check_answer(back, answer)
             assert (here.valid, here.error_type) == (there.valid, there.error_type), (case.case.id, answer)
 
 
-def answers(exam: Exam, chance: random.Random) -> Iterator[Any]:
+def answers(exam: OfficialCase, chance: random.Random) -> Iterator[Any]:
     """Some answers, more or less right."""
     yield []
     for _ in range(8):

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.cases import Extensions, read_case_file
+from pytest_fcall.cases.case_file import read_case_file
+from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, RawCall, Reply
 from pytest_fcall.decoding import DECODERS, decode
-from pytest_fcall.matching import judge
+from pytest_fcall.matching.reply import judge
 from tests.conformance.conftest import is_thorough
 from tests.conformance.corpus import CASES, VERDICTS, rows, write_cases
 from tests.integration.command import fcall

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.conversation.environments import EnvironmentGround, open_environment
+from pytest_fcall.conversation.environments import EnvironmentContext, open_environment
 from pytest_fcall.core import Json, Tool, World
-from pytest_fcall.suites.bfcl.multi_turn.calling import source_of
+from pytest_fcall.suites.bfcl.source_calls import call_source
 from tests.conformance.official.client import PYTHON, ROOT
 from tests.conformance.official.conversations import PACKAGES
 
@@ -79,7 +79,7 @@ async def ours(kind: str, conversations: list[list[Call]]) -> list[dict[str, Jso
         world = World(
             "pytest_fcall.suites.bfcl.memory.world:make", {"kind": kind, "scenario": "customer", "left": left}
         )
-        environment = await open_environment(world, tools, EnvironmentGround(ROOT, ROOT))
+        environment = await open_environment(world, tools, EnvironmentContext(ROOT, ROOT))
         try:
             seen: Any = (await environment.state(["told"])).value
             results = [await environment.call(*call) for call in calls]
@@ -96,7 +96,7 @@ NO_TOOL = "Error during execution: name 'fly' is not defined"
 
 
 def official(kind: str, conversations: list[list[Call]]) -> list[dict[str, Json]]:
-    asked = {"kind": kind, "conversations": [[source_of(*call) for call in calls] for calls in conversations]}
+    asked = {"kind": kind, "conversations": [[call_source(*call) for call in calls] for calls in conversations]}
     answer = subprocess.run(
         [str(PYTHON), "-m", "tests.conformance.official.memories"],
         cwd=ROOT,

@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.conversation.environments import EnvironmentGround, open_environment
+from pytest_fcall.conversation.environments import EnvironmentContext, open_environment
 from pytest_fcall.conversation.execution.limits import Limits
-from pytest_fcall.core import Executed, Json, Tool, World
-from pytest_fcall.suites.bfcl.multi_turn.documents import FILES
+from pytest_fcall.core import CallResult, Json, Tool, World
+from pytest_fcall.suites.bfcl.function_docs import DOCUMENT_FILES
 from tests.conformance.official.client import PYTHON, ROOT
 
 PACKAGES = next((ROOT / ".venv-official").glob("lib/python3*/site-packages"), Path())
 DATA = PACKAGES / "bfcl_eval" / "data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="`make conformance` makes the official environment")
-GROUND = EnvironmentGround(ROOT, ROOT, Limits(result=1 << 24))
+GROUND = EnvironmentContext(ROOT, ROOT, Limits(result=1 << 24))
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -48,11 +48,11 @@ def arguments_of(call: str, order: dict[str, list[str]]) -> tuple[str, dict[str,
 
 
 def orders(classes: list[str]) -> dict[str, list[str]]:
-    documents = [DATA / "multi_turn_func_doc" / f"{FILES[name]}.json" for name in classes]
+    documents = [DATA / "multi_turn_func_doc" / f"{DOCUMENT_FILES[name]}.json" for name in classes]
     return {tool["name"]: list(tool["parameters"]["properties"]) for document in documents for tool in lines(document)}
 
 
-async def ours(world: World, calls: list[tuple[str, dict[str, Json]]]) -> tuple[list[Executed], Executed]:
+async def ours(world: World, calls: list[tuple[str, dict[str, Json]]]) -> tuple[list[CallResult], CallResult]:
     environment = await open_environment(world, [Tool(name) for name in {name for name, _ in calls}], GROUND)
     try:
         return [await environment.call(*call) for call in calls], await environment.state()
@@ -60,7 +60,7 @@ async def ours(world: World, calls: list[tuple[str, dict[str, Json]]]) -> tuple[
         await environment.close()
 
 
-def same(official: str, result: Executed) -> bool:
+def same(official: str, result: CallResult) -> bool:
     """Whether a result is what the official checker writes of it."""
     if result.error is not None:
         return official == f"Error during execution: {result.error.partition(': ')[2]}"
@@ -106,4 +106,4 @@ def test_calls_come_to_the_same_and_leave_the_same_state(category: str, monkeypa
         results, state = asyncio.run(ours(World("pytest_fcall.suites.bfcl.world:make", setup), calls))
         for call, wanted, result in zip(question["calls"], official["results"], results, strict=True):
             assert same(wanted, result), (call, wanted, result)
-        assert state == Executed(official["state"])
+        assert state == CallResult(official["state"])

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.cases import read_case_text
+from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.core import Call, Calls, Case, Profile, Reply
-from pytest_fcall.suites.json_lines import opened
-from pytest_fcall.suites.mannheim.judging import MannheimJudge
+from pytest_fcall.suites.case_files import case_file_text
+from pytest_fcall.suites.json_files import open_lines
+from pytest_fcall.suites.mannheim.judge import MannheimJudge
 from pytest_fcall.suites.mannheim.queries import QUERIES
 from pytest_fcall.suites.mannheim.suite import MannheimSuite
-from pytest_fcall.suites.writing import written
 
 CORPUS = Path(os.environ.get("FCALL_CORPUS") or "no-corpus").absolute()
 NATIVE = CORPUS / "native" / "mannheim"
@@ -53,7 +53,7 @@ def cases() -> dict[str, Case]:
 
 
 def runs() -> Iterator[dict[str, Any]]:
-    with opened(CORPUS / "mannheim_verdicts.jsonl.gz") as stream:
+    with open_lines(CORPUS / "mannheim_verdicts.jsonl.gz") as stream:
         yield from map(json.loads, stream)
 
 
@@ -140,6 +140,6 @@ def test_our_rules_judge_logged_runs_otherwise_in_few_cases(cases: dict[str, Cas
 @pytest.mark.parametrize("part", ["music_parallel", "travel_sequential"])
 def test_written_cases_are_read_as_they_were(part: str) -> None:
     plain = [case for case in MannheimSuite().plain(part, NATIVE) if isinstance(case, Case)]
-    read = read_case_text(written(plain, part), Path("case.fc.yaml"), root=Path())
+    read = read_case_text(case_file_text(plain, part), Path("case.fc.yaml"), root=Path())
     assert read.faults == ()
     assert [entry.turns for entry in read.entries if isinstance(entry, Case)] == [case.turns for case in plain]

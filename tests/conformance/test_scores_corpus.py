@@ -13,11 +13,11 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from pytest_fcall.suites.apibench.data_base import plain_or_packed, read_apis
-from pytest_fcall.suites.apibench.hubs import HUBS
-from pytest_fcall.suites.apibench.original import OriginalRule
-from pytest_fcall.suites.apibench.parsers import found_parser, installed_parser
-from pytest_fcall.suites.json_lines import opened
+from pytest_fcall.suites.apibench.apis import plain_or_gzipped, read_apis
+from pytest_fcall.suites.apibench.files import HUBS
+from pytest_fcall.suites.apibench.original_rule import OriginalRule
+from pytest_fcall.suites.apibench.parsers import installed_parser, original_parser_folder
+from pytest_fcall.suites.json_files import open_lines
 from tests.integration.command import fcall
 
 CORPUS = Path(os.environ.get("FCALL_CORPUS") or "no-corpus").absolute()
@@ -50,16 +50,16 @@ def apibench() -> CompletedProcess[str]:
     return fcall(CORPUS, "score", "--format", "apibench", *shown, "apibench_verdicts.jsonl.gz")
 
 
-@pytest.mark.skipif(found_parser() is None, reason="the original's parser is not in this environment")
+@pytest.mark.skipif(original_parser_folder() is None, reason="the original's parser is not in this environment")
 def test_every_answer_to_apibench_is_judged_as_by_the_original_script(apibench: CompletedProcess[str]) -> None:
     assert apibench.returncode == 0, apibench.stderr
     assert re.search(r"^verdict: (\S+) of \1 as the rows have it$", apibench.stderr, re.MULTILINE)
 
 
 def test_the_parser_of_today_differs_in_less_than_one_answer_of_a_hundred() -> None:
-    apis = {hub: read_apis(plain_or_packed(NATIVE / "api", f"{HUBS[hub].apis}.jsonl")) for hub in HUBS}
+    apis = {hub: read_apis(plain_or_gzipped(NATIVE / "api", f"{HUBS[hub].apis}.jsonl")) for hub in HUBS}
     rules = {hub: OriginalRule(HUBS[hub], apis[hub], installed_parser()) for hub in HUBS}
-    with opened(CORPUS / "apibench_verdicts.jsonl.gz") as stream:
+    with open_lines(CORPUS / "apibench_verdicts.jsonl.gz") as stream:
         rows = [json.loads(line) for line in stream]
     same = sum(rules[row["hub"]](row["response"], row["gold_domain"]) == row["verdict"] for row in rows)
     assert len(rows) * 0.99 < same <= len(rows)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Calls, Case, Reply
-from pytest_fcall.suites.json_lines import opened
+from pytest_fcall.suites.json_files import open_lines
 from pytest_fcall.suites.toolbench.suite import ToolBenchSuite
 
 ROWS = Path(os.environ.get("FCALL_CORPUS") or "no-corpus").absolute() / "toolbench_cases.jsonl"
@@ -44,6 +44,6 @@ def test_a_task_is_scored_as_the_original_scores_it(tmp_path: Path, task: str) -
 
 
 def _rows(task: str) -> list[dict[str, Any]]:
-    with opened(ROWS) as stream:
+    with open_lines(ROWS) as stream:
         rows = [json.loads(line) for line in stream]
     return [row for row in rows if row["task"] == task and row["prediction"] is not None]

@@ -7,20 +7,22 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, get_args
 
-from pytest_fcall.cases.python_values import ExpectationError, read_expectation
+from pytest_fcall.cases.expectations import ExpectationError, read_expectation
 from pytest_fcall.core import Call, Calls, RawCall, Reply, Rules, Tool, Verdict
+from pytest_fcall.core.expectation import Language, Profile
 from pytest_fcall.core.extension import Decoder
-from pytest_fcall.core.rules import Language, Profile
 from pytest_fcall.decoding import DECODERS, decode
-from pytest_fcall.decoding.bfcl import Undecodable, decode_fc, decode_format
-from pytest_fcall.decoding.bfcl.prompt import Format
-from pytest_fcall.decoding.source import typed
-from pytest_fcall.matching import judge
-from pytest_fcall.matching.bfcl import Exam, Ruling, rule
-from pytest_fcall.schema import SchemaError, tool_from_data, tool_schema
-from pytest_fcall.suites.mannheim.answer import object_in
-from pytest_fcall.suites.toolbench.known_actions import KNOWN_ACTIONS
-from pytest_fcall.suites.toolbench.score import ToolBenchScore, score
+from pytest_fcall.decoding.bfcl import Undecodable, decode_format, decode_native
+from pytest_fcall.decoding.bfcl.decoders import CallFormat
+from pytest_fcall.decoding.source_code import typed_arguments
+from pytest_fcall.matching.bfcl import OfficialCase, Ruling, check_answer
+from pytest_fcall.matching.reply import judge
+from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.sources.tool_data import tool_from_data
+from pytest_fcall.schema.tool_schema import tool_schema
+from pytest_fcall.suites.mannheim.score import answer_object
+from pytest_fcall.suites.toolbench.score import ToolBenchScore, score_row
+from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 TOOLS = (
@@ -73,10 +75,10 @@ def reading(offered: Sequence[Sequence[Tool]] = (TOOLS, ())) -> dict[str, Callab
         targets[f"bfcl {language}"] = partial(_bfcl_prompt, "python", False, language)
         targets[f"bfcl {language} values"] = partial(_bfcl_values, language)
         targets[f"strict {language} values"] = partial(_strict_values, language)
-    for form in get_args(Format):
+    for form in get_args(CallFormat):
         targets[f"bfcl {form}"] = partial(_bfcl_prompt, form, False, "python")
         targets[f"bfcl {form} in tags"] = partial(_bfcl_prompt, form, True, "python")
-    targets["mannheim answer"] = object_in
+    targets["mannheim answer"] = answer_object
     for task, label in TASKS.items():
         targets[f"toolbench {task}"] = partial(_toolbench, task, label)
     return targets
@@ -103,16 +105,16 @@ def _decode(decoder: Decoder, offered: Sequence[Sequence[Tool]], text: str) -> N
 
 def _bfcl_fc(text: str) -> None:
     with suppress(Undecodable):
-        decode_fc([{"find": text}])
+        decode_native([{"find": text}])
 
 
-def _bfcl_prompt(form: Format, tags: bool, language: Language, text: str) -> None:
+def _bfcl_prompt(form: CallFormat, tags: bool, language: Language, text: str) -> None:
     with suppress(Undecodable):
         decode_format(text, form, tags=tags, language=language)
 
 
 def _toolbench(task: str, label: str, text: str) -> None:
-    assert isinstance(score({"task": task, "prediction": text, "labels": [label]}, KNOWN_ACTIONS), ToolBenchScore)
+    assert isinstance(score_row({"task": task, "prediction": text, "labels": [label]}, KNOWN_ACTIONS), ToolBenchScore)
 
 
 def _bfcl_values(language: Language, text: str) -> None:
@@ -121,14 +123,16 @@ def _bfcl_values(language: Language, text: str) -> None:
         declared = {"type": kind, "items": {"type": "String"}}
         function = {"name": "find", "parameters": {"properties": {"a": declared}, "required": ["a"]}}
         truth = [{"find": {"a": [["b"], "b", 1, {"b": ["c"]}]}}]
-        assert isinstance(rule(Exam("simple", [function], truth, language), [{"find": {"a": text}}]), Ruling)
+        assert isinstance(
+            check_answer(OfficialCase("simple", [function], truth, language), [{"find": {"a": text}}]), Ruling
+        )
 
 
 def _strict_values(language: Language, text: str) -> None:
     """One value as `strict` reads it, and all ways of comparing it."""
     for kind in TYPES[language]:
         tool = Tool("find", declared={"type": "dict", "properties": {"a": {"type": kind, "items": {"type": "any"}}}})
-        _calls(typed(Calls((Call("find", {"a": text}),)), (tool,), language))
+        _calls(typed_arguments(Calls((Call("find", {"a": text}),)), (tool,), language))
     for expected in EXPECTED:
         expectation = read_expectation([{"find": {"a": expected}}])
         for made in ({"a": text}, {"a": [text]}, {text: 1}):
@@ -157,7 +161,7 @@ def _rule(exam: Mapping[str, Any]) -> None:
         for language in LANGUAGES:
             for truth in (exam["expect"], [{"find": exam["parameters"]}], decoded):
                 for given in (decoded, exam["expect"], exam["calls"]):
-                    assert isinstance(rule(Exam(category, functions, truth, language), given), Ruling)
+                    assert isinstance(check_answer(OfficialCase(category, functions, truth, language), given), Ruling)
 
 
 def _calls(calls: object) -> Calls:

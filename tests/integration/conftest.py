@@ -111,10 +111,10 @@ def exam(shop: Shop, server: Server, monkeypatch: pytest.MonkeyPatch) -> Exam:
 
     What failed is asked for again after milliseconds, where people wait for seconds.
     """
-    from pytest_fcall.backends.dispatch import patience
+    from pytest_fcall.backends.dispatch import sender
     from tests.integration.exam import Exam
 
-    monkeypatch.setattr(patience, "FIRST", 0.001)
+    monkeypatch.setattr(sender, "FIRST", 0.001)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     return Exam(shop, server)

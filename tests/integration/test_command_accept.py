@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.tracking.acceptance import stanzas_of
-from pytest_fcall.tracking.run_file import kept_runs
+from pytest_fcall.tracking.acceptance import read_stanzas
+from pytest_fcall.tracking.run_file import run_paths
 from pytest_fcall.tracking.stanza import Stanza
 from tests.integration.command import fcall
 from tests.integration.mind import OTHERWISE, RIGHT, WRONG, Mind, lines_with
@@ -35,11 +35,11 @@ def accept(mind: Mind, *arguments: str, says: str = "", status: int = 0) -> str:
 
 
 def kept(mind: Mind, name: str = "a.fc.yaml") -> Mapping[str, Stanza]:
-    return stanzas_of(mind.baseline(name)) if mind.files() else {}
+    return read_stanzas(mind.baseline(name)) if mind.files() else {}
 
 
 def last_run(mind: Mind) -> Path:
-    return kept_runs(mind.path)[-1]
+    return run_paths(mind.path)[-1]
 
 
 def change_run(mind: Mind, **fields: Any) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Result, Results
-from pytest_fcall.tracking.run_file import RunFile, kept_runs, runs_folder, write_run
+from pytest_fcall.tracking.run_file import RunFile, run_paths, runs_folder, write_run
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 
@@ -114,7 +114,7 @@ def test_what_is_no_number_of_runs_is_told(folder: Path, number: str) -> None:
 def test_the_runs_of_pytest_are_its_history(weather: Shop) -> None:
     weather.ask()
     weather.ask("-k", "celsius")
-    assert len(kept_runs(weather.pytester.path)) == 2
+    assert len(run_paths(weather.pytester.path)) == 2
     lines = history(weather.pytester.path)
     assert lines[1].startswith("python:echo:answer all")
     assert "50.0 % 100.0 %" in lines[1]

@@ -206,7 +206,8 @@ def test_text_that_looks_like_our_own_words_is_kept_as_it_is(tmp_path: Path, sho
     asked = "{now} {now:%A} \x85 \u2028 \ufeff # no comment: [1, {2"
     call = chat_call({"city": "$any", "unit": "celsius"})
     imported(tmp_path, chat_log([{"role": "system", "content": "{now:%Q}"}, user(asked)], calling(call)))
-    from pytest_fcall.cases import plan_request, read_case_file
+    from pytest_fcall.cases.case import plan_request
+    from pytest_fcall.cases.case_file import read_case_file
     from pytest_fcall.core import Case
 
     (case,) = read_case_file(tmp_path / "mine/log.fc.yaml", root=tmp_path).entries

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.tracking.run_file import kept_runs, read_run
+from pytest_fcall.tracking.run_file import read_run, run_paths
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, towns, weather_in
@@ -33,7 +33,7 @@ def merge(shop: Shop, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def shares(shop: Shop) -> list[str]:
     """The shares that were kept, in no order that helps."""
-    return [str(path) for path in reversed(kept_runs(shop.pytester.path)) if "of" in path.stem]
+    return [str(path) for path in reversed(run_paths(shop.pytester.path)) if "of" in path.stem]
 
 
 def said(result: pytest.RunResult) -> list[str]:

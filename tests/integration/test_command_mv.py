@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.tracking.acceptance import stanzas_of
+from pytest_fcall.tracking.acceptance import read_stanzas
 from tests.integration.command import fcall
 from tests.integration.mind import Mind, lines_with
 
@@ -29,7 +29,7 @@ def test_a_renamed_case_keeps_what_is_accepted_of_it_under_all_models(accepted: 
     mv(accepted, old, new, says="one is uno now")
 
     for model in ("python:mind:answer", "python:mind:other"):
-        assert list(stanzas_of(accepted.baseline(model=model))) == ["two", "uno"]
+        assert list(read_stanzas(accepted.baseline(model=model))) == ["two", "uno"]
     accepted.cases("uno", "two")
     result = accepted.run()
     assert not lines_with(result, "gone")
@@ -79,7 +79,7 @@ def test_an_id_in_several_files_wants_the_name_of_one(accepted: Mind) -> None:
     mv(accepted, "one", "uno", says="'one' is in cases/a.fc.yaml and cases/b.fc.yaml: write FILE::one", status=1)
     mv(accepted, "cases/b.fc.yaml::one", "uno")
 
-    assert list(stanzas_of(accepted.baseline())) == ["one", "two"]
+    assert list(read_stanzas(accepted.baseline())) == ["one", "two"]
 
 
 def test_nothing_of_another_file_is_overwritten(accepted: Mind) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.proxy.announcing import announce, announced
+from pytest_fcall.backends.proxy.announcements import announce, announced_proxies
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import prompt_of, weather_in
@@ -69,7 +69,7 @@ def test_what_an_app_started_by_hand_asks_is_recorded_and_replayed(by_hand: Shop
         assert len(server.asked) == 2
         by_hand.run(model, "--fc-replay").assert_outcomes(passed=2)
         assert len(server.asked) == 2
-    assert announced(path) == {}
+    assert announced_proxies(path) == {}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes of POSIX")
@@ -93,7 +93,7 @@ def test_without_a_run_it_asks_its_models_as_ever(by_hand: Shop, server: Server)
         with urllib.request.urlopen(url, body) as answer:  # noqa: S310  loopback
             assert b"You said: hi" in answer.read()
     assert server.asked[0].headers["authorization"] == "Bearer sk-very-secret"
-    assert announced(by_hand.pytester.path) == {}
+    assert announced_proxies(by_hand.pytester.path) == {}
 
 
 def test_the_exit_status_is_that_of_the_app(tmp_path: Path) -> None:
@@ -130,4 +130,4 @@ def test_what_is_announced_is_this_users_alone(tmp_path: Path) -> None:
         assert path.stat().st_mode & 0o077 == 0
     path.with_name("damaged").write_bytes(b"\xff")
     path.with_name("empty").write_text("")
-    assert announced(tmp_path) == {path: "http://127.0.0.1:1/token"}
+    assert announced_proxies(tmp_path) == {path: "http://127.0.0.1:1/token"}

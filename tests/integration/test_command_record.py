@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.recorded import Recorded
-from pytest_fcall.backends.recordings import read_recordings, recordings_path, write_recordings
+from pytest_fcall.backends.recordings.entry import Recording
+from pytest_fcall.backends.recordings.file import read_recordings, recordings_path, write_recordings
 from pytest_fcall.backends.store import ReplyStore, store_path
 from pytest_fcall.core import Model
 from tests.integration.command import fcall
@@ -30,7 +30,7 @@ def exported(project: Path) -> Path:
     return recordings_path(project / FILE, Model("openai", "gpt-5.2"))
 
 
-def keep(project: Path, *entries: Recorded, file: str = FILE, used: Sequence[Recorded] = ()) -> None:
+def keep(project: Path, *entries: Recording, file: str = FILE, used: Sequence[Recording] = ()) -> None:
     """One run: it kept some replies, and used others that were there."""
     with closing(ReplyStore(store_path(project))) as store:
         for one in entries:

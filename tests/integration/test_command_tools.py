@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.schema import tools_from_data
-from pytest_fcall.schema.sources.locks import LockEntry, write_lock
+from pytest_fcall.schema.sources.lock_file import LockEntry, write_lock
+from pytest_fcall.schema.sources.tool_data import tools_from_data
 from tests.integration.command import fcall, run_pytest
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"

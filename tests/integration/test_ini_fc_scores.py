@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 # Each run inside a test forgets the modules that it imported; this is kept, for speed.
-import pytest_fcall.plugin.scoring  # noqa: F401
-from pytest_fcall.conversation.scoring import SCORES
+import pytest_fcall.session.result.scores  # noqa: F401
+from pytest_fcall.conversation.named_scores import SCORES
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.mind import Mind

@@ -10,8 +10,7 @@ from pathlib import Path
 import aiohttp.web  # noqa: F401
 import pytest
 
-import pytest_fcall.backends.dispatch
-import pytest_fcall.backends.http.backend  # noqa: F401
+import pytest_fcall.backends.apps.http  # noqa: F401
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, assert_errors, called, most_at_a_time, towns, weather_in
 from tests.servers import Answer, Server, broken, chat, echo, refused_connection

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from tests.integration.exam import CASES, Exam, called
-from tests.servers import (
-    chat,
-    echo,
-    provider_error,
-    responses,
-)
+from tests.servers import chat, echo, provider_error, responses
 
 INCONCLUSIVE = 10
 SKY = "cases: [{id: sky, prompt: What is the sky like?, expect: no_call}]"

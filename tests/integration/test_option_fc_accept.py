@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from pytest_fcall.tracking.acceptance import stanzas_of
+from pytest_fcall.tracking.acceptance import read_stanzas
 from pytest_fcall.tracking.stanza import Stanza
 from tests.integration.mind import OTHERWISE, RIGHT, WRONG, Mind, lines_with
 
 
 def kept(mind: Mind, name: str = "a.fc.yaml") -> Mapping[str, Stanza]:
-    return stanzas_of(mind.baseline(name))
+    return read_stanzas(mind.baseline(name))
 
 
 def test_what_is_right_is_accepted_and_what_is_wrong_is_not(mind: Mind) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Model
-from pytest_fcall.tracking.revision import git
+from pytest_fcall.tracking.revision import run_git
 from tests.integration.mind import OTHERWISE, WRONG, Mind, lines_with
 
 
@@ -65,13 +65,13 @@ def committed(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> Mind:
     for name in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{name}_NAME", "nobody")
         monkeypatch.setenv(f"GIT_{name}_EMAIL", "nobody@example.org")
-    git(mind.path, "init", "--quiet")
+    run_git(mind.path, "init", "--quiet")
     mind.cases("one")
     for tag, accept in (("first", "--fc-accept"), ("second", "--fc-accept=all")):
         mind.run(accept)
-        git(mind.path, "add", ".")
-        git(mind.path, "commit", "--quiet", "-m", tag)
-        assert git(mind.path, "tag", tag) is not None
+        run_git(mind.path, "add", ".")
+        run_git(mind.path, "commit", "--quiet", "-m", tag)
+        assert run_git(mind.path, "tag", tag) is not None
         mind.says({"one": WRONG})
     return mind
 
@@ -100,7 +100,7 @@ def test_what_was_not_committed_is_no_baseline(committed: Mind) -> None:
 
 def test_damage_in_an_older_commit_is_told_by_its_revision(committed: Mind) -> None:
     committed.baseline().write_text("nothing")
-    git(committed.path, "commit", "--quiet", "-a", "-m", "third")
+    run_git(committed.path, "commit", "--quiet", "-a", "-m", "third")
 
     result = committed.run("--fc-baseline=git:HEAD")
 

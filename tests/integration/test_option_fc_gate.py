@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.tracking.run_file import kept_runs
+from pytest_fcall.tracking.run_file import run_paths
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, weather_in
@@ -166,7 +166,7 @@ def test_no_gate_excuses_a_forbidden_call(shop: Shop) -> None:
     assert result.ret == 1
     result.stdout.fnmatch_lines(["gate cases>=1  1  holds", "a forbidden call was made, which no gate excuses"])
     shop.ask("--fc-gate=cases>=1", "--fc-shard=1/1")
-    (share,) = (str(path) for path in kept_runs(shop.pytester.path) if "of" in path.stem)
+    (share,) = (str(path) for path in run_paths(shop.pytester.path) if "of" in path.stem)
     done = fcall(shop.pytester.path, "merge", share)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "a forbidden call was made, which no gate excuses")
 

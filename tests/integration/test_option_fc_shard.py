@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.reporting.result_json import results_from_json
-from pytest_fcall.tracking.run_file import kept_runs, read_run
+from pytest_fcall.tracking.run_file import read_run, run_paths
 from tests.integration.conftest import Shop
 from tests.integration.exam import towns, weather_in
 
@@ -18,7 +18,7 @@ def large(shop: Shop) -> Shop:
 
 def nodeids(shop: Shop) -> list[list[str]]:
     """Of each run that is kept."""
-    runs = [read_run(path) for path in kept_runs(shop.pytester.path)]
+    runs = [read_run(path) for path in run_paths(shop.pytester.path)]
     runs.sort(key=lambda run: run.shard or (0, 0))
     return [[result.nodeid for result in results_from_json(run.results).results] for run in runs]
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.recorded import Recorded
-from pytest_fcall.backends.recordings import recordings_path, write_recordings
-from pytest_fcall.cases import plan_request, read_case_file
+from pytest_fcall.backends.recordings.entry import Recording
+from pytest_fcall.backends.recordings.file import recordings_path, write_recordings
+from pytest_fcall.cases.case import plan_request
+from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.core import Case, Model, RawCall, Reply, request_digest
 from tests.integration.conftest import Shop
 
@@ -29,7 +30,7 @@ def record(path: Path, root: Path, model: Model = MODEL) -> None:
     for case in read_case_file(path, root=root).entries:
         assert isinstance(case, Case)
         request = plan_request(case)
-        entries.append(Recorded(case.id, request_digest(model.id, request), request, reply, "2026-11-21T12:00:00Z"))
+        entries.append(Recording(case.id, request_digest(model.id, request), request, reply, "2026-11-21T12:00:00Z"))
     write_recordings(recordings_path(path, model), model, entries)
 
 

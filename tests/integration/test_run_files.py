@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.reporting.result_json import results_from_json
-from pytest_fcall.tracking.run_file import RunFile, kept_runs, read_run
+from pytest_fcall.tracking.run_file import RunFile, read_run, run_paths
 from tests.integration.conftest import Shop
 
 
 def runs(shop: Shop) -> list[RunFile]:
-    return [read_run(path) for path in kept_runs(shop.pytester.path)]
+    return [read_run(path) for path in run_paths(shop.pytester.path)]
 
 
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pytest_fcall.tracking.run_file import kept_runs
+from pytest_fcall.tracking.run_file import run_paths
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 
@@ -92,7 +92,7 @@ def test_workers_and_shares_tell_what_kinds_of_answers_there_were(hub: Shop) -> 
     for told in (RIGHT, WRONG):  # in the order in which workers are done
         both.stdout.fnmatch_lines(told)
     ask(hub, "--fc-model=python:writer:wrong", gate, "--fc-shard=1/1")
-    (share,) = (str(path) for path in kept_runs(hub.pytester.path) if "of" in path.stem)
+    (share,) = (str(path) for path in run_paths(hub.pytester.path) if "of" in path.stem)
     merged = fcall(hub.pytester.path, "merge", share)
     assert merged.returncode == 0
     lines = [*RIGHT, *WRONG, "gate hallucination* holds", "gate domain* holds"]

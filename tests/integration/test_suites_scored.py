@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from pytest_fcall.tracking.run_file import kept_runs
+from pytest_fcall.tracking.run_file import run_paths
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.unit.suites.mannheim.data import BEST, BY_ANN, OFFERED, write, write_tables
@@ -198,7 +198,7 @@ def test_scores_of_data_sets_are_averaged_by_their_sizes(tasks: Shop) -> None:
 def test_shares_together_tell_the_averages_and_judge_gates_on_them(tasks: Shop) -> None:
     for number in (1, 2):
         blend(tasks, "--fc-gate=weighted_api_f1>=25% and api_f1[seq_sgd]<=0", f"--fc-shard={number}/2")
-    shares = [str(path) for path in kept_runs(tasks.pytester.path) if "of" in path.stem]
+    shares = [str(path) for path in run_paths(tasks.pytester.path) if "of" in path.stem]
     done = fcall(tasks.pytester.path, "merge", *shares)
     assert done.returncode == 0, done.stdout
     assert re.search(r"^weighted_api_f1 +25\.00 %$", done.stdout, re.MULTILINE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pytest_fcall.backends.local.answerer import Answerer
-from pytest_fcall.backends.local.engine import TransformersEngine
 from pytest_fcall.backends.local.generation import Generated, Prompt
+from pytest_fcall.backends.local.static_engine import TransformersEngine
 from pytest_fcall.core import Json, Request, Tool
 
 WEATHER = Tool(

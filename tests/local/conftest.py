@@ -34,7 +34,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def load(tiny: Path) -> Callable[..., Answerer]:
     """Loads the tiny model as an entry would."""
-    from pytest_fcall.backends.local.making import answerer
+    from pytest_fcall.backends.local.assembly import answerer
 
     def loaded(**options: Json) -> Answerer:
         return answerer({"name": str(tiny), "root": "/", "device": "cpu", **options})

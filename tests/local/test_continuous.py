@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.backends.local.answerer import Answerer
-from pytest_fcall.backends.local.continuous import Stream
+from pytest_fcall.backends.local.continuous_engine import ContinuousFeeder
 from pytest_fcall.backends.local.generation import Generated, Prompt
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Request
 from tests.local.asking import ALARM, WEATHER, ask, requests
@@ -23,11 +23,11 @@ Answer = Generated | BaseException
 
 
 @contextmanager
-def streaming(model: Answerer, size: int = 3) -> Iterator[Stream]:
+def streaming(model: Answerer, size: int = 3) -> Iterator[ContinuousFeeder]:
     """A thread of transformers' works as long as this lasts."""
     with ThreadPoolExecutor(1) as thread:
         stream = model.engine.feeder(size, thread)
-    assert isinstance(stream, Stream)
+    assert isinstance(stream, ContinuousFeeder)
     try:
         yield stream
     finally:
@@ -40,24 +40,24 @@ def continuous(load: Callable[..., Answerer]) -> Answerer:
 
 
 @pytest.fixture(scope="module")
-def stream(continuous: Answerer) -> Iterator[Stream]:
+def stream(continuous: Answerer) -> Iterator[ContinuousFeeder]:
     with streaming(continuous) as stream:
         yield stream
 
 
-def answers(stream: Stream, prompts: Sequence[Prompt]) -> list[Answer]:
+def answers(stream: ContinuousFeeder, prompts: Sequence[Prompt]) -> list[Answer]:
     async def all_at_once() -> list[Answer]:
         return await asyncio.gather(*map(stream.generate, prompts), return_exceptions=True)
 
     return asyncio.run(all_at_once())
 
 
-def asked(model: Answerer, stream: Stream, *many: Request) -> list[Answer]:
+def asked(model: Answerer, stream: ContinuousFeeder, *many: Request) -> list[Answer]:
     return answers(stream, [model.prompt(request) for request in many])
 
 
 def test_every_prompt_gets_the_reply_that_it_gets_in_a_static_batch(
-    model: Answerer, continuous: Answerer, stream: Stream
+    model: Answerer, continuous: Answerer, stream: ContinuousFeeder
 ) -> None:
     many = [*requests((WEATHER, ALARM), max_tokens=24), *requests(max_tokens=9)]
     expected = [ask(model, [request])[0] for request in many]
@@ -74,7 +74,7 @@ def test_what_was_done_is_counted(continuous: Answerer) -> None:
     assert 0 < figures.held <= 2 * figures.busy
 
 
-def test_a_reply_tells_how_it_was_batched(continuous: Answerer, stream: Stream) -> None:
+def test_a_reply_tells_how_it_was_batched(continuous: Answerer, stream: ContinuousFeeder) -> None:
     [request, *_] = requests(max_tokens=1)
     [generated] = asked(continuous, stream, request)
     assert isinstance(generated, Generated)
@@ -83,7 +83,7 @@ def test_a_reply_tells_how_it_was_batched(continuous: Answerer, stream: Stream) 
 
 @pytest.mark.parametrize(("name", "value"), [("grammar", "tools"), ("temperature", 0.5), ("repetition_penalty", 1.2)])
 def test_a_case_that_asks_for_more_than_the_likeliest_token_is_refused_by_name(
-    continuous: Answerer, stream: Stream, name: str, value: Json
+    continuous: Answerer, stream: ContinuousFeeder, name: str, value: Json
 ) -> None:
     [refused, answered] = answers(stream, [Prompt("Hi", (), {name: value}), Prompt("Hi", (), {"max_tokens": 1})])
     assert isinstance(answered, Generated)
@@ -91,16 +91,18 @@ def test_a_case_that_asks_for_more_than_the_likeliest_token_is_refused_by_name(
     assert str(refused) == f"continuous batching knows of no `{name}`; leave engine=continuous out"
 
 
-def test_a_prompt_is_refused_where_it_cannot_be_read_or_remembered(continuous: Answerer, stream: Stream) -> None:
+def test_a_prompt_is_refused_where_it_cannot_be_read_or_remembered(
+    continuous: Answerer, stream: ContinuousFeeder
+) -> None:
     [unread] = answers(stream, [Prompt("rain " * READS)])
     assert f"the model can read {READS}" in str(unread)
-    small = Stream(stream._manager, stream._rows, 64)
+    small = ContinuousFeeder(stream._manager, stream._rows, 64)
     [large] = answers(small, [Prompt("Hi", (), {"max_tokens": 100})])
     assert isinstance(large, CaseRefused)
     assert "there is memory for 64; a larger `batch` makes more room" in str(large)
 
 
-def test_one_who_no_longer_waits_is_forgotten(continuous: Answerer, stream: Stream) -> None:
+def test_one_who_no_longer_waits_is_forgotten(continuous: Answerer, stream: ContinuousFeeder) -> None:
     async def impatient() -> Generated:
         waiting = asyncio.create_task(stream.generate(Prompt("Hi", (), {"max_tokens": 400})))
         await asyncio.sleep(0)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_fcall.backends.local.answerer import Answerer
-from pytest_fcall.backends.local.engine import TransformersEngine
 from pytest_fcall.backends.local.generation import Prompt
+from pytest_fcall.backends.local.static_engine import TransformersEngine
 from pytest_fcall.core import CaseRefused, Json
 from tests.local.asking import ALARM, QUESTIONS, WEATHER, ask, requests, say
 from tests.local.tiny import READS

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.local.answer_forms import FORMS
 from pytest_fcall.backends.local.answerer import Answerer
 from pytest_fcall.backends.local.generation import Prompt
+from pytest_fcall.backends.local.grammar import ANSWER_FORMS
 from pytest_fcall.core import Call, CaseRefused, Json, ModelUnavailable, Reply, Tool
 from pytest_fcall.decoding import decode
-from pytest_fcall.schema import tool_schema
+from pytest_fcall.schema.tool_schema import tool_schema
 from tests.local.asking import ALARM, WEATHER, ask, generate, requests
 
 TOOLS = (WEATHER, ALARM)
@@ -128,7 +128,7 @@ def test_each_form_admits_parallel_calls_that_its_decoder_reads(load: Callable[.
     assert calls.malformed is None
 
 
-@pytest.mark.parametrize("decoder", FORMS)
+@pytest.mark.parametrize("decoder", ANSWER_FORMS)
 def test_each_form_admits_no_call(load: Callable[..., Answerer], decoder: str) -> None:
     assert admits(load(decoder=decoder), NO_CALL.get(decoder, "I cannot help with that."))
 

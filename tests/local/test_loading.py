@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.local import loading
+from pytest_fcall.backends.local import loaded_model
 from pytest_fcall.backends.local.answerer import Answerer
 from pytest_fcall.core import ModelUnavailable
 from tests.local.asking import say
@@ -49,7 +49,7 @@ def test_a_device_that_is_not_there_is_named(load: Load, device: str, told: str)
 def test_a_model_without_room_says_how_much_it_needs_and_what_helps(
     load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loading, "free_bytes", lambda *_, **__: 1000)
+    monkeypatch.setattr(loaded_model, "free_bytes", lambda *_, **__: 1000)
     with pytest.raises(ModelUnavailable, match=r"it needs about 0\.\d GB, and 0\.0 GB are free on cpu; dtype=bfloat16"):
         load()
     with pytest.raises(ModelUnavailable, match="free on all devices together; device_map=auto spreads it"):

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.backends.local.answerer import Answerer
-from pytest_fcall.backends.local.converted import cache_folder, place
-from pytest_fcall.backends.local.making import answerer
+from pytest_fcall.backends.local.assembly import answerer
+from pytest_fcall.backends.local.loaded_model import conversion_cache, conversion_folder
 from pytest_fcall.backends.local.weights import find_weights
 from pytest_fcall.core import Json, Request, Tool
 from pytest_fcall.decoding import decode
@@ -48,7 +48,7 @@ ASKED: Sequence[tuple[str, Tool, dict[str, Json]]] = (
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home of its own for what is converted. Somebody has been killed there."""
     home = tmp_path_factory.mktemp("cache")
-    unfinished = place(find_weights("smollm2"), "float32", cache_folder({"XDG_CACHE_HOME": str(home)}))
+    unfinished = conversion_folder(find_weights("smollm2"), "float32", conversion_cache({"XDG_CACHE_HOME": str(home)}))
     unfinished.with_suffix(".part").mkdir(parents=True)
     (unfinished.with_suffix(".part") / "model.safetensors").write_bytes(b"half")
     return home

@@ -18,14 +18,15 @@ import pytest
 import yaml
 from jsonschema_rs import Draft202012Validator
 
-from pytest_fcall.cases import Extensions, editor_schema, read_case_file
-from pytest_fcall.cases.faults import Faults, Source
-from pytest_fcall.cases.fields import value
+from pytest_fcall.cases.case_file import read_case_file
+from pytest_fcall.cases.editor import editor_schema
+from pytest_fcall.cases.faults import Faults, SourceFile
+from pytest_fcall.cases.node_values import value
+from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import Json
 from pytest_fcall.decoding import DECODERS
-from pytest_fcall.suites.operators import SUITE_OPERATORS
-from pytest_fcall.suites.table import SUITES
+from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES
 from tests.integration.command import completed
 
 ROOT = Path(__file__).parents[2]
@@ -193,7 +194,7 @@ def test_the_editor_schema_accepts_a_case_file(block: Block, tmp_path: Path) -> 
 
 
 def plain(text: str) -> Json:
-    source = Source("block", text)
+    source = SourceFile("block", text)
     root = read_yaml(source)
     return None if root is None else value(root, Faults(source))
 

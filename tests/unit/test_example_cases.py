@@ -11,11 +11,12 @@ import pytest
 from jsonschema_rs import validator_for
 
 from pytest_fcall.backends.local import local_backend
-from pytest_fcall.backends.local.answer_forms import FORMS
-from pytest_fcall.backends.local.own_prompts import smollm2
-from pytest_fcall.backends.recorded import Recorded
-from pytest_fcall.backends.recordings import read_recordings, recordings_path, write_recordings
-from pytest_fcall.cases import plan_request, read_case_file
+from pytest_fcall.backends.local.grammar import ANSWER_FORMS
+from pytest_fcall.backends.local.prompts import smollm2_prompt
+from pytest_fcall.backends.recordings.entry import Recording
+from pytest_fcall.backends.recordings.file import read_recordings, recordings_path, write_recordings
+from pytest_fcall.cases.case import plan_request
+from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.core import Case, Model, Request, request_digest
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,7 @@ CASE_FILES = sorted((ROOT / "cases").glob("*.fc.yaml"))
 MODEL = Model("local", "smollm2")
 
 
-def recorded_cases() -> Iterator[tuple[Case, Request, Recorded | None]]:
+def recorded_cases() -> Iterator[tuple[Case, Request, Recording | None]]:
     """The cases that are asked, with what is kept of each."""
     settings = local_backend(MODEL, ROOT).settings
     for path in CASE_FILES:
@@ -38,7 +39,7 @@ def recorded_cases() -> Iterator[tuple[Case, Request, Recorded | None]]:
 
 def test_no_worked_example_is_one_of_the_questions() -> None:
     case, request, _ = next(recorded_cases())
-    shown = smollm2(request).casefold()
+    shown = smollm2_prompt(request).casefold()
     assert case.tools
     own = str(case.turns[0].messages[-1]["content"]).casefold()
     for _, other, _ in recorded_cases():
@@ -55,7 +56,7 @@ def test_every_answer_is_one_that_the_grammar_admits() -> None:
         assert recorded
         assert recorded.case == case.id
         if recorded.reply.finish == "stop":
-            form: Any = FORMS["json"](request.tools)
+            form: Any = ANSWER_FORMS["json"](request.tools)
             assert validator_for(form["json_schema"]).is_valid(json.loads(recorded.reply.text))
 
 

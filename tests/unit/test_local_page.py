@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.entries import read_entry
 from pytest_fcall.backends.local.aliases import ALIASES
 from pytest_fcall.backends.local.settings import OPTIONS
 from pytest_fcall.backends.openai import openai_backend
-from pytest_fcall.backends.serving.command import is_command
+from pytest_fcall.backends.servers.command import is_command
+from pytest_fcall.backends.settings import read_entry
 from pytest_fcall.core import Model
 from pytest_fcall.plugin.models import parse_model
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.conversation.scores import (
+from pytest_fcall.conversation.named_scores import SCORES
+from pytest_fcall.conversation.score_formulas import (
     Graded,
     api_f1,
-    called_functions,
-    called_parameters,
+    grade_functions,
+    grade_parameters,
     lcs_f1,
     parameter_f1,
     state_f1,
 )
-from pytest_fcall.conversation.scoring import SCORES
 from pytest_fcall.core import Call
 
 PAGE = (Path(__file__).parents[2] / "docs/explanation/metrics.md").read_text(encoding="utf-8")
@@ -43,8 +43,8 @@ def test_there_are_graded_calls() -> None:
 
 @pytest.mark.parametrize(("made", "right", "functions", "parameters"), GRADED)
 def test_how_calls_are_graded(made: str, right: str, functions: str, parameters: str) -> None:
-    assert counted(called_functions(calls(made), calls(right))) == functions
-    assert counted(called_parameters(calls(made), calls(right))) == parameters
+    assert counted(grade_functions(calls(made), calls(right))) == functions
+    assert counted(grade_parameters(calls(made), calls(right))) == parameters
 
 
 def counted(graded: Graded) -> str:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases import read_expectation
-from pytest_fcall.cases.faults import Faults, Source
-from pytest_fcall.cases.fields import value
+from pytest_fcall.cases.expectations import read_expectation
+from pytest_fcall.cases.faults import Faults, SourceFile
+from pytest_fcall.cases.node_values import value
 from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import OPERATORS, Call, Calls, Json, Reply, Rules, Tool
-from pytest_fcall.matching import judge
+from pytest_fcall.matching.reply import judge
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/operators.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (?P<expected>`.*?`) \|(?P<fits>.*?)\|(?P<fails>.*?)\|$", re.MULTILINE)
@@ -32,7 +32,7 @@ def rows() -> Iterator[tuple[str, str, bool]]:
 
 
 def plain(text: str) -> Json:
-    source = Source("table", text)
+    source = SourceFile("table", text)
     root = read_yaml(source)
     return None if root is None else value(root, Faults(source))
 

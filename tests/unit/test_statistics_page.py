@@ -6,19 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.reporting.figures import interval_text
-from pytest_fcall.tracking.change import differs, interval, worse
-from pytest_fcall.tracking.pairs import Pair, Rate
+from pytest_fcall.reporting.statistics import interval_text
+from pytest_fcall.tracking.significance import Rate, RatePair, difference_interval, p_value_different, p_value_worse
 
 PAGE = (Path(__file__).parents[2] / "docs/explanation/statistics.md").read_text(encoding="utf-8")
 RIGHT, WRONG = Rate(1, 1), Rate(0, 1)
 
 
-def changed(lost: int, won: int, cases: int) -> list[Pair]:
+def changed(lost: int, won: int, cases: int) -> list[RatePair]:
     return [
-        *[Pair(RIGHT, WRONG)] * lost,
-        *[Pair(WRONG, RIGHT)] * won,
-        *[Pair(RIGHT, RIGHT)] * (cases - lost - won),
+        *[RatePair(RIGHT, WRONG)] * lost,
+        *[RatePair(WRONG, RIGHT)] * won,
+        *[RatePair(RIGHT, RIGHT)] * (cases - lost - won),
     ]
 
 
@@ -36,11 +35,11 @@ def test_how_wide_intervals_are(of: int, width: int) -> None:
 
 def test_chances() -> None:
     pairs = changed(9, 2, 200)
-    assert f"| p = {worse(pairs):.3f}: the gate does not hold |" in PAGE
-    assert f"| p = {differs(pairs):.3f} |" in PAGE
+    assert f"| p = {p_value_worse(pairs):.3f}: the gate does not hold |" in PAGE
+    assert f"| p = {p_value_different(pairs):.3f} |" in PAGE
 
 
 @pytest.mark.parametrize(("lost", "won", "cases"), [(12, 8, 200), (10, 8, 1000)])
 def test_intervals_of_a_change(lost: int, won: int, cases: int) -> None:
-    low, high = interval(changed(lost, won, cases))
+    low, high = difference_interval(changed(lost, won, cases))
     assert f"`{100 * (won - lost) / cases:+.1f} points [{100 * low:+.1f}, {100 * high:+.1f}]`" in PAGE

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def any_backend(model: Model, root: Path) -> AnyBackend:
     """Make the backend of `any:provider/model`, as its entry and its query say. Raises ModelUnavailable."""
-    from pytest_fcall.backends.any.backend import KNOWN, AnyBackend
-    from pytest_fcall.backends.entries import read_entry
+    from pytest_fcall.backends.any.backend import OPTIONS_OF_ANY, AnyBackend
+    from pytest_fcall.backends.settings import read_entry
 
-    return AnyBackend(model, read_entry(model, root, KNOWN))
+    return AnyBackend(model, read_entry(model, root, OPTIONS_OF_ANY))

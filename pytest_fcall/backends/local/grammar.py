@@ -1,16 +1,196 @@
-"""`grammar=tools`: nothing but calls of the offered tools, or none, can be written."""
+"""`grammar=tools`: the model can write nothing but calls of the offered tools, or none. The form of the answer depends
+on the decoder.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
 
-from pytest_fcall.backends.local.answer_forms import FORMS
-from pytest_fcall.backends.local.libraries import library
-from pytest_fcall.backends.local.loading import Loaded
+from pytest_fcall.backends.local.libraries import import_library
+from pytest_fcall.backends.local.loaded_model import LoadedModel
 from pytest_fcall.core import CaseRefused, Json, Tool, canonical
+
+AnswerForm: TypeAlias = Callable[[Sequence[Tool]], Mapping[str, Json]]
+"""Makes a form of the tools that are offered."""
+
+
+def json_schema(schema: Json, *without: str) -> dict[str, Json]:
+    """A value that fits the schema, with no more white space than people write.
+
+    None of `without` stands in its strings, unless the schema limits their length: xgrammar cannot hold to both.
+    """
+    form: dict[str, Json] = {"type": "json_schema", "json_schema": schema, "max_whitespace_cnt": 1}
+    return {**form, "excludes": list(without)} if without and "Length" not in canonical(schema) else form
+
+
+def tag(begin: str, content: Json, end: str) -> dict[str, Json]:
+    """Something between two marks."""
+    return {"type": "tag", "begin": begin, "content": content, "end": end}
+
+
+def any_text(*without: str) -> dict[str, Json]:
+    """Any text in which none of these stands."""
+    return {"type": "any_text", "excludes": list(without)}
+
+
+def tags_in_text(trigger: str, tags: Sequence[Json], *without: str) -> dict[str, Json]:
+    """Any text, in which nothing but one of `tags` may begin with `trigger`."""
+    return {"type": "triggered_tags", "triggers": [trigger], "tags": list(tags), "excludes": list(without)}
+
+
+def deepseek_form(tools: Sequence[Tool]) -> Mapping[str, Json]:
+    """V3.1's: a section of calls, each a name and JSON."""
+    begin = "<｜tool▁call▁begin｜>"
+    calls = [
+        tag(f"{begin}{tool.name}<｜tool▁sep｜>", json_schema(tool.parameters), "<｜tool▁call▁end｜>") for tool in tools
+    ]
+    return _section("<｜tool▁calls▁begin｜>", calls, "<｜tool▁calls▁end｜>", begin, "<｜DSML｜")
+
+
+def kimi_form(tools: Sequence[Tool]) -> Mapping[str, Json]:
+    """A section of calls, each a name with a number, and JSON."""
+    begin = "<|tool_call_begin|>"
+    calls = []
+    for tool in tools:
+        behind: Sequence[Json] = [
+            {"type": "regex", "pattern": "[0-9]{1,3}"},
+            {"type": "const_string", "value": "<|tool_call_argument_begin|>"},
+            json_schema(tool.parameters),
+        ]
+        content: Json = {"type": "sequence", "elements": behind}
+        calls.append(tag(f"{begin}functions.{tool.name}:", content, "<|tool_call_end|>"))
+    return _section("<|tool_calls_section_begin|>", calls, "<|tool_calls_section_end|>", begin)
+
+
+def _section(begin: str, calls: Sequence[Json], end: str, *without: str) -> Mapping[str, Json]:
+    """A section of calls anywhere in a text, which holds no call outside it."""
+    several: Json = {"type": "tags_with_separator", "tags": calls, "separator": "", "at_least_one": True}
+    return tags_in_text(begin, [tag(begin, several, end)], *without)
+
+
+def harmony_form(tools: Sequence[Tool]) -> Mapping[str, Json]:
+    """A thought or none, then one call or an answer. Both end with a token that ends the whole answer, too."""
+    marks = ("<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>", "<|call|>", "<|return|>")
+    thought = tag("<|channel|>analysis<|message|>", any_text(*marks), "<|end|><|start|>assistant")
+    calls = [
+        tag(
+            f"<|channel|>commentary to=functions.{tool.name} <|constrain|>json<|message|>",
+            json_schema(tool.parameters, *marks),
+            "",
+        )
+        for tool in tools
+    ]
+    answer = tag("<|channel|>final<|message|>", any_text(*marks), "")
+    said: Json = {"type": "or", "elements": [*calls, answer]}
+    return {"type": "sequence", "elements": [{"type": "optional", "content": thought}, said]}
+
+
+_MOST_CALLS = 8
+"""A model that goes on calling has lost its way."""
+
+
+def _call_list(tools: Sequence[Tool], key: str = "arguments", least: int = 0) -> Mapping[str, Json]:
+    """A JSON list of calls."""
+    return json_schema(
+        {
+            "type": "array",
+            "minItems": least,
+            "maxItems": _MOST_CALLS,
+            "items": {"anyOf": [_call(tool, number, key) for number, tool in enumerate(tools)]},
+            "$defs": {
+                str(number): _with_moved_references(tool.parameters, number) for number, tool in enumerate(tools)
+            },
+        }
+    )
+
+
+def _call_object(tool: Tool, key: str) -> Mapping[str, Json]:
+    """A JSON object that is a call of `tool`."""
+    return json_schema({**_call(tool, 0, key), "$defs": {"0": _with_moved_references(tool.parameters, 0)}})
+
+
+def _call(tool: Tool, number: int, key: str) -> dict[str, Json]:
+    return {
+        "type": "object",
+        "properties": {"name": {"const": tool.name}, key: {"$ref": f"#/$defs/{number}"}},
+        "required": ["name", key],
+        "additionalProperties": False,
+    }
+
+
+def _with_moved_references(schema: Json, number: int) -> Json:
+    """The schema with its references set right for standing among the definitions of a larger one."""
+    if isinstance(schema, Mapping):
+        return {
+            key: f"#/$defs/{number}{value[1:]}"
+            if key == "$ref" and isinstance(value, str) and value.startswith("#")
+            else _with_moved_references(value, number)
+            for key, value in schema.items()
+        }
+    return [_with_moved_references(item, number) for item in schema] if isinstance(schema, list | tuple) else schema
+
+
+def _bare_list(tools: Sequence[Tool]) -> Mapping[str, Json]:
+    return _call_list(tools)
+
+
+def _between_marks(begin: str, end: str) -> AnswerForm:
+    """Each call between marks, anywhere in a text."""
+
+    def form(tools: Sequence[Tool]) -> Mapping[str, Json]:
+        return {
+            "type": "triggered_tags",
+            "triggers": [begin.rstrip()],
+            "tags": [tag(begin, {"type": "or", "elements": [_call_object(tool, "arguments") for tool in tools]}, end)],
+        }
+
+    return form
+
+
+def _after_mark(mark: str, key: str = "arguments") -> AnswerForm:
+    """A list of calls after a mark, at the end of a text."""
+
+    def form(tools: Sequence[Tool]) -> Mapping[str, Json]:
+        return {
+            "type": "triggered_tags",
+            "triggers": [mark],
+            "tags": [tag(mark, _call_list(tools, key, 1), "")],
+            "stop_after_first": True,
+        }
+
+    return form
+
+
+def _llama(tools: Sequence[Tool]) -> Mapping[str, Json]:
+    calls: Json = {
+        "type": "tags_with_separator",
+        "tags": [tag("", _call_object(tool, "parameters"), "") for tool in tools],
+        "separator": "; ",
+        "at_least_one": True,
+    }
+    return {"type": "or", "elements": [calls, {"type": "any_text", "excludes": ['{"name"', "<|python_tag|>"]}]}
+
+
+ANSWER_FORMS: Final[Mapping[str, AnswerForm]] = MappingProxyType(
+    {
+        "json": _bare_list,
+        "auto": _bare_list,
+        "xlam": _bare_list,
+        "hermes": _between_marks("<tool_call>\n", "\n</tool_call>"),
+        "llama": _llama,
+        "mistral": _after_mark("[TOOL_CALLS]"),
+        "granite": _after_mark("<|tool_call|>"),
+        "phi": _after_mark("functools"),
+        "deepseek": deepseek_form,
+        "kimi": kimi_form,
+        "harmony": harmony_form,
+    }
+)
+
 
 _KEPT = 256
 """Grammars that are kept: one takes up to a second to make, and many cases offer the same tools."""
@@ -19,7 +199,7 @@ _KEPT = 256
 class Grammars:
     """Makes grammars of answers in the form that `decoder` reads."""
 
-    def __init__(self, loaded: Loaded, decoder: str) -> None:
+    def __init__(self, loaded: LoadedModel, decoder: str) -> None:
         self._loaded = loaded
         self._decoder = decoder
         self._compiler: Any = None
@@ -38,20 +218,20 @@ class Grammars:
         return Constraint([self._grammar(tools) if tools else None for tools in offered])
 
     def _grammar(self, tools: Sequence[Tool]) -> Any:
-        if self._decoder not in FORMS:
+        if self._decoder not in ANSWER_FORMS:
             raise CaseRefused(
                 f"there is no grammar of the answers that the decoder {self._decoder!r} reads; "
-                f"there are of those for {', '.join(FORMS)}"
+                f"there are of those for {', '.join(ANSWER_FORMS)}"
             )
         key = canonical([[tool.name, tool.parameters] for tool in tools])
         if key not in self._made:
             if len(self._made) == _KEPT:
                 self._made.clear()
-            self._made[key] = self._compiled(FORMS[self._decoder](tools))
+            self._made[key] = self._compiled(ANSWER_FORMS[self._decoder](tools))
         return self._made[key]
 
     def _compiled(self, form: Mapping[str, Json]) -> Any:
-        xgrammar = library("xgrammar", "`grammar` needs")
+        xgrammar = import_library("xgrammar", "`grammar` needs")
         if self._compiler is None:
             self._compiler = xgrammar.GrammarCompiler(
                 xgrammar.TokenizerInfo.from_huggingface(
@@ -73,7 +253,7 @@ class Constraint:
     """For one batch: rules out the tokens with which no answer could go on."""
 
     def __init__(self, grammars: Sequence[Any]) -> None:
-        self._xgrammar = library("xgrammar", "`grammar` needs")
+        self._xgrammar = import_library("xgrammar", "`grammar` needs")
         self._matchers = [self._xgrammar.GrammarMatcher(each) if each is not None else None for each in grammars]
         self._begun = False
 

@@ -10,7 +10,7 @@ from pytest_fcall.core import ModelUnavailable
 _EXTRA = "pip install 'pytest-fcall[local]'"
 
 
-def library(name: str, wanted: str = "local models need", how: str = _EXTRA) -> Any:
+def import_library(name: str, wanted: str = "local models need", how: str = _EXTRA) -> Any:
     """Import a module. Raises ModelUnavailable, which says how to install it."""
     package = name.partition(".")[0]
     try:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pytest_fcall.backends.local.libraries import library
+from pytest_fcall.backends.local.libraries import import_library
 from pytest_fcall.core import ModelUnavailable
 
 _GB = 1e9
@@ -25,7 +25,7 @@ def check_room(folder: Path, size: int | None, free: int, where: str) -> None:
 
     Raises ModelUnavailable, which says how much is needed, and which settings help.
     """
-    needed = int(bytes_of(folder, size) * _SPARE)
+    needed = int(weight_bytes(folder, size) * _SPARE)
     if needed > free:
         raise ModelUnavailable(
             f"it needs about {needed / _GB:.1f} GB, and {free / _GB:.1f} GB are free on {where}; {_advice(size)}"
@@ -38,7 +38,7 @@ def _advice(size: int | None) -> str:
     return ", ".join(advice)
 
 
-def bytes_of(folder: Path, size: int | None) -> int:
+def weight_bytes(folder: Path, size: int | None) -> int:
     """The bytes of all weights in `folder` once they are loaded."""
     files = [file for file in folder.iterdir() if file.is_file()]
     parts = [file for file in files if file.suffix == ".safetensors" and not file.name.startswith("adapter_")]
@@ -73,7 +73,7 @@ def free_bytes(torch: Any, device: str, *, spread: bool) -> int:
 
 
 def _machine() -> int:
-    return int(library("psutil").virtual_memory().available)
+    return int(import_library("psutil").virtual_memory().available)
 
 
 def peak_bytes(torch: Any) -> int:
@@ -85,7 +85,7 @@ def peak_bytes(torch: Any) -> int:
     if on_devices := sum(torch.cuda.max_memory_allocated(each) for each in devices):
         return int(on_devices)
     if sys.platform == "win32":
-        return int(library("psutil").Process().memory_info().peak_wset)
+        return int(import_library("psutil").Process().memory_info().peak_wset)
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -11,23 +11,21 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from pytest_fcall.backends.local.answerer import Answerer, load
-from pytest_fcall.backends.local.feeding import Feeder
-from pytest_fcall.backends.local.order import Order, order_from_data
-from pytest_fcall.backends.local.wire import request_from_data
-from pytest_fcall.backends.replies import reply_to_data
-from pytest_fcall.backends.shared.frames import encoded, failure_to_data, read_frame
-from pytest_fcall.backends.shared.visits import UNVISITED, Visits, send, told
+from pytest_fcall.backends.local.answerer import Answerer, Feeder, load_answerer
+from pytest_fcall.backends.local.process_data import ProcessSpec, process_spec_from_data, request_from_data
+from pytest_fcall.backends.processes.protocol import encode_frame, failure_to_data, read_frame
+from pytest_fcall.backends.processes.visits import UNVISITED_SECONDS, Visits, read_launch_order, send_frame
+from pytest_fcall.backends.recordings.entry import reply_to_data
 from pytest_fcall.core import Json
 
 Loaded = tuple[Answerer, Feeder]
 Answer = asyncio.Task[None]
 
 
-class Answering:
+class AnswerServer:
     """Loads the model once somebody has come, and answers all who do."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: ProcessSpec) -> None:
         self._order = order
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="fcall-engine")
         self._loading: asyncio.Task[Loaded] | None = None
@@ -41,7 +39,7 @@ class Answering:
 
     async def _load(self) -> Loaded:
         loop, start = asyncio.get_running_loop(), time.perf_counter()
-        answerer = await loop.run_in_executor(self._thread, load, self._order.maker, self._order.options)
+        answerer = await loop.run_in_executor(self._thread, load_answerer, self._order.maker, self._order.options)
         feeder = await loop.run_in_executor(self._thread, answerer.engine.feeder, self._order.batch, self._thread)
         self._seconds = time.perf_counter() - start
         return answerer, feeder
@@ -68,9 +66,9 @@ class Answering:
         try:
             await self._loaded()
         except Exception as error:
-            await send(writer, encoded(failure_to_data(error, "it cannot be loaded", "model")))
+            await send_frame(writer, encode_frame(failure_to_data(error, "it cannot be loaded", "model")))
         else:
-            await send(writer, encoded({"ready": True}))
+            await send_frame(writer, encode_frame({"ready": True}))
 
     async def _answer(self, number: Json, data: Json, writer: asyncio.StreamWriter) -> None:
         answerer, feeder = await self._loaded()
@@ -80,23 +78,23 @@ class Answering:
             figures = feeder.tally.figures(
                 self._seconds, self._order.batch, str(answerer.engine.about.get("memory", ""))
             )
-            frame = encoded({"number": number, "reply": reply_to_data(reply), "figures": figures.to_data()})
+            frame = encode_frame({"number": number, "reply": reply_to_data(reply), "figures": figures.to_data()})
         except Exception as error:
-            frame = encoded({"number": number, **failure_to_data(error, "it failed")})
-        await send(writer, frame)
+            frame = encode_frame({"number": number, **failure_to_data(error, "it failed")})
+        await send_frame(writer, frame)
 
 
 def _forget(answers: dict[Json, Answer], number: Json, _: Answer) -> None:
     answers.pop(number, None)
 
 
-def main(patience: float = UNVISITED) -> None:
+def main(patience: float = UNVISITED_SECONDS) -> None:
     """Answer as ordered."""
     # Threads of torch that wait for each other would keep processors busy which others need: on a machine that is not
     # idle, that takes several times as long. It is read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    given = told()
-    answering = Answering(order_from_data(given.order))
+    given = read_launch_order()
+    answering = AnswerServer(process_spec_from_data(given.order))
 
     async def run() -> None:
         await Visits(given.tokens, answering.serve).run(patience)

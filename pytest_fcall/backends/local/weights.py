@@ -11,9 +11,9 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from pytest_fcall.backends.local.aliases import ALIASES, LocalModel, known
+from pytest_fcall.backends.local.aliases import ALIASES, LocalModel, find_model
 from pytest_fcall.core import ModelUnavailable
-from pytest_fcall.schema.words import nearest
+from pytest_fcall.schema.value_text import nearest
 
 _HUB_ID = re.compile(r"(?:[\w.-]{1,96}/)?[\w.-]{1,96}", re.ASCII)
 _REVISION = re.compile(r"(?!.*\.\.)[\w.-][\w./-]{0,199}", re.ASCII)
@@ -44,7 +44,7 @@ def find_weights(
     A `revision` is one of the hub, so that only its cache will do. Raises ModelUnavailable where nothing is found, or
     what is found is no complete model.
     """
-    chosen = known(model) if isinstance(model, str) else model
+    chosen = find_model(model) if isinstance(model, str) else model
     address, file = _parted(chosen.hub)
     if revision is not None and not _REVISION.fullmatch(revision):
         raise ModelUnavailable(f"`revision` must be a branch, a tag or a commit of the hub, not {revision!r:.60}")

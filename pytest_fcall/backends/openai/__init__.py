@@ -16,10 +16,9 @@ def openai_backend(model: Model, root: Path) -> OpenAIBackend:
 
     The key is looked for, and what is to be served is started, with the first request.
     """
-    from pytest_fcall.backends.entries import read_entry
     from pytest_fcall.backends.openai.backend import OpenAIBackend
-    from pytest_fcall.backends.openai.server import command_of
-    from pytest_fcall.backends.openai.settings import OPTIONS
+    from pytest_fcall.backends.openai.settings import OPTIONS, command_of
+    from pytest_fcall.backends.settings import read_entry
 
     entry = read_entry(model, root, OPTIONS)
     return OpenAIBackend(model, entry, command_of(entry, root))

@@ -1,23 +1,23 @@
-"""Chat Completions: what is sent, and what comes back."""
+"""Chat Completions: the body to send, and the Reply in an answer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from pytest_fcall.backends.images import with_data_urls
-from pytest_fcall.backends.openai.fields import engine, finish, items, mapping, said, text, usage
-from pytest_fcall.backends.openai.question import Form, Question
+from pytest_fcall.backends.openai.answer_fields import engine, finish, items, mapping, text, text_and_refusal, usage
+from pytest_fcall.backends.openai.wire_request import Endpoint, WireRequest
 from pytest_fcall.core import Finish, Json, RawCall, Reply
-from pytest_fcall.schema.wires import Outgoing
+from pytest_fcall.schema.wire_tools import WireTools
 
-_TO_GO_BACK = ("extra_content", "reasoning_details", "provider_specific_fields")
+_SENT_BACK = ("extra_content", "reasoning_details", "provider_specific_fields")
 """Google's, OpenRouter's and LiteLLM's names for it. any-llm has Google's for all."""
 _THOUGHTS = ("reasoning", "reasoning_content")
 """What a signature is good for with nothing else."""
 _UNREADABLE = ("malformed_function_call", "malformed_tool_call", "unexpected_tool_call")
 
 
-def written(question: Question) -> dict[str, Json]:
+def written(question: WireRequest) -> dict[str, Json]:
     """The body to send."""
     out, sampling = question.out, dict(question.sampling)
     if question.official and "max_tokens" in sampling:  # its newer models know the limit by this name only
@@ -36,7 +36,7 @@ def _message(message: Mapping[str, Json]) -> Mapping[str, Json]:
     return message if "content" in message else {**message, "content": None}
 
 
-def _choice(choice: Json, out: Outgoing) -> Json:
+def _choice(choice: Json, out: WireTools) -> Json:
     if isinstance(choice, str):
         named = choice not in ("auto", "none", "required")
         return {"type": "function", "function": {"name": out.sent(choice)}} if named else choice
@@ -46,14 +46,14 @@ def _choice(choice: Json, out: Outgoing) -> Json:
     return choice
 
 
-def read(body: Mapping[str, Json], out: Outgoing) -> Reply | None:
+def read(body: Mapping[str, Json], out: WireTools) -> Reply | None:
     """The reply in a body, None where there is none. Calls have the tools' own names again."""
     choice = mapping(next(iter(items(body.get("choices"))), None))
     message, reason = choice.get("message"), text(choice.get("finish_reason"))
     if reason == "error" or choice.get("error") or not (isinstance(message, Mapping) or reason):
         return None
     message = mapping(message)
-    content, refused = said(message.get("content"))
+    content, refused = text_and_refusal(message.get("content"))
     refusal = text(message.get("refusal")) or refused
     calls = items(message.get("tool_calls")) or items(message.get("function_call"))
     return Reply(
@@ -68,7 +68,7 @@ def read(body: Mapping[str, Json], out: Outgoing) -> Reply | None:
     )
 
 
-def _call(call: Json, out: Outgoing) -> RawCall:
+def _call(call: Json, out: WireTools) -> RawCall:
     """A call in whatever shape: with its function inside, as a function of old, or as a tool of free text."""
     if not isinstance(call, Mapping):
         return RawCall(None, call)
@@ -79,7 +79,7 @@ def _call(call: Json, out: Outgoing) -> RawCall:
 
 def _extra(told: Mapping[str, Json]) -> dict[str, Json] | None:
     """What is to go back as it came: Gemini refuses calls without the signatures of the thoughts behind them."""
-    names = (*_TO_GO_BACK, *_THOUGHTS) if told.get("extra_content") else _TO_GO_BACK
+    names = (*_SENT_BACK, *_THOUGHTS) if told.get("extra_content") else _SENT_BACK
     return {name: told[name] for name in names if told.get(name)} or None
 
 
@@ -94,4 +94,4 @@ def _malformed(reason: str | None) -> str | None:
     return f"The provider could not read the model's call: {reason}." if known else None
 
 
-CHAT = Form("/chat/completions", written, read)
+CHAT = Endpoint("/chat/completions", written, read)

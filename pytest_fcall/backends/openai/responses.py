@@ -1,4 +1,4 @@
-"""Responses: what is sent, and what comes back."""
+"""Responses: the body to send, and the Reply in an answer."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from pytest_fcall.backends.images import with_data_urls
-from pytest_fcall.backends.openai.fields import engine, items, mapping, said, text, usage
-from pytest_fcall.backends.openai.question import Form, Question
+from pytest_fcall.backends.openai.answer_fields import engine, items, mapping, text, text_and_refusal, usage
+from pytest_fcall.backends.openai.wire_request import Endpoint, WireRequest
 from pytest_fcall.core import Finish, Json, Message, RawCall, Reply
-from pytest_fcall.schema.wires import Outgoing
+from pytest_fcall.schema.wire_tools import WireTools
 
 _CALLS = ("function_call", "custom_tool_call")
 _INCOMPLETE: Mapping[str, Finish] = MappingProxyType(
@@ -18,7 +18,7 @@ _INCOMPLETE: Mapping[str, Finish] = MappingProxyType(
 )
 
 
-def written(question: Question) -> dict[str, Json]:
+def written(question: WireRequest) -> dict[str, Json]:
     """The body to send."""
     out, sampling = question.out, dict(question.sampling)
     if "max_tokens" in sampling:
@@ -51,7 +51,7 @@ def _items(message: Message) -> Iterator[Json]:
 
 
 def _output(content: Json) -> Json:
-    return content if isinstance(content, str) else said(content)[0]
+    return content if isinstance(content, str) else text_and_refusal(content)[0]
 
 
 def _json(arguments: Json) -> str:
@@ -75,7 +75,7 @@ def _part(part: Json, side: str) -> Json:
     return part
 
 
-def _choice(choice: Json, out: Outgoing) -> Json:
+def _choice(choice: Json, out: WireTools) -> Json:
     if isinstance(choice, str):
         named = choice not in ("auto", "none", "required")
         return {"type": "function", "name": out.sent(choice)} if named else choice
@@ -83,13 +83,13 @@ def _choice(choice: Json, out: Outgoing) -> Json:
     return {"type": "function", "name": out.sent(name)} if isinstance(name, str) else choice
 
 
-def read(body: Mapping[str, Json], out: Outgoing) -> Reply | None:
+def read(body: Mapping[str, Json], out: WireTools) -> Reply | None:
     """The reply in a body, None where there is none. Calls have the tools' own names again."""
     ended = body.get("status") in ("completed", "incomplete", None) and not body.get("error")
     if not ended or not isinstance(body.get("output"), list):
         return None
     output = [mapping(item) for item in items(body["output"])]
-    saying = [said(item.get("content")) for item in output if item.get("type") == "message"]
+    saying = [text_and_refusal(item.get("content")) for item in output if item.get("type") == "message"]
     calls = tuple(_call(item, out) for item in output if item.get("type") in _CALLS)
     refusal = next((refused for _, refused in saying if refused), None)
     return Reply(
@@ -102,7 +102,7 @@ def read(body: Mapping[str, Json], out: Outgoing) -> Reply | None:
     )
 
 
-def _call(item: Mapping[str, Json], out: Outgoing) -> RawCall:
+def _call(item: Mapping[str, Json], out: WireTools) -> RawCall:
     arguments = item["arguments"] if "arguments" in item else item.get("input")
     return RawCall(out.back(item.get("name")), arguments, text(item.get("call_id")) or text(item.get("id")))
 
@@ -115,4 +115,4 @@ def _finish(body: Mapping[str, Json], calls: Sequence[RawCall], refusal: str | N
     return "tool_calls" if calls else "stop"
 
 
-RESPONSES = Form("/responses", written, read)
+RESPONSES = Endpoint("/responses", written, read)

@@ -1,1 +1,1 @@
-"""A proxy between an app and the models that it asks: what goes by is recorded, and given back offline."""
+"""The proxy between an app and its models: answers are replayed from recordings, or forwarded and recorded."""

@@ -1,20 +1,60 @@
-"""The one connection of a process to the file."""
+"""The connection of a process to the database file, and its errors in words."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
+from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
-from pytest_fcall.backends.store.carving import PAGE_SIZE
-from pytest_fcall.backends.store.errors import StoreError, in_words, is_damage
-from pytest_fcall.backends.store.locks import locked
-from pytest_fcall.backends.store.mending import is_cut_off, refill, set_aside
-from pytest_fcall.backends.store.schema import NewerVersion, bring_up_to_date
+from pytest_fcall.backends.processes.locks import locked
+from pytest_fcall.backends.store.repair import PAGE_SIZE, copy_readable, is_truncated, set_aside
+from pytest_fcall.backends.store.tables import NewerVersion, migrate
+
+
+class StoreError(Exception):
+    """The store could not do what it was asked. The text is one line for people, and says what to do."""
+
+
+_WORDS: Mapping[int, str] = MappingProxyType(
+    {
+        sqlite3.SQLITE_FULL: "the disk is full; make room and run again",
+        sqlite3.SQLITE_IOERR: "the disk refuses to read or write; look whether it is full or failing",
+        sqlite3.SQLITE_READONLY: "the file or its folder may not be written",
+        sqlite3.SQLITE_PERM: "the file may not be read",
+        sqlite3.SQLITE_CANTOPEN: "the file cannot be opened or created",
+        sqlite3.SQLITE_BUSY: "another program has kept it locked for too long",
+        sqlite3.SQLITE_LOCKED: "another program has kept it locked for too long",
+    }
+)
+_DAMAGE = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+"""What sound statements meet only where the file is not what we wrote."""
+
+
+def store_error(path: Path, error: Exception) -> StoreError:
+    """Say what `error` means for the person whose recorded replies are in `path`."""
+    if isinstance(error, sqlite3.Error):
+        said = _WORDS.get(_error_code(error), str(error))
+    else:
+        said = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+    return StoreError(f"recorded replies in {path}: {said}")
+
+
+def is_damage(path: Path, error: sqlite3.Error) -> bool:
+    """Whether the file is not what we wrote, as opposed to busy, full or forbidden."""
+    code = _error_code(error)
+    # A file may call itself one that nobody may write.
+    return code in _DAMAGE or (code == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK))
+
+
+def _error_code(error: sqlite3.Error) -> int:
+    """The primary code; errors that Python itself raises have none."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
 
 Result = TypeVar("Result")
 Work: TypeAlias = Callable[[sqlite3.Connection], Result]
@@ -80,7 +120,7 @@ class Database:
                 self._mend()
                 return work()
         except (sqlite3.Error, OSError) as error:
-            raise in_words(self._path, error) from error
+            raise store_error(self._path, error) from error
 
     def _opened(self) -> sqlite3.Connection:
         if self._process != os.getpid():
@@ -100,7 +140,7 @@ class Database:
         return self._path.with_name(f"{self._path.name}.lock")
 
     def _sound(self) -> sqlite3.Connection:
-        if is_cut_off(self._path):
+        if is_truncated(self._path):
             set_aside(self._path)
         try:
             connection = _connect(self._path)
@@ -109,7 +149,7 @@ class Database:
                 raise
             set_aside(self._path)
             connection = _connect(self._path)
-        for sentence in refill(connection, self._path):
+        for sentence in copy_readable(connection, self._path):
             self._tell(sentence)
         return connection
 
@@ -136,7 +176,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA wal_autocheckpoint = 8000")
         connection.execute("PRAGMA cache_size = -8000")
-        bring_up_to_date(connection)
+        migrate(connection)
     except NewerVersion:
         connection.close()
         raise StoreError(f"recorded replies in {path}: a newer pytest-fcall wrote them; update this one") from None

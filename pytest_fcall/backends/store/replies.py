@@ -1,26 +1,100 @@
-"""The store of replies."""
+"""The store of replies, and the claims by which only one process sends a request."""
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from pytest_fcall.backends.fields import Damaged
-from pytest_fcall.backends.recorded import Recorded, Unread
-from pytest_fcall.backends.store import statements
-from pytest_fcall.backends.store.catalogues import Catalogues
-from pytest_fcall.backends.store.claims import Claims
-from pytest_fcall.backends.store.database import Database, Work
-from pytest_fcall.backends.store.errors import StoreError
-from pytest_fcall.backends.store.rows import Row, from_row, plain, to_row
+from pytest_fcall.backends.json_fields import DamagedData
+from pytest_fcall.backends.processes.locks import lock
+from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
+from pytest_fcall.backends.store import tables
+from pytest_fcall.backends.store.database import Database, StoreError, Work
+from pytest_fcall.backends.store.tables import Row, ToolCatalogues, from_row, storable, to_row
 from pytest_fcall.core import Fault, Location, Request, Tool, catalogue_digest
+
+
+class Claims:
+    """Claims that end with their process, however it ends: each process holds a lock for as long as it lives."""
+
+    def __init__(self, path: Path, database: Database) -> None:
+        self._path = path
+        self._database = database
+        self._process = os.urandom(8).hex()
+        self._held: sqlite3.Connection | None = None
+
+    def claim(self, digest: str, owner: str) -> bool:
+        """Whether `owner` may ask now. Where nobody can be told of it, everybody may."""
+        try:
+            holder = self._database.read(lambda connection: _holder(connection, digest))
+            if holder == (owner, self._process):
+                return True
+            if holder is not None and self._lives(holder[1]):
+                return False
+            self._live()
+            return self._database.write(lambda connection: self._take(connection, digest, owner, holder))
+        except (StoreError, sqlite3.Error, OSError):
+            return True
+
+    def release(self, digest: str, owner: str) -> None:
+        """Let others ask, if `owner` holds the claim."""
+        self._database.write(
+            lambda connection: connection.execute(
+                "DELETE FROM claims WHERE digest = ? AND owner = ? AND process = ?", (digest, owner, self._process)
+            )
+        )
+
+    def close(self) -> None:
+        """End all claims of this process."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+            with suppress(OSError):  # on Windows another process may be looking at it
+                self._file(self._process).unlink(missing_ok=True)
+
+    def _take(self, connection: sqlite3.Connection, digest: str, owner: str, holder: tuple[str, str] | None) -> bool:
+        """Take what nobody has taken since `holder`, who is dead, was seen."""
+        if _holder(connection, digest) != holder:
+            return False
+        connection.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (digest, owner, self._process))
+        return True
+
+    def _live(self) -> None:
+        if self._held is None:
+            self._held = lock(self._file(self._process), patience=0)
+
+    def _lives(self, process: str) -> bool:
+        if process == self._process:
+            return self._held is not None
+        file = self._file(process)
+        if not file.exists():
+            return False
+        try:
+            lock(file, patience=0).close()
+        except sqlite3.Error:
+            return True
+        file.unlink(missing_ok=True)
+        return False
+
+    def _file(self, process: str) -> Path:
+        return self._path.with_name(f"{self._path.name}.{process}.alive")
+
+
+def _holder(connection: sqlite3.Connection, digest: str) -> tuple[str, str] | None:
+    found: tuple[str, str] | None = connection.execute(
+        "SELECT owner, process FROM claims WHERE digest = ?", (digest,)
+    ).fetchone()
+    return found
+
 
 Result = TypeVar("Result")
 
@@ -36,10 +110,10 @@ class Kept(NamedTuple):
     model: str
     file: str
     """The path from the root, with slashes."""
-    entry: Recorded
+    entry: Recording
 
 
-New: TypeAlias = tuple[str, str, Recorded | Unread]
+New: TypeAlias = tuple[str, str, Recording | UnreadRecording]
 """A reply to keep, after whose it is and the file that asked, as in `Kept`."""
 
 
@@ -66,7 +140,7 @@ class ReplyStore:
         self._run = time.time_ns() // 1_000
         self._database = Database(path, self._tell)
         self._claims = Claims(path, self._database)
-        self._catalogues = Catalogues()
+        self._catalogues = ToolCatalogues()
         self._uses: deque[tuple[str, str, str, str, int]] = deque()
         self._told: dict[str, Fault] = {}
 
@@ -75,19 +149,19 @@ class ReplyStore:
         """What was found damaged, or could not be read, so far."""
         return tuple(self._told.values())
 
-    def find(self, digest: str, since: float = -inf, request: Request | None = None) -> Recorded | None:
+    def find(self, digest: str, since: float = -inf, request: Request | None = None) -> Recording | None:
         """Return the reply to the request of this digest, unless it was recorded before `since`.
 
         Who has the request gets the same one back, and its tools need not be read.
         """
-        rows = self._rows(statements.FIND, digest, since)
+        rows = self._rows(tables.FIND, digest, since)
         return self._entry(rows[0], request) if rows else None
 
     def known(self, digests: Iterable[str]) -> set[str]:
         """Those of the digests that there is a reply to, at whatever time."""
-        return {digest for (digest,) in self._rows(statements.KNOWN, json.dumps([*digests]))}
+        return {digest for (digest,) in self._rows(tables.KNOWN, json.dumps([*digests]))}
 
-    def keep(self, model: str, file: str, entry: Recorded) -> None:
+    def keep(self, model: str, file: str, entry: Recording) -> None:
         """Write a reply for good, in the place of an earlier one to the same request; its claim ends.
 
         `file` is the path of the file that asked, from the root and with slashes. Raises StoreError; a reply that JSON
@@ -100,13 +174,13 @@ class ReplyStore:
         kept = [*replies]
         rows = [(row, entry) for model, file, entry in kept if (row := self._row(model, file, entry))]
         catalogues = {row.catalogue: entry.request.tools for row, entry in rows}
-        self._uses += [(row.model, row.file, plain(entry.case), row.digest, self._run) for row, entry in rows]
+        self._uses += [(row.model, row.file, storable(entry.case), row.digest, self._run) for row, entry in rows]
 
         def work(connection: sqlite3.Connection) -> None:
             for catalogue, tools in catalogues.items():
                 self._catalogues.put(connection, catalogue, tools)
-            connection.executemany(statements.PUT, [row for row, _ in rows])
-            connection.executemany(statements.END_CLAIM, [(plain(entry.digest),) for *_, entry in kept])
+            connection.executemany(tables.PUT, [row for row, _ in rows])
+            connection.executemany(tables.END_CLAIM, [(storable(entry.digest),) for *_, entry in kept])
 
         self._write_with_uses(work)
 
@@ -115,23 +189,23 @@ class ReplyStore:
 
         What the last run of a case used is what is exported, and what no run uses any more may be forgotten.
         """
-        self._uses.append((plain(model), plain(file), plain(case), plain(digest), self._run))
+        self._uses.append((storable(model), storable(file), storable(case), storable(digest), self._run))
 
-    def nearest(self, model: str, case_file: str, case: str, sample: int = 0) -> Recorded | None:
+    def nearest(self, model: str, case_file: str, case: str, sample: int = 0) -> Recording | None:
         """Return what was recorded for this case when it asked something else, best of the same sample."""
-        rows = self._rows(statements.NEAREST, plain(model), plain(case_file), plain(case), sample)
+        rows = self._rows(tables.NEAREST, storable(model), storable(case_file), storable(case), sample)
         entry = self._entry(rows[0]) if rows else None
         return replace(entry, case=case) if entry else None
 
     def files(self, model: str | None = None, file: str | None = None) -> list[tuple[str, str]]:
         """Which models and files there is anything of, sorted."""
-        return self._rows(statements.FILES, model and plain(model), file and plain(file))
+        return self._rows(tables.FILES, model and storable(model), file and storable(file))
 
     def replies(self, model: str | None = None, file: str | None = None) -> Iterator[Kept]:
         """All that is kept for each case, sorted; of one model, of one file, or of all."""
         for of, where in self.files(model, file):
             last = "", ""
-            while rows := self._rows(statements.PORTION, of, where, *last):
+            while rows := self._rows(tables.PORTION, of, where, *last):
                 for case, digest, *row in rows:
                     last = case, digest
                     if entry := self._entry(row):
@@ -140,11 +214,11 @@ class ReplyStore:
     def last_used(self, model: str, file: str) -> dict[str, set[str]]:
         """The digests of the replies that the last run of each case used, of cases that ran with this store."""
         found: dict[str, set[str]] = {}
-        for case, digest in self._rows(statements.LAST_USED, plain(model), plain(file)):
+        for case, digest in self._rows(tables.LAST_USED, storable(model), storable(file)):
             found.setdefault(case, set()).add(digest)
         return found
 
-    def take(self, model: str, file: str, entries: Iterable[Recorded]) -> int:
+    def take(self, model: str, file: str, entries: Iterable[Recording]) -> int:
         """Take over replies that were recorded elsewhere, where they are newer; how many were. Raises StoreError.
 
         One that cannot be kept is told in `faults`.
@@ -155,8 +229,8 @@ class ReplyStore:
             taken = 0
             for row, entry in rows:
                 self._catalogues.put(connection, row.catalogue, entry.request.tools)
-                taken += connection.execute(statements.PUT_NEWER, row).rowcount
-                connection.execute(statements.USE_ONCE, (row.model, row.file, plain(entry.case), row.digest))
+                taken += connection.execute(tables.PUT_NEWER, row).rowcount
+                connection.execute(tables.USE_ONCE, (row.model, row.file, storable(entry.case), row.digest))
             return taken
 
         return self._database.write(work) if rows else 0
@@ -174,11 +248,11 @@ class ReplyStore:
             files = connection.execute("SELECT DISTINCT file FROM uses").fetchall()
             connection.executemany("DELETE FROM uses WHERE file = ?", [key for key in files if not wanted(key[0])])
             if before is None:
-                connection.execute(statements.FORGET_EARLIER_RUNS)
+                connection.execute(tables.FORGET_EARLIER_RUNS)
             else:
-                connection.execute(statements.FORGET_UNUSED, {"before": before})
-            forgotten = connection.execute(statements.FORGET_REPLIES).rowcount
-            connection.execute(statements.FORGET_CATALOGUES)
+                connection.execute(tables.FORGET_UNUSED, {"before": before})
+            forgotten = connection.execute(tables.FORGET_REPLIES).rowcount
+            connection.execute(tables.FORGET_CATALOGUES)
             return forgotten
 
         forgotten = self._write_with_uses(work)
@@ -187,7 +261,7 @@ class ReplyStore:
 
     def stats(self) -> list[ModelStats]:
         """What is kept, model by model."""
-        return [ModelStats(*row) for row in self._rows(statements.STATS)]
+        return [ModelStats(*row) for row in self._rows(tables.STATS)]
 
     def claim(self, digest: str, owner: str) -> bool:
         """Whether `owner` is the one to ask for this reply; else another one that lives is asking."""
@@ -216,7 +290,7 @@ class ReplyStore:
         uses = [self._uses.popleft() for _ in range(len(self._uses))]
 
         def all_work(connection: sqlite3.Connection) -> Result:
-            connection.executemany(statements.USE, uses)
+            connection.executemany(tables.USE, uses)
             return work(connection)
 
         return self._database.write(all_work)
@@ -231,7 +305,7 @@ class ReplyStore:
             self._tell(str(error))
             return []
 
-    def _row(self, model: str, file: str, entry: Recorded | Unread) -> Row | None:
+    def _row(self, model: str, file: str, entry: Recording | UnreadRecording) -> Row | None:
         """The reply as a row; None where JSON cannot say it, which is told: it concerns no other."""
         try:
             return to_row(model, file, entry, catalogue_digest(entry.request.tools))
@@ -239,14 +313,14 @@ class ReplyStore:
             self._tell(str(error))
             return None
 
-    def _entry(self, values: Iterable[Any], request: Request | None = None) -> Recorded | None:
+    def _entry(self, values: Iterable[Any], request: Request | None = None) -> Recording | None:
         """The reply in a row; None where the row is damaged, which is told."""
         row = Row(*values)
         try:
             if request is not None:
                 return replace(from_row(row, ()), request=request)
             return from_row(row, self._tools_of(row.catalogue))
-        except Damaged as damaged:
+        except DamagedData as damaged:
             self._tell(f"recorded replies in {self._path}: {damaged}; its case will be asked again")
             return None
 
@@ -254,7 +328,7 @@ class ReplyStore:
         """The tools of a reply, which still is one where they are lost."""
         try:
             return self._database.read(lambda connection: self._catalogues.get(connection, catalogue))
-        except (StoreError, Damaged) as error:
+        except (StoreError, DamagedData) as error:
             self._tell(f"recorded replies in {self._path}: {error}")
             return ()
 

@@ -1,7 +1,7 @@
-"""The JSON Schema of case files: completion, explanations and checks in an editor.
+"""The JSON Schema of case files, for completion, explanations and checks in an editor.
 
-It says what can be said without knowing the tools; `fcall lint` and pytest say the rest. Only keywords that editors
-have known for long are used, `$defs` aside: language servers lag behind the standard.
+It covers what can be checked without knowing the tools; `fcall lint` and pytest check the rest. Apart from `$defs`
+only old keywords are used, because the language servers of editors support no newer ones.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from pytest_fcall.cases.editor.expect import expectation_definitions
-from pytest_fcall.cases.editor.operators import operator_definitions
-from pytest_fcall.cases.editor.tools import tool_definitions
-from pytest_fcall.cases.editor.words import (
+from pytest_fcall.cases.editor.expectations import expectation_definitions, operator_definitions
+from pytest_fcall.cases.editor.json_schema import (
     Schema,
     any_key,
     anything,
@@ -31,6 +29,95 @@ from pytest_fcall.cases.editor.words import (
     string,
 )
 from pytest_fcall.core import Json
+
+_GLOBS = string("A tool name, or a glob such as `get_*`.")
+
+_PICK: Mapping[str, Schema] = MappingProxyType(
+    {
+        "as": string("Puts this and two underscores before each name: `as: jira` makes `search` `jira__search`."),
+        "only": one_or_many("Take only these tools of the source.", _GLOBS),
+        "without": one_or_many("Take all tools of the source but these.", _GLOBS),
+    }
+)
+
+_MCP: Mapping[str, Schema] = {
+    "command": array("Starts a server that speaks over standard input and output.", {"type": "string"}),
+    "url": string("The address of a server that speaks over HTTP."),
+    "env": mapping("Environment variables of the server.", {"type": "string"}),
+    "cwd": string("The folder in which the server starts, seen from the case file."),
+    "headers": mapping("HTTP headers; `${NAME}` stands for an environment variable.", {"type": "string"}),
+}
+
+_FUNCTION: Mapping[str, Schema] = MappingProxyType(
+    {
+        "name": string("The tool's name, as the model sees it."),
+        "description": string("What the tool does, as the model is told."),
+        "parameters": mapping("JSON Schema of the arguments: `type: object`, `properties`, `required`."),
+        "strict": flag("OpenAI's strict mode."),
+    }
+)
+
+_INLINE: Mapping[str, Schema] = MappingProxyType(
+    {
+        **_FUNCTION,
+        "input_schema": mapping("The parameters, as Anthropic names them."),
+        "inputSchema": mapping("The parameters, as MCP names them."),
+        "title": string("A name for people."),
+        "annotations": mapping("What an MCP server says about the tool."),
+        "type": choice("As OpenAI's Responses API writes it.", "function"),
+    }
+)
+
+
+def tool_definitions(sources: Iterable[str] = ()) -> dict[str, Schema]:
+    """Definitions of a `tool` and of each source it may come from; `sources` are those of other packages."""
+    own: dict[str, Schema] = {
+        name: _source(f"Tools from the source `{name}`.", name, anything("What the source reads.")) for name in sources
+    }
+    known = {
+        "python": _source(
+            "Tools from Python code: signature, type hints and docstring, or a Pydantic model.",
+            "python",
+            one_or_many(
+                "`module:function`, `module:Class.method`, `module:Model`, or `module` for all its public functions.",
+                {"type": "string"},
+            ),
+        ),
+        "file": _source(
+            "Tools from a JSON or YAML file in OpenAI's, Anthropic's, MCP's, Gemini's or BFCL's form, told apart.",
+            "file",
+            string("The file, seen from the case file."),
+        ),
+        "openapi": _source(
+            "Tools from an OpenAPI document, one an operation.",
+            "openapi",
+            string("The document, seen from the case file; or its URL, which is read from the lock file."),
+            {"operations": array("Take only the operations with these `operationId`s.", {"type": "string"})},
+        ),
+        "mcp": _source(
+            "Tools of an MCP server, read from the lock file that `fcall tools lock` writes.",
+            "mcp",
+            obj("How to reach the server.", _MCP) | {"oneOf": [{"required": ["command"]}, {"required": ["url"]}]},
+        ),
+        "inline": obj("A tool written out.", _INLINE, required=["name"]),
+        "wrapped": obj(
+            "A tool written out in OpenAI's form.",
+            {
+                "type": choice("As OpenAI's Chat Completions API writes it.", "function"),
+                "function": obj("The function.", _FUNCTION, required=["name"]),
+            },
+            required=["type", "function"],
+        ),
+    }
+    forms = known | own
+    return {f"tools.{name}": schema for name, schema in forms.items()} | {
+        "tool": either("A tool, or a source of tools.", *(ref(f"tools.{name}") for name in forms))
+    }
+
+
+def _source(description: str, key: str, value: Schema, more: Mapping[str, Schema] | None = None) -> Schema:
+    return obj(description, {key: value, **(more or {}), **_PICK}, required=[key])
+
 
 _ID = r"^(?!.*(::|[\[\]]))\S(.{0,198}\S)?$"
 _RULE = r"^(all|any|rate>=(0(\.\d+)?|1(\.0+)?))$"

@@ -13,6 +13,6 @@ MERGE = "tag:yaml.org,2002:merge"
 SCALAR_TAGS = frozenset((STR, INT, FLOAT, BOOL, NULL, MERGE))
 
 
-def short(tag: str) -> str:
+def short_tag(tag: str) -> str:
     """A tag as people write it."""
     return tag.replace("tag:yaml.org,2002:", "!!", 1)

@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_fcall.conversation.environments.ground import EnvironmentGround
-from pytest_fcall.conversation.environments.kept import Kept, NotRecorded, Story
-from pytest_fcall.conversation.environments.offered import source_name
-from pytest_fcall.conversation.execution.worker import WorldFailed
-from pytest_fcall.core import Executed, Json, Tool, canonical
-from pytest_fcall.schema.sources.locks import public_source, source_key
+from pytest_fcall.conversation.environments.context import EnvironmentContext, source_name
+from pytest_fcall.conversation.environments.recorded_results import CallHistory, ResultNotRecorded, ResultStore
+from pytest_fcall.conversation.execution.tool_process import EnvironmentFailed
+from pytest_fcall.core import CallResult, Json, Tool, canonical
+from pytest_fcall.schema.sources.lock_file import public_source, source_key
 
 if TYPE_CHECKING:
     from pytest_fcall.conversation.environments.mcp_session import McpSession
@@ -26,20 +25,22 @@ class McpEnvironment:
     kept for a replay of this very conversation, and for nothing else.
     """
 
-    def __init__(self, tools: Mapping[str, tuple[Spec, str]], sessions: Mapping[str, McpSession], kept: Kept | None):
+    def __init__(
+        self, tools: Mapping[str, tuple[Spec, str]], sessions: Mapping[str, McpSession], kept: ResultStore | None
+    ):
         self._tools = tools
         self._sessions = sessions
         self._kept = kept
-        self._story = Story(kept.conversation if kept else "")
+        self._story = CallHistory(kept.conversation if kept else "")
 
-    async def call(self, tool: str, arguments: Mapping[str, Json]) -> Executed:
+    async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
         """Call a tool on its server, or look up what it came to. Raises NotRecorded, and core.Unanswered."""
         spec, name = self._tools[tool]
         call: dict[str, Json] = {"server": source_key({"mcp": spec}), "tool": name, "arguments": arguments}
         try:
             key = self._story.key(call, changes=True)
         except (ValueError, RecursionError) as error:
-            return Executed(error=f"the arguments cannot be sent: {error}")
+            return CallResult(error=f"the arguments cannot be sent: {error}")
         if self._kept is None:
             return await self._sessions[canonical(spec)].call(name, arguments)
         if self._kept.offline:
@@ -48,22 +49,24 @@ class McpEnvironment:
         self._kept.keep(key, {**call, "server": public_source({"mcp": spec})}, result)
         return result
 
-    async def state(self, names: Sequence[str] | None = None) -> Executed:
+    async def state(self, names: Sequence[str] | None = None) -> CallResult:
         """An MCP server shows no state."""
-        return Executed(error=f"no {', '.join(names or ['state'])} can be read of an MCP server: expect what tools say")
+        return CallResult(
+            error=f"no {', '.join(names or ['state'])} can be read of an MCP server: expect what tools say"
+        )
 
     async def close(self) -> None:
         """End all sessions."""
         await asyncio.gather(*(session.close() for session in self._sessions.values()))
 
-    def _found(self, tool: str, key: str, kept: Kept) -> Executed:
+    def _found(self, tool: str, key: str, kept: ResultStore) -> CallResult:
         result = kept.find(key)
         if result is None:
-            raise NotRecorded(tool)
+            raise ResultNotRecorded(tool)
         return result
 
 
-async def open_mcp(tools: Sequence[Tool], ground: EnvironmentGround) -> McpEnvironment:
+async def open_mcp(tools: Sequence[Tool], ground: EnvironmentContext) -> McpEnvironment:
     """Connect to the servers of the tools, unless what is kept must do. Raises WorldFailed."""
     sources = {tool.name: (_spec(tool), source_name(tool)) for tool in tools}
     if ground.kept and ground.kept.offline:
@@ -81,11 +84,11 @@ async def open_mcp(tools: Sequence[Tool], ground: EnvironmentGround) -> McpEnvir
     return environment
 
 
-async def _session(spec: Spec, ground: EnvironmentGround) -> McpSession:
+async def _session(spec: Spec, ground: EnvironmentContext) -> McpSession:
     try:
         from pytest_fcall.conversation.environments.mcp_session import McpSession
     except ImportError as error:
-        raise WorldFailed(
+        raise EnvironmentFailed(
             f"MCP servers are called through the package mcp, version 2 or newer ({error}): "
             "pip install 'pytest-fcall[mcp]'"
         ) from error
@@ -94,14 +97,14 @@ async def _session(spec: Spec, ground: EnvironmentGround) -> McpSession:
 
 def _check_offered(name: str, session: McpSession) -> None:
     if name not in session.tools:
-        raise WorldFailed(f"the MCP server offers no tool `{name}` any more; run `fcall tools diff`")
+        raise EnvironmentFailed(f"the MCP server offers no tool `{name}` any more; run `fcall tools diff`")
 
 
 def _spec(tool: Tool) -> Spec:
     spec = (tool.origin or {}).get("mcp")
     if isinstance(spec, Mapping):
         return spec
-    raise WorldFailed(
+    raise EnvironmentFailed(
         f"`environment: mcp` calls the tools of MCP servers, and `{tool.name}` is none: take it from an `mcp:` source, "
         "or give it a stub"
     )

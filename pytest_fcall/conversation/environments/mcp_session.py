@@ -15,19 +15,18 @@ from mcp import Client, MCPError
 from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT, CallToolResult, TextContent
 
 from pytest_fcall.conversation.execution.limits import Limits
-from pytest_fcall.conversation.execution.worker import WorldFailed
-from pytest_fcall.core import Executed, Json, Unanswered
-from pytest_fcall.schema.sources.mcp_client import all_tools
-from pytest_fcall.schema.sources.mcp_server import McpServer, mcp_server, unlogged
+from pytest_fcall.conversation.execution.tool_process import EnvironmentFailed
+from pytest_fcall.core import CallResult, Json, Unanswered
+from pytest_fcall.schema.sources.mcp_server import McpServer, list_all_tools, log_silenced, mcp_server
 
 _PATIENCE = 10.0
 """Seconds for a server to end that was told to end; the library kills it before."""
 
 
-class _Order(NamedTuple):
+class _QueuedCall(NamedTuple):
     tool: str
     arguments: Mapping[str, Json]
-    result: asyncio.Future[Executed]
+    result: asyncio.Future[CallResult]
 
 
 class McpSession:
@@ -38,7 +37,7 @@ class McpSession:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._orders: asyncio.Queue[_Order | None] = asyncio.Queue()
+        self._orders: asyncio.Queue[_QueuedCall | None] = asyncio.Queue()
         self._ready: asyncio.Future[frozenset[str]] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
         self._why = "the MCP server was stopped"
@@ -54,7 +53,7 @@ class McpSession:
             await session.close()
             raise
         if not session._ready.done():
-            raise WorldFailed(session._why)
+            raise EnvironmentFailed(session._why)
         return session
 
     @property
@@ -62,9 +61,9 @@ class McpSession:
         """The names of the tools that the server offers now."""
         return self._ready.result()
 
-    async def call(self, tool: str, arguments: Mapping[str, Json]) -> Executed:
+    async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
         """Call a tool; core.Unanswered where the server is gone."""
-        order = _Order(tool, arguments, asyncio.get_running_loop().create_future())
+        order = _QueuedCall(tool, arguments, asyncio.get_running_loop().create_future())
         self._orders.put_nowait(order)
         await self._until(order.result)
         if not order.result.done():
@@ -87,7 +86,7 @@ class McpSession:
             await asyncio.wait({done, self._task}, return_when=asyncio.FIRST_COMPLETED)
 
     async def _run(self, spec: Mapping[str, Json], folder: Path) -> None:
-        with TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr, unlogged("mcp"):
+        with TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr, log_silenced("mcp"):
             server: McpServer | None = None
             try:
                 server = mcp_server(spec, folder=folder, environment=os.environ, stderr=stderr)
@@ -98,43 +97,43 @@ class McpSession:
     async def _serve(self, server: McpServer) -> None:
         async with asyncio.timeout(self._limits.start_seconds) as starting:
             async with server.connected(self._limits.start_seconds) as client:
-                names = frozenset(str(tool["name"]) for tool in await all_tools(client))
+                names = frozenset(str(tool["name"]) for tool in await list_all_tools(client))
                 starting.reschedule(None)
                 server.awaited = "a call was over"
                 self._ready.set_result(names)
                 while order := await self._orders.get():
                     order.result.set_result(await self._called(client, order))
 
-    async def _called(self, client: Client, order: _Order) -> Executed:
+    async def _called(self, client: Client, order: _QueuedCall) -> CallResult:
         seconds = self._limits.seconds
         try:
             async with asyncio.timeout(seconds + 1):  # where the library's own limit does not hold
                 result = await client.call_tool(order.tool, dict(order.arguments), read_timeout_seconds=seconds)
         except TimeoutError:
-            return Executed(error=f"it took longer than {seconds:g} s")
+            return CallResult(error=f"it took longer than {seconds:g} s")
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
                 raise
             late = error.code == REQUEST_TIMEOUT
-            return Executed(error=f"it took longer than {seconds:g} s" if late else error.message)
-        return bounded(executed(result), self._limits.result)
+            return CallResult(error=f"it took longer than {seconds:g} s" if late else error.message)
+        return limit_result(executed_of(result), self._limits.result)
 
 
-def executed(result: CallToolResult) -> Executed:
+def executed_of(result: CallToolResult) -> CallResult:
     """What a result comes to: its structured content if it has any, else its texts."""
     said = [block.text if isinstance(block, TextContent) else f"[{block.type}]" for block in result.content]
     if result.is_error:
-        return Executed(error="\n".join(said) or "the tool failed and did not say why")
+        return CallResult(error="\n".join(said) or "the tool failed and did not say why")
     if result.structured_content is not None:
         value: Json = result.structured_content
-        return Executed(value)
-    return Executed(said[0] if len(said) == 1 else list(said) or None)
+        return CallResult(value)
+    return CallResult(said[0] if len(said) == 1 else list(said) or None)
 
 
-def bounded(result: Executed, most: int) -> Executed:
+def limit_result(result: CallResult, most: int) -> CallResult:
     """The result, unless it takes more than `most` bytes or is none that JSON can say."""
     try:
         size = len(json.dumps(result.value, allow_nan=False)) + len(result.error or "")
     except (TypeError, ValueError, RecursionError):
-        return Executed(error="the result cannot be told: it is no JSON")
-    return result if size <= most else Executed(error=f"the result cannot be told: it has more than {most:,} bytes")
+        return CallResult(error="the result cannot be told: it is no JSON")
+    return result if size <= most else CallResult(error=f"the result cannot be told: it has more than {most:,} bytes")

@@ -1,25 +1,46 @@
-"""What runs in the process in which functions are called: a line of JSON in, a line of JSON out."""
+"""The program of the process in which functions are called: reads a line of JSON, writes a line of JSON."""
 
 from __future__ import annotations
 
 import importlib
 import json
 import os
+import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from io import BufferedReader, BufferedWriter
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
-from pytest_fcall.conversation.execution.plain import NotPlain, json_text
-from pytest_fcall.conversation.execution.walls import raise_walls
-from pytest_fcall.conversation.execution.walls.alarm import ended_after
-from pytest_fcall.conversation.execution.walls.orders import Walls
-from pytest_fcall.conversation.execution.world import NoSuchThing, World
+from pytest_fcall.conversation.execution.loaded_environment import LoadedEnvironment, NoSuchName
+from pytest_fcall.conversation.execution.plain_json import NotPlain, json_text
+from pytest_fcall.conversation.execution.walls import Walls, raise_walls
+
+_GRACE = 2.0
+"""Seconds that the parent is left to end the process, and to say why."""
+
+
+@contextmanager
+def killed_after(seconds: float) -> Iterator[None]:
+    """Let the kernel end this process some time after `seconds`, should the parent be gone by then.
+
+    Windows has no such thing.
+    """
+    _set_alarm(seconds + _GRACE)
+    yield
+    _set_alarm(0)
+
+
+def _set_alarm(seconds: float) -> None:
+    if sys.platform != "win32":
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
 
 _LONGEST_MESSAGE = 2_000
-_NOT_THEIRS = ("<frozen importlib", str(Path(__file__).parent), str(Path(importlib.__file__).parent))
+_OUR_FRAMES = ("<frozen importlib", str(Path(__file__).parent), str(Path(importlib.__file__).parent))
 
 
 def main() -> None:
@@ -30,30 +51,30 @@ def main() -> None:
     root = order["root"]
     walls = raise_walls(Walls.from_data(order["walls"]))
     try:
-        with ended_after(order["start_seconds"]):
-            world = World(order["environment"], order["setup"], order["functions"])
+        with killed_after(order["start_seconds"]):
+            world = LoadedEnvironment(order["environment"], order["setup"], order["functions"])
     except BaseException as error:
-        place = _place(error, root)
-        _say(answers, 0, f'"error": {json.dumps(_in_words(error) + (f" ({place})" if place else ""))}')
+        place = _error_place(error, root)
+        _write_answer(answers, 0, f'"error": {json.dumps(_in_words(error) + (f" ({place})" if place else ""))}')
         return
-    _say(answers, 0, f'"value": {json.dumps(walls)}')
+    _write_answer(answers, 0, f'"value": {json.dumps(walls)}')
     for number, line in enumerate(told, 1):
-        with ended_after(seconds):
+        with killed_after(seconds):
             said = _answer(world, json.loads(line), most, root)
-        _say(answers, number, said)
+        _write_answer(answers, number, said)
 
 
-def _answer(world: World, asked: dict[str, Any], most: int, root: str) -> str:
+def _answer(world: LoadedEnvironment, asked: dict[str, Any], most: int, root: str) -> str:
     place = None
     try:
         found = world.state(asked["state"]) if "state" in asked else world.call(asked["call"], asked["arguments"])
         return f'"value": {json_text(found, most)}'
-    except NoSuchThing as error:
+    except NoSuchName as error:
         said = str(error)
     except NotPlain as error:
         said = f"the result cannot be told: {error}"
     except BaseException as error:  # whatever a called function raises, SystemExit too, is its result
-        said, place = _in_words(error), _place(error, root)
+        said, place = _in_words(error), _error_place(error, root)
     return f'"error": {json.dumps(said)}, "place": {json.dumps(place)}'
 
 
@@ -67,13 +88,13 @@ def _in_words(error: BaseException) -> str:
     return f"{name}: {text}" if text else name
 
 
-def _place(error: BaseException, root: str) -> str | None:
+def _error_place(error: BaseException, root: str) -> str | None:
     """Where in the project's own code an exception rose, in words."""
-    frames = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(_NOT_THEIRS)]
+    frames = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(_OUR_FRAMES)]
     return f"{frames[-1].filename.removeprefix(root + os.sep)}, line {frames[-1].lineno}" if frames else None
 
 
-def _say(answers: BufferedWriter, number: int, said: str) -> None:
+def _write_answer(answers: BufferedWriter, number: int, said: str) -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):  # the called function may have closed it, or put anything in its place
             stream.flush()

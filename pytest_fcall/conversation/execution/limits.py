@@ -11,7 +11,7 @@ from pytest_fcall.core.values import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class EnvironmentSpec:
     """What stands behind the tools of one conversation.
 
     `environment` is `module:factory`; what the factory makes of `setup` has the tools as methods, or as keys, and
@@ -52,4 +52,4 @@ class Limits:
     """Environment variables that are handed on, beside those in which no secret stands."""
 
 
-USUAL: Final = Limits()
+DEFAULT_LIMITS: Final = Limits()

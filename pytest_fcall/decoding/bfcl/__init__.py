@@ -3,8 +3,8 @@
 That is a list of one-key mappings `{name: {argument: value}}`; odd output gives odd values, as it does there.
 """
 
-from pytest_fcall.decoding.bfcl.prompt import decode_format, decode_prompt
-from pytest_fcall.decoding.bfcl.tool_calls import decode_fc
-from pytest_fcall.decoding.bfcl.undecodable import Undecodable
+from pytest_fcall.decoding.bfcl.decoders import decode_format, decode_prompt
+from pytest_fcall.decoding.bfcl.official_form import Undecodable
+from pytest_fcall.decoding.bfcl.structured_calls import decode_native
 
-__all__ = ["Undecodable", "decode_fc", "decode_format", "decode_prompt"]
+__all__ = ["Undecodable", "decode_format", "decode_native", "decode_prompt"]

@@ -14,16 +14,15 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
 
-from pytest_fcall.core.call import Call, Calls
-from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.reply import Call, Calls
+from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.answer import parted
-from pytest_fcall.decoding.gathering import Gathering, Read
-from pytest_fcall.decoding.positional import by_name, merged
-from pytest_fcall.decoding.strict_json import NotJson, parse
-from pytest_fcall.decoding.text_values import Value, schemas_of, typed
-from pytest_fcall.decoding.unreadable import Unreadable
-from pytest_fcall.decoding.wording import shortened
+from pytest_fcall.decoding.call_collector import CallCollector, ReadCall
+from pytest_fcall.decoding.positional_arguments import named_arguments, tools_by_name
+from pytest_fcall.decoding.strict_json import NotJson, parse_json
+from pytest_fcall.decoding.text_parts import split_thinking
+from pytest_fcall.decoding.text_values import ReadValue, schemas_of, value_by_schema
+from pytest_fcall.decoding.unreadable import Unreadable, shortened
 
 _NAME = r"[^\W\d][\w.:-]*+"
 _QUOTED = r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+')"""
@@ -50,9 +49,9 @@ class Notation:
 
     def __call__(self, text: str, tools: Sequence[Tool] = ()) -> Calls:
         """Read a text of calls alone, or the lines that call offered tools beside prose."""
-        offered = by_name(tools)
-        found = Gathering()
-        thought, text = parted(text)
+        offered = tools_by_name(tools)
+        found = CallCollector()
+        thought, text = split_thinking(text)
         found.thought(thought)
         chunks = [(chunk, self._calls(chunk)) for chunk in _chunks(text)]
         alone = all(calls for _, calls in chunks)
@@ -79,7 +78,7 @@ class Notation:
             at = closing.end() if closing else len(chunk)
         return calls if at == len(chunk) else []
 
-    def _read(self, name: str, inside: str | None, offered: Mapping[str, Tool]) -> Read:
+    def _read(self, name: str, inside: str | None, offered: Mapping[str, Tool]) -> ReadCall:
         if inside is None:
             raise Unreadable(f"{shortened(name)} is not closed by `{self.brackets[1]}`")
         schemas = schemas_of(offered.get(name))
@@ -97,7 +96,7 @@ class Notation:
                 raise Unreadable(f"the argument {shortened(key)} of {shortened(name)} is given twice")
             else:
                 named[key] = _unquoted(value) if equals else None
-        given, notes = merged(name, positional, named, offered)
+        given, notes = named_arguments(name, positional, named, offered)
         values = {key: _typed(value, schemas.get(key)) for key, value in given.items()}
         remarks = chain.from_iterable(said for _, said in values.values())
         return Call(name, {key: value for key, (value, _) in values.items()}), [*notes, *remarks]
@@ -139,7 +138,7 @@ def _chunks(text: str) -> list[str]:
     text = text[label.end() :] if (label := _LABEL.match(text)) else text
     if text.lstrip().startswith("["):
         with suppress(NotJson):
-            value, _ = parse(text)
+            value, _ = parse_json(text)
             if isinstance(value, list) and all(isinstance(item, str) for item in value):
                 return [str(item).strip() for item in value]
         text = text.strip().removeprefix("[").removesuffix("]")
@@ -152,5 +151,5 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def _typed(value: Json, schema: Mapping[str, Json] | None) -> Value:
-    return typed(value, schema, "text") if isinstance(value, str) else (value, ())
+def _typed(value: Json, schema: Mapping[str, Json] | None) -> ReadValue:
+    return value_by_schema(value, schema, "text") if isinstance(value, str) else (value, ())

@@ -6,26 +6,25 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from pytest_fcall.core.call import Call, Calls
-from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.reply import Call, Calls
+from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.answer import parted
-from pytest_fcall.decoding.arguments import from_text
-from pytest_fcall.decoding.gathering import Gathering, Read
-from pytest_fcall.decoding.json_calls import value_in
-from pytest_fcall.decoding.strict_json import NotJson
-from pytest_fcall.decoding.wording import shortened
+from pytest_fcall.decoding.call_collector import CallCollector, ReadCall
+from pytest_fcall.decoding.json_calls import json_value_in
+from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value
+from pytest_fcall.decoding.text_parts import split_thinking
+from pytest_fcall.decoding.unreadable import shortened
 
 _KEY = re.compile(r"""["']API["']""")
 
 
 def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:  # noqa: ARG001  the shape of every decoder
     """Read the calls; text that is no JSON and does not name an `API` is prose."""
-    found = Gathering()
+    found = CallCollector()
     try:
-        value = value_in(text, found)
+        value = json_value_in(text, found)
     except NotJson as error:
-        return Calls(malformed=f"The text is not JSON: {error}." if _KEY.search(parted(text)[1]) else None)
+        return Calls(malformed=f"The text is not JSON: {error}." if _KEY.search(split_thinking(text)[1]) else None)
     if isinstance(value, Mapping) and "APIs" in value:
         value = value["APIs"]
     for item in value if isinstance(value, list) else [value]:
@@ -33,7 +32,7 @@ def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:  # noqa: ARG001  the
     return found.result()
 
 
-def _read(item: Json) -> Read:
+def _read(item: Json) -> ReadCall:
     if not isinstance(item, Mapping) or not isinstance(name := item.get("API"), str) or not name:
         raise NotJson("it is not an object with `API` and `Parameters`")
     if strange := [key for key in item if key not in {"API", "Parameters"}]:
@@ -41,6 +40,6 @@ def _read(item: Json) -> Read:
     if "Parameters" not in item:
         raise NotJson(f"{shortened(name)} has no `Parameters`")
     try:
-        return Call(name, from_text(item["Parameters"])), ()
+        return Call(name, arguments_from_value(item["Parameters"])), ()
     except NotJson as error:
         raise NotJson(f"the parameters of {shortened(name)} cannot be read: {error}") from None

@@ -12,14 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from pytest_fcall.core.call import Call
-from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.arguments import from_wire
-from pytest_fcall.decoding.gathering import Read
-from pytest_fcall.decoding.text_values import schemas_of, typed
-from pytest_fcall.decoding.unreadable import Unreadable
-from pytest_fcall.decoding.wording import shortened
+from pytest_fcall.decoding.call_collector import ReadCall
+from pytest_fcall.decoding.strict_json import arguments_from_wire
+from pytest_fcall.decoding.text_values import schemas_of, value_by_schema
+from pytest_fcall.decoding.unreadable import Unreadable, shortened
 
 _SHELL = re.compile(
     r"""(?P<space>\s++)|'(?P<single>[^']*+)'|"(?P<double>(?:[^"\\]|\\.)*+)"|\\(?P<one>.)|(?P<plain>[^\s'"\\]++)|.""",
@@ -32,7 +31,7 @@ _WITH_VALUE = _METHOD | _BODY | _TRANSPORT | {"--url"}
 _MANNERS = re.compile(r"-[sSLkivfg]+|--(?:silent|location|insecure|include|verbose|fail|compressed|globoff|show-error)")
 
 
-def read_curl(command: str, tools: Mapping[str, Tool]) -> Read:
+def read_curl(command: str, tools: Mapping[str, Tool]) -> ReadCall:
     """Read a command that begins with `curl`; Unreadable says why it cannot be read."""
     request = _request(iter(_words(command)[1:]))
     body = "&".join(request.data)
@@ -40,7 +39,7 @@ def read_curl(command: str, tools: Mapping[str, Tool]) -> Read:
     given: Mapping[str, Json] = {}
     notes: list[str] = []
     if body.lstrip().startswith(("{", "[")):
-        given, doubled = from_wire(body)
+        given, doubled = arguments_from_wire(body)
         notes.extend(doubled)
     else:
         texts += _pairs(body)
@@ -49,7 +48,7 @@ def read_curl(command: str, tools: Mapping[str, Tool]) -> Read:
     for key, value in texts:
         if key in arguments:
             raise Unreadable(f"the argument {shortened(key)} is given twice")
-        arguments[key], remarks = typed(value, schemas.get(key), "text")
+        arguments[key], remarks = value_by_schema(value, schemas.get(key), "text")
         notes.extend(remarks)
     if twice := next((key for key in given if key in arguments), None):
         raise Unreadable(f"the argument {shortened(twice)} stands both in the URL and in the body")

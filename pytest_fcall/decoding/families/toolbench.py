@@ -11,20 +11,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from pytest_fcall.core.call import Call, Calls
-from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.reply import Call, Calls
+from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.answer import parted
+from pytest_fcall.decoding.call_collector import CallCollector, ReadCall
 from pytest_fcall.decoding.families.curl import read_curl
-from pytest_fcall.decoding.fences import FENCE
-from pytest_fcall.decoding.gathering import Gathering, Read
-from pytest_fcall.decoding.positional import by_name, merged
-from pytest_fcall.decoding.python.call import call_of, dotted
+from pytest_fcall.decoding.positional_arguments import named_arguments, tools_by_name
+from pytest_fcall.decoding.python.calls import dotted_name, read_call_node
 from pytest_fcall.decoding.python.literals import literal
-from pytest_fcall.decoding.python.scanning import end_of
-from pytest_fcall.decoding.python.source import NotPython, parse_expression
-from pytest_fcall.decoding.unreadable import Unreadable
-from pytest_fcall.decoding.wording import shortened
+from pytest_fcall.decoding.python.source import NotPython, expression_end, parse_expression
+from pytest_fcall.decoding.text_parts import FENCE, split_thinking
+from pytest_fcall.decoding.unreadable import Unreadable, shortened
 
 _NAME = r"[^\W\d][\w.]*+"
 _LABEL = re.compile(r"(?:Actions?:|\d{1,4}\.(?!\d))\s*+")
@@ -44,8 +41,8 @@ _LONGEST_VARIABLE = 200  # characters, cut off there: else a variable that is us
 
 def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:
     """Read the actions; other lines are prose."""
-    reader = _Reader(by_name(tools))
-    thought, text = parted(text)
+    reader = _Reader(tools_by_name(tools))
+    thought, text = split_thinking(text)
     reader.found.thought(thought)
     for line in _lines(text, reader.found):
         if reader.found.is_full:
@@ -58,7 +55,7 @@ class _Reader:
     """Walks down the lines, and remembers what variables stand for."""
 
     def __init__(self, offered: Mapping[str, Tool]) -> None:
-        self.found = Gathering()
+        self.found = CallCollector()
         self._offered = offered
         self._variables: dict[str, Json] = {}
 
@@ -75,18 +72,18 @@ class _Reader:
         else:
             self.found.prose(line)
 
-    def _action(self, line: str) -> Read:
+    def _action(self, line: str) -> ReadCall:
         node = parse_expression(line)
-        if not isinstance(node, ast.Call) or (name := dotted(node.func)) is None:
+        if not isinstance(node, ast.Call) or (name := dotted_name(node.func)) is None:
             raise Unreadable(f"{shortened(line)} is no call of a tool")
         _, dot, last = name.rpartition(".")
         short = last if dot and name not in self._offered and last in self._offered else name
         # What an Agent acts on, models write without quotes.
         read = partial(self._value, words=not name.startswith("API."))
-        return call_of(ast.Call(ast.Name(short), node.args, node.keywords), self._offered, read)
+        return read_call_node(ast.Call(ast.Name(short), node.args, node.keywords), self._offered, read)
 
-    def _click(self, name: str, text: str) -> Read:
-        arguments, _ = merged(name, [text], {}, self._offered)
+    def _click(self, name: str, text: str) -> ReadCall:
+        arguments, _ = named_arguments(name, [text], {}, self._offered)
         return Call(name, arguments), ()
 
     def _assign(self, name: str, source: str, line: str) -> None:
@@ -111,7 +108,7 @@ def _is_action(line: str) -> bool:
     if not _ACTION.fullmatch(line):
         return False
     try:
-        return end_of(line, 0) == len(line)
+        return expression_end(line, 0) == len(line)
     except NotPython:
         return True
 
@@ -120,12 +117,12 @@ def _made(node: ast.expr) -> Json:
     """The value of a literal, or of `Date(…)` and `Loc(…)`, which become objects of what they were made of."""
     if not isinstance(node, ast.Call):
         return literal(node)
-    if dotted(node.func) not in _MAKERS:
+    if dotted_name(node.func) not in _MAKERS:
         return literal(node)
-    return call_of(node, _MAKERS)[0].arguments
+    return read_call_node(node, _MAKERS)[0].arguments
 
 
-def _lines(text: str, found: Gathering) -> Iterator[str]:
+def _lines(text: str, found: CallCollector) -> Iterator[str]:
     """The lines up to the next task, without their numbers, semicolons and the quotes around them."""
     for line in text.replace("\\\n", " ").split("\n"):
         bare = line.strip()

@@ -8,20 +8,61 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import TypeAlias
 
-from pytest_fcall.core.call import Calls
-from pytest_fcall.core.tool import Tool
-from pytest_fcall.decoding.answer import parted
+from pytest_fcall.core.reply import Call, Calls
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.call_collector import CallCollector
 from pytest_fcall.decoding.call_marks import LIST_OF_CALLS, NAME
-from pytest_fcall.decoding.fences import FENCE, Piece, pieces
-from pytest_fcall.decoding.gathering import Gathering
-from pytest_fcall.decoding.positional import by_name
-from pytest_fcall.decoding.python.call import call_of, dotted
-from pytest_fcall.decoding.python.scanning import end_of, statements
-from pytest_fcall.decoding.python.source import NotPython, parse_expression
-from pytest_fcall.decoding.wording import shortened
+from pytest_fcall.decoding.positional_arguments import named_arguments, tools_by_name
+from pytest_fcall.decoding.python.literals import literal, repeated_dict_keys
+from pytest_fcall.decoding.python.source import NotPython, expression_end, parse_expression, statements
+from pytest_fcall.decoding.text_parts import FENCE, MarkdownPiece, markdown_pieces, split_thinking
+from pytest_fcall.decoding.unreadable import Unreadable, shortened
+
+ValueReader: TypeAlias = Callable[[ast.expr], Json]
+"""Gives the value of an argument, or raises Unreadable."""
+
+
+def read_call_node(
+    node: ast.expr, tools: Mapping[str, Tool], read: ValueReader = literal
+) -> tuple[Call, tuple[str, ...]]:
+    """Read `name(a=1)` or `dotted.name("x")`, with notes; Unreadable says why it cannot be read.
+
+    Positional arguments take the names of the tool's parameters, in the order of its signature.
+    """
+    if not isinstance(node, ast.Call) or (name := dotted_name(node.func)) is None:
+        raise Unreadable("it is no call of a tool")
+    positional = [_argument_value(name, f"number {number}", item, read) for number, item in enumerate(node.args, 1)]
+    named: dict[str, Json] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise Unreadable(f"{shortened(name)} is called with `**`, which names no argument")
+        if keyword.arg in named:
+            raise Unreadable(f"the argument {shortened(keyword.arg)} of {shortened(name)} is given twice")
+        named[keyword.arg] = _argument_value(name, shortened(keyword.arg), keyword.value, read)
+    arguments, notes = named_arguments(name, positional, named, tools)
+    return Call(name, arguments), (*notes, *repeated_dict_keys(node))
+
+
+def dotted_name(node: ast.expr) -> str | None:
+    """The name in `f` or `a.b.f`; None for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join((node.id, *reversed(parts))) if isinstance(node, ast.Name) else None
+
+
+def _argument_value(name: str, argument: str, node: ast.expr, read: ValueReader) -> Json:
+    try:
+        return read(node)
+    except Unreadable as error:
+        raise Unreadable(f"the argument {argument} of {shortened(name)} cannot be read: {error}") from None
+
 
 _BLOCKS = frozenset(
     {"", "python", "py", "python3", "json", "tool_code", "tool_call", "tool_calls", "text", "plaintext"}
@@ -37,15 +78,15 @@ _CALLED = re.compile(rf"\b({NAME})\(")
 
 def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:
     """Read the calls; what was meant as one and cannot be read is malformed."""
-    offered = by_name(tools)
-    found = Gathering()
-    thought, text = parted(text)
+    offered = tools_by_name(tools)
+    found = CallCollector()
+    thought, text = split_thinking(text)
     found.thought(thought)
     text = _TOKENS.sub("\n", text)
     if FENCE not in text:
         _read_text(_unquoted(text.strip()), offered, found)
         return found.result()
-    parts = list(pieces(text))
+    parts = list(markdown_pieces(text))
     alone = not any(part.info is None and part.text.strip() for part in parts)
     for part in parts:
         if part.info is None:
@@ -55,7 +96,7 @@ def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:
     return found.result()
 
 
-def calls_in(source: str) -> list[ast.expr] | None:
+def call_nodes(source: str) -> list[ast.expr] | None:
     """Give the items of a text that is calls and nothing else, or an empty list; None where it is anything else.
 
     Raises NotPython where it begins with a call and cannot be read.
@@ -67,34 +108,34 @@ def calls_in(source: str) -> list[ast.expr] | None:
     return items if any(isinstance(item, ast.Call) for item in items) else None
 
 
-def _read_text(text: str, offered: Mapping[str, Tool], found: Gathering) -> None:
+def _read_text(text: str, offered: Mapping[str, Tool], found: CallCollector) -> None:
     try:
-        items = calls_in(text)
+        items = call_nodes(text)
     except NotPython:
         items = None
     if items is None:
         _read_lines(text, offered, found)
     else:
-        take(items, offered, found)
+        collect_calls(items, offered, found)
 
 
-def _read_block(block: Piece, offered: Mapping[str, Tool], found: Gathering, *, alone: bool) -> None:
+def _read_block(block: MarkdownPiece, offered: Mapping[str, Tool], found: CallCollector, *, alone: bool) -> None:
     text = _FIRST_COMMENTS.sub("", block.text).strip()
     try:
-        items, error = (calls_in(text) if block.info in _BLOCKS else None), "it holds more than calls"
+        items, error = (call_nodes(text) if block.info in _BLOCKS else None), "it holds more than calls"
     except NotPython as reason:
         items, error = None, str(reason)
     if items is not None and (alone or not offered or _any_offered(items, offered) or LIST_OF_CALLS.match(text)):
-        take(items, offered, found)
+        collect_calls(items, offered, found)
         if not block.closed:
             found.note("The fenced block is not closed.")
-    elif items is None and block.info in _BLOCKS and _is_meant(text, offered):
+    elif items is None and block.info in _BLOCKS and _was_meant_as_call(text, offered):
         found.fault(f"A fenced block cannot be read as calls: {error}.")
     else:
         found.prose(text)
 
 
-def _read_lines(text: str, offered: Mapping[str, Tool], found: Gathering) -> None:
+def _read_lines(text: str, offered: Mapping[str, Tool], found: CallCollector) -> None:
     """Read the calls on lines of their own; all else is prose."""
     start = at = 0
     while not found.is_full and (line := _LINE.search(text, at)):
@@ -103,31 +144,31 @@ def _read_lines(text: str, offered: Mapping[str, Tool], found: Gathering) -> Non
         if not _is_offered(line["name"], offered) and not LIST_OF_CALLS.match(text, first):
             continue
         try:
-            end = end_of(text, first)
+            end = expression_end(text, first)
         except NotPython as error:
             found.fault(f"A call of {shortened(line['name'])} cannot be read: {error}.")
-            _leave(text[start : line.start()], offered, found)
+            _skip_prose(text[start : line.start()], offered, found)
             return
         at = len(text) if (newline := text.find("\n", end)) < 0 else newline
         if not text[end:at].strip(" \t\r;,`"):
-            _leave(text[start : line.start()], offered, found)
+            _skip_prose(text[start : line.start()], offered, found)
             _read_line(text[first:end], offered, found)
             start = at
-    _leave(text[start:], offered, found)
+    _skip_prose(text[start:], offered, found)
 
 
-def _read_line(source: str, offered: Mapping[str, Tool], found: Gathering) -> None:
+def _read_line(source: str, offered: Mapping[str, Tool], found: CallCollector) -> None:
     try:
-        items, error = calls_in(source), "it holds more than calls"
+        items, error = call_nodes(source), "it holds more than calls"
     except NotPython as reason:
         items, error = None, "its underscores are escaped, as in Markdown" if r"\_" in source else str(reason)
     if items is None:
         found.fault(f"The line {shortened(source)} cannot be read as a call: {error}.")
     else:
-        take(items, offered, found)
+        collect_calls(items, offered, found)
 
 
-def _leave(text: str, offered: Mapping[str, Tool], found: Gathering) -> None:
+def _skip_prose(text: str, offered: Mapping[str, Tool], found: CallCollector) -> None:
     """Leave out prose, unless it holds a list of calls of offered tools: nobody says such a thing."""
     found.prose(text)
     lists = (each for each in LIST_OF_CALLS.finditer(text) if not offered or _is_offered(each["name"], offered))
@@ -141,18 +182,18 @@ def _is_offered(name: str, offered: Mapping[str, Tool]) -> bool:
 
 
 def _any_offered(items: Sequence[ast.expr], offered: Mapping[str, Tool]) -> bool:
-    return any(isinstance(item, ast.Call) and dotted(item.func) in offered for item in items)
+    return any(isinstance(item, ast.Call) and dotted_name(item.func) in offered for item in items)
 
 
-def _is_meant(text: str, offered: Mapping[str, Tool]) -> bool:
+def _was_meant_as_call(text: str, offered: Mapping[str, Tool]) -> bool:
     """Whether text that cannot be read was to call a tool."""
     return bool(LIST_OF_CALLS.match(text)) or any(name in offered for name in _CALLED.findall(text))
 
 
-def take(items: Sequence[ast.expr], offered: Mapping[str, Tool], found: Gathering) -> None:
+def collect_calls(items: Sequence[ast.expr], offered: Mapping[str, Tool], found: CallCollector) -> None:
     """Read each of the items that `calls_in` gave."""
     for item in items:
-        found.call(partial(call_of, item, offered))
+        found.call(partial(read_call_node, item, offered))
 
 
 def _unquoted(text: str) -> str:

@@ -1,16 +1,51 @@
-"""Values written as Python literals, and as JSON's, which models mix up."""
+"""Values written as Python literals, with arithmetic on numbers, and as JSON's, which models mix up."""
 
 from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain
 
+from pytest_fcall.core import arithmetic
+from pytest_fcall.core.arithmetic import Incalculable, Number
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.python.arithmetic import number_of
 from pytest_fcall.decoding.python.source import NotPython
-from pytest_fcall.decoding.wording import repeated, stand_twice
+from pytest_fcall.decoding.unreadable import repeated_key_notes, repeated_keys
+
+
+def number_of(node: ast.expr) -> Number:
+    """Work out signs and operators between numeric literals; anything else raises NotPython."""
+    match node:
+        case ast.Constant(value=int() | float() | complex() as number) if not isinstance(number, bool):
+            with _as_not_python():
+                return arithmetic.bounded(number)
+        case ast.UnaryOp(op=sign, operand=operand):
+            return apply_sign(sign, number_of(operand))
+        case ast.BinOp(left=left, op=sign, right=right):
+            return apply_operator(sign, number_of(left), number_of(right))
+    raise NotPython("it is no arithmetic on numbers")
+
+
+def apply_sign(sign: ast.unaryop, number: Number) -> Number:
+    """Apply a sign."""
+    with _as_not_python():
+        return arithmetic.signed(sign, number)
+
+
+def apply_operator(sign: ast.operator, left: Number, right: Number) -> Number:
+    """Apply an operator."""
+    with _as_not_python():
+        return arithmetic.combined(sign, left, right)
+
+
+@contextmanager
+def _as_not_python() -> Iterator[None]:
+    try:
+        yield
+    except Incalculable as error:
+        raise NotPython(str(error)) from None
 
 
 def literal(node: ast.expr) -> Json:
@@ -32,11 +67,11 @@ def literal(node: ast.expr) -> Json:
     raise NotPython(f"{_described(node)} is no literal")
 
 
-def doubled_keys(node: ast.AST) -> tuple[str, ...]:
+def repeated_dict_keys(node: ast.AST) -> tuple[str, ...]:
     """Notes on keys that stand twice in a dict, of which Python, too, takes the last."""
     dicts = (each for each in ast.walk(node) if isinstance(each, ast.Dict))
     keys = ([key.value for key in each.keys if isinstance(key, ast.Constant)] for each in dicts)
-    return stand_twice("key", chain.from_iterable(repeated(map(str, each)) for each in keys))
+    return repeated_key_notes("key", chain.from_iterable(repeated_keys(map(str, each)) for each in keys))
 
 
 _JSON_NAMES: Mapping[str, bool | None] = {"true": True, "false": False, "null": None}
@@ -63,10 +98,10 @@ def _described(node: ast.expr) -> str:
         case ast.Constant(value=value):
             return f"a value of type {type(value).__name__}"
         case _:
-            return _WORDS.get(type(node), "an expression")
+            return _NODE_NAMES.get(type(node), "an expression")
 
 
-_WORDS: Mapping[type[ast.expr], str] = {
+_NODE_NAMES: Mapping[type[ast.expr], str] = {
     ast.Call: "a call",
     ast.Attribute: "an attribute",
     ast.Subscript: "a part of another value",

@@ -1,16 +1,16 @@
-"""Python expressions as trees, from text that nobody has checked."""
+"""Python expressions as trees and the places where they end, from text that nobody has checked."""
 
 from __future__ import annotations
 
 import ast
 import re
 import warnings
+from collections.abc import Iterator
 
 from pytest_fcall.core.arithmetic import TOO_LONG
-from pytest_fcall.decoding.limits import DEEPEST
-from pytest_fcall.decoding.unreadable import Unreadable
+from pytest_fcall.decoding.unreadable import MAX_DEPTH, Unreadable
 
-LONGEST = 1_000_000
+MAX_LENGTH = 1_000_000
 """Characters that are still read."""
 
 
@@ -18,13 +18,13 @@ class NotPython(Unreadable):
     """The text says why, without a full stop."""
 
 
-def parse_expression(text: str, *, deepest: int = DEEPEST) -> ast.expr:
+def parse_expression(text: str, *, deepest: int = MAX_DEPTH) -> ast.expr:
     """Give the tree of one Python expression, at most `deepest` levels deep, so that walking it may recurse.
 
     Takes linear time; whatever is wrong with the text raises NotPython. Names are normalised as Python does (NFKC).
     """
-    if len(text) > LONGEST:
-        raise NotPython(f"it has more than {LONGEST:,} characters")
+    if len(text) > MAX_LENGTH:
+        raise NotPython(f"it has more than {MAX_LENGTH:,} characters")
     if len(text) > _HARMLESS and any(_F_STRING.match(found[0]) for found in _STRING_OR_COMMENT.finditer(text)):
         raise NotPython("it is long and holds an f-string")  # those take Python quadratic time
     try:
@@ -34,7 +34,7 @@ def parse_expression(text: str, *, deepest: int = DEEPEST) -> ast.expr:
     except (RecursionError, MemoryError):
         raise NotPython(_TOO_DEEP) from None
     except SyntaxError as error:
-        raise NotPython(_told(error)) from None
+        raise NotPython(_syntax_error_text(error)) from None
     except UnicodeError:
         raise NotPython("it holds half of a surrogate pair") from None
     except ValueError as error:
@@ -64,8 +64,65 @@ def _check_depth(tree: ast.AST, deepest: int) -> None:
     raise NotPython(_TOO_DEEP)
 
 
-def _told(error: SyntaxError) -> str:
+def _syntax_error_text(error: SyntaxError) -> str:
     if "limit" in error.msg:  # on the digits of a whole number
         return TOO_LONG
     reason = error.msg.partition(" (<")[0]
     return f"{reason} (line {error.lineno}, column {error.offset})" if error.lineno else reason
+
+
+MAX_STATEMENTS = 10_000
+
+# A string that is not closed is a token, too: else each of its escaped quotes would be tried as a string of its own.
+_PYTHON_TOKEN = re.compile(
+    r"""
+    '{3}(?:[^'\\]+|\\.|'(?!''))*+(?:'{3}|(?P<broken_a>))
+    | \"{3}(?:[^"\\]+|\\.|"(?!""))*+(?:\"{3}|(?P<broken_b>))
+    | '(?:[^'\\\n]+|\\.)*+(?:'|(?P<broken_c>))
+    | "(?:[^"\\\n]+|\\.)*+(?:"|(?P<broken_d>))
+    | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<comment>\#[^\n]*) | (?P<line>[\n;])
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+
+
+def expression_end(text: str, start: int) -> int:
+    """Give the place behind the bracket that closes the first one from `start` on; NotPython where none does."""
+    depth = 0
+    for token in _PYTHON_TOKEN.finditer(text, start):
+        match token.lastgroup:
+            case "open":
+                depth += 1
+            case "close":
+                depth -= 1
+                if depth <= 0:
+                    return token.end()
+            case None | "comment" | "line":
+                pass
+            case _:
+                raise NotPython("a string is not closed")
+    raise NotPython("a bracket is not closed")
+
+
+def statements(text: str) -> Iterator[str]:
+    """Take text apart at line ends and semicolons outside brackets, without comments.
+
+    NotPython where there are more than `MOST_STATEMENTS`.
+    """
+    for count, statement in enumerate(filter(None, map(str.strip, _raw_statements(text))), 1):
+        if count > MAX_STATEMENTS:
+            raise NotPython(f"it has more than {MAX_STATEMENTS:,} lines")
+        yield statement
+
+
+def _raw_statements(text: str) -> Iterator[str]:
+    depth = start = 0
+    for token in _PYTHON_TOKEN.finditer(text):
+        if token.lastgroup == "open":
+            depth += 1
+        elif token.lastgroup == "close":
+            depth -= 1
+        elif token.lastgroup in {"comment", "line"} and depth <= 0:
+            yield text[start : token.start()]
+            start = token.end()
+    yield text[start:]

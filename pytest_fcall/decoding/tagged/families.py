@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from pytest_fcall.decoding.tagged import harmony as harmony_format
+from pytest_fcall.decoding.tagged.bodies import GemmaCall, JsonCalls, MarkupCall, NamedJson
 from pytest_fcall.decoding.tagged.family import Family, Form
-from pytest_fcall.decoding.tagged.gemma_bodies import GemmaCall
-from pytest_fcall.decoding.tagged.json_bodies import JsonCalls, NamedJson
-from pytest_fcall.decoding.tagged.markup_bodies import Markup
 
 _EITHER = ("arguments", "parameters")
 # What only begins like JSON is a call where the first key is one of a call's.
@@ -35,7 +33,7 @@ qwen_coder = Family(
         Form(
             "<tool_call>",
             "</tool_call>",
-            Markup(
+            MarkupCall(
                 head=r"\s*+<function=(?P<name>[^>\n]*+)>",
                 parameter=_CODER_PARAMETER,
                 opening="<parameter=",
@@ -46,7 +44,7 @@ qwen_coder = Family(
         Form(
             "<function=",
             "</function>",
-            Markup(head=r"(?P<name>[^>\n]*+)>", parameter=_CODER_PARAMETER, opening="<parameter="),
+            MarkupCall(head=r"(?P<name>[^>\n]*+)>", parameter=_CODER_PARAMETER, opening="<parameter="),
         ),
     ),
     marks=("<function=",),
@@ -129,7 +127,7 @@ deepseek = Family(
         Form(
             '<｜DSML｜invoke name="',
             "</｜DSML｜invoke>",
-            Markup(
+            MarkupCall(
                 head=r'(?P<name>[^"\n]*+)"\s*+>',
                 parameter=r'\s*+<｜DSML｜parameter name="(?P<key>[^"\n]*+)"(?: string="(?P<string>true|false)")?\s*+>'
                 r"(?P<value>.*?)</｜DSML｜parameter>",
@@ -171,7 +169,7 @@ glm = Family(
         Form(
             "<tool_call>",
             "</tool_call>",
-            Markup(
+            MarkupCall(
                 head=r'\s*+(?P<name>[^\s<{}"]++)\s*+',
                 parameter=r"\s*+<arg_key>(?P<key>[^<]*+)</arg_key>\s*+<arg_value>(?P<value>.*?)</arg_value>",
                 opening="<arg_key>",

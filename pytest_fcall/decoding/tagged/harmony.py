@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pytest_fcall.decoding.tagged.bodies import NamedJson
 from pytest_fcall.decoding.tagged.family import Form, Piece
-from pytest_fcall.decoding.tagged.json_bodies import NamedJson
 
 _START, _MESSAGE = "<|start|>", "<|message|>"
 _END = re.compile(r"<\|(?:end|call|return)\|>|(?=<\|(?:start|channel)\|>)")

@@ -4,8 +4,8 @@ Its defects are reproduced, since its numbers are only worth something where eve
 beyond what one would expect is said where it is done.
 """
 
-from pytest_fcall.matching.bfcl.exam import Exam
-from pytest_fcall.matching.bfcl.rule import rule, undecodable
+from pytest_fcall.matching.bfcl.checker import check_answer, check_undecodable
+from pytest_fcall.matching.bfcl.official_case import OfficialCase
 from pytest_fcall.matching.bfcl.ruling import Ruling
 
-__all__ = ["Exam", "Ruling", "rule", "undecodable"]
+__all__ = ["OfficialCase", "Ruling", "check_answer", "check_undecodable"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pytest_fcall.matching.bfcl.searching import after_space, enclosed, number_or_text
+from pytest_fcall.matching.bfcl.source_search import after_space, enclosed, number_or_text
 
 _QUOTES = ('"', "'")
 _INTEGER = re.compile(r"-?\d+$")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from pytest_fcall.matching.bfcl.ruling import VALID, Ruling, objection, written
+from pytest_fcall.matching.bfcl.ruling import VALID, Ruling, objection, short_repr
 
 
-class Answered(NamedTuple):
+class HttpAnswer(NamedTuple):
     """What came back over HTTP, or why nothing did."""
 
     status: int = 0
@@ -16,7 +16,7 @@ class Answered(NamedTuple):
     error: str | None = None
 
 
-def check_rest(wanted: str, answer: Answered) -> Ruling:
+def check_rest(wanted: str, answer: HttpAnswer) -> Ruling:
     """Judge an answer by the JSON text of an earlier one: only the outermost keys, or those of each item, count."""
     if answer.error is not None:
         return _wrong("execution_error", f"the call failed: {answer.error}")
@@ -35,11 +35,13 @@ def check_rest(wanted: str, answer: Answered) -> Ruling:
 def _compared(expected: Any, got: Any) -> Ruling:
     for kind in (dict, list):
         if isinstance(expected, kind) and not isinstance(got, kind):
-            return _wrong("wrong_type", f"the answer is {written(got)}, and one like {written(expected)} is expected")
+            return _wrong(
+                "wrong_type", f"the answer is {short_repr(got)}, and one like {short_repr(expected)} is expected"
+            )
     if isinstance(expected, dict):
         return VALID if set(expected) == set(got) else _wrong("wrong_key", "the answer has other keys")
     if not isinstance(expected, list):
-        return _wrong("wrong_type", f"neither an object nor a list is expected, but {written(expected)}")
+        return _wrong("wrong_type", f"neither an object nor a list is expected, but {short_repr(expected)}")
     if len(expected) != len(got):
         message = f"the answer holds {len(got)} items, not {len(expected)}"
         return objection("value_error:exec_result_rest_count", message)

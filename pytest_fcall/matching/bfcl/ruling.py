@@ -34,7 +34,7 @@ def objection(error_type: str, *errors: str, argument: object = None) -> Ruling:
     return Ruling(False, error_type, errors, argument if isinstance(argument, str) else None)
 
 
-def written(value: object) -> str:
+def short_repr(value: object) -> str:
     """Write a value out, and cut it after that: the official checker breaks on what Python cannot write whole."""
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from pytest_fcall.core.rules import Language
+from pytest_fcall.core.expectation import Language
 from pytest_fcall.matching.bfcl.java import java_value
 from pytest_fcall.matching.bfcl.javascript import javascript_value
 
@@ -98,12 +98,12 @@ def _javascript(schema: Any, value: Any) -> Typed | None:
     return javascript_value(value, word), declared, None
 
 
-READERS: Mapping[Language, Callable[[Any, Any], Typed | None]] = MappingProxyType(
+SOURCE_READERS: Mapping[Language, Callable[[Any, Any], Typed | None]] = MappingProxyType(
     {"python": _python, "java": _java, "javascript": _javascript}
 )
 """How values are read as their parameters declare them; None for what should be source text and is not."""
 
-EXACT: Mapping[Language, Mapping[str, type]] = MappingProxyType(
+EXACT_TYPES: Mapping[Language, Mapping[str, type]] = MappingProxyType(
     {
         "python": {word: declared for word, declared in _PYTHON.items() if declared not in (list, dict)},
         "java": {},

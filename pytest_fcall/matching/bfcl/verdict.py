@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from pytest_fcall.core.beyond_bfcl import KNOWN, beyond_bfcl
-from pytest_fcall.core.call import Calls
-from pytest_fcall.core.expectation import Expectation
-from pytest_fcall.core.rules import Rules
-from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.bfcl_support import SUPPORTED, unsupported_by_bfcl
+from pytest_fcall.core.expectation import Expectation, Rules
+from pytest_fcall.core.reply import Calls
+from pytest_fcall.core.request import Tool
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
-from pytest_fcall.matching.bfcl.rule import rule, undecodable
+from pytest_fcall.matching.bfcl.checker import check_answer, check_undecodable
+from pytest_fcall.matching.bfcl.official_case import official_case
 from pytest_fcall.matching.bfcl.ruling import Ruling
-from pytest_fcall.matching.bfcl.truth import exam_of
-from pytest_fcall.schema.words import path_text
+from pytest_fcall.schema.value_text import path_text
 
-_WHOLE: Mapping[str, ReasonKind] = MappingProxyType(
+_WHOLE_ANSWER_KINDS: Mapping[str, ReasonKind] = MappingProxyType(
     {
         "wrong_count": "wrong_count",
         "decoder_success": "unexpected_call",
@@ -26,7 +25,7 @@ _WHOLE: Mapping[str, ReasonKind] = MappingProxyType(
 )
 """What is wrong with the answer as a whole, in our words."""
 
-_NEAREST_FIRST: Mapping[str, ReasonKind] = MappingProxyType(
+_CALL_KINDS: Mapping[str, ReasonKind] = MappingProxyType(
     {
         "value_error": "wrong_value",
         "dict_checker": "wrong_value",
@@ -43,13 +42,13 @@ _NEAREST_FIRST: Mapping[str, ReasonKind] = MappingProxyType(
 
 def judge_bfcl(calls: Calls, expectation: Expectation, tools: Sequence[Tool], rules: Rules) -> Verdict:
     """Judge calls as the official checker would. It knows nothing of refusals and replies that are cut off."""
-    if beyond := list(beyond_bfcl(expectation, rules)):
-        message = f"the profile `bfcl` knows {KNOWN}, but not {', '.join(beyond)}"
+    if beyond := list(unsupported_by_bfcl(expectation, rules)):
+        message = f"the profile `bfcl` knows {SUPPORTED}, but not {', '.join(beyond)}"
         return Verdict(False, (Reason("wrong_value", "expected", message),), error_type="case_error:beyond_bfcl")
-    exam = exam_of(expectation, tools, rules.language)
+    exam = official_case(expectation, tools, rules.language)
     if calls.malformed is not None or not calls.calls:
-        return _without_calls(undecodable(exam, "it holds no call"), calls)
-    ruling = rule(exam, [{call.name: dict(call.arguments)} for call in calls.calls])
+        return _without_calls(check_undecodable(exam, "it holds no call"), calls)
+    ruling = check_answer(exam, [{call.name: dict(call.arguments)} for call in calls.calls])
     return verdict_of(ruling, calls, expectation)
 
 
@@ -58,13 +57,13 @@ def verdict_of(ruling: Ruling, calls: Calls, expectation: Expectation) -> Verdic
     if ruling.valid:
         alone = sum(map(len, expectation.stages)) == len(calls.calls) == 1
         return Verdict(True, pairs=((0, 0),) if alone else ruling.pairs)
-    error = _error(ruling, _WHOLE)
+    error = _known_error(ruling, _WHOLE_ANSWER_KINDS)
     if error == "decoder_failed":
         return _without_calls(ruling, calls)
     if error or not _is_about_a_call(ruling, calls, expectation):
-        kind = _WHOLE.get(error, "wrong_value")
-        return Verdict(False, _told(kind, "calls", ruling), error_type=ruling.error_type)
-    return _of_a_call(ruling, calls, expectation)
+        kind = _WHOLE_ANSWER_KINDS.get(error, "wrong_value")
+        return Verdict(False, _whole_reasons(kind, "calls", ruling), error_type=ruling.error_type)
+    return _call_verdict(ruling, calls, expectation)
 
 
 def _is_about_a_call(ruling: Ruling, calls: Calls, expectation: Expectation) -> bool:
@@ -75,7 +74,7 @@ def _is_about_a_call(ruling: Ruling, calls: Calls, expectation: Expectation) -> 
     return (
         len(ruling.pairs) < expected
         and max(indices) < len(calls.calls)
-        and all(_error(wrong, _NEAREST_FIRST) for wrong in named)
+        and all(_known_error(wrong, _CALL_KINDS) for wrong in named)
     )
 
 
@@ -90,9 +89,9 @@ def _without_calls(ruling: Ruling, calls: Calls) -> Verdict:
     return Verdict(False, (reason,), error_type=ruling.error_type)
 
 
-def _of_a_call(ruling: Ruling, calls: Calls, expectation: Expectation) -> Verdict:
+def _call_verdict(ruling: Ruling, calls: Calls, expectation: Expectation) -> Verdict:
     """Tell what is wrong with the one call, or with the one that is nearest to what was looked for."""
-    index, wrong = min(ruling.tried, key=lambda one: _distance(one[1]), default=(0, ruling))
+    index, wrong = min(ruling.tried, key=lambda one: _error_distance(one[1]), default=(0, ruling))
     number = len(ruling.pairs)
     reasons = tuple(_reasons(wrong, index, number, calls, expectation))
     return Verdict(False, reasons, (*ruling.pairs, (number, index)), error_type=ruling.error_type)
@@ -101,7 +100,7 @@ def _of_a_call(ruling: Ruling, calls: Calls, expectation: Expectation) -> Verdic
 def _reasons(wrong: Ruling, index: int, number: int, calls: Calls, expectation: Expectation) -> Iterator[Reason]:
     call = calls.calls[index]
     expected = [call for stage in expectation.stages for call in stage][number]
-    kind, name = _NEAREST_FIRST[_error(wrong, _NEAREST_FIRST)], wrong.argument
+    kind, name = _CALL_KINDS[_known_error(wrong, _CALL_KINDS)], wrong.argument
     for message in wrong.errors:
         if name is None:
             yield Reason(kind, f"calls[{index}]", message, expected.tool, call.name)
@@ -110,14 +109,14 @@ def _reasons(wrong: Ruling, index: int, number: int, calls: Calls, expectation: 
             yield Reason(kind, path, message, (expected.arguments or {}).get(name), call.arguments.get(name))
 
 
-def _told(kind: ReasonKind, path: str, ruling: Ruling) -> tuple[Reason, ...]:
+def _whole_reasons(kind: ReasonKind, path: str, ruling: Ruling) -> tuple[Reason, ...]:
     return tuple(Reason(kind, path, message) for message in ruling.errors)
 
 
-def _error(ruling: Ruling, known: Mapping[str, ReasonKind]) -> str:
+def _known_error(ruling: Ruling, known: Mapping[str, ReasonKind]) -> str:
     """Find the part of an official error type that is known; empty where neither is."""
     return next((part for part in (ruling.error_type or "").split(":") if part in known), "")
 
 
-def _distance(ruling: Ruling) -> int:
-    return list(_NEAREST_FIRST).index(_error(ruling, _NEAREST_FIRST))
+def _error_distance(ruling: Ruling) -> int:
+    return list(_CALL_KINDS).index(_known_error(ruling, _CALL_KINDS))

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import Compare
-from pytest_fcall.matching.operators.numeric import rounding
-from pytest_fcall.matching.operators.operand import patterns
-from pytest_fcall.matching.place import Place
+from pytest_fcall.matching.operators.numeric import rounding_hint
+from pytest_fcall.matching.operators.operand import operand_patterns
+from pytest_fcall.matching.place import Mismatch, Place
 from pytest_fcall.matching.strings import near_miss
 
 
 def any_of(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
     """At least one matches. On failure the nearest alternative is explained, if it is near, and no other is as near."""
-    alternatives = patterns(operator)
+    alternatives = operand_patterns(operator)
     tried = []
     for alternative in alternatives:
         mismatches = compare(alternative, got, at)
@@ -30,20 +29,20 @@ def any_of(operator: Operator, got: Json, at: Place, compare: Compare) -> list[M
     match [mismatches for mismatches in tried if len(mismatches) == fewest]:
         case [nearest] if all(len(each.keys) > len(at.keys) for each in nearest):
             return nearest
-    return at.mismatch(operator, got, partial(_near_one, alternatives, got))
+    return at.mismatch(operator, got, partial(_near_alternative_hint, alternatives, got))
 
 
-def _near_one(alternatives: Sequence[Pattern], got: Json) -> str:
+def _near_alternative_hint(alternatives: Sequence[Pattern], got: Json) -> str:
     if isinstance(got, str):
         hints = (near_miss(each, got) for each in alternatives if isinstance(each, str))
     else:
-        hints = (rounding(each, got) for each in alternatives)
+        hints = (rounding_hint(each, got) for each in alternatives)
     return next(filter(None, hints), "")
 
 
 def all_of(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
     """Every one matches."""
-    return [each for pattern in patterns(operator) for each in compare(pattern, got, at)]
+    return [each for pattern in operand_patterns(operator) for each in compare(pattern, got, at)]
 
 
 def not_this(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:

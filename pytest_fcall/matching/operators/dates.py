@@ -1,4 +1,9 @@
-"""`$date` and `$datetime`, by the case's clock."""
+"""`$date` and `$datetime`, by the case's clock.
+
+Days and moments are read as people and programs write them, where only one reading is possible. `03/04/2026` is a day
+in March or one in April: a bare row of numbers is read only where the year comes first, as in ISO 8601. Month and
+weekday names are English.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +13,125 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from functools import partial
 from types import MappingProxyType
 
-from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import Compare
-from pytest_fcall.matching.operators.operand import BadOperandError, text
-from pytest_fcall.matching.operators.spellings import read_day, read_moment, weekday_number
-from pytest_fcall.matching.place import Place
+from pytest_fcall.matching.operators.operand import BadOperandError, operand_text
+from pytest_fcall.matching.place import Mismatch, Place
 
-_NEAR: Mapping[str, int] = MappingProxyType({"yesterday": -1, "today": 0, "tomorrow": 1})
-_OFFSET = re.compile(r"(?P<count>[+-][0-9]{1,6})(?P<unit>[dw])")
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+_WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+_MAX_LENGTH = 80
+"""Characters of a text that may still be a date."""
+
+_WEEKDAY = r"(?:(?P<weekday>[a-z]{3,9})\.?,?\s+)?"
+_MONTH = r"(?P<month>[a-z]{3,9})\.?"
+_YEAR = r",?\s+(?P<year>[0-9]{4})"
+_DAY_FIRST = re.compile(rf"{_WEEKDAY}(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+{_MONTH}{_YEAR}")
+_HYPHENATED = re.compile(r"(?P<day>[0-9]{1,2})-(?P<month>[a-z]{3,9})-(?P<year>[0-9]{4})")
+_YEAR_FIRST = re.compile(r"(?P<year>[0-9]{4})(?P<mark>[-/.])(?P<month>[0-9]{1,2})(?P=mark)(?P<day>[0-9]{1,2})")
+_MONTH_FIRST = re.compile(rf"{_WEEKDAY}{_MONTH}\s+(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?{_YEAR}")
+_DAY_AND_TIME = re.compile(r"(?P<day>.+[0-9]{2}),?\s+(?:at\s+)?(?P<time>[0-9].*)")
+# With one digit and no half of the day, 1:00 may be in the afternoon.
+_CLOCK_24 = re.compile(r"(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}))?")
+_CLOCK_12 = re.compile(
+    r"(?P<hour>[0-9]{1,2})(?::(?P<minute>[0-9]{2}))?(?::(?P<second>[0-9]{2}))?\s*(?P<half>[ap])\.?m\.?"
+)
+
+
+def read_day(text: str) -> date | None:
+    """Read a day, or None where the text is not one or might be two."""
+    plain = _lower_ascii(text)
+    try:
+        return date.fromisoformat(plain.upper())
+    except ValueError:
+        return _spelled_day(plain)
+
+
+def read_moment(text: str) -> datetime | None:
+    """Read a day with a time of day, with or without a time zone."""
+    plain = _lower_ascii(text)
+    if read_day(plain) is not None:
+        return None
+    try:
+        return datetime.fromisoformat(plain.upper())
+    except ValueError:
+        parts = _DAY_AND_TIME.fullmatch(plain)
+    if parts is None:
+        return None
+    day, clock = read_day(parts["day"]), _read_clock(parts["time"])
+    return None if day is None or clock is None else datetime.combine(day, clock)
+
+
+def weekday_number(name: str) -> int | None:
+    """Count a weekday from Monday, 0, by its name or the first three letters or more of it."""
+    return _name_number(name, _WEEKDAYS)
+
+
+def _lower_ascii(text: str) -> str:
+    if len(text) > _MAX_LENGTH or not text.isascii():
+        return ""
+    return text.strip().lower()
+
+
+def _spelled_day(text: str) -> date | None:
+    if numbers := _YEAR_FIRST.fullmatch(text):
+        return _valid_date(numbers["year"], int(numbers["month"]), numbers["day"])
+    found = _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text) or _HYPHENATED.fullmatch(text)
+    if found is None or (month := _name_number(found["month"], _MONTHS)) is None:
+        return None
+    day, named = _valid_date(found["year"], month + 1, found["day"]), found.groupdict().get("weekday")
+    return day if day is None or named is None or weekday_number(named) == day.weekday() else None
+
+
+def _valid_date(year: str, month: int, day: str) -> date | None:
+    try:
+        return date(int(year), month, int(day))
+    except ValueError:
+        return None
+
+
+def _read_clock(text: str) -> time | None:
+    found = _CLOCK_24.fullmatch(text) or _CLOCK_12.fullmatch(text)
+    if found is None:
+        return None
+    hour, half = int(found["hour"]), found.groupdict().get("half")
+    if half is not None:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if half == "p" else 0)
+    try:
+        return time(hour, int(found["minute"] or 0), int(found["second"] or 0))
+    except ValueError:
+        return None
+
+
+def _name_number(name: str, names: list[str]) -> int | None:
+    if len(name) < 3:
+        return None
+    return next((index for index, full in enumerate(names) if full.startswith(name)), None)
+
+
+_NEAR_DAYS: Mapping[str, int] = MappingProxyType({"yesterday": -1, "today": 0, "tomorrow": 1})
+_DAY_OFFSET = re.compile(r"(?P<count>[+-][0-9]{1,6})(?P<unit>[dw])")
 
 
 def same_day(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
     """A string that names the day and nothing more."""
-    expected = _day(text(operator), at.ways.rules.now)
+    expected = _expected_day(operand_text(operator), at.ways.rules.now)
     if isinstance(got, str) and read_day(got) == expected:
         return []
     return at.mismatch(operator, got, partial(_day_hint, expected, got))
@@ -34,24 +143,24 @@ def same_moment(operator: Operator, got: Json, at: Place, _compare: Compare) -> 
     What names no time zone is read in that of the clock, or without a clock in that of the other side.
     """
     now = at.ways.rules.now
-    first, last = _span(operator.operand, now)
+    first, last = _expected_span(operator.operand, now)
     moment = read_moment(got) if isinstance(got, str) else None
     if moment is None:
         return at.mismatch(operator, got, partial(_moment_hint, got))
     zone = first.tzinfo
     given = moment.replace(tzinfo=zone) if zone is None or moment.tzinfo is None else moment
-    return [] if first <= given <= last else at.mismatch(operator, got, f"that is {_words(first, last)}")
+    return [] if first <= given <= last else at.mismatch(operator, got, f"that is {_span_in_words(first, last)}")
 
 
-def _day(written: str, now: datetime | None) -> date:
+def _expected_day(written: str, now: datetime | None) -> date:
     spec = written.strip().lower()
     try:
         return date.fromisoformat(spec)
     except ValueError:
         pass
-    offset = _OFFSET.fullmatch(spec)
+    offset = _DAY_OFFSET.fullmatch(spec)
     weekday = weekday_number(spec)
-    if offset is None and weekday is None and spec not in _NEAR:
+    if offset is None and weekday is None and spec not in _NEAR_DAYS:
         raise BadOperandError(f"{spec!r} is no day: give an ISO date, today, tomorrow, a weekday, or +3d")
     if now is None:
         raise BadOperandError(f"{spec!r} depends on the day it is: set the case's clock with `now:`")
@@ -61,12 +170,12 @@ def _day(written: str, now: datetime | None) -> date:
             return today + timedelta(days=int(offset["count"]) * (7 if offset["unit"] == "w" else 1))
         if weekday is not None:
             return today + timedelta(days=(weekday - today.weekday() - 1) % 7 + 1)
-        return today + timedelta(days=_NEAR[spec])
+        return today + timedelta(days=_NEAR_DAYS[spec])
     except OverflowError:
         raise BadOperandError(f"{spec!r} is beyond the calendar") from None
 
 
-def _span(operand: Pattern, now: datetime | None) -> tuple[datetime, datetime]:
+def _expected_span(operand: Pattern, now: datetime | None) -> tuple[datetime, datetime]:
     zone = now.tzinfo if now is not None else None
     if isinstance(operand, str):
         try:
@@ -79,9 +188,9 @@ def _span(operand: Pattern, now: datetime | None) -> tuple[datetime, datetime]:
         return moment, moment
     if not isinstance(operand, Mapping) or not isinstance(spec := operand.get("day"), str):
         raise BadOperandError("`$datetime` takes an ISO date and time or {day, from, to}")
-    day = _day(spec, now)
-    first = _at(day, operand.get("from", "00:00"), zone)
-    last = _at(day, operand["to"], zone) if "to" in operand else datetime.combine(day, time.max, zone)
+    day = _expected_day(spec, now)
+    first = _clock_time(day, operand.get("from", "00:00"), zone)
+    last = _clock_time(day, operand["to"], zone) if "to" in operand else datetime.combine(day, time.max, zone)
     try:
         # From 22:00 to 02:00 ends on the day after.
         return first, last if first <= last else last + timedelta(days=1)
@@ -89,7 +198,7 @@ def _span(operand: Pattern, now: datetime | None) -> tuple[datetime, datetime]:
         raise BadOperandError(f"the night of {spec!r} ends beyond the calendar") from None
 
 
-def _at(day: date, clock: Pattern, zone: tzinfo | None) -> datetime:
+def _clock_time(day: date, clock: Pattern, zone: tzinfo | None) -> datetime:
     try:
         return datetime.combine(day, time.fromisoformat(clock if isinstance(clock, str) else ""), zone)
     except ValueError:
@@ -114,5 +223,5 @@ def _moment_hint(got: Json) -> str:
     return "it is no moment that can be read in one way only"
 
 
-def _words(first: datetime, last: datetime) -> str:
+def _span_in_words(first: datetime, last: datetime) -> str:
     return first.isoformat() if first == last else f"from {first.isoformat()} to {last.isoformat()}"

@@ -6,44 +6,47 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.mismatch import Mismatch
-from pytest_fcall.matching.objects import SCALARS, Compare, compare_below, compare_named
-from pytest_fcall.matching.operators.operand import BadOperandError, is_list, patterns
-from pytest_fcall.matching.pairing import cover
-from pytest_fcall.matching.place import Place
-from pytest_fcall.matching.wording import show
+from pytest_fcall.matching.assignment import covering_assignment
+from pytest_fcall.matching.objects import SCALARS, Compare, compare_child, compare_named
+from pytest_fcall.matching.operators.operand import BadOperandError, is_list, operand_patterns
+from pytest_fcall.matching.place import Mismatch, Place
+from pytest_fcall.matching.wording import value_text
 
-_MOST_COMPARED = 10_000
+_MAX_COMPARED = 10_000
 """Values that are compared with one another at most to look for another order, and name it."""
 
 
 def compare_list(expected: Sequence[Pattern], got: Json, at: Place, compare: Compare) -> list[Mismatch]:
     """Compare a list whose items and order are known."""
     if not isinstance(got, list | tuple) or len(got) != len(expected):
-        return at.mismatch(expected, got, lengths(expected, got))
+        return at.mismatch(expected, got, length_hint(expected, got))
     found = [
         each
         for index, (pattern, item) in enumerate(zip(expected, got, strict=True))
-        for each in compare_below(pattern, item, at.child(index), compare)
+        for each in compare_child(pattern, item, at.child(index), compare)
     ]
-    if len(found) > 1 and _work(expected) <= _MOST_COMPARED and not _assign(expected, expected, got, at, compare):
+    if (
+        len(found) > 1
+        and _comparison_count(expected) <= _MAX_COMPARED
+        and not _compare_in_any_order(expected, expected, got, at, compare)
+    ):
         return at.mismatch(expected, got, "the same items in another order: `$unordered` would accept it")
     return found
 
 
 def unordered(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
     """Just these items, in any order."""
-    expected = patterns(operator)
+    expected = operand_patterns(operator)
     if not isinstance(got, list | tuple) or len(got) != len(expected):
-        return at.mismatch(operator, got, lengths(expected, got))
-    return _assign(operator, expected, got, at, compare)
+        return at.mismatch(operator, got, length_hint(expected, got))
+    return _compare_in_any_order(operator, expected, got, at, compare)
 
 
 def ordered(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
     """Just these items, in this order."""
-    return compare_list(patterns(operator), got, at, compare)
+    return compare_list(operand_patterns(operator), got, at, compare)
 
 
 def subset(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
@@ -54,7 +57,9 @@ def subset(operator: Operator, got: Json, at: Place, compare: Compare) -> list[M
     if not is_list(expected):
         raise BadOperandError("`$subset` takes an object or a list")
     return (
-        _assign(operator, expected, got, at, compare) if isinstance(got, list | tuple) else at.mismatch(operator, got)
+        _compare_in_any_order(operator, expected, got, at, compare)
+        if isinstance(got, list | tuple)
+        else at.mismatch(operator, got)
     )
 
 
@@ -65,67 +70,69 @@ def each(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mis
     return [
         found
         for index, item in enumerate(got)
-        for found in compare_below(operator.operand, item, at.child(index), compare)
+        for found in compare_child(operator.operand, item, at.child(index), compare)
     ]
 
 
-def _work(expected: Pattern) -> int:
+def _comparison_count(expected: Pattern) -> int:
     """How many values are compared at most where every list may be in another order: lists in lists multiply."""
     if isinstance(expected, Operator):
-        return _work(expected.operand)
+        return _comparison_count(expected.operand)
     if isinstance(expected, Mapping):
-        return sum(map(_work, expected.values()), 1)
+        return sum(map(_comparison_count, expected.values()), 1)
     if not is_list(expected):
         return 1
-    return len(expected) * (len(expected) + 1) * max(map(_work, expected), default=1)
+    return len(expected) * (len(expected) + 1) * max(map(_comparison_count, expected), default=1)
 
 
-def _assign(
+def _compare_in_any_order(
     whole: Pattern, expected: Sequence[Pattern], got: Sequence[Json], at: Place, compare: Compare
 ) -> list[Mismatch]:
     """Find every expected item its own item in the list."""
-    wanted, items = (expected, got) if at.ways.rules.match else _without_the_same(expected, got)
+    wanted, items = (expected, got) if at.ways.rules.match else _without_equal_items(expected, got)
     places = [at.child(index) for index in range(len(items))]
     fits: list[list[int]] = []
     undecided: list[Mismatch] = []
     for pattern in wanted:
-        tried = [compare_below(pattern, item, place, compare) for item, place in zip(items, places, strict=True)]
+        tried = [compare_child(pattern, item, place, compare) for item, place in zip(items, places, strict=True)]
         fits.append([index for index, found in enumerate(tried) if not found])
         undecided += [each for found in tried for each in found if each.undecided]
-    if cover([(1, 1)] * len(fits), fits, ()) is not None:
+    if covering_assignment([(1, 1)] * len(fits), fits, ()) is not None:
         return []
-    lacking = [show(pattern) for pattern, indices in zip(wanted, fits, strict=True) if not indices]
+    lacking = [value_text(pattern) for pattern, indices in zip(wanted, fits, strict=True) if not indices]
     return undecided or at.mismatch(whole, got, f"no item of it is {' or '.join(lacking[:3])}" if lacking else "")
 
 
-def _without_the_same(expected: Sequence[Pattern], got: Sequence[Json]) -> tuple[Sequence[Pattern], Sequence[Json]]:
+def _without_equal_items(expected: Sequence[Pattern], got: Sequence[Json]) -> tuple[Sequence[Pattern], Sequence[Json]]:
     """Leave out what stands on both sides. Where nothing but plain values is expected, it is paired in any case.
 
     An operator might need the very item that a plain value could do without.
     """
     if not all(type(pattern) in SCALARS for pattern in expected):
         return expected, got
-    both = Counter(map(_exactly, expected)) & Counter(_exactly(item) for item in got if type(item) in SCALARS)
+    both = Counter(map(_type_and_value, expected)) & Counter(
+        _type_and_value(item) for item in got if type(item) in SCALARS
+    )
     left: list[list[Any]] = []
     for items in (expected, got):
         taken = both.copy()
-        left.append([item for item in items if not _taken(item, taken)])
+        left.append([item for item in items if not _take_equal(item, taken)])
     return left[0], left[1]
 
 
-def _taken(item: Any, counts: Counter[tuple[type, Any]]) -> bool:
-    if type(item) not in SCALARS or not counts[_exactly(item)]:
+def _take_equal(item: Any, counts: Counter[tuple[type, Any]]) -> bool:
+    if type(item) not in SCALARS or not counts[_type_and_value(item)]:
         return False
-    counts[_exactly(item)] -= 1
+    counts[_type_and_value(item)] -= 1
     return True
 
 
-def _exactly(scalar: Any) -> tuple[type, Any]:
+def _type_and_value(scalar: Any) -> tuple[type, Any]:
     """Tells 1, 1.0 and true apart."""
     return type(scalar), scalar
 
 
-def lengths(expected: Sequence[Pattern], got: Json) -> str:
+def length_hint(expected: Sequence[Pattern], got: Json) -> str:
     """Say that a list is too long or too short; empty where it is not, or is none."""
     if is_list(got) and len(got) != len(expected):
         return f"its length is {len(got)}, not {len(expected)}"

@@ -7,17 +7,15 @@ import operator as arithmetic
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation, Overflow
 
-from pytest_fcall.core.operators import MOST_DIGITS
-from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.operators import MOST_DIGITS, Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import Compare
-from pytest_fcall.matching.operators.operand import BadOperandError, is_number, number, patterns
-from pytest_fcall.matching.place import Place
+from pytest_fcall.matching.operators.operand import BadOperandError, is_number, operand_number, operand_patterns
+from pytest_fcall.matching.place import Mismatch, Place
 
-_CLOSE = Decimal("1e-6")
+_DEFAULT_TOLERANCE = Decimal("1e-6")
 """How close `$approx` is unless told: as a share of the number expected."""
-_LONGEST = 4096
+_MAX_BITS = 4096
 """Bits of an integer that is still worth exact arithmetic."""
 
 
@@ -25,17 +23,17 @@ def approx(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[
     """A number within a tolerance, its limits included, or one that is the same after rounding."""
     if "round" in operator.options:
         return _rounded(operator, got, at)
-    expected = exactly(number(operator))
+    expected = exact_decimal(operand_number(operator))
     if expected is None:
         raise BadOperandError("`$approx` takes a finite number")
     within = operator.options.get("within")
-    margin = abs(expected) * _CLOSE if within is None else tolerance(within, expected)
-    given = exactly(got)
+    margin = abs(expected) * _DEFAULT_TOLERANCE if within is None else tolerance_margin(within, expected)
+    given = exact_decimal(got)
     return [] if given is not None and abs(given - expected) <= margin else at.mismatch(operator, got)
 
 
 def _rounded(operator: Operator, got: Json, at: Place) -> list[Mismatch]:
-    expected, digits = number(operator), operator.options["round"]
+    expected, digits = operand_number(operator), operator.options["round"]
     if "within" in operator.options:
         raise BadOperandError("`$approx` takes `within` or `round`, not both")
     if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= MOST_DIGITS:
@@ -44,30 +42,30 @@ def _rounded(operator: Operator, got: Json, at: Place) -> list[Mismatch]:
     return [] if same else at.mismatch(operator, got)
 
 
-def comparison(holds: Callable[[int | float, int | float], bool]) -> Callable[..., list[Mismatch]]:
+def bound_operator(holds: Callable[[int | float, int | float], bool]) -> Callable[..., list[Mismatch]]:
     """Make the operator that compares with one bound."""
 
     def compare_with_bound(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
-        return [] if is_number(got) and holds(got, number(operator)) else at.mismatch(operator, got)
+        return [] if is_number(got) and holds(got, operand_number(operator)) else at.mismatch(operator, got)
 
     return compare_with_bound
 
 
-greater = comparison(arithmetic.gt)
-at_least = comparison(arithmetic.ge)
-less = comparison(arithmetic.lt)
-at_most = comparison(arithmetic.le)
+greater = bound_operator(arithmetic.gt)
+at_least = bound_operator(arithmetic.ge)
+less = bound_operator(arithmetic.lt)
+at_most = bound_operator(arithmetic.le)
 
 
 def between(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
     """A number from low to high, both included."""
-    match patterns(operator):
+    match operand_patterns(operator):
         case [low, high] if is_number(low) and is_number(high):
             return [] if is_number(got) and low <= got <= high else at.mismatch(operator, got)
     raise BadOperandError("`$between` takes two numbers")
 
 
-def rounding(expected: Pattern, got: Json) -> str:
+def rounding_hint(expected: Pattern, got: Json) -> str:
     """Say what to do where two numbers differ by no more than rounding does; empty where they do not."""
     try:
         near = is_number(expected) and is_number(got) and math.isclose(expected, got)
@@ -76,18 +74,18 @@ def rounding(expected: Pattern, got: Json) -> str:
     return "`$approx` would accept it" if near else ""
 
 
-def exactly(value: Pattern) -> Decimal | None:
+def exact_decimal(value: Pattern) -> Decimal | None:
     """Give the number as people write it, so that 42.095 is within 0.005 of 42.10."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
-        return Decimal(value) if value.bit_length() <= _LONGEST else None
+        return Decimal(value) if value.bit_length() <= _MAX_BITS else None
     if isinstance(value, float) and math.isfinite(value):
         return Decimal(repr(value))
     return None
 
 
-def tolerance(within: Pattern, expected: Decimal) -> Decimal:
+def tolerance_margin(within: Pattern, expected: Decimal) -> Decimal:
     """How far away from a number another may be: a share of it, or as much as is said."""
     if isinstance(within, str) and within.endswith("%"):
         try:
@@ -96,6 +94,6 @@ def tolerance(within: Pattern, expected: Decimal) -> Decimal:
             share = Decimal("NaN")
         if share.is_finite():
             return share
-    elif (margin := exactly(within)) is not None:
+    elif (margin := exact_decimal(within)) is not None:
         return abs(margin)
     raise BadOperandError("`within` takes a number or a percentage such as `10%`")

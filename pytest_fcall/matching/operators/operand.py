@@ -8,28 +8,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeGuard
 
-from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.operators import Operator, Pattern
 
 
 class BadOperandError(ValueError):
     """The text says what the operator takes."""
 
 
-def patterns(operator: Operator) -> Sequence[Pattern]:
+def operand_patterns(operator: Operator) -> Sequence[Pattern]:
     """Give the operand as a list of patterns."""
     if is_list(operator.operand):
         return operator.operand
     raise BadOperandError(f"`${operator.name}` takes a list")
 
 
-def text(operator: Operator) -> str:
+def operand_text(operator: Operator) -> str:
     """Give the operand as a string."""
     if isinstance(operator.operand, str):
         return operator.operand
     raise BadOperandError(f"`${operator.name}` takes a string")
 
 
-def number(operator: Operator) -> int | float:
+def operand_number(operator: Operator) -> int | float:
     """Give the operand as a number."""
     if is_number(operator.operand):
         return operator.operand

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.mismatch import Mismatch
-from pytest_fcall.matching.objects import Compare, compare_below, compare_object
-from pytest_fcall.matching.operators.lists import lengths
+from pytest_fcall.matching.objects import Compare, compare_child, compare_object
+from pytest_fcall.matching.operators.lists import length_hint
 from pytest_fcall.matching.operators.operand import is_list
-from pytest_fcall.matching.place import Place
+from pytest_fcall.matching.place import Mismatch, Place
 from pytest_fcall.matching.wording import json_type
 
 
@@ -34,11 +33,11 @@ def same_structure(operator: Operator, got: Json, at: Place, compare: Compare) -
         if not is_list(expected):
             return of_type(Operator("type", json_type(expected)), given, place, compare)
         if not isinstance(given, list | tuple) or len(given) != len(expected):
-            return place.mismatch(expected, given, lengths(expected, given))
+            return place.mismatch(expected, given, length_hint(expected, given))
         return [
             found
             for index, item in enumerate(given)
-            for found in compare_below(expected[index], item, place.child(index), alike)
+            for found in compare_child(expected[index], item, place.child(index), alike)
         ]
 
     return alike(operator.operand, got, at.outside_schema())

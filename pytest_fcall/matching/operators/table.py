@@ -7,21 +7,20 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from pytest_fcall.core.extension import Undecided
-from pytest_fcall.core.pattern import Operator
+from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.mismatch import Mismatch
 from pytest_fcall.matching.objects import Compare
-from pytest_fcall.matching.operators import choices, dates, json_said, likeness, lists, numeric, shape, texts
+from pytest_fcall.matching.operators import choices, dates, json_text, lists, numeric, shape, texts
 from pytest_fcall.matching.operators.operand import BadOperandError
-from pytest_fcall.matching.place import Place
+from pytest_fcall.matching.place import Mismatch, Place
 
-Operation: TypeAlias = Callable[[Operator, Json, Place, Compare], list[Mismatch]]
+OperatorFunction: TypeAlias = Callable[[Operator, Json, Place, Compare], list[Mismatch]]
 """Decides one operator; BadOperandError says that it cannot be decided as it stands."""
 
 
-def apply(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
+def apply_operator(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
     """Decide an operator, built-in or registered. Total: what goes wrong is a finding that is undecided."""
-    operation = OPERATIONS.get(operator.name, _registered)
+    operation = OPERATOR_FUNCTIONS.get(operator.name, _apply_registered)
     try:
         return operation(operator, got, at, compare)
     except BadOperandError as error:
@@ -32,18 +31,18 @@ def _literal(operator: Operator, got: Json, at: Place, compare: Compare) -> list
     return compare(operator.operand, got, at)
 
 
-def _from_earlier(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+def _apply_from(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
     why = operator.options.get("lacks", "there is no earlier call in a single reply")
     return at.undecided(operator, got, f"`$from: {operator.operand}` has no value: {why}.")
 
 
-def _judged(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
+def _apply_judge(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
     if operator.name not in at.ways.comparators:
         return at.undecided(operator, got, "`$judge` needs a model that judges, and none is set.")
-    return _registered(operator, got, at, compare)
+    return _apply_registered(operator, got, at, compare)
 
 
-def _registered(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+def _apply_registered(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
     comparator = at.ways.comparators.get(operator.name)
     if comparator is None:
         return at.undecided(operator, got, f"no plugin in this run provides `${operator.name}`.")
@@ -62,7 +61,7 @@ def _registered(operator: Operator, got: Json, at: Place, _compare: Compare) -> 
     return [Mismatch("wrong_value", at.keys, lambda: message, operator, got)]
 
 
-OPERATIONS: Mapping[str, Operation] = MappingProxyType(
+OPERATOR_FUNCTIONS: Mapping[str, OperatorFunction] = MappingProxyType(
     {
         "any": choices.any_of,
         "all": choices.all_of,
@@ -72,9 +71,9 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
         "regex": texts.regex,
         "contains": texts.contains,
         "text": texts.same_to_a_reader,
-        "number": likeness.says_number,
-        "normalised": likeness.normalised,
-        "rouge": likeness.like,
+        "number": texts.says_number,
+        "normalised": texts.normalised,
+        "rouge": texts.like,
         "approx": numeric.approx,
         "gt": numeric.greater,
         "ge": numeric.at_least,
@@ -89,9 +88,9 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
         "unordered": lists.unordered,
         "ordered": lists.ordered,
         "each": lists.each,
-        "json": json_said.json_text,
-        "from": _from_earlier,
-        "judge": _judged,
+        "json": json_text.json_text,
+        "from": _apply_from,
+        "judge": _apply_judge,
         "literal": _literal,
     }
 )

@@ -1,19 +1,76 @@
-"""Operators on strings: `$regex`, `$text`, and `$contains`, which also looks into lists."""
+"""Operators on texts: `$regex`, `$text`, `$contains`, `$normalised`, `$rouge`, `$number`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import string
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import partial
+from types import MappingProxyType
 
-from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.mismatch import Mismatch
-from pytest_fcall.matching.objects import Compare, compare_below
-from pytest_fcall.matching.operators.operand import BadOperandError, text
-from pytest_fcall.matching.place import Place
-from pytest_fcall.matching.strings import NORMAL_FORMS, as_read, exact, near_miss, relaxed
+from pytest_fcall.matching.objects import Compare, compare_child
+from pytest_fcall.matching.operators.numeric import exact_decimal, tolerance_margin
+from pytest_fcall.matching.operators.operand import BadOperandError, is_number, operand_number, operand_text
+from pytest_fcall.matching.place import Mismatch, Place
+from pytest_fcall.matching.strings import NORMAL_FORMS, exact, near_miss, reader_form, relaxed, with_digits
 
-_SECONDS = 0.25
+_MAX_NUMBER_LENGTH = 100
+"""Characters of a number that somebody may have meant."""
+_SUPERSCRIPTS = {ord(digit): f"^{value}" for value, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
+"""Told from digits before compatibility forms are unified: 10² is not 102."""
+_DIGIT_SPACES = re.compile(r"(?<=[0-9])[\u00a0\u2009\u202f](?=[0-9]{3}(?![0-9]))")
+"""Spaces that keep the digits of one number together. An ordinary one may stand between two numbers."""
+_NOT_NUMBERS = re.compile(r"(?<!\d)(?:\d++([-/])\d++\1\d++|\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?!\d)|\d++\u2044\d++)")
+"""Dates and telephone numbers, times, fractions."""
+_NUMBER = re.compile(
+    r"(?P<sign>(?<![\w)%])-|\bminus )?[$€£¥₹]?"
+    r"(?<![\w.^])(?P<digits>\.?\d+(?:[.,']\d+)*)"
+    r"(?:e(?P<exponent>[-+]?\d{1,3})(?!\w))?"
+    r"(?: ?(?P<percent>%|per ?cent\b)| (?P<scale>thousand|million|billion|trillion)\b)?"
+)
+_POWERS: Mapping[str, int] = MappingProxyType({"thousand": 3, "million": 6, "billion": 9, "trillion": 12})
+_GROUPED = re.compile(
+    r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"  # 1,234.5
+    r"|[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?"  # 1,00,000
+    r"|[1-9]\d{0,2}(?:'\d{3})+(?:\.\d+)?"  # 1'234.5
+    r"|\d*\.?\d+"
+)
+_GROUPED_BY_POINTS = re.compile(
+    r"[1-9]\d{0,2}(?:\.\d{3})+,\d+|[1-9]\d{0,2}(?:\.\d{3}){2,}|\d+,\d+|[1-9]\d{0,2}(?:'\d{3})+,\d+"
+)
+
+
+def numbers_in_text(text: str) -> Iterator[Decimal]:
+    """Give all numbers that a reader finds in a text, in order; a percentage is its share of one, too.
+
+    Digits behind letters, as in `F7`, are no number, nor are those of dates and times.
+    """
+    joined = _DIGIT_SPACES.sub("'", text.translate(_SUPERSCRIPTS))
+    plain = with_digits(relaxed(joined))
+    for found in _NUMBER.finditer(_NOT_NUMBERS.sub("/", plain)):
+        for value in _number_values(found["digits"]):
+            power = int(found["exponent"] or 0) + _POWERS.get(found["scale"] or "", 0)
+            number = value.scaleb(power) * (-1 if found["sign"] else 1)
+            yield number
+            if found["percent"]:
+                yield number.scaleb(-2)
+
+
+def _number_values(written: str) -> list[Decimal]:
+    """Read one number, or several that only commas keep apart."""
+    if len(written) > _MAX_NUMBER_LENGTH:
+        return []
+    if _GROUPED.fullmatch(written):
+        return [Decimal(written.replace(",", "").replace("'", ""))]
+    if _GROUPED_BY_POINTS.fullmatch(written):
+        return [Decimal(written.replace(".", "").replace("'", "").replace(",", "."))]
+    return [Decimal(part) for part in written.split(",") if re.fullmatch(r"\d*\.?\d+", part)] if "," in written else []
+
+
+_REGEX_SECONDS = 0.25
 """What a regular expression may take. One in which repeats nest could take years over a text made for it."""
 
 
@@ -21,7 +78,7 @@ def regex(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[M
     """A string that the expression matches from end to end."""
     import regex as engine  # unlike re, it can be told when to give up
 
-    written = text(operator)
+    written = operand_text(operator)
     try:
         expression = engine.compile(written)
     except Exception as error:  # its parser raises more than its own error
@@ -29,7 +86,7 @@ def regex(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[M
     if not isinstance(got, str):
         return at.mismatch(operator, got)
     try:
-        matches = expression.fullmatch(exact(got), timeout=_SECONDS)
+        matches = expression.fullmatch(exact(got), timeout=_REGEX_SECONDS)
     except TimeoutError:
         why = "the expression takes too long on this text; write it without repeats inside repeats."
         return at.undecided(operator, got, why)
@@ -38,7 +95,7 @@ def regex(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[M
 
 def same_to_a_reader(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
     """The same text but for case, white space, quotes, dashes and number words, or as `strings` says."""
-    expected, normal = text(operator), _normal_form(operator.options.get("strings"))
+    expected, normal = operand_text(operator), _normal_form(operator.options.get("strings"))
     if not isinstance(got, str):
         return at.mismatch(operator, got)
     return [] if normal(got) == normal(expected) else at.mismatch(operator, got, partial(near_miss, expected, got))
@@ -51,7 +108,7 @@ def contains(operator: Operator, got: Json, at: Place, compare: Compare) -> list
         if isinstance(wanted, Operator) and wanted.name == "literal":  # as `$from` has it
             wanted = wanted.operand
         if isinstance(wanted, Operator) and wanted.name == "from":
-            return compare_below(wanted, got, at, compare)
+            return compare_child(wanted, got, at, compare)
         if not isinstance(wanted, str):
             return at.mismatch(operator, got)
         normal = NORMAL_FORMS[at.strings]
@@ -63,7 +120,7 @@ def contains(operator: Operator, got: Json, at: Place, compare: Compare) -> list
         return at.mismatch(operator, got)
     undecided: list[Mismatch] = []
     for index, item in enumerate(got):
-        mismatches = compare_below(wanted, item, at.child(index), compare)
+        mismatches = compare_child(wanted, item, at.child(index), compare)
         if not mismatches:
             return []
         undecided.extend(each for each in mismatches if each.undecided)
@@ -72,7 +129,84 @@ def contains(operator: Operator, got: Json, at: Place, compare: Compare) -> list
 
 def _normal_form(rule: Pattern) -> Callable[[str], str]:
     if rule is None:
-        return as_read
+        return reader_form
     if isinstance(rule, str) and rule in NORMAL_FORMS:
         return NORMAL_FORMS[rule]
     raise BadOperandError(f"`strings` takes {', '.join(NORMAL_FORMS)}")
+
+
+_ENGLISH_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_NO_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
+_WORD = re.compile(r"[^\W_]+")
+_MIN_ROUGE = 0.5
+_MAX_ROUGE_STEPS = 4_000_000
+"""Pairs of words that are looked at in at most about a second."""
+_MAX_NUMBERS_NAMED = 5
+
+
+def normalised(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+    """The same text but for case, ASCII punctuation, English articles and white space."""
+    if isinstance(got, str) and _normalised(got) == _normalised(operand_text(operator)):
+        return []
+    return at.mismatch(operator, got)
+
+
+def says_number(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+    """A text in which this number is one of those that it says."""
+    expected = exact_decimal(operand_number(operator))
+    if expected is None:
+        raise BadOperandError("`$number` takes a finite number")
+    within = operator.options.get("within")
+    margin = Decimal(0) if within is None else tolerance_margin(within, expected)
+    if not isinstance(got, str):
+        return at.mismatch(operator, got, "it is a number: `$approx` accepts one" if is_number(got) else "")
+    if any(abs(said - expected) <= margin for said in numbers_in_text(got)):
+        return []
+    return at.mismatch(operator, got, partial(_numbers_named, got))
+
+
+def like(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+    """A text whose ROUGE-L with the reference is at least so high."""
+    least = operator.options.get("least", _MIN_ROUGE)
+    if not is_number(least):
+        raise BadOperandError("`least` takes a number from 0 to 1")
+    if not isinstance(got, str):
+        return at.mismatch(operator, got)
+    reference, given = _casefolded_words(operand_text(operator)), _casefolded_words(got)
+    if len(reference) * len(given) > _MAX_ROUGE_STEPS:
+        return at.undecided(operator, got, f"with {len(given):,} words it is too long to be compared by `$rouge`.")
+    score = _rouge_l(reference, given)
+    return [] if score >= least else at.mismatch(operator, got, f"its ROUGE-L is {score:.3f}")
+
+
+def _rouge_l(reference: Sequence[str], given: Sequence[str]) -> float:
+    try:
+        from rouge_score.rouge_scorer import RougeScorer  # type: ignore[import-untyped]  # it has no types
+    except ImportError:
+        raise BadOperandError("`$rouge` needs rouge-score: pip install 'pytest-fcall[text]'") from None
+    scorer = RougeScorer(["rougeL"], tokenizer=_WhitespaceTokenizer())
+    return float(scorer.score(" ".join(reference), " ".join(given))["rougeL"].fmeasure)
+
+
+class _WhitespaceTokenizer:
+    """Hands the library the words as they are: its own way drops all that is not ASCII."""
+
+    def tokenize(self, words: str) -> list[str]:
+        """Split what was joined."""
+        return words.split()
+
+
+def _casefolded_words(written: str) -> list[str]:
+    return _WORD.findall(written.casefold())
+
+
+def _normalised(written: str) -> str:
+    return " ".join(_ENGLISH_ARTICLES.sub(" ", written.lower().translate(_NO_PUNCTUATION)).split())
+
+
+def _numbers_named(got: str) -> str:
+    said = [f"{value:f}" for value in dict.fromkeys(numbers_in_text(got))]
+    if not said:
+        return "it says no number"
+    named = ", ".join([*said[:_MAX_NUMBERS_NAMED], "…"] if len(said) > _MAX_NUMBERS_NAMED else said)
+    return f"it says the number{'s' * (len(said) > 1)} {named}"

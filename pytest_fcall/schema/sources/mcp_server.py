@@ -1,4 +1,4 @@
-"""An MCP server, over stdio or streamable HTTP: how to reach it, and its failures in words."""
+"""MCP servers over stdio or streamable HTTP: connection, list of tools, errors."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from http import HTTPStatus
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, TextIO
 
+import anyio
 import httpx2
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -18,8 +20,8 @@ from pydantic import ValidationError
 
 from pytest_fcall.core import Json
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.sources.locks import public_source
-from pytest_fcall.schema.sources.variables import expand
+from pytest_fcall.schema.sources.lock_file import public_source
+from pytest_fcall.schema.sources.variables import expand_variables
 
 
 def mcp_server(
@@ -34,7 +36,7 @@ def mcp_server(
     match dict(server):
         case {"url": str(url), **rest} if rest.keys() <= {"headers"}:
             written = str(public_source({"url": url})["url"])
-            return _Endpoint(written, expand(url, environment), _values(rest, "headers", environment))
+            return _Endpoint(written, expand_variables(url, environment), _values(rest, "headers", environment))
         case {"command": [str(), *_] as command, **rest} if rest.keys() <= {"env", "cwd"}:
             cwd = folder / str(rest.get("cwd", "."))
             return _Process([str(word) for word in command], _values(rest, "env", environment), cwd, stderr)
@@ -160,7 +162,7 @@ def _values(server: Mapping[str, Json], key: str, environment: Mapping[str, str]
     values = server.get(key, {})
     if not isinstance(values, Mapping) or any(isinstance(value, bool | list | Mapping) for value in values.values()):
         raise SchemaError(f"{key} must be names with texts", path=("mcp", key), hint='put values in quotes: "true"')
-    return {name: expand(str(value), environment) for name, value in values.items()}
+    return {name: expand_variables(str(value), environment) for name, value in values.items()}
 
 
 def _behaviour(error: Exception, timeout: float) -> str:
@@ -177,7 +179,7 @@ def _behaviour(error: Exception, timeout: float) -> str:
 
 
 @contextmanager
-def unlogged(name: str) -> Iterator[None]:
+def log_silenced(name: str) -> Iterator[None]:
     """Keep a library's log off the screen of a program that set up no logging."""
     handler = logging.NullHandler()
     logging.getLogger(name).addHandler(handler)
@@ -185,3 +187,40 @@ def unlogged(name: str) -> Iterator[None]:
         yield
     finally:
         logging.getLogger(name).removeHandler(handler)
+
+
+_PAGES = 1000
+
+
+def list_mcp_tools(
+    server: Mapping[str, Json], *, folder: Path, environment: Mapping[str, str], timeout: float = 30.0
+) -> list[dict[str, Json]]:
+    """Ask a server for all its tools, as the items of its `tools/list` results; it is stopped again.
+
+    `server` is what `mcp_server` takes. Whatever goes wrong is a SchemaError that says so in words.
+    """
+    with TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr, log_silenced("mcp"):
+        peer = mcp_server(server, folder=folder, environment=environment, stderr=stderr)
+        try:
+            return anyio.run(_listed, peer, timeout)
+        except Exception as error:  # an SDK and a stranger's server: anything may come up
+            raise peer.explained(error, timeout) from error
+
+
+async def list_all_tools(client: Client) -> list[dict[str, Json]]:
+    """The tools that a server offers, from all pages."""
+    tools: list[dict[str, Json]] = []
+    cursor: str | None = None
+    for _ in range(_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        tools += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
+        cursor = page.next_cursor
+        if cursor is None:
+            return tools
+    raise RecursionError(f"more than {_PAGES} pages of tools")
+
+
+async def _listed(peer: McpServer, timeout: float) -> list[dict[str, Json]]:
+    with anyio.fail_after(timeout):
+        async with peer.connected(timeout) as client:
+            return await list_all_tools(client)

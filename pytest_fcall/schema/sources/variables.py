@@ -10,7 +10,7 @@ from pytest_fcall.schema.errors import SchemaError
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
-def expand(text: str, environment: Mapping[str, str]) -> str:
+def expand_variables(text: str, environment: Mapping[str, str]) -> str:
     """Put the values of `environment` in place of every `${NAME}`; a name that is not set is a SchemaError."""
 
     def value(found: re.Match[str]) -> str:

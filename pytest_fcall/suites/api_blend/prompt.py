@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from pytest_fcall.core.call import Call
+from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.api_blend.sample import NAMELESS, Sample
-from pytest_fcall.suites.api_blend.sets import Notation
+from pytest_fcall.suites.api_blend.data_sets import NAMELESS_ARGUMENT, Notation, Sample
 
-_TOLD: Final = "Say which of the APIs do what is asked for, in the order in which they are called, with their slots."
+_TASK: Final = "Say which of the APIs do what is asked for, in the order in which they are called, with their slots."
 _FORMS: Final[Mapping[Notation, str]] = MappingProxyType(
     {
         "json": '[{"API": "name", "Parameters": {"slot": ["value"]}}]',
@@ -25,18 +24,18 @@ _FORMS: Final[Mapping[Notation, str]] = MappingProxyType(
 )
 
 
-def instruction(
+def instruction_text(
     notation: Notation, apis: Sequence[str], slots: Sequence[str], examples: Sequence[Sample], question: str
 ) -> str:
     """What a model is told: the APIs, the slots in one list, demonstrations, and the question."""
-    told = [f"{_TOLD} Answer with nothing else, in this form: {_FORMS[notation]}", f"APIs: {', '.join(apis)}"]
+    told = [f"{_TASK} Answer with nothing else, in this form: {_FORMS[notation]}", f"APIs: {', '.join(apis)}"]
     if slots:
         told.append(f"Slots: {', '.join(slots)}")
-    told += [f"Question: {each.text}\nAnswer: {written(notation, each.paths[0])}" for each in examples]
+    told += [f"Question: {each.text}\nAnswer: {calls_text(notation, each.paths[0])}" for each in examples]
     return "\n\n".join((*told, f"Question: {question}\nAnswer:"))
 
 
-def written(notation: Notation, calls: Sequence[Call]) -> str:
+def calls_text(notation: Notation, calls: Sequence[Call]) -> str:
     """Write calls as the data set writes them."""
     return _WRITERS[notation](calls)
 
@@ -68,7 +67,7 @@ def _toolqa(calls: Sequence[Call]) -> str:
 
 
 def _toolqa_slot(name: str, value: Json) -> str:
-    return str(value) if name == NAMELESS else f"{name}={value}"
+    return str(value) if name == NAMELESS_ARGUMENT else f"{name}={value}"
 
 
 def _python(calls: Sequence[Call]) -> str:

@@ -8,18 +8,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core.call import Call
 from pytest_fcall.core.case import Case, Turn
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.extension import About, Figure, Measured, Part
 from pytest_fcall.core.fault import Fault, FaultyCase
-from pytest_fcall.core.pattern import Operator, Pattern
-from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.api_blend.files import HOW_TO_GET_IT, Entry, SetFiles, set_files
-from pytest_fcall.suites.api_blend.prompt import instruction
-from pytest_fcall.suites.api_blend.sample import Sample, Unknown
-from pytest_fcall.suites.api_blend.sets import SETS, DataSet
+from pytest_fcall.suites.api_blend.data_sets import DATA_SETS, DataSet, Sample, UnknownValue
+from pytest_fcall.suites.api_blend.files import HOW_TO_GET_IT, Entry, SetFiles, find_set_files
+from pytest_fcall.suites.api_blend.prompt import instruction_text
 
 _SHOTS: Final = 3
 _SCORES: Final = ("api_f1", "parameter_f1", "lcs_f1")
@@ -31,8 +30,8 @@ class ApiBlendSuite:
 
     def about(self, path: Path | None) -> About:
         """Tell what there is."""
-        found = {name: files for name, each in SETS.items() if (files := set_files(each, path))}
-        parts = [Part(name, _count(found[name]) if name in found else None) for name in SETS]
+        found = {name: files for name, each in DATA_SETS.items() if (files := find_set_files(each, path))}
+        parts = [Part(name, _count(found[name]) if name in found else None) for name in DATA_SETS]
         return About(
             title="API-BLEND",
             licence="licences of its data sets",
@@ -54,7 +53,7 @@ class ApiBlendSuite:
 
     def scores(self, case: Case) -> Mapping[str, Sequence[str]]:
         """F1 of functions, of arguments and of their order; functions alone where the set says nothing of arguments."""
-        data_set = SETS.get(case.category.removesuffix(_WITH_EXAMPLES))
+        data_set = DATA_SETS.get(case.category.removesuffix(_WITH_EXAMPLES))
         return {case.category: data_set.scores} if data_set else {}
 
     def averages(self, measured: Sequence[Measured]) -> Sequence[Figure]:
@@ -67,7 +66,7 @@ class ApiBlendSuite:
 
 
 def _average(score: str, measured: Sequence[Measured]) -> Iterator[Figure]:
-    own = [each for each in measured if each.score == score and each.tag.removesuffix(_WITH_EXAMPLES) in SETS]
+    own = [each for each in measured if each.score == score and each.tag.removesuffix(_WITH_EXAMPLES) in DATA_SETS]
     if own:
         size = sum(each.cases for each in own)
         total = sum(each.cases * (each.value or 0) for each in own)
@@ -78,9 +77,9 @@ def _wanted(part: str, path: Path | None) -> Iterator[tuple[str, SetFiles]]:
     if path is None:
         raise ValueError(f"the data of the suite api_blend is in no package: {HOW_TO_GET_IT}")
     name = part.removesuffix(_WITH_EXAMPLES)
-    if part and name not in SETS:
-        raise ValueError(f"API-BLEND has no data set {part!r}; it has {', '.join(SETS)}")
-    found = [files for each in SETS.values() if name in ("", each.name) and (files := set_files(each, path))]
+    if part and name not in DATA_SETS:
+        raise ValueError(f"API-BLEND has no data set {part!r}; it has {', '.join(DATA_SETS)}")
+    found = [files for each in DATA_SETS.values() if name in ("", each.name) and (files := find_set_files(each, path))]
     if not found:
         raise ValueError(f"there is no data set {name or 'of API-BLEND'} in {path}: {HOW_TO_GET_IT}")
     for files in found:
@@ -118,7 +117,7 @@ class _Reader:
             return FaultyCase(id_, entry.place, (fault,))
         offered = self._all if not sample.offered else self._offered(sample)
         examples = [each for each in self._examples if each.text != sample.text][:_SHOTS]
-        told = instruction(self._set.notation, offered.names, offered.slots, examples, sample.text)
+        told = instruction_text(self._set.notation, offered.names, offered.slots, examples, sample.text)
         return Case(
             id=id_,
             location=entry.place,
@@ -161,7 +160,8 @@ class _Offered:
 
 def _patterns(arguments: Mapping[str, Json]) -> dict[str, Pattern]:
     return {
-        name: Operator("ignore", True) if isinstance(value, Unknown) else value for name, value in arguments.items()
+        name: Operator("ignore", True) if isinstance(value, UnknownValue) else value
+        for name, value in arguments.items()
     }
 
 

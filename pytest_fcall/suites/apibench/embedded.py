@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.retrieval.embeddings import Embed, Embeddings, Vector
+from pytest_fcall.retrieval import Embed, Embeddings, Vector
 from pytest_fcall.suites.apibench.files import hub_files
 from pytest_fcall.suites.apibench.prompt import with_document
 

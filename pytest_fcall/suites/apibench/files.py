@@ -1,4 +1,4 @@
-"""The files of a hub: where they are, and their rows."""
+"""The three published hubs, and the files of a hub with their questions."""
 
 from __future__ import annotations
 
@@ -7,21 +7,61 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
 
 from pytest_fcall.core.fault import Location
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.apibench.data_base import Api, api_of, plain_or_packed, read_apis
-from pytest_fcall.suites.apibench.hubs import HUBS, Hub
-from pytest_fcall.suites.json_lines import BrokenRow, lines, opened, record
+from pytest_fcall.suites.apibench.apis import Api, parse_api, plain_or_gzipped, read_apis
+from pytest_fcall.suites.json_files import BrokenRow, open_lines, parse_record, read_lines
+
+ComparedArguments: TypeAlias = Literal["named", "model", "all"]
+"""What the original compares of a call.
+
+* `named`: the arguments in whose text `repo_or_dir` or `model` occurs.
+* `model`: the value of `model`, and the text of all others.
+* `all`: the values of all arguments.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """One of the hubs."""
+
+    name: str
+    program: str
+    """What its questions call it."""
+    checked: ComparedArguments
+    whole_answer: bool
+    """Whether the original judges all of an answer that has no field `api_call`."""
+    evaluation: str
+    """The stem of the file with the right answers."""
+
+    @property
+    def apis(self) -> str:
+        """The stem of the file with its API data base."""
+        return f"{self.name}_api"
+
+
+HUBS: Mapping[str, Hub] = MappingProxyType(
+    {
+        hub.name: hub
+        for hub in (
+            Hub("torchhub", "TorchHub", "named", False, "torchhub_eval"),
+            Hub("tensorflowhub", "TensorFlow Hub", "model", True, "tensorflow_eval"),
+            Hub("huggingface", "Hugging Face", "all", True, "huggingface_eval"),
+        )
+    }
+)
+
 
 HOW_TO_GET_IT: Final = (
     "get the folders data/ and gorilla/eval/eval-data/ of github.com/ShishirPatil/gorilla, "
     "and name the folder above them with path: or --fc-suite-path"
 )
-_APIS: Final = ("", "api", "data/api")
-_ANSWERS: Final = ("", "eval", "data/apibench")
-_QUESTIONS: Final = ("", "questions", "gorilla/eval/eval-data/questions/{hub}", "eval-data/questions/{hub}")
+_API_FOLDERS: Final = ("", "api", "data/api")
+_ANSWER_FOLDERS: Final = ("", "eval", "data/apibench")
+_QUESTION_FOLDERS: Final = ("", "questions", "gorilla/eval/eval-data/questions/{hub}", "eval-data/questions/{hub}")
 _INSTRUCTION: Final = re.compile(r"###\s*Instruction:\s*(?P<text>.*?)\s*(?:###\s*Output:|\Z)", re.DOTALL)
 
 
@@ -71,33 +111,33 @@ def own_hubs(folder: Path) -> list[str]:
 def hub_files(name: str, folder: Path) -> HubFiles:
     """Find the files of a hub. Raises ValueError, in words, where its data base or its answers are missing."""
     hub = HUBS.get(name) or Hub(name, name, "all", whole_answer=True, evaluation=f"{name}_eval")
-    apis = _found(folder, _APIS, f"{hub.apis}.jsonl", name)
-    answers = _found(folder, _ANSWERS, f"{hub.evaluation}.json", name)
+    apis = _find(folder, _API_FOLDERS, f"{hub.apis}.jsonl", name)
+    answers = _find(folder, _ANSWER_FOLDERS, f"{hub.evaluation}.json", name)
     if apis is None or answers is None:
         missing = f"{hub.apis}.jsonl" if apis is None else f"{hub.evaluation}.json"
         raise ValueError(f"there is no {missing} in {folder}: {HOW_TO_GET_IT}")
     found = {
         setting: path
         for setting in ("0_shot", "bm25", "gpt_index", "oracle")
-        if (path := _found(folder, _QUESTIONS, f"questions_{name}_{setting}.jsonl", name))
+        if (path := _find(folder, _QUESTION_FOLDERS, f"questions_{name}_{setting}.jsonl", name))
     }
     return HubFiles(hub, apis, answers, found)
 
 
-def _found(folder: Path, places: Sequence[str], name: str, hub: str) -> Path | None:
-    paths = (plain_or_packed(folder / place.format(hub=hub), name) for place in places)
+def _find(folder: Path, places: Sequence[str], name: str, hub: str) -> Path | None:
+    paths = (plain_or_gzipped(folder / place.format(hub=hub), name) for place in places)
     return next((path for path in paths if path.is_file()), None)
 
 
 def _records(path: Path) -> Iterator[tuple[Location, Mapping[str, Json], str]]:
     """Each row with its place; where it cannot be read an empty one, and why."""
-    with opened(path) as stream:
-        for number, line in enumerate(lines(stream), 1):
+    with open_lines(path) as stream:
+        for number, line in enumerate(read_lines(stream), 1):
             if not line.strip():
                 continue
             place = Location(str(path), number)
             try:
-                yield place, record(line), ""
+                yield place, parse_record(line), ""
             except BrokenRow as error:
                 yield place, {}, str(error)
 
@@ -118,7 +158,7 @@ def _with_answer(
 def _question(number: str, place: Location, text: str, answer: Mapping[str, Json], fault: str) -> Question:
     document = answer.get("api_data")
     try:
-        api = api_of(document if isinstance(document, Mapping) else {})
+        api = parse_api(document if isinstance(document, Mapping) else {})
     except BrokenRow as error:
         return Question(number, place, fault=fault or f"its answer has no `api_data`: {error}")
     call = answer.get("api_call")

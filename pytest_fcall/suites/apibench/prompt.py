@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_fcall.core.values import Message
-from pytest_fcall.retrieval.bm25 import OkapiBm25
-from pytest_fcall.retrieval.oracle import Oracle
-from pytest_fcall.retrieval.retriever import Retriever
-from pytest_fcall.suites.apibench.data_base import Api
-from pytest_fcall.suites.apibench.hubs import Hub
+from pytest_fcall.retrieval import OkapiBm25, Oracle, Retriever
+from pytest_fcall.suites.apibench.apis import Api
+from pytest_fcall.suites.apibench.files import Hub
 
 _REFERENCE = "Use this API documentation for reference:"
 _FORM = """
@@ -19,12 +17,12 @@ Call an API of {program} in one or two lines of Python. Answer in this form, and
 The domain is one of: {domains}."""
 
 
-def form_of(hub: Hub, apis: Sequence[Api]) -> str:
+def answer_form(hub: Hub, apis: Sequence[Api]) -> str:
     """What is said of the form of answers, to all questions of a hub."""
     return _FORM.format(program=hub.program, domains=", ".join(dict.fromkeys(api.domain for api in apis)))
 
 
-def told(question: str, form: str) -> tuple[Message, ...]:
+def question_messages(question: str, form: str) -> tuple[Message, ...]:
     """The messages of a question, in whose text a document may stand already."""
     return (
         {"role": "system", "content": "You write calls of APIs that do what is asked for."},
@@ -37,16 +35,16 @@ def with_document(question: str, document: Api | None) -> str:
     return question if document is None else f"{question} \n {_REFERENCE} {dict(document.document)}"
 
 
-def asked_in(text: str) -> str:
+def question_without_document(text: str) -> str:
     """The question alone, of a text that may hold a document, too."""
     return text.partition(_REFERENCE)[0]
 
 
-def bm25_of(apis: Sequence[Api]) -> Retriever:
+def bm25_retriever(apis: Sequence[Api]) -> Retriever:
     """The paper's: documents are dicts of Python as text, and words are what single spaces part."""
     return OkapiBm25([str(dict(api.document)) for api in apis], lambda text: text.split(" "))
 
 
-def oracle_of(apis: Sequence[Api], right: Api) -> Retriever:
+def oracle_retriever(apis: Sequence[Api], right: Api) -> Retriever:
     """Finds the entry of the API that is right, if the data base has it."""
     return Oracle([place for place, api in enumerate(apis) if api.call == right.call][:1], len(apis))

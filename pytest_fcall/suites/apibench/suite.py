@@ -1,7 +1,8 @@
-"""APIBench as a suite: questions to write calls of three hubs for, or of a hub of one's own."""
+"""The suite APIBench: questions that ask for calls of three hubs, or of a hub of the user's."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,16 +12,46 @@ from typing import TypeAlias
 from pytest_fcall.core.case import Case, Turn
 from pytest_fcall.core.extension import About, Part
 from pytest_fcall.core.fault import Fault, FaultyCase
-from pytest_fcall.core.pattern import Operator
-from pytest_fcall.suites.apibench.checked import CheckedArguments, refuse_unknown
-from pytest_fcall.suites.apibench.constraints import tags_of
-from pytest_fcall.suites.apibench.data_base import Api
-from pytest_fcall.suites.apibench.files import HOW_TO_GET_IT, HubFiles, Question, hub_files, own_hubs
-from pytest_fcall.suites.apibench.hubs import HUBS
-from pytest_fcall.suites.apibench.judging import ApiJudge, Rules, scores_by
-from pytest_fcall.suites.apibench.prompt import asked_in, bm25_of, form_of, oracle_of, told, with_document
+from pytest_fcall.core.operators import Operator
+from pytest_fcall.suites.apibench.apis import Api
+from pytest_fcall.suites.apibench.files import HOW_TO_GET_IT, HUBS, HubFiles, Question, hub_files, own_hubs
+from pytest_fcall.suites.apibench.judge import ApiJudge, HubRules, scores_of
+from pytest_fcall.suites.apibench.prompt import (
+    answer_form,
+    bm25_retriever,
+    oracle_retriever,
+    question_messages,
+    question_without_document,
+    with_document,
+)
+from pytest_fcall.suites.apibench.strict_rule import CheckedArguments, refuse_unknown_arguments
 
-Document: TypeAlias = Callable[[str, Api], Api | None]
+_TAG_PATTERNS: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        "parameter_count": re.compile(
+            r"\d[\d.,]*\s?(?:[kmb]|thousand|million|billion)?\s(?:parameters|params)\b"
+            r"|\b(?:fewer|less|more|least|most|under|below|within|limited)\b[^.?!]{0,40}\bparameters\b",
+            re.IGNORECASE,
+        ),
+        "accuracy_bound": re.compile(
+            r"\b(?:accuracy|accurate|top-?[15]|mAP|F1|BLEU|score)\b[^.?!]{0,40}(?<![\w-])\d+(?:\.\d+)?\s?%?"
+            r"|\b\d+(?:\.\d+)?\s?%[^.?!]{0,40}\b(?:accuracy|accurate|top-?[15])\b",
+            re.IGNORECASE,
+        ),
+    }
+)
+
+
+def constraint_tags(question: str) -> tuple[str, ...]:
+    """The tags of a question: `parameter_count`, `accuracy_bound`."""
+    return tuple(_matching_tags(question[:20_000]))
+
+
+def _matching_tags(question: str) -> Iterator[str]:
+    return (tag for tag, pattern in _TAG_PATTERNS.items() if pattern.search(question))
+
+
+FindDocument: TypeAlias = Callable[[str, Api], Api | None]
 """Gives the document for a question, for which an API is right."""
 
 SETTINGS = ("bm25", "gpt_index", "oracle")
@@ -62,18 +93,18 @@ class ApiBenchSuite:
 
     def scores(self, case: Case) -> Mapping[str, Sequence[str]]:
         """The shares of each kind of answer, part by part."""
-        return {case.category.partition("/")[0]: scores_by(case)}
+        return {case.category.partition("/")[0]: scores_of(case)}
 
 
 def _cases(part: str, folder: Path, checked: CheckedArguments) -> Iterator[Case | FaultyCase]:
     name, setting = _hub_and_setting(part)
     files = hub_files(name, folder)
     if checked:
-        refuse_unknown(files.apis, checked)
-    rules = Rules(files, checked)
+        refuse_unknown_arguments(files.apis, checked)
+    rules = HubRules(files, checked)
     published = setting in files.questions
-    document = _no_document if published or not setting else _documents(setting, files)
-    form = form_of(files.hub, files.apis)
+    document = _no_document if published or not setting else _document_finder(setting, files)
+    form = answer_form(files.hub, files.apis)
     for question in files.asked(setting if published else "0_shot"):
         yield _case(part, question, form, rules, document)
 
@@ -83,13 +114,13 @@ def _hub_and_setting(part: str) -> tuple[str, str]:
     return part.removesuffix(f"_{setting}") if setting else part, setting
 
 
-def _documents(setting: str, files: HubFiles) -> Document:
+def _document_finder(setting: str, files: HubFiles) -> FindDocument:
     """Make documents for a setting that was not published, or is of a hub of one's own."""
     apis = files.apis
     if setting == "oracle":
-        return lambda question, right: apis[oracle_of(apis, right).top(question, 1)[0]] if apis else None
+        return lambda question, right: apis[oracle_retriever(apis, right).top(question, 1)[0]] if apis else None
     if setting == "bm25":
-        retriever = bm25_of(apis)
+        retriever = bm25_retriever(apis)
         return lambda question, _: apis[retriever.top(question, 1)[0]] if apis else None
     raise ValueError(
         f"the questions of {files.hub.name} with documents by embeddings are not there: {HOW_TO_GET_IT}; "
@@ -101,7 +132,7 @@ def _no_document(_: str, __: Api) -> None:
     return None
 
 
-def _case(part: str, question: Question, form: str, rules: Rules, document: Document) -> Case | FaultyCase:
+def _case(part: str, question: Question, form: str, rules: HubRules, document: FindDocument) -> Case | FaultyCase:
     id_ = f"{part}_{question.number}"
     if question.api is None:
         fault = Fault("bad-row", question.place, f"this row of the suite cannot be read: {question.fault}")
@@ -112,9 +143,9 @@ def _case(part: str, question: Question, form: str, rules: Rules, document: Docu
     return Case(
         id=id_,
         location=question.place,
-        turns=(Turn(told(text, form), answer=answer),),
+        turns=(Turn(question_messages(text, form), answer=answer),),
         category=f"{part}/{right.domain}",
-        tags=tags_of(asked_in(question.text)),
+        tags=constraint_tags(question_without_document(question.text)),
         judge=ApiJudge(rules, right),
     )
 

@@ -1,20 +1,197 @@
-"""The cases of the leaderboard: rows with a question, the functions offered and the ground truth."""
+"""A row as a single-turn case: its tools, its ground truth as an Expectation, and the exam for the official checker."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Final
 
 from pytest_fcall.core.case import Case, Turn
-from pytest_fcall.core.expectation import Expectation
+from pytest_fcall.core.expectation import Expectation, ExpectedCall, Language, Rules, Strings
 from pytest_fcall.core.fault import Location
-from pytest_fcall.core.rules import Language, Rules, Strings
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, Message
-from pytest_fcall.matching.bfcl import Exam
-from pytest_fcall.suites.bfcl.fields import objects, text
-from pytest_fcall.suites.bfcl.tools import tools_of
-from pytest_fcall.suites.bfcl.truth import expectation_of, true_calls
-from pytest_fcall.suites.json_lines import BrokenRow
+from pytest_fcall.matching.bfcl import OfficialCase
+from pytest_fcall.schema.dialect import normalise
+from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.sources.tool_data import tool_from_data
+from pytest_fcall.schema.tool_schema import tool_schema
+from pytest_fcall.suites.bfcl.row_fields import objects_field, text_field
+from pytest_fcall.suites.json_files import BrokenRow
+
+OMITTABLE: Final = ""
+"""The alternative by which the leaderboard says that an argument may be left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrueCall:
+    """One call of a ground truth: for each argument a list of alternatives."""
+
+    name: str
+    arguments: Mapping[str, Json]
+
+
+def true_calls(truth: Sequence[Mapping[str, Json]]) -> list[TrueCall]:
+    """Take the calls out of a ground truth; BrokenRow where one is none."""
+    calls = []
+    for item in truth:
+        for name, arguments in item.items():
+            if not isinstance(arguments, Mapping):
+                raise BrokenRow(f"the ground truth has no object of arguments for {name!r}")
+            calls.append(TrueCall(name, arguments))
+    return calls
+
+
+def expectation_of(category: str, functions: Sequence[Mapping[str, Json]], calls: Sequence[TrueCall]) -> Expectation:
+    """Give what a right answer is.
+
+    A list of alternatives becomes `$any`, the mark for leaving out `$optional`, and objects hold alternatives for
+    each of their keys. No order of calls is asked for.
+    """
+    if "irrelevance" in category:
+        return Expectation(kind="no_call")
+    if "relevance" in category:
+        return Expectation(kind="any_call")
+    offered = {name: _parameters(function) for function in functions if isinstance(name := function.get("name"), str)}
+    return Expectation(stages=(tuple(_expected(call, *offered.get(call.name, ((), ()))) for call in calls),))
+
+
+def _expected(call: TrueCall, known: Sequence[str], required: Sequence[str]) -> ExpectedCall:
+    """One call, as far as tool and truth agree.
+
+    An argument of which the tool knows nothing may be left out, and one that it needs may be anything where the
+    truth does not speak of it.
+    """
+    patterns = {
+        key: _choice(options, omittable=key not in known, needed=key in required)
+        for key, options in call.arguments.items()
+    }
+    unnamed = {key: Operator("ignore", True) for key in required if key not in patterns}
+    return ExpectedCall(call.name, {**patterns, **unnamed})
+
+
+def _parameters(function: Mapping[str, Json]) -> tuple[Sequence[str], Sequence[str]]:
+    """The names of the parameters, and those of them that are required."""
+    parameters = function.get("parameters")
+    if not isinstance(parameters, Mapping):
+        return (), ()
+    properties, required = parameters.get("properties"), parameters.get("required")
+    return (
+        list(properties) if isinstance(properties, Mapping) else (),
+        [name for name in required if isinstance(name, str)] if isinstance(required, list) else (),
+    )
+
+
+def _choice(options: Json, *, omittable: bool = False, needed: bool = False, flat: bool = False) -> Pattern:
+    """One argument or key. The empty text, where a value is needed, is a value like others."""
+    if not isinstance(options, list) or not options:
+        return Operator("literal", options)  # a value, written without its list of alternatives
+    optional = omittable or (OMITTABLE in options and not needed)
+    values = [option for option in options if not (optional and option == OMITTABLE)]
+    patterns = values if flat else [_alternative_pattern(value) for value in values]
+    chosen = patterns[0] if len(patterns) == 1 else Operator("any", patterns)
+    return Operator("optional", chosen) if optional else chosen
+
+
+def _alternative_pattern(option: Json) -> Pattern:
+    """One alternative. Objects, and objects in a list, hold alternatives by key; below that all is plain."""
+    if isinstance(option, Mapping):
+        return {key: _choice(options, flat=True) for key, options in option.items()}
+    if isinstance(option, list) and any(isinstance(item, Mapping) for item in option):
+        return [_alternative_pattern(item) if isinstance(item, Mapping) else item for item in option]
+    return option
+
+
+def tools_of(functions: Sequence[Mapping[str, Json]], truth: Sequence[TrueCall]) -> tuple[Tool, ...]:
+    """Read the functions offered.
+
+    What is right, the ground truth says: a parameter whose schema forbids every right value is left free.
+    """
+    return tuple(_reconciled(_tool(function), truth) for function in functions)
+
+
+def _tool(function: Mapping[str, Json]) -> Tool:
+    """Read one function. What is wrong with the schema of a parameter leaves that parameter free, and no other."""
+    try:
+        return tool_from_data(function)
+    except SchemaError:
+        parameters = function.get("parameters")
+        declared = parameters if isinstance(parameters, Mapping) else {}
+        return Tool(
+            text_field(function, "name"),
+            str(function.get("description", "")),
+            _salvaged_parameters(declared),
+            declared=declared,
+        )
+
+
+def _salvaged_parameters(parameters: Mapping[str, Json]) -> Mapping[str, Json]:
+    properties, required = parameters.get("properties"), parameters.get("required")
+    named = properties if isinstance(properties, Mapping) else {}
+    return {
+        "type": "object",
+        "properties": {key: _sound_schema(key, schema) for key, schema in named.items()},
+        "required": [key for key in required if key in named] if isinstance(required, list) else [],
+    }
+
+
+def _sound_schema(key: str, schema: Json) -> Json:
+    try:
+        properties = normalise({"type": "object", "properties": {key: schema}})["properties"]
+    except SchemaError:
+        return {}
+    return properties[key] if isinstance(properties, Mapping) else {}
+
+
+def _reconciled(tool: Tool, truth: Sequence[TrueCall]) -> Tool:
+    properties = tool.parameters.get("properties")
+    if not isinstance(properties, Mapping):
+        return tool
+    right: dict[str, list[list[Json]]] = {}
+    for call in truth:
+        if call.name == tool.name:
+            for key in call.arguments.keys() & properties.keys():
+                right.setdefault(key, []).append(_right_values(call.arguments[key]))
+    free = {
+        key: list(chain(*found)) for key, found in right.items() if any(_forbidden(tool, key, each) for each in found)
+    }
+    if not free:
+        return tool
+    freed = {key: _free_schema(schema, free[key]) if key in free else schema for key, schema in properties.items()}
+    return replace(tool, parameters={**tool.parameters, "properties": freed})
+
+
+def _right_values(options: Json) -> list[Json]:
+    values = [option for option in options if option != OMITTABLE] if isinstance(options, list) else [options]
+    return [_example(value) for value in values]
+
+
+def _forbidden(tool: Tool, key: str, values: Sequence[Json]) -> bool:
+    try:
+        schema = tool_schema(tool)
+    except SchemaError:
+        return False
+    return bool(values) and all(schema.check_at((key,), value) for value in values)
+
+
+def _free_schema(schema: Json, values: Sequence[Json]) -> dict[str, Json]:
+    """Nothing but what a value left out means, and that 1.0 is no integer."""
+    kept = (
+        {key: schema[key] for key in ("description", "default") if key in schema} if isinstance(schema, Mapping) else {}
+    )
+    return {"type": "integer", **kept} if all(type(value) is int for value in values) else kept
+
+
+def _example(option: Json) -> Json:
+    """A value that an alternative allows: for each key of an object the first of its own alternatives."""
+    if isinstance(option, list):
+        return [_example(item) if isinstance(item, Mapping) else item for item in option]
+    if not isinstance(option, Mapping):
+        return option
+    chosen = {key: options[0] if isinstance(options, list) and options else options for key, options in option.items()}
+    return {key: value for key, value in chosen.items() if value != OMITTABLE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +200,7 @@ class BfclCase:
 
     case: Case
     expect: Expectation
-    exam: Exam
+    exam: OfficialCase
 
 
 def case_of(row: Mapping[str, Json], location: Location) -> BfclCase:
@@ -32,23 +209,25 @@ def case_of(row: Mapping[str, Json], location: Location) -> BfclCase:
     calls = true_calls(exam.truth)
     expect = expectation_of(exam.category, exam.functions, calls)
     case = Case(
-        id=text(row, "id"),
+        id=text_field(row, "id"),
         location=location,
         turns=(Turn(messages_of(row.get("question")), expect),),
         tools=tools_of(exam.functions, calls),
-        rules=Rules(strings=STRINGS[exam.language], language=exam.language),
+        rules=Rules(strings=STRINGS_BY_LANGUAGE[exam.language], language=exam.language),
         category=exam.category,
     )
     return BfclCase(case, expect, exam)
 
 
-def exam_of(row: Mapping[str, Json]) -> Exam:
+def exam_of(row: Mapping[str, Json]) -> OfficialCase:
     """Read a row for the official checker alone, on the same terms."""
-    category = text(row, "category")
-    return Exam(category, objects(row, "function"), objects(row, "ground_truth"), language_of(category))
+    category = text_field(row, "category")
+    return OfficialCase(
+        category, objects_field(row, "function"), objects_field(row, "ground_truth"), language_of(category)
+    )
 
 
-STRINGS: Mapping[Language, Strings] = {"python": "relaxed", "java": "exact", "javascript": "exact"}
+STRINGS_BY_LANGUAGE: Mapping[Language, Strings] = {"python": "relaxed", "java": "exact", "javascript": "exact"}
 """Ground truths leave case to the reader, of which source text has none: there other case is another name."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from pytest_fcall.suites.bfcl.prompt_format import PART
+from pytest_fcall.suites.bfcl.prompt_formats import FORMAT_CATEGORY
 
 Truth: TypeAlias = Literal["calls", "source", "answer", "turns", "mention", "elsewhere", "none"]
 """What a ground truth is: calls with alternatives, calls as Python source, alone or turn by turn, what a server
@@ -101,7 +101,7 @@ _MEMORY = tuple(
     Category(name, "mention", shared="memory", note="needs the classes of bfcl-eval")
     for name in ("memory_kv", "memory_vector", "memory_rec_sum")
 )
-_FORMATS = (Category(PART, "elsewhere", note="in the prompt mode only: each question in 26 formats"),)
+_FORMATS = (Category(FORMAT_CATEGORY, "elsewhere", note="in the prompt mode only: each question in 26 formats"),)
 _RETIRED_ONES = (
     Category("exec_simple", "source", retired=True, note=_CALLS_ONLY),
     Category("exec_multiple", "source", retired=True, note=_CALLS_ONLY),

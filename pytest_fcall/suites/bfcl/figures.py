@@ -1,14 +1,42 @@
-"""The leaderboard's scores, weighted as it weights them."""
+"""The leaderboard's weighted scores, and the spread of accuracy over prompt formats."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from statistics import fmean
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean, stdev, variance
 from typing import Final, TypeAlias
 
 from pytest_fcall.core.extension import Figure
-from pytest_fcall.suites.bfcl.prompt_format import FORMATS
-from pytest_fcall.suites.bfcl.spread import deviation, max_delta
+from pytest_fcall.core.values import Json
+from pytest_fcall.suites.bfcl.prompt_formats import FORMATS, format_of
+
+
+def max_delta(shares: Sequence[float]) -> float:
+    """The best less the worst."""
+    return max(shares) - min(shares) if len(shares) > 1 else 0.0
+
+
+def standard_deviation(shares: Sequence[float]) -> float:
+    """Their standard deviation, as that of a sample."""
+    return stdev(shares) if len(shares) > 1 else 0.0
+
+
+def format_scores_header(judged: Iterable[tuple[str, bool]]) -> dict[str, Json]:
+    """What the head of a file of scores says of cases, given by id and whether they are right."""
+    by_format: dict[str, list[bool]] = {}
+    for id_, valid in judged:
+        by_format.setdefault(format_of(id_).config, []).append(valid)
+    shares = [sum(own) / len(own) for own in by_format.values()]
+    return {
+        "accuracy_max_delta": round(max_delta(shares) * 100, 2),
+        "accuracy_variance": round(variance(shares) * 100**2, 2) if len(shares) > 1 else 0.0,
+        "accuracy_std": round(standard_deviation(shares) * 100, 2),
+        **{
+            config: {"accuracy": sum(own) / len(own), "correct_count": sum(own), "total_count": len(own)}
+            for config, own in by_format.items()
+        },
+    }
+
 
 Tallies: TypeAlias = Mapping[str, tuple[int, int]]
 """By category, how many of how many answers are right."""
@@ -22,7 +50,7 @@ _MULTI_TURN = ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param
 _WEB_SEARCH = ("web_search_base", "web_search_no_snippet")
 _MEMORY = ("memory_kv", "memory_vector", "memory_rec_sum")
 
-_MADE_OF: Mapping[str, tuple[str, ...]] = {
+_CATEGORIES_OF: Mapping[str, tuple[str, ...]] = {
     "non_live_ast": (*_SIMPLE, *_SEVERAL),
     "live": tuple(_LIVE),
     "irrelevance": _IRRELEVANCE,
@@ -34,11 +62,11 @@ DEVIATION: Final = "format_std"
 _WEIGHTS = {"non_live_ast": 0.1, "live": 0.1, "irrelevance": 0.1, "multi_turn": 0.3, "agentic": 0.4}
 _OVERALL = "overall"
 
-FIGURES = (*_MADE_OF, _OVERALL, MAX_DELTA, DEVIATION)
+FIGURES = (*_CATEGORIES_OF, _OVERALL, MAX_DELTA, DEVIATION)
 """Their names."""
 
 
-def figures(tallies: Tallies) -> list[Figure]:
+def leaderboard_figures(tallies: Tallies) -> list[Figure]:
     """Work out the scores that these categories have a part in.
 
     One that lacks a category is None. The overall accuracy counts what was not asked as wrong, as the leaderboard
@@ -48,15 +76,15 @@ def figures(tallies: Tallies) -> list[Figure]:
     asked = {name for name, (_, number) in tallies.items() if number}
     told = [
         Figure(name, shares[name] if asked.issuperset(names) else None)
-        for name, names in _MADE_OF.items()
+        for name, names in _CATEGORIES_OF.items()
         if asked.intersection(names)
     ]
     overall = sum(weight * shares[name] for name, weight in _WEIGHTS.items())
     weighted = [*told, Figure(_OVERALL, overall, note="not asked: wrong")] if told else []
-    return [*weighted, *_spread(tallies)]
+    return [*weighted, *_format_figures(tallies)]
 
 
-def _spread(tallies: Tallies) -> list[Figure]:
+def _format_figures(tallies: Tallies) -> list[Figure]:
     """How far the formats lie apart; None unless each of them was asked."""
     asked = [tallies[form.category] for form in FORMATS if form.category in tallies]
     shares = [right / number for right, number in asked if number]
@@ -65,7 +93,7 @@ def _spread(tallies: Tallies) -> list[Figure]:
     known = len(shares) == len(FORMATS)
     return [
         Figure(MAX_DELTA, max_delta(shares) if known else None),
-        Figure(DEVIATION, deviation(shares) if known else None),
+        Figure(DEVIATION, standard_deviation(shares) if known else None),
     ]
 
 

@@ -7,27 +7,38 @@ from pathlib import Path
 from typing import Protocol
 
 from pytest_fcall.core.case import Case
+from pytest_fcall.core.conversation import Transcript
+from pytest_fcall.core.expectation import Profile
 from pytest_fcall.core.extension import About, Figure, Part
 from pytest_fcall.core.fault import Fault, FaultyCase
 from pytest_fcall.core.reply import Reply
-from pytest_fcall.core.rules import Profile
-from pytest_fcall.core.transcript import Transcript
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
-from pytest_fcall.suites.bfcl.agentic_cases import AgenticReader
+from pytest_fcall.suites.bfcl.agentic import AgenticReader
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, GROUPS, Category, categories_of
-from pytest_fcall.suites.bfcl.data import HOW_TO_GET_IT, Row, existing_folder, folder_of
-from pytest_fcall.suites.bfcl.figures import FIGURES, figures
-from pytest_fcall.suites.bfcl.files import files_of, row_of, table_of
-from pytest_fcall.suites.bfcl.format_cases import FormatReader
-from pytest_fcall.suites.bfcl.kept_files import There, lines_kept, with_kept
+from pytest_fcall.suites.bfcl.figures import FIGURES, leaderboard_figures
 from pytest_fcall.suites.bfcl.multi_turn.cases import MultiTurnReader
-from pytest_fcall.suites.bfcl.multi_turn.files import row_of_conversation
-from pytest_fcall.suites.bfcl.plain import Unsayable, plain_case
 from pytest_fcall.suites.bfcl.prompt import Prompt
-from pytest_fcall.suites.bfcl.rows import count_of, places_of, rows_in
-from pytest_fcall.suites.bfcl.single_turn import SingleTurnReader
-from pytest_fcall.suites.json_lines import BrokenRow
+from pytest_fcall.suites.bfcl.result_files import (
+    ReadText,
+    conversation_result_row,
+    earlier_table_lines,
+    files_of_model,
+    result_row,
+    score_table,
+    with_earlier_rows,
+)
+from pytest_fcall.suites.bfcl.rows import (
+    HOW_TO_GET_IT,
+    Row,
+    category_rows,
+    count_rows,
+    data_folder,
+    find_data_folder,
+    row_files,
+)
+from pytest_fcall.suites.bfcl.single_turn import FormatReader, NotExpressible, SingleTurnReader, plain_case
+from pytest_fcall.suites.json_files import BrokenRow
 
 
 class BfclSuite:
@@ -35,7 +46,7 @@ class BfclSuite:
 
     def about(self, path: Path | None) -> About:
         """Tell what there is."""
-        folder = folder_of(path)
+        folder = find_data_folder(path)
         return About(
             title="Berkeley Function Calling Leaderboard v4",
             licence="Apache-2.0",
@@ -55,19 +66,19 @@ class BfclSuite:
 
     def prompted(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
         """Read them for models that take no tools: the functions are told in the system prompt."""
-        yield from _read(part, path, Prompt(existing_folder(path)))
+        yield from _read(part, path, Prompt(data_folder(path)))
 
     def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
         """Read them as cases of ours, judged by nothing but what they say."""
         for category in categories_of(part):
             if category.truth == "elsewhere":
                 raise ValueError(f"bfcl:{category.name} compares prompts, which no case file can say")
-            for row in rows_in(category, existing_folder(path)):
+            for row in category_rows(category, data_folder(path)):
                 yield _plain(category, row)
 
     def figures(self, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
         """Weight the categories as the leaderboard does."""
-        return figures(tallies)
+        return leaderboard_figures(tallies)
 
     def figure_names(self) -> Sequence[str]:
         """Name them."""
@@ -75,24 +86,24 @@ class BfclSuite:
 
     def row(self, case: Case, reply: Reply, verdict: Verdict) -> Mapping[str, Json]:
         """Keep of an answer what the files need."""
-        return row_of(case, reply, verdict)
+        return result_row(case, reply, verdict)
 
     def conversation_row(self, case: Case, transcript: Transcript, verdict: Verdict) -> Mapping[str, Json]:
         """Keep the same of a conversation."""
-        return row_of_conversation(case, transcript, verdict)
+        return conversation_result_row(case, transcript, verdict)
 
     def files(
-        self, rows: Mapping[str, Sequence[Mapping[str, Json]]], costs: Mapping[str, float | None], there: There
+        self, rows: Mapping[str, Sequence[Mapping[str, Json]]], costs: Mapping[str, float | None], there: ReadText
     ) -> Iterator[tuple[str, str]]:
         """Write results and scores as the leaderboard's own harness does, which can then read them.
 
         What earlier runs left of other cases, parts and models stays. What a model cost is then no longer known.
         """
-        whole = {model: with_kept(model, own, there) for model, own in rows.items()}
+        whole = {model: with_earlier_rows(model, own, there) for model, own in rows.items()}
         for model, own in rows.items():
-            yield from files_of(model, own, whole[model])
+            yield from files_of_model(model, own, whole[model])
         known = {model: cost for model, cost in costs.items() if len(whole[model]) == len(rows[model])}
-        yield table_of(whole, known, lines_kept(rows, there))
+        yield score_table(whole, known, earlier_table_lines(rows, there))
 
 
 class _CaseReader(Protocol):
@@ -105,10 +116,10 @@ class _CaseReader(Protocol):
 
 def _read(part: str, path: Path | None, prompt: Prompt | None) -> Iterator[Case | FaultyCase]:
     categories = categories_of(part)
-    folder = existing_folder(path)
+    folder = data_folder(path)
     for category in categories:
         reader = _reader(category, folder, prompt)
-        for row in rows_in(category, folder):
+        for row in category_rows(category, folder):
             yield _read_case(row, reader)
 
 
@@ -138,7 +149,7 @@ def _read_case(row: Row, reader: _CaseReader) -> Case | FaultyCase:
 def _plain(category: Category, row: Row) -> Case | FaultyCase:
     try:
         return _faulty(row, row.fault) if row.fault else plain_case(category, row)
-    except Unsayable as error:
+    except NotExpressible as error:
         return FaultyCase(row.id, row.place, (Fault("unsayable", row.place, str(error)),))
     except BrokenRow as error:
         return _faulty(row, str(error))
@@ -150,10 +161,10 @@ def _faulty(row: Row, why: str) -> FaultyCase:
 
 
 def _part(category: Category, folder: Path | None) -> Part:
-    files = places_of(category, folder) if folder else ()
+    files = row_files(category, folder) if folder else ()
     there = [file for file in files if file and file.is_file()]
     try:
-        count = count_of(category, folder) if folder else None
+        count = count_rows(category, folder) if folder else None
     except (OSError, ValueError):
         count = None
     return Part(category.name, count, sum(file.stat().st_size for file in there) if there else None, category.note)

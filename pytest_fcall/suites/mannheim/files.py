@@ -1,4 +1,4 @@
-"""The two files of the benchmark: sets of questions, and sets of functions that are offered for them."""
+"""The two files of the benchmark: question sets and function sets, and the questions in them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.json_files import json_file
+from pytest_fcall.suites.json_files import BrokenRow, read_json
 
 HOW_TO_GET_IT: Final = (
     "get the folder src/config, with question_sets.json and function_sets.json, of the Mannheim function calling "
@@ -17,7 +18,7 @@ HOW_TO_GET_IT: Final = (
 )
 _PLACES: Final = ("", "config", "src/config")
 
-PHASES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+PUBLISHED_PARTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "music_single": ("MUSIC_Q_SINGLE_STEP_ONE_SHOT_V1", "MUSIC_FUNC_ONE_PARAM_SIMPLE_DESC_NO_EX_V01"),
         "music_single_complex": ("MUSIC_Q_SINGLE_STEP_ONE_SHOT_V1", "MUSIC_FUNC_ONE_PARAM_COMPLEX_DESC_NO_EX_V01"),
@@ -73,9 +74,9 @@ def read_files(path: Path | None) -> Files:
     """Find and read both files. Raises ValueError or OSError, in words, where that cannot be done."""
     if path is None:
         raise ValueError(f"the data of the suite mannheim is in no package: {HOW_TO_GET_IT}")
-    questions_path = _found(path, "question_sets.json")
+    questions_path = _find_file(path, "question_sets.json")
     questions = _sets(questions_path, "question_sets", "questions")
-    functions = _sets(_found(path, "function_sets.json"), "function_sets", "functions")
+    functions = _sets(_find_file(path, "function_sets.json"), "function_sets", "functions")
     parts = {part.name: part for part in _parts(questions, functions)}
     if not parts:
         known = f"{', '.join(functions):.500}"
@@ -83,15 +84,15 @@ def read_files(path: Path | None) -> Files:
     return Files(questions_path, parts)
 
 
-def found_folder(path: Path | None) -> Path | None:
+def find_folder(path: Path | None) -> Path | None:
     """The folder with the files; None where there is none."""
     try:
-        return None if path is None else _found(path, "question_sets.json").parent
+        return None if path is None else _find_file(path, "question_sets.json").parent
     except ValueError:
         return None
 
 
-def _found(folder: Path, name: str) -> Path:
+def _find_file(folder: Path, name: str) -> Path:
     paths = (folder / place / each for place in _PLACES for each in (name, f"{name}.gz"))
     found = next((path for path in paths if path.is_file()), None)
     if found is None:
@@ -100,7 +101,7 @@ def _found(folder: Path, name: str) -> Path:
 
 
 def _sets(path: Path, key: str, items: str) -> Mapping[str, Mapping[str, Json]]:
-    data = json_file(path)
+    data = read_json(path)
     sets = data.get(key) if isinstance(data, Mapping) else None
     found = {
         str(each["id"]): each
@@ -114,10 +115,10 @@ def _sets(path: Path, key: str, items: str) -> Mapping[str, Mapping[str, Json]]:
 
 def _parts(questions: Mapping[str, Mapping[str, Json]], functions: Mapping[str, Mapping[str, Json]]) -> Iterator[Part]:
     """The published parts as far as they are there, then sets of one's own with the functions that they name."""
-    for name, (asked, offered) in PHASES.items():
+    for name, (asked, offered) in PUBLISHED_PARTS.items():
         if asked in questions and offered in functions:
             yield _part(name, questions[asked], functions[offered])
-    published = {asked for asked, _ in PHASES.values()}
+    published = {asked for asked, _ in PUBLISHED_PARTS.values()}
     for id_, own in questions.items():
         if id_ in published:
             continue
@@ -136,3 +137,58 @@ def _part(name: str, asked: Mapping[str, Json], offered: Mapping[str, Json]) -> 
         questions if isinstance(questions, list) else [],
         functions if isinstance(functions, list) else [],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One row of a set, as it stands there."""
+
+    id: str
+    category: str
+    text: str
+    paths: Sequence[Sequence[Call]]
+    """Each is right by itself."""
+    answer: Mapping[str, Json]
+    ordered: frozenset[str]
+    """The keys of the answer below which the order of a list matters."""
+
+
+def parse_question(row: Json) -> Question:
+    """Read a row; BrokenRow says what is wrong with it."""
+    match row:
+        case {
+            "id": str(id_),
+            "question": str(text),
+            "target": {
+                "solution_paths": [_, *_] as paths,
+                "expected_answer": {"answer": Mapping() as answer, **beside},
+            },
+            **others,
+        }:
+            ordered = beside.get("ordered_items")
+            keys = frozenset(map(str, ordered if isinstance(ordered, list) else ()))
+            category = others.get("category")
+            named = category if isinstance(category, str) and category.strip() else "other"
+            return Question(
+                _printable_id(id_), named, text, [list(_path_calls(path)) for path in paths], dict(answer), keys
+            )
+    raise BrokenRow(
+        "it needs `id`, `question`, and a `target` with `solution_paths` and `expected_answer`, an object `answer`"
+    )
+
+
+def _printable_id(text: str) -> str:
+    if not text.strip() or not text.isprintable() or "::" in text:
+        raise BrokenRow("its id is empty, or not to be printed")
+    return text.strip()
+
+
+def _path_calls(path: Json) -> Iterator[Call]:
+    match path:
+        case {"functions": list(names), "parameters": list(parameters)} if len(names) == len(parameters):
+            for name, given in zip(names, parameters, strict=True):
+                if not isinstance(name, str) or not name.strip() or not isinstance(given, Mapping):
+                    raise BrokenRow("a path holds a function that is no text, or parameters that are no object")
+                yield Call(name, {str(key): value for key, value in given.items()})
+            return
+    raise BrokenRow("a path needs `functions` and `parameters`, as many of the one as of the other")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-Test: TypeAlias = Literal[
+ColumnTest: TypeAlias = Literal[
     "is",  # the same, letter by letter
     "like",  # the same to a reader
     "least",
@@ -28,11 +28,11 @@ Test: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class ColumnCondition:
     """A condition on a column, by what a parameter says."""
 
     column: str
-    test: Test
+    test: ColumnTest
     parameter: str
 
 
@@ -41,7 +41,7 @@ class Query:
     """What a function gives: rows of a table, or of these some columns, or a figure."""
 
     table: str
-    where: tuple[Where, ...] = ()
+    where: tuple[ColumnCondition, ...] = ()
     give: tuple[str, ...] = ()
     """The columns; all where it is empty."""
     order: str = ""
@@ -67,9 +67,9 @@ def _query(table: str, *where: str, give: str = "", **others: object) -> Query:
     return Query(table, tuple(map(_where, where)), tuple(give.split()), **others)  # type: ignore[arg-type]  # by name
 
 
-def _where(text: str) -> Where:
+def _where(text: str) -> ColumnCondition:
     column, test, *parameter = text.split()
-    return Where(column, test, parameter[0] if parameter else column)  # type: ignore[arg-type]  # tests see to it
+    return ColumnCondition(column, test, parameter[0] if parameter else column)  # type: ignore[arg-type]  # tests see to it
 
 
 _GROUP = "neighbourhood_group like"

@@ -8,20 +8,29 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from pytest_fcall.core.call import Call
 from pytest_fcall.core.case import Case, Turn, World
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.extension import About, Figure, figure_of
 from pytest_fcall.core.extension import Part as Listed
 from pytest_fcall.core.fault import Fault, FaultyCase, Location
-from pytest_fcall.core.pattern import Operator, Pattern
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json
-from pytest_fcall.schema import SchemaError, tool_from_data
-from pytest_fcall.suites.json_lines import BrokenRow
-from pytest_fcall.suites.mannheim.files import HOW_TO_GET_IT, PHASES, Files, Part, found_folder, read_files
-from pytest_fcall.suites.mannheim.judging import MannheimJudge
-from pytest_fcall.suites.mannheim.mending import Mending
-from pytest_fcall.suites.mannheim.questions import Question, question_of
+from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.sources.tool_data import tool_from_data
+from pytest_fcall.suites.json_files import BrokenRow
+from pytest_fcall.suites.mannheim.files import (
+    HOW_TO_GET_IT,
+    PUBLISHED_PARTS,
+    Files,
+    Part,
+    Question,
+    find_folder,
+    parse_question,
+    read_files,
+)
+from pytest_fcall.suites.mannheim.judge import MannheimJudge
+from pytest_fcall.suites.mannheim.repairs import Repairs
 
 SCORES: Final = ("function_accuracy", "parameter_accuracy", "answer_accuracy")
 _CATEGORIES: Final[Mapping[str, str]] = MappingProxyType(
@@ -37,10 +46,10 @@ class MannheimSuite:
 
     def about(self, path: Path | None) -> About:
         """Tell what there is, and what is mended of it."""
-        folder = found_folder(path)
+        folder = find_folder(path)
         parts = read_files(path).parts if folder else {}
         listed = [Listed(name, len(part.questions)) for name, part in parts.items()] or [
-            Listed(name) for name in PHASES
+            Listed(name) for name in PUBLISHED_PARTS
         ]
         return About(
             title="Mannheim function calling benchmark",
@@ -104,7 +113,7 @@ class _Reader:
             kept="for_ever",
         )
         try:
-            self.mending = Mending.of([tool_from_data(_stripped(each)) for each in part.functions])
+            self.mending = Repairs.of([tool_from_data(_stripped(each)) for each in part.functions])
         except SchemaError as error:
             raise ValueError(f"the functions of the part {part.name} cannot be read: {error}") from None
 
@@ -117,7 +126,7 @@ class _Reader:
 
     def _read(self, number: int, row: Json) -> Case | FaultyCase:
         try:
-            return self._case(question_of(row))
+            return self._case(parse_question(row))
         except BrokenRow as error:
             fault = Fault("bad-row", self._place, f"question {number} cannot be read: {error}")
             return FaultyCase(f"{self._part.name}_{number}", self._place, (fault,))

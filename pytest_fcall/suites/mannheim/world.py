@@ -1,24 +1,85 @@
-"""The functions over the user's tables, as an environment: `pytest_fcall.suites.mannheim.world:make`."""
+"""The environment `pytest_fcall.suites.mannheim.world:make`: the benchmark's functions over the user's tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from itertools import islice
 from math import asin, cos, radians, sin, sqrt
 from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.mannheim.queries import DEFAULTS, QUERIES, Query, Test, Where
-from pytest_fcall.suites.mannheim.tables import Cell, Row, read_table
+from pytest_fcall.suites.mannheim.queries import DEFAULTS, QUERIES, ColumnCondition, ColumnTest, Query
+
+Cell: TypeAlias = "str | int | float | bool | None"
+Row: TypeAlias = Mapping[str, Cell]
+
+_TABLE_FOLDERS: Final = ("", "data", "src/data", "../data")
+_NUMBER: Final = re.compile(r"-?[0-9]{1,18}(?P<fraction>\.[0-9]{1,18})?")
+_CONSTANTS: Final[Mapping[str, Cell]] = {"": None, "true": True, "false": False}
+
+
+class NoTable(Exception):
+    """A table is not there, or cannot be read. The text says which, and what to do."""
+
+
+def read_table(folder: Path, name: str) -> Sequence[Row]:
+    """Read `name.csv`, or `name.xlsx`, in a folder or beside its configuration. Raises NoTable."""
+    try:
+        for place in _TABLE_FOLDERS:
+            if (path := folder / place / f"{name}.csv").is_file():
+                with path.open(encoding="utf-8-sig", newline="") as file:
+                    return list(_rows(csv.reader(file)))
+            if (path := folder / place / f"{name}.xlsx").is_file():
+                return list(_rows(_sheet(path)))
+    except PermissionError:
+        raise NoTable(
+            f"{folder} may not be read from here: put the tables below the root folder, "
+            f"or write `fc_tool_folders = {folder}` in pytest.ini"
+        ) from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise NoTable(f"the table {name} cannot be read: {error}") from None
+    raise NoTable(
+        f"there is no {name}.csv in {folder}: the tables are not passed on with the questions; get them from the "
+        "benchmark's folder src/data, and put them into the folder data. A run that is recorded does without"
+    )
+
+
+def _rows(lines: Iterable[Sequence[str]]) -> Iterator[Row]:
+    reading = iter(lines)
+    columns = next(reading, [])
+    for line in reading:
+        yield {column: _cell(text) for column, text in zip(columns, line, strict=False)}
+
+
+def _cell(text: str) -> Cell:
+    bare = text.strip()
+    if bare.lower() in _CONSTANTS:
+        return _CONSTANTS[bare.lower()]
+    if number := _NUMBER.fullmatch(bare):
+        return float(bare) if number["fraction"] else int(bare)
+    return bare
+
+
+def _sheet(path: Path) -> Iterator[list[str]]:
+    try:
+        book = import_module("openpyxl").load_workbook(path, read_only=True, data_only=True)
+    except ImportError:
+        raise NoTable(f"{path.name} takes a library: pip install openpyxl, or save the table as CSV") from None
+    for row in book.active.iter_rows(values_only=True):
+        yield ["" if value is None else str(value).removesuffix(" 00:00:00") for value in row]
+
 
 _EARTH: Final = 6371
 """Its radius in kilometres."""
 _NOTHING: Final[Json] = {"error": "nothing was found"}
-_FIRST: Final[Mapping[str, str]] = {"music": "albums_1", "travel": "airbnbs"}
+_PROBED_TABLES: Final[Mapping[str, str]] = {"music": "albums_1", "travel": "airbnbs"}
 
 
 def make(folder: str, domain: str = "") -> dict[str, object]:
@@ -29,8 +90,8 @@ def make(folder: str, domain: str = "") -> dict[str, object]:
     def table(name: str) -> Sequence[Row]:
         return read_table(place, name)
 
-    if domain in _FIRST:
-        table(_FIRST[domain])
+    if domain in _PROBED_TABLES:
+        table(_PROBED_TABLES[domain])
     return {name: _function(query, table) for name, query in QUERIES.items()}
 
 
@@ -47,9 +108,9 @@ def _function(query: Query, table: Callable[[str], Sequence[Row]]) -> Callable[.
 
 def _found(query: Query, rows: Sequence[Row], given: Mapping[str, Json]) -> Json:
     asked = {**DEFAULTS, **given}
-    found = [row for row in rows if all(_holds(each, row, asked) for each in query.where)]
+    found = [row for row in rows if all(_matches(each, row, asked) for each in query.where)]
     if query.within:
-        found = list(_around(query.within, found, asked))
+        found = list(_nearby(query.within, found, asked))
     if query.order:
         column = query.order.removeprefix("+")
         found = [row for row in found if isinstance(row.get(column), int | float)]
@@ -82,7 +143,7 @@ def _figure(figure: str, columns: Sequence[str], rows: Sequence[Row]) -> Json:
     return {f"{figure} of {column}": fmean(numbers) if figure == "mean" else sum(numbers)}
 
 
-def _holds(where: Where, row: Row, asked: Mapping[str, object]) -> bool:
+def _matches(where: ColumnCondition, row: Row, asked: Mapping[str, object]) -> bool:
     cell, wanted = row.get(where.column), asked.get(where.parameter)
     if cell is None or wanted is None:
         return False
@@ -92,24 +153,24 @@ def _holds(where: Where, row: Row, asked: Mapping[str, object]) -> bool:
 
 
 def _is(cell: Cell, wanted: object) -> bool:
-    return any(cell == each or str(cell) == str(each) for each in _several(wanted))
+    return any(cell == each or str(cell) == str(each) for each in _as_list(wanted))
 
 
 def _says(cell: Cell, wanted: object) -> bool:
     text = str(cell).casefold()
-    return any(str(each).casefold() in text for each in _several(wanted))
+    return any(str(each).casefold() in text for each in _as_list(wanted))
 
 
 def _parts(cell: Cell) -> list[str]:
     return [part.strip() for part in str(cell).split(",")]
 
 
-def _several(wanted: object) -> list[object]:
+def _as_list(wanted: object) -> list[object]:
     return wanted if isinstance(wanted, list) else [wanted]
 
 
 # Days are ISO dates. What is wanted may be a month or a year, whose days all begin alike.
-_TESTS: Final[Mapping[Test, Callable[[Cell, object], bool]]] = MappingProxyType(
+_TESTS: Final[Mapping[ColumnTest, Callable[[Cell, object], bool]]] = MappingProxyType(
     {
         "is": _is,
         "like": lambda cell, wanted: str(cell).casefold() == str(wanted).strip().casefold(),
@@ -130,7 +191,7 @@ _TESTS: Final[Mapping[Test, Callable[[Cell, object], bool]]] = MappingProxyType(
 )
 
 
-def _around(kilometres: float, rows: Sequence[Row], asked: Mapping[str, object]) -> Iterator[Row]:
+def _nearby(kilometres: float, rows: Sequence[Row], asked: Mapping[str, object]) -> Iterator[Row]:
     here = _number(asked.get("latitude")), _number(asked.get("longitude"))
     far: list[Mapping[str, Cell]] = [
         {**row, "distance": _distance(here, (_number(where[0]), _number(where[1])))}

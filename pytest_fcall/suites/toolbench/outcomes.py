@@ -1,4 +1,4 @@
-"""What carrying an answer out gives, where that is not done here: recorded, or by a function of the user's."""
+"""What carrying out an answer returns, recorded or from the user's function, and the curl request in an answer."""
 
 from __future__ import annotations
 
@@ -8,29 +8,66 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.json_lines import BrokenRow, lines, opened, record
+from pytest_fcall.decoding.families.curl import read_curl
+from pytest_fcall.decoding.unreadable import Unreadable
+from pytest_fcall.suites.json_files import BrokenRow, open_lines, parse_record, read_lines
 
-Carry: TypeAlias = Callable[[Mapping[str, Json], str], Mapping[str, Json] | None]
+_DEFAULTS = ("lang=en", "units=standard", "mode=json")
+
+
+def curl_command(answer: str) -> str:
+    """The first line that is a command of curl; all of an answer that has none."""
+    bare = (line.strip() for line in answer.split("\n"))
+    return next((line for line in bare if line.startswith("curl")), answer)
+
+
+def completed_command(task: str, answer: str) -> str | None:
+    """The command as the original completes it; None where it refuses to run it."""
+    command = curl_command(answer)
+    if task != "open_weather":
+        return command
+    if not command.endswith("'"):
+        return None
+    command = command.replace("%20", "+")
+    if "air_pollution" in command or "direct" in command:
+        return command
+    added = (f"&{each}" for each in _DEFAULTS if each.partition("=")[0] not in command)
+    return f"{command[:-1]}{''.join(added)}'"
+
+
+def requested_call(task: str, answer: str) -> Json:
+    """What is asked for, the same however it is written; the text itself where it cannot be read, or None."""
+    command = completed_command(task, answer)
+    if command is None:
+        return None
+    try:
+        call, _ = read_curl(command, {})
+    except Unreadable:
+        return command
+    return [call.name, dict(call.arguments)]
+
+
+CarryOut: TypeAlias = Callable[[Mapping[str, Json], str], Mapping[str, Json] | None]
 """Carries out an answer to the question in a row. Gives what came of it, None where nobody knows."""
 
-RECORDED: Final = "outcomes.jsonl"
+OUTCOMES_FILE: Final = "outcomes.jsonl"
 """Beside `test.jsonl`: `{"answer": TEXT, "gives": {…}}`, with `"case": N` where it holds for one line alone."""
 
 
-def recorded(folder: Path, named: Callable[[str], str]) -> Carry | None:
+def recorded_outcomes(folder: Path, named: Callable[[str], str]) -> CarryOut | None:
     """The outcomes that are recorded in a folder, None where there are none; `named` gives each answer its name.
 
     Raises ValueError for a file that cannot be read.
     """
-    path = folder / RECORDED
+    path = folder / OUTCOMES_FILE
     if not path.is_file():
         return None
     kept: dict[tuple[Json, str], Mapping[str, Json]] = {}
-    with opened(path) as stream:
-        for number, line in enumerate(lines(stream), 1):
+    with open_lines(path) as stream:
+        for number, line in enumerate(read_lines(stream), 1):
             if line.strip():
                 try:
-                    case, answer, gives = _outcome(record(line))
+                    case, answer, gives = _outcome(parse_record(line))
                 except BrokenRow as error:
                     raise ValueError(f"{path}:{number}: {error}") from None
                 kept[case, named(answer)] = gives
@@ -42,7 +79,7 @@ def recorded(folder: Path, named: Callable[[str], str]) -> Carry | None:
     return carry
 
 
-def body_of(task: str, gives: Mapping[str, Json]) -> dict[object, Json] | None:
+def response_body(task: str, gives: Mapping[str, Json]) -> dict[object, Json] | None:
     """The answer of a service, key by key, as the original compares it; None where it is a failure."""
     body = gives.get("body")
     if gives.get("status", 200) != 200 or gives.get("error"):
@@ -56,7 +93,7 @@ def body_of(task: str, gives: Mapping[str, Json]) -> dict[object, Json] | None:
     return {key: body[key] for key in body} if str(body.get("cod", 200)) == "200" else None
 
 
-def table_of(gives: Mapping[str, Json], *, check_format: bool) -> object:
+def filled_cells(gives: Mapping[str, Json], *, check_format: bool) -> object:
     """A sheet without rows and columns that are empty, with formats where they count."""
     cells = gives.get("cells")
     rows = [row for row in cells if isinstance(row, list)] if isinstance(cells, list) else []
@@ -80,6 +117,6 @@ def _outcome(row: Mapping[str, Json]) -> tuple[int | None, str, Mapping[str, Jso
     raise BrokenRow("it needs `answer`, a text, and `gives`, an object")
 
 
-def lines_without_blanks(text: str) -> str:
+def collapse_blanks(text: str) -> str:
     """A text in which it does not count how many blanks and line ends stand in a row."""
     return re.sub(r"\n+", "\n", re.sub(r"[ \t]+", " ", text).strip()).strip(" \n")

@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from pytest_fcall.retrieval.bm25 import OkapiBm25
-from pytest_fcall.suites.toolbench.files import TaskFiles
-from pytest_fcall.suites.toolbench.tasks import Task
+from pytest_fcall.retrieval import OkapiBm25
+from pytest_fcall.suites.toolbench.files import Task, TaskFiles
 
-STOPS: Final = ("------", "Task:")
+STOP_TEXTS: Final = ("------", "Task:")
 """Where an answer ends; models that go on begin another question."""
 _WORD: Final = re.compile(r"\b\w\w+\b")
 """As the original's library, Haystack, takes documents and questions apart."""
@@ -51,11 +50,11 @@ class _Block:
         return "\n".join((f"I have the following set of {self._name}:\n", *best, "-------------"))
 
 
-def said(text: str, *, unfenced: bool) -> str:
+def clean_answer(text: str, *, unfenced: bool) -> str:
     """An answer up to where it ends; `unfenced` takes a program out of the fence around it."""
     if unfenced and (fenced := _FENCED.fullmatch(text)):
         text = fenced["inside"]
-    ends = [place for stop in STOPS if (place := text.find(stop)) >= 0]
+    ends = [place for stop in STOP_TEXTS if (place := text.find(stop)) >= 0]
     return text[: min(ends, default=len(text))].strip()
 
 

@@ -1,25 +1,82 @@
-"""One stored answer, scored by the original rules."""
+"""Scores one stored answer by the original rules: programs by their final state, steps by their order."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from reprlib import repr as shown
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from pytest_fcall.conversation.scores import lcs_score, state_f1
+from pytest_fcall.conversation.program import MalformedProgram, ProgramCall, run_program
+from pytest_fcall.conversation.score_formulas import lcs_score, state_f1
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.wording import shortened
-from pytest_fcall.suites.json_lines import BrokenRow
-from pytest_fcall.suites.toolbench.actions import Actions
-from pytest_fcall.suites.toolbench.booking import Booking
-from pytest_fcall.suites.toolbench.differences import differences
-from pytest_fcall.suites.toolbench.home_search import HomeSearch
-from pytest_fcall.suites.toolbench.states import Api, Crashed, final_state
-from pytest_fcall.suites.toolbench.steps import is_executable, lines_of, step_of
+from pytest_fcall.decoding.unreadable import shortened
+from pytest_fcall.suites.json_files import BrokenRow
+from pytest_fcall.suites.toolbench.apis import Booking, CallRefused, Date, HomeSearch, Place
+from pytest_fcall.suites.toolbench.virtual_home import Actions, is_known_step, parse_step, step_lines
 
-_APIS: Mapping[str, type[Api]] = MappingProxyType({"home_search": HomeSearch, "booking": Booking})
-_STEPS = "virtual_home"
+_StateKey = TypeVar("_StateKey", bound=Hashable)
+_MOST_NAMED: Final = 3
+
+
+def describe_differences(state: Mapping[_StateKey, object], expected: Mapping[_StateKey, object]) -> str:
+    """Name the keys whose values differ, the first three; nothing where none does."""
+    found = list(_differences(state, expected))
+    more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    return "; ".join(found[:_MOST_NAMED]) + more
+
+
+def _differences(state: Mapping[_StateKey, object], expected: Mapping[_StateKey, object]) -> Iterator[str]:
+    for key in (*expected, *(key for key in state if key not in expected)):
+        if key not in state:
+            yield f"`{key}` is missing, expected {shown(expected[key])}"
+        elif key not in expected:
+            yield f"`{key}` is {shown(state[key])}, expected nothing"
+        elif state[key] != expected[key]:
+            yield f"`{key}` is {shown(state[key])}, expected {shown(expected[key])}"
+
+
+Api = HomeSearch | Booking
+
+_VALUE_CLASSES: Mapping[type[Api], Mapping[str, Callable[..., object]]] = MappingProxyType(
+    {HomeSearch: {}, Booking: {"Date": Date, "Loc": Place}}
+)
+
+
+class ProgramCrashed(Exception):
+    """A program cannot be carried out to its end. The text says why."""
+
+
+def final_state(program: str, kind: type[Api]) -> Mapping[str, object]:
+    """Carry a program out on a new API, and give the criteria that it has set."""
+    api = kind()
+    try:
+        run_program(program, lambda asked: _call_api(api, asked))
+    except (
+        MalformedProgram,
+        CallRefused,
+        TypeError,
+    ) as error:  # the last is Python's, for arguments that a method does not have
+        raise ProgramCrashed(str(error)) from None
+    return api.criteria
+
+
+def _call_api(api: Api, asked: ProgramCall) -> object:
+    if maker := _VALUE_CLASSES[type(api)].get(asked.name):
+        return maker(*asked.positional, **asked.named)
+    place, _, name = asked.name.rpartition(".")
+    if place == "API" and name in api.setters:
+        api.set(api.setters[name], *asked.positional, **asked.named)
+    elif place == "API" and name in api.methods:
+        getattr(api, name)(*asked.positional, **asked.named)
+    else:
+        raise CallRefused(f"there is no {asked.name:.60}")
+    return None
+
+
+_API_OF_TASK: Mapping[str, type[Api]] = MappingProxyType({"home_search": HomeSearch, "booking": Booking})
+_STEPS_TASK = "virtual_home"
 _Key = TypeVar("_Key", bound=Hashable)
 
 
@@ -40,20 +97,20 @@ class ToolBenchScore:
 CRASHED: Final = ToolBenchScore(True, False, 0, 0, 0, 0)
 
 
-def score(row: Mapping[str, Json], actions: Actions) -> ToolBenchScore:
+def score_row(row: Mapping[str, Json], actions: Actions) -> ToolBenchScore:
     """Score the `prediction` for a `task` by the best of its `labels`; BrokenRow where that cannot be done.
 
     A prediction of null is an answer that never came: a crash. `actions` are what an agent in a virtual home can do,
     beside what it does in the labels.
     """
-    task, prediction, labels = row.get("task"), row.get("prediction"), labels_of(row, "labels")
+    task, prediction, labels = row.get("task"), row.get("prediction"), right_answers(row, "labels")
     if prediction is not None and not isinstance(prediction, str):
         raise BrokenRow("`prediction` is neither text nor null")
-    if task == _STEPS:
+    if task == _STEPS_TASK:
         return _scored_by_steps(prediction, labels, actions)
-    if not isinstance(task, str) or task not in _APIS:
-        raise BrokenRow(f"`task` is not one of {', '.join((*_APIS, _STEPS))}, which need no network")
-    return _scored_by_state(prediction, labels, _APIS[task])
+    if not isinstance(task, str) or task not in _API_OF_TASK:
+        raise BrokenRow(f"`task` is not one of {', '.join((*_API_OF_TASK, _STEPS_TASK))}, which need no network")
+    return _scored_by_state(prediction, labels, _API_OF_TASK[task])
 
 
 def _scored_by_state(prediction: str | None, labels: Sequence[str], kind: type[Api]) -> ToolBenchScore:
@@ -62,37 +119,39 @@ def _scored_by_state(prediction: str | None, labels: Sequence[str], kind: type[A
         return CRASHED
     try:
         state = final_state(prediction, kind)
-    except Crashed as error:
+    except ProgramCrashed as error:
         return replace(CRASHED, why=str(error))
-    return compared(state, expected)
+    return score_state(state, expected)
 
 
-def compared(state: Mapping[_Key, object], expected: Iterable[Mapping[_Key, object]]) -> ToolBenchScore:
+def score_state(state: Mapping[_Key, object], expected: Iterable[Mapping[_Key, object]]) -> ToolBenchScore:
     """Score what an answer comes to by the nearest of what is right."""
     best, nearest = max(((state_f1(state, each), each) for each in expected), key=lambda found: found[0].f1)
-    return ToolBenchScore(False, best.f1 == 1, best.precision, best.recall, best.f1, why=differences(state, nearest))
+    return ToolBenchScore(
+        False, best.f1 == 1, best.precision, best.recall, best.f1, why=describe_differences(state, nearest)
+    )
 
 
 def _expected_state(label: str, kind: type[Api]) -> Mapping[str, object]:
     try:
         return final_state(label, kind)
-    except Crashed as error:
+    except ProgramCrashed as error:
         raise BrokenRow(f"a label cannot be carried out: {error}") from None
 
 
 def _scored_by_steps(prediction: str | None, labels: Sequence[str], actions: Actions) -> ToolBenchScore:
     if prediction is None:
         return ToolBenchScore(True, lcs_score=0)
-    expected = [lines_of(label) for label in labels]
-    known = actions.with_those_of([step for lines in expected for line in lines if (step := step_of(line))])
-    lines = lines_of(prediction)
-    crash = next((f"there is no step {shortened(line)}" for line in lines if not is_executable(line, known)), "")
+    expected = [step_lines(label) for label in labels]
+    known = actions.with_those_of([step for lines in expected for line in lines if (step := parse_step(line))])
+    lines = step_lines(prediction)
+    crash = next((f"there is no step {shortened(line)}" for line in lines if not is_known_step(line, known)), "")
     kept = [line for line in lines if line]
     best = max(lcs_score(kept, [line for line in each if line]) for each in expected)
     return ToolBenchScore(bool(crash), lcs_score=best, why=crash)
 
 
-def labels_of(row: Mapping[str, Json], key: str) -> list[str]:
+def right_answers(row: Mapping[str, Json], key: str) -> list[str]:
     """The right answers of a row; BrokenRow where it has none."""
     labels = row.get(key)
     if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):

@@ -11,17 +11,15 @@ from typing import Final
 from pytest_fcall.core.case import Case, Condition, Turn, World
 from pytest_fcall.core.extension import About, Figure, Part, figure_of
 from pytest_fcall.core.fault import FaultyCase
-from pytest_fcall.core.pattern import Operator, Pattern
-from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.json_lines import BrokenRow
-from pytest_fcall.suites.toolbench.files import HOW_TO_GET_IT, Row, TaskFiles, versions
-from pytest_fcall.suites.toolbench.judging import ToolBenchJudge, bad_row
-from pytest_fcall.suites.toolbench.outcomes import RECORDED, Carry, recorded
-from pytest_fcall.suites.toolbench.prompt import STOPS, Prompts
-from pytest_fcall.suites.toolbench.requests import request_of
-from pytest_fcall.suites.toolbench.score import labels_of
-from pytest_fcall.suites.toolbench.tasks import TASKS, Task
+from pytest_fcall.suites.json_files import BrokenRow
+from pytest_fcall.suites.toolbench.files import HOW_TO_GET_IT, TASKS, Row, Task, TaskFiles, task_versions
+from pytest_fcall.suites.toolbench.judge import ToolBenchJudge, bad_row_fault
+from pytest_fcall.suites.toolbench.outcomes import OUTCOMES_FILE, CarryOut, recorded_outcomes, requested_call
+from pytest_fcall.suites.toolbench.prompt import STOP_TEXTS, Prompts
+from pytest_fcall.suites.toolbench.score import right_answers
 
 _SHOP_STEPS: Final = 25
 _TEXT: Final[Json] = {"type": "string"}
@@ -40,12 +38,12 @@ class ToolBenchSuite:
     in this process, and what they are given a model wrote. `shop` is the environment of web_shop, as `module:callable`.
     """
 
-    carry: Mapping[str, Carry] = field(default_factory=dict)
+    carry: Mapping[str, CarryOut] = field(default_factory=dict)
     shop: str | None = None
 
     def about(self, path: Path | None) -> About:
         """Tell what there is."""
-        found = versions(path)
+        found = task_versions(path)
         parts = [
             Part(_part(task, version), sum(1 for _ in files.rows), note=_note(TASKS[task]))
             for task, own in found.items()
@@ -63,7 +61,7 @@ class ToolBenchSuite:
         """Read the cases of `TASK` or `TASK_VERSION`, or of all that is there."""
         if path is None:
             raise ValueError(f"the data of the suite toolbench is in no package: {HOW_TO_GET_IT}")
-        found = versions(path)
+        found = task_versions(path)
         wanted = [
             (TASKS[task], version, files)
             for task, own in found.items()
@@ -105,7 +103,7 @@ class ToolBenchSuite:
 
     def _read(self, task: Task, version: str, files: TaskFiles) -> Iterator[Case | FaultyCase]:
         part = _part(task.name, version)
-        carry = self.carry.get(task.name) or recorded(files.folder, _name_of(task))
+        carry = self.carry.get(task.name) or recorded_outcomes(files.folder, _answer_key(task))
         reader = _Reader(task, part, files, carry, self.shop)
         for row in files.rows:
             yield reader.case(row)
@@ -118,7 +116,7 @@ class _Reader:
     task: Task
     part: str
     files: TaskFiles
-    carry: Carry | None
+    carry: CarryOut | None
     shop: str | None
 
     @cached_property
@@ -138,7 +136,11 @@ class _Reader:
     def _case(self, id_: str, row: Row) -> Case:
         data = {**row.data, "case": row.number}
         scene = self.task.kind == "scene"
-        query, labels = (_instruction(data), ["(a scene)"]) if scene else (_prompt(data), labels_of(data, "completion"))
+        query, labels = (
+            (_instruction_field(data), ["(a scene)"])
+            if scene
+            else (_prompt_field(data), right_answers(data, "completion"))
+        )
         judge = ToolBenchJudge(self.task, data, labels, self.files.actions, row.place, self.carry)
         here = not self.task.needs or self.carry is not None or data.get("compare_string_only") is True
         return Case(
@@ -148,7 +150,7 @@ class _Reader:
             category=self.part,
             tags=("toolbench",),
             skip=() if here else (Condition(_missing(self.task)),),
-            settings={"temperature": 0, "max_tokens": self.task.max_tokens, "stop": [*STOPS]},
+            settings={"temperature": 0, "max_tokens": self.task.max_tokens, "stop": [*STOP_TEXTS]},
             tools_told=True,
             judge=judge,
         )
@@ -182,30 +184,34 @@ def _part(task: str, version: str) -> str:
 def _note(task: Task) -> str:
     if not task.needs:
         return ""
-    return f"takes {task.needs}" if task.kind == "shop" else f"takes {task.needs}, or {RECORDED} with what answers give"
+    return (
+        f"takes {task.needs}"
+        if task.kind == "shop"
+        else f"takes {task.needs}, or {OUTCOMES_FILE} with what answers give"
+    )
 
 
 def _missing(task: Task) -> str:
     how = (
         "hand the suite an environment"
         if task.kind == "shop"
-        else f"put what answers give into {RECORDED}, or hand the suite a function that carries them out"
+        else f"put what answers give into {OUTCOMES_FILE}, or hand the suite a function that carries them out"
     )
     return f"{task.name} takes {task.needs}: {how} (docs: Suites, ToolBench)"
 
 
-def _name_of(task: Task) -> Callable[[str], str]:
+def _answer_key(task: Task) -> Callable[[str], str]:
     """Answers of the same name come to the same."""
-    return (lambda answer: str(request_of(task.name, answer))) if task.kind == "request" else str.strip
+    return (lambda answer: str(requested_call(task.name, answer))) if task.kind == "request" else str.strip
 
 
-def _prompt(data: Mapping[str, Json]) -> str:
+def _prompt_field(data: Mapping[str, Json]) -> str:
     if isinstance(text := data.get("prompt"), str) and text.strip():
         return text.strip()
     raise BrokenRow("it needs a `prompt`")
 
 
-def _instruction(data: Mapping[str, Json]) -> str:
+def _instruction_field(data: Mapping[str, Json]) -> str:
     match data.get("configs"):
         case {"instruction": str(text)} if text.strip():
             return text.strip()
@@ -213,4 +219,4 @@ def _instruction(data: Mapping[str, Json]) -> str:
 
 
 def _faulty(id_: str, row: Row, why: str) -> FaultyCase:
-    return FaultyCase(id_, row.place, (bad_row(row.place, why),))
+    return FaultyCase(id_, row.place, (bad_row_fault(row.place, why),))

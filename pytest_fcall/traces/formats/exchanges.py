@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pytest_fcall.backends.forms.chat import CHAT
-from pytest_fcall.backends.forms.events import events
-from pytest_fcall.backends.forms.form import Form
-from pytest_fcall.backends.forms.messages import MESSAGES
-from pytest_fcall.backends.forms.responses import RESPONSES
+from pytest_fcall.backends.interfaces.anthropic import ANTHROPIC_INTERFACE
+from pytest_fcall.backends.interfaces.chat import CHAT_INTERFACE
+from pytest_fcall.backends.interfaces.interface import Interface, stream_events
+from pytest_fcall.backends.interfaces.responses import RESPONSES_INTERFACE
 from pytest_fcall.core import Json, Message
-from pytest_fcall.traces.messages import messages_of
-from pytest_fcall.traces.record import NotSaid, Record
-from pytest_fcall.traces.settings import settings_of
-from pytest_fcall.traces.tools import tools_of
+from pytest_fcall.traces.record import Record, UnusableRecord
+from pytest_fcall.traces.request_parts import messages_of, settings_of, tools_of
 from pytest_fcall.traces.values import first, items, mapping, parsed, text
 
 _REQUESTS: Final = ("request", "request_body", "requestBody", "req", "params", "kwargs", "input", "body")
@@ -33,7 +30,7 @@ def read(told: Mapping[str, Json], place: str) -> Iterator[Record]:
     request, answer = _request(told), _answer(told)
     beside = mapping(request.get("model_parameters"))  # where LiteLLM logs them
     yield Record(
-        trail=(*asked(request), *_answered(answer)),
+        trail=(*request_messages(request), *_answer_messages(answer)),
         place=place,
         tools=tools_of(first(request, "tools", "functions") or first(beside, "tools", "functions")),
         model=text(answer.get("model")) or text(request.get("model")) or text(told.get("model")) or "",
@@ -44,7 +41,7 @@ def read(told: Mapping[str, Json], place: str) -> Iterator[Record]:
     )
 
 
-def asked(request: Mapping[str, Json]) -> tuple[Message, ...]:
+def request_messages(request: Mapping[str, Json]) -> tuple[Message, ...]:
     """The messages of a request, the instructions that stand beside them included."""
     system = first(request, "instructions", "system")
     said = messages_of({"role": "system", "content": system}) if system is not None else ()
@@ -80,21 +77,25 @@ def _answer(told: Mapping[str, Json]) -> Mapping[str, Json]:
     """The body of the answer; one that was streamed is put together. Empty where there is none."""
     given = parsed(first(told, *_ANSWERS))
     if isinstance(given, str) and "data:" in given:
-        return _whole([*events(given.encode(errors="replace"))])
+        return _joined_chunks([*stream_events(given.encode(errors="replace"))])
     if isinstance(given, list):
         chunks = [mapping(chunk) for chunk in given]
-        return _whole(chunks) if any("choices" in chunk or "type" in chunk for chunk in chunks) else {}
+        return _joined_chunks(chunks) if any("choices" in chunk or "type" in chunk for chunk in chunks) else {}
     return _body(given)
 
 
-def _whole(chunks: list[Mapping[str, Json]]) -> Mapping[str, Json]:
+def _joined_chunks(chunks: list[Mapping[str, Json]]) -> Mapping[str, Json]:
     kinds = {text(chunk.get("type")) or "" for chunk in chunks}
     if "message_start" in kinds:
-        return MESSAGES.whole(chunks)
-    return RESPONSES.whole(chunks) if any(kind.startswith("response.") for kind in kinds) else CHAT.whole(chunks)
+        return ANTHROPIC_INTERFACE.whole(chunks)
+    return (
+        RESPONSES_INTERFACE.whole(chunks)
+        if any(kind.startswith("response.") for kind in kinds)
+        else CHAT_INTERFACE.whole(chunks)
+    )
 
 
-def _answered(answer: Mapping[str, Json]) -> tuple[Message, ...]:
+def _answer_messages(answer: Mapping[str, Json]) -> tuple[Message, ...]:
     """The answer as a message. NotSaid where the model did not come to an end."""
     if not answer:
         return ()
@@ -105,23 +106,23 @@ def _answered(answer: Mapping[str, Json]) -> tuple[Message, ...]:
     if reply is None or reply.malformed:
         return _no_answer(answer)
     if reply.refusal or reply.finish in ("length", "content_filter", "refusal"):
-        raise NotSaid("the model refused" if reply.refusal else f"the answer broke off: {reply.finish}")
-    if form is CHAT:
+        raise UnusableRecord("the model refused" if reply.refusal else f"the answer broke off: {reply.finish}")
+    if form is CHAT_INTERFACE:
         choice = mapping(next(iter(items(answer.get("choices"))), None))
         return messages_of({**mapping(choice.get("message")), "role": "assistant"})
-    if form is MESSAGES:
+    if form is ANTHROPIC_INTERFACE:
         return messages_of({"role": "assistant", "content": answer.get("content")})
     return messages_of(answer["output"])
 
 
-def _form(answer: Mapping[str, Json]) -> Form:
+def _form(answer: Mapping[str, Json]) -> Interface:
     if "choices" in answer:
-        return CHAT
-    return MESSAGES if answer.get("type") == "message" else RESPONSES
+        return CHAT_INTERFACE
+    return ANTHROPIC_INTERFACE if answer.get("type") == "message" else RESPONSES_INTERFACE
 
 
 def _no_answer(answer: Mapping[str, Json]) -> tuple[Message, ...]:
-    raise NotSaid("the request failed" if answer.get("error") else "its answer holds no reply")
+    raise UnusableRecord("the request failed" if answer.get("error") else "its answer holds no reply")
 
 
 def _moment(told: Mapping[str, Json], answer: Mapping[str, Json]) -> str:

@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 
 from pytest_fcall.core import Json, Message
-from pytest_fcall.traces.formats.exchanges import asked
-from pytest_fcall.traces.messages import messages_of
-from pytest_fcall.traces.record import NotSaid, Record
-from pytest_fcall.traces.settings import settings_of
-from pytest_fcall.traces.tools import tools_of
+from pytest_fcall.traces.formats.exchanges import request_messages
+from pytest_fcall.traces.record import Record, UnusableRecord
+from pytest_fcall.traces.request_parts import messages_of, settings_of, tools_of
 from pytest_fcall.traces.values import first, items, mapping, parsed, text
 
 _NOT_A_MODEL = frozenset(
@@ -39,7 +37,7 @@ def _record(told: Mapping[str, Json], place: str) -> Record:
     given, parameters = parsed(told.get("input")), mapping(parsed(first(told, "modelParameters", "model_parameters")))
     request = mapping(given)
     return Record(
-        trail=(*_asked(given), *_answered(parsed(told.get("output")), _calls_beside(told))),
+        trail=(*_request_messages(given), *_answer_messages(parsed(told.get("output")), _calls_beside(told))),
         place=place,
         tools=tools_of(first(request, "tools", "functions") or first(parameters, "tools", "functions"))
         or tools_of(_definitions(told)),
@@ -49,9 +47,9 @@ def _record(told: Mapping[str, Json], place: str) -> Record:
     )
 
 
-def _asked(given: Json) -> tuple[Message, ...]:
+def _request_messages(given: Json) -> tuple[Message, ...]:
     if isinstance(given, Mapping) and ("messages" in given or "input" in given):
-        return asked(given)
+        return request_messages(given)
     return messages_of(given)
 
 
@@ -72,10 +70,10 @@ def _definition(told: Mapping[str, Json]) -> dict[str, Json]:
     return {key: parsed(value) if key == "parameters" else value for key, value in told.items() if value != ""}
 
 
-def _answered(given: Json, calls: list[Json]) -> tuple[Message, ...]:
+def _answer_messages(given: Json, calls: list[Json]) -> tuple[Message, ...]:
     """The answer, which libraries write as a message, a list of one, a text, or the provider's body."""
     if given in (None, "") and not calls:
-        raise NotSaid("it has no answer")
+        raise UnusableRecord("it has no answer")
     if given is None or isinstance(given, str):
         return messages_of({"role": "assistant", "content": given, "tool_calls": calls})
     choice = mapping(next(iter(items(mapping(given).get("choices"))), None))

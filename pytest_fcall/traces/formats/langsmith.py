@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pytest_fcall.core import Json, Message
-from pytest_fcall.traces.formats.exchanges import asked
-from pytest_fcall.traces.messages import messages_of
-from pytest_fcall.traces.record import NotSaid, Record
-from pytest_fcall.traces.settings import settings_of
-from pytest_fcall.traces.tools import tools_of
+from pytest_fcall.traces.formats.exchanges import request_messages
+from pytest_fcall.traces.record import Record, UnusableRecord
+from pytest_fcall.traces.request_parts import messages_of, settings_of, tools_of
 from pytest_fcall.traces.values import first, items, mapping, parsed, text
 
 
@@ -32,9 +30,9 @@ def _record(told: Mapping[str, Json], place: str) -> Record:
     # LiteLLM puts them beside the messages.
     sent = {**mapping(inputs.get("model_parameters")), **mapping(extra.get("invocation_params"))}
     if told.get("error"):
-        raise NotSaid("the request failed")
+        raise UnusableRecord("the request failed")
     return Record(
-        trail=(*asked(inputs), *_answered(mapping(parsed(told.get("outputs"))))),
+        trail=(*request_messages(inputs), *_answer_messages(mapping(parsed(told.get("outputs"))))),
         place=place,
         tools=tools_of(first(inputs, "tools", "functions") or first(sent, "tools", "functions")),
         model=text(first(sent, "model", "model_name"))
@@ -45,7 +43,7 @@ def _record(told: Mapping[str, Json], place: str) -> Record:
     )
 
 
-def _answered(outputs: Mapping[str, Json]) -> tuple[Message, ...]:
+def _answer_messages(outputs: Mapping[str, Json]) -> tuple[Message, ...]:
     """The answer: of LangChain the first generation, else the provider's own first choice, or a message."""
     found = first(outputs, "generations", "choices", "message", "output")
     found = found or next(reversed(items(outputs.get("messages"))), None)
@@ -54,6 +52,6 @@ def _answered(outputs: Mapping[str, Json]) -> tuple[Message, ...]:
     told = mapping(found)
     message = told.get("message", told) or told.get("text")
     if not message and not isinstance(outputs.get("content"), str | list):
-        raise NotSaid("it has no answer")
+        raise UnusableRecord("it has no answer")
     answer = messages_of(message or outputs)
     return tuple({**each, "role": "assistant"} for each in answer[:1])

@@ -6,34 +6,34 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from pytest_fcall.backends.recorded import Recorded
-from pytest_fcall.backends.recordings import read_recordings
-from pytest_fcall.backends.secrets import public
+from pytest_fcall.backends.recordings.entry import Recording
+from pytest_fcall.backends.recordings.file import read_recordings
+from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.store import ReplyStore
 from pytest_fcall.core import Json, Message, RawCall, Reply
-from pytest_fcall.traces.messages import messages_of
-from pytest_fcall.traces.record import NotSaid, Record, Unread
+from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
+from pytest_fcall.traces.request_parts import messages_of
 
 
-def of_file(path: Path) -> Iterator[Record | Unread]:
+def of_file(path: Path) -> Iterator[Record | SkippedEntry]:
     """The records of a file; its damaged lines are told."""
     found = read_recordings(path)
     for fault in found.faults:
-        yield Unread(f"{path.name}:{fault.location.line}", fault.message)
+        yield SkippedEntry(f"{path.name}:{fault.location.line}", fault.message)
     yield from _records(found.entries, path.name, found.model or "")
 
 
-def of_store(path: Path) -> Iterator[Record | Unread]:
+def of_store(path: Path) -> Iterator[Record | SkippedEntry]:
     """The records of a store, file after file."""
     with closing(ReplyStore(path)) as store:
         for model, file in store.files():
             entries = [kept.entry for kept in store.replies(model, file)]
             yield from _records(entries, f"{path.name}: {file}", model)
         for fault in store.faults:
-            yield Unread(path.name, fault.message)
+            yield SkippedEntry(path.name, fault.message)
 
 
-def _records(entries: Sequence[Recorded], place: str, model: str) -> Iterator[Record | Unread]:
+def _records(entries: Sequence[Recording], place: str, model: str) -> Iterator[Record | SkippedEntry]:
     """One record for each question. What an app asked inside stands for it only where its own reply is not kept."""
     answered = {entry.case for entry in entries if entry.wire is None}
     for entry in entries:
@@ -42,42 +42,45 @@ def _records(entries: Sequence[Recorded], place: str, model: str) -> Iterator[Re
         where = f"{place}: {entry.case}"
         try:
             yield _record(entry, where, model)
-        except NotSaid as why:
-            yield Unread(where, str(why))
+        except UnusableRecord as why:
+            yield SkippedEntry(where, str(why))
 
 
-def _record(entry: Recorded, place: str, model: str) -> Record:
+def _record(entry: Recording, place: str, model: str) -> Record:
     settings, asked = entry.request.settings, entry.wire is not None
     named = settings.get("model")
     return Record(
-        trail=_inside(entry) if asked else _trail(entry),
+        trail=_app_request_trail(entry) if asked else _reply_trail(entry),
         place=place,
         tools=entry.request.tools,
         model=named if asked and isinstance(named, str) else model,
         moment=entry.recorded,
-        settings={} if asked else public(settings),
+        settings={} if asked else without_secrets(settings),
         case=entry.case,
     )
 
 
-def _inside(entry: Recorded) -> tuple[Message, ...]:
+def _app_request_trail(entry: Recording) -> tuple[Message, ...]:
     """What an app asked a model, as somebody would ask the app: prompt and settings are its own, and not the case's."""
     said = messages_of(list(entry.request.messages))
-    return (*(message for message in said if message["role"] not in ("system", "developer")), _answer(_sound(entry)))
+    return (
+        *(message for message in said if message["role"] not in ("system", "developer")),
+        _answer(_usable_reply(entry)),
+    )
 
 
-def _trail(entry: Recorded) -> tuple[Message, ...]:
-    reply = _sound(entry)
+def _reply_trail(entry: Recording) -> tuple[Message, ...]:
+    reply = _usable_reply(entry)
     return messages_of(list(reply.trail)) if reply.trail else (*entry.request.messages, _answer(reply))
 
 
-def _sound(entry: Recorded) -> Reply:
+def _usable_reply(entry: Recording) -> Reply:
     """The reply. NotSaid where it is no answer."""
     reply = entry.reply
     if reply.refusal or reply.malformed or reply.finish in ("length", "content_filter", "refusal"):
-        raise NotSaid(f"the reply is no answer: {reply.malformed or reply.refusal or reply.finish}")
+        raise UnusableRecord(f"the reply is no answer: {reply.malformed or reply.refusal or reply.finish}")
     if reply.decoder is not None:
-        raise NotSaid(f"its calls stand in text, for the decoder {reply.decoder}")
+        raise UnusableRecord(f"its calls stand in text, for the decoder {reply.decoder}")
     return reply
 
 

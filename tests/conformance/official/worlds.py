@@ -11,7 +11,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from pytest_fcall.conversation.execution.plain import json_text
+from pytest_fcall.conversation.execution.plain_json import json_text
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.answers import AnswerError, reply_of
+from pytest_fcall.backends.apps.python import AnswerError, reply_of
 from pytest_fcall.core import Call, Message, RawCall, Usage
 
 WEATHER: dict[str, Any] = {"city": "Oslo"}

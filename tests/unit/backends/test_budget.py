@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.budget import Budget, OverBudget
+from pytest_fcall.backends.costs.budget import Budget, OverBudget
 from pytest_fcall.core import ModelUnavailable
 
 NEXT = "the next request to openai:gpt-5.2"

@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 import pytest
 
-from pytest_fcall.backends.claimed import Claimed
-from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.store import ReplyStore, StoreError
+from pytest_fcall.backends.store.claiming_backend import ClaimingBackend
 from pytest_fcall.core import Backend, Json, Reply, Request, Unanswered, request_digest
 
 REQUEST = Request(({"role": "user", "content": "Weather in Oslo?"},))
@@ -39,16 +39,16 @@ class Counting:
         """Nothing to give back."""
 
 
-def claimed(backend: Backend, folder: Path, owner: str, pause: object = None) -> Claimed:
+def claimed(backend: Backend, folder: Path, owner: str, pause: object = None) -> ClaimingBackend:
     async def never(_: float) -> object:
         raise AssertionError("nobody has to wait")
 
     waits = pause if callable(pause) else never
-    return Claimed(backend, MODEL, ReplyStore(folder / "replies.db"), 0.0, owner, waits)
+    return ClaimingBackend(backend, MODEL, ReplyStore(folder / "replies.db"), 0.0, owner, waits)
 
 
-def keep(worker: Claimed, reply: Reply) -> None:
-    worker.store.keep(MODEL, "w.fc.yaml", Recorded("a", request_digest(MODEL, REQUEST), REQUEST, reply, "2026-11-21"))
+def keep(worker: ClaimingBackend, reply: Reply) -> None:
+    worker.store.keep(MODEL, "w.fc.yaml", Recording("a", request_digest(MODEL, REQUEST), REQUEST, reply, "2026-11-21"))
 
 
 def test_one_of_two_processes_asks_and_the_other_waits_for_its_reply(tmp_path: Path) -> None:

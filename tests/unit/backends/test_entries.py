@@ -4,32 +4,41 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.entries import BadSettings, Entry, aliased, read_entry
-from pytest_fcall.backends.options import Option, flag, integer, table, text
+from pytest_fcall.backends.settings import (
+    ModelEntry,
+    Option,
+    SettingsError,
+    flag_option,
+    integer_option,
+    model_of_alias,
+    read_entry,
+    table_option,
+    text_option,
+)
 from pytest_fcall.core import Model
 
 KNOWN: dict[str, Option] = {
-    "seed": integer(),
-    "strict": flag(),
-    "style": text(),
-    "headers": table("texts", of_texts=True),
+    "seed": integer_option(),
+    "strict": flag_option(),
+    "style": text_option(),
+    "headers": table_option("texts", of_texts=True),
 }
 
 
-def entry(root: Path, toml: str, model: Model) -> Entry:
+def entry(root: Path, toml: str, model: Model) -> ModelEntry:
     (root / "pyproject.toml").write_text(toml, encoding="utf-8")
     return read_entry(model, root, KNOWN)
 
 
 def test_without_a_file_the_query_alone_counts(tmp_path: Path) -> None:
     model = Model("openai", "m", {"seed": "7", "strict": "true"})
-    assert read_entry(model, tmp_path, KNOWN) == Entry("m", {"seed": 7, "strict": True})
+    assert read_entry(model, tmp_path, KNOWN) == ModelEntry("m", {"seed": 7, "strict": True})
 
 
 def test_an_entry_is_found_by_the_models_id(tmp_path: Path) -> None:
     toml = '[tool.fcall.models."openai:m"]\nseed = 1\nstyle = "a"\n[tool.fcall.models."openai:n"]\nseed = 2\n'
-    assert entry(tmp_path, toml, Model("openai", "m", {"seed": "7"})) == Entry("m", {"seed": 7, "style": "a"})
-    assert entry(tmp_path, toml, Model("any", "m")) == Entry("m", {})
+    assert entry(tmp_path, toml, Model("openai", "m", {"seed": "7"})) == ModelEntry("m", {"seed": 7, "style": "a"})
+    assert entry(tmp_path, toml, Model("any", "m")) == ModelEntry("m", {})
 
 
 ALIAS = """
@@ -43,14 +52,14 @@ seed = 2
 
 
 def test_an_alias_has_what_is_set_for_the_model_behind_it(tmp_path: Path) -> None:
-    assert entry(tmp_path, ALIAS, Model("openai", "fast")) == Entry("m-5", {"seed": 2, "style": "a"})
+    assert entry(tmp_path, ALIAS, Model("openai", "fast")) == ModelEntry("m-5", {"seed": 2, "style": "a"})
 
 
 def test_an_alias_names_a_model_of_its_kind_under_its_own_name(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(ALIAS)
-    assert aliased("fast", tmp_path) == Model("openai", "fast")
-    assert aliased("openai:m-5", tmp_path) is None
-    assert aliased("slow", tmp_path) is None
+    assert model_of_alias("fast", tmp_path) == Model("openai", "fast")
+    assert model_of_alias("openai:m-5", tmp_path) is None
+    assert model_of_alias("slow", tmp_path) is None
 
 
 @pytest.mark.parametrize(
@@ -78,7 +87,7 @@ def test_an_alias_names_a_model_of_its_kind_under_its_own_name(tmp_path: Path) -
     ],
 )
 def test_a_bad_entry_is_told_with_file_and_key(tmp_path: Path, toml: str, message: str) -> None:
-    with pytest.raises(BadSettings) as caught:
+    with pytest.raises(SettingsError) as caught:
         entry(tmp_path, toml, Model("openai", "m"))
     assert str(caught.value).startswith("pyproject.toml")
     assert message in str(caught.value)
@@ -86,12 +95,12 @@ def test_a_bad_entry_is_told_with_file_and_key(tmp_path: Path, toml: str, messag
 
 def test_an_entry_of_a_model_cannot_stand_for_another(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.fcall.models."openai:m"]\nmodel = "openai:n"')
-    with pytest.raises(BadSettings, match="in an entry that goes by another name"):
-        aliased("openai:m", tmp_path)
+    with pytest.raises(SettingsError, match="in an entry that goes by another name"):
+        model_of_alias("openai:m", tmp_path)
 
 
 def test_an_unknown_key_of_a_query_is_told_with_those_that_are_known(tmp_path: Path) -> None:
-    with pytest.raises(BadSettings) as caught:
+    with pytest.raises(SettingsError) as caught:
         read_entry(Model("openai", "m", {"sed": "1"}), tmp_path, KNOWN)
     assert str(caught.value) == (
         "openai:m, behind the question mark: `sed` is unknown; known are seed, strict, style, headers"

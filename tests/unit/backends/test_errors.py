@@ -11,9 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.error_bodies import read_failure
-from pytest_fcall.backends.error_shapes import SHAPES, Blame
-from pytest_fcall.backends.errors import Failure, Teller, reply_or_raise, worth_hiding
+from pytest_fcall.backends.provider_failures import (
+    FAILURE_KINDS,
+    Blame,
+    ProviderFailure,
+    Redactor,
+    long_secrets,
+    read_failure,
+    reply_or_raise,
+)
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Unanswered
 
 
@@ -161,7 +167,7 @@ FAILURES: list[tuple[Blame, int, Json]] = [
 ]
 
 
-def failed(status: int, body: Json) -> Failure:
+def failed(status: int, body: Json) -> ProviderFailure:
     return read_failure(status, body, {})
 
 
@@ -173,20 +179,23 @@ def test_a_failure_is_blamed_on_whoever_failed(blame: Blame, status: int, body: 
 
 
 def test_each_row_of_the_table_has_a_failure_that_needs_it() -> None:
-    ours = [Failure("x", words=frozenset({word})) for word in ("untrusted_certificate", "refused_before_it_was_sent")]
+    ours = [
+        ProviderFailure("x", words=frozenset({word}))
+        for word in ("untrusted_certificate", "refused_before_it_was_sent")
+    ]
     needed = {*(failure.shape for failure in ours), *(failed(status, body).shape for _, status, body in FAILURES)}
-    assert [shape for shape in SHAPES if shape not in needed] == []
+    assert [shape for shape in FAILURE_KINDS if shape not in needed] == []
 
 
 def test_each_advice_is_explained() -> None:
     page = (Path(__file__).parents[3] / "docs/reference/failures.md").read_text(encoding="utf-8")
-    assert [shape.advice for shape in SHAPES if shape.advice.partition(";")[0] not in page] == []
+    assert [shape.advice for shape in FAILURE_KINDS if shape.advice.partition(";")[0] not in page] == []
 
 
-def told(failure: Failure) -> str:
+def told(failure: ProviderFailure) -> str:
     """What people are told, by an error or by a reply."""
     try:
-        return reply_or_raise(failure, Teller("openai:m")).malformed or "The answer was cut off."
+        return reply_or_raise(failure, Redactor("openai:m")).malformed or "The answer was cut off."
     except (ModelUnavailable, CaseRefused, Unanswered) as error:
         return str(error)
 
@@ -231,7 +240,7 @@ def test_the_time_to_wait_is_read(headers: dict[str, str], body: Json, seconds: 
 
 
 def test_secrets_are_hidden_before_a_text_is_cut() -> None:
-    teller = Teller("openai:m", worth_hiding(["hunter22", "hunter22-long", "no", ""]))
+    teller = Redactor("openai:m", long_secrets(["hunter22", "hunter22-long", "no", ""]))
     assert teller.hidden("no hunter22-long and\n hunter22") == "no … and …"
     assert teller.hidden("x" * 296 + "hunter22") == "x" * 296 + "…"
     assert len(teller.hidden("x" * 1000)) == 300
@@ -239,7 +248,7 @@ def test_secrets_are_hidden_before_a_text_is_cut() -> None:
 
 @pytest.mark.parametrize("token", ["sk-abcd1234", "sk-proj-ab***yz", "Bearer abc.def", "gsk_12345", "AIzaSyA-123"])
 def test_what_looks_like_a_key_is_hidden_though_nobody_named_it(token: str) -> None:
-    assert Teller("m").hidden(f"You sent {token}, which is wrong.") == "You sent …, which is wrong."
+    assert Redactor("m").hidden(f"You sent {token}, which is wrong.") == "You sent …, which is wrong."
 
 
 JSON: st.SearchStrategy[Any] = st.recursive(

@@ -7,11 +7,10 @@ from types import MappingProxyType
 
 import pytest
 
-from pytest_fcall.backends.budget import Budget, OverBudget
+from pytest_fcall.backends.costs.budget import Budget, MeteredBackend, OverBudget
+from pytest_fcall.backends.costs.prices import OwnPrice, price_of
 from pytest_fcall.backends.dispatch import Dispatcher, Job, Limits
-from pytest_fcall.backends.metered import Metered
 from pytest_fcall.backends.openai import openai_backend
-from pytest_fcall.backends.prices import OwnPrice, price_of
 from pytest_fcall.core import Backend, Json, Model, ModelUnavailable, Reply, Request, Unanswered, Usage, request_digest
 from tests.servers import Server
 
@@ -52,8 +51,8 @@ def request(number: int = 0, max_tokens: int = 100) -> Request:
     return Request(({"role": "user", "content": f"Hello {number}"},), settings={"max_tokens": max_tokens})
 
 
-def metered(model: Backend, limit: float, price: OwnPrice | None = DEAR) -> Metered:
-    return Metered(model, "openai:dear", price, Budget(limit), pause=lambda _: asyncio.sleep(0))
+def metered(model: Backend, limit: float, price: OwnPrice | None = DEAR) -> MeteredBackend:
+    return MeteredBackend(model, "openai:dear", price, Budget(limit), pause=lambda _: asyncio.sleep(0))
 
 
 async def settled() -> None:
@@ -165,7 +164,7 @@ def test_a_server_is_sent_no_request_more_than_can_be_paid(server: Server, tmp_p
     model = Model("openai", "dear", {"base_url": server.url, "max_tokens": "10"})
     prices = f'[tool.fcall.prices."{model.id}"]\ninput = 0\noutput = 1000\n'
     (tmp_path / "pyproject.toml").write_text(prices, encoding="utf-8")
-    backend = Metered(openai_backend(model, tmp_path), model.id, price_of(model, tmp_path), Budget(0.055))
+    backend = MeteredBackend(openai_backend(model, tmp_path), model.id, price_of(model, tmp_path), Budget(0.055))
     dispatcher = Dispatcher(Limits(), lambda _: None)
     requests = [
         Request(({"role": "user", "content": f"Hello {number}"},), (), backend.settings) for number in range(20)

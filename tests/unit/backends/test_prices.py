@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.prices import OwnPrice, cost_of, own_prices, price_of
+from pytest_fcall.backends.costs.prices import OwnPrice, cost_of, own_prices, price_of
 from pytest_fcall.core import Model, Usage
 
 GPT = Model("openai", "gpt-5.2")

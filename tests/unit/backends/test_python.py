@@ -10,7 +10,14 @@ from typing import cast
 
 import pytest
 
-from pytest_fcall.backends.python import AppRequest, Catalogue, PythonBackend, app_request, find_app, python_backend
+from pytest_fcall.backends.apps.python import (
+    AppRequest,
+    CopyableTools,
+    PythonBackend,
+    app_request,
+    find_app,
+    python_backend,
+)
 from pytest_fcall.core import Json, Model, ModelUnavailable, Request, Tool
 
 NOW = datetime(2026, 11, 21, 16, 30, tzinfo=UTC)
@@ -23,7 +30,7 @@ REQUEST = Request(
 
 
 def test_an_app_is_handed_plain_lists_and_dicts_in_openais_form() -> None:
-    asked = app_request(REQUEST, Catalogue(REQUEST.tools))
+    asked = app_request(REQUEST, CopyableTools(REQUEST.tools))
     assert asked == AppRequest(
         messages=[{"role": "user", "content": "Weather in Oslo?"}],
         tools=[
@@ -63,7 +70,7 @@ def test_an_image_arrives_as_a_data_url(tmp_path: Path) -> None:
     (tmp_path / "dot.png").write_bytes(b"PNG")
     image = {"path": str(tmp_path / "dot.png"), "media_type": "image/png", "sha256": "x"}
     content: list[Json] = [{"type": "text", "text": "What is it?"}, {"type": "image_file", "image_file": image}]
-    (message,) = app_request(Request(({"role": "user", "content": content},)), Catalogue(())).messages
+    (message,) = app_request(Request(({"role": "user", "content": content},)), CopyableTools(())).messages
     assert message["content"] == [
         {"type": "text", "text": "What is it?"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,UE5H"}},

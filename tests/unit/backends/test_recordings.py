@@ -10,11 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.explain import explain_missing
-from pytest_fcall.backends.fields import Damaged
-from pytest_fcall.backends.recorded import Recorded
-from pytest_fcall.backends.recordings import read_recordings, recordings_path, write_recordings
-from pytest_fcall.backends.replies import reply_from_data, reply_to_data
+from pytest_fcall.backends.json_fields import DamagedData
+from pytest_fcall.backends.recordings.differences import explain_missing
+from pytest_fcall.backends.recordings.entry import Recording, reply_from_data, reply_to_data
+from pytest_fcall.backends.recordings.file import read_recordings, recordings_path, write_recordings
 from pytest_fcall.core import Json, Model, RawCall, Reply, Request, Tool, Usage, request_digest
 
 MODEL = Model("local", "smollm2")
@@ -24,9 +23,9 @@ WEATHER = Tool("get_weather", "Tell the weather", {"type": "object", "properties
 
 def recorded(
     case: str = "paris", prompt: str = "Weather in Paris?", reply: Reply = EMPTY_LIST, sample: int = 0
-) -> Recorded:
+) -> Recording:
     request = Request(({"role": "user", "content": prompt},), (WEATHER,), {"temperature": 0}, sample)
-    return Recorded(case, request_digest(MODEL.id, request), request, reply, "2026-11-21T16:30:00+00:00")
+    return Recording(case, request_digest(MODEL.id, request), request, reply, "2026-11-21T16:30:00+00:00")
 
 
 @pytest.fixture
@@ -65,7 +64,7 @@ def test_a_reply_comes_back_as_it_was(reply: Reply) -> None:
 @example(data={"extra": {}})
 @given(data=json_values | st.dictionaries(st.sampled_from(sorted(Reply.__dataclass_fields__)), json_values))
 def test_any_data_is_a_reply_or_damaged(data: Json) -> None:
-    with suppress(Damaged):
+    with suppress(DamagedData):
         reply = reply_from_data(data)
         assert reply_from_data(reply_to_data(reply)) == reply
 
@@ -87,7 +86,7 @@ def test_fields_from_a_later_version_do_no_harm() -> None:
     ],
 )
 def test_a_reply_is_never_read_by_halves(data: Json, words: str) -> None:
-    with pytest.raises(Damaged, match=words):
+    with pytest.raises(DamagedData, match=words):
         reply_from_data(data)
 
 
@@ -99,7 +98,7 @@ entries_of_a_file = st.lists(
 
 
 @given(entries=entries_of_a_file)
-def test_a_file_is_read_as_it_was_written(entries: list[Recorded]) -> None:
+def test_a_file_is_read_as_it_was_written(entries: list[Recording]) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder, "new", "a.replies.jsonl")
         write_recordings(path, MODEL, entries)
@@ -109,7 +108,7 @@ def test_a_file_is_read_as_it_was_written(entries: list[Recorded]) -> None:
 
 
 @given(entries=entries_of_a_file)
-def test_the_same_entries_give_the_same_bytes_in_whatever_order(entries: list[Recorded]) -> None:
+def test_the_same_entries_give_the_same_bytes_in_whatever_order(entries: list[Recording]) -> None:
     with TemporaryDirectory() as folder:
         path, other = Path(folder, "a"), Path(folder, "b")
         write_recordings(path, MODEL, entries)
@@ -157,7 +156,7 @@ def test_a_reply_that_json_cannot_say_leaves_the_file_as_it_is(path: Path) -> No
 
 def test_keys_and_headers_are_never_written(path: Path) -> None:
     request = Request((), settings={"api_key": "sk-1", "extra_headers": {"Authorization": "sk-2"}, "max_tokens": 5})
-    write_recordings(path, MODEL, [Recorded("a", "d", request, Reply(), "")])
+    write_recordings(path, MODEL, [Recording("a", "d", request, Reply(), "")])
     assert "sk-" not in path.read_text(encoding="utf-8")
     assert read_recordings(path).entries[0].request.settings == {"max_tokens": 5}
 
@@ -301,18 +300,18 @@ ASKED = Request((USER,), (WEATHER,), {"temperature": 0})
     ],
 )
 def test_what_changed_since_the_recording_is_named(request_now: Request, words: str) -> None:
-    assert words in explain_missing(request_now, Recorded("paris", "", ASKED, Reply(), ""))
+    assert words in explain_missing(request_now, Recording("paris", "", ASKED, Reply(), ""))
 
 
 def test_the_order_of_tools_is_part_of_a_request() -> None:
     two = replace(ASKED, tools=(WEATHER, Tool("add")))
     turned = replace(ASKED, tools=(Tool("add"), WEATHER))
-    assert explain_missing(turned, Recorded("paris", "", two, Reply(), "")) == "the tools changed: their order"
+    assert explain_missing(turned, Recording("paris", "", two, Reply(), "")) == "the tools changed: their order"
 
 
 def test_a_change_deep_in_a_long_text_is_shown_where_it_is() -> None:
     before, after = (replace(ASKED, messages=({"role": "system", "content": text},)) for text in LONG)
-    text = explain_missing(after, Recorded("paris", "", before, Reply(), ""))
+    text = explain_missing(after, Recording("paris", "", before, Reply(), ""))
     assert "\n  - …" in text
     assert "Monday" in text
     assert "Tuesday" in text

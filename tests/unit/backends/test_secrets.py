@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.secrets import public, secrets_in
+from pytest_fcall.backends.redaction import secrets_in, without_secrets
 from pytest_fcall.core import Json
 
 KEY = "planted-0001"
@@ -28,7 +28,7 @@ KEY = "planted-0001"
     ],
 )
 def test_what_goes_by_the_name_of_a_secret_is_left_out(settings: dict[str, Json]) -> None:
-    shown = public({"temperature": 0, **settings})
+    shown = without_secrets({"temperature": 0, **settings})
     assert KEY not in str(shown)
     assert shown["temperature"] == 0
 
@@ -42,7 +42,7 @@ def test_what_goes_by_the_name_of_a_secret_is_left_out(settings: dict[str, Json]
     ],
 )
 def test_everything_else_is_left_as_it_is(settings: dict[str, Json]) -> None:
-    assert public(settings) == settings
+    assert without_secrets(settings) == settings
 
 
 def test_texts_below_the_name_of_a_secret_are_secrets_however_deep() -> None:
@@ -52,4 +52,4 @@ def test_texts_below_the_name_of_a_secret_are_secrets_however_deep() -> None:
 
 def test_what_json_cannot_say_stays_as_it_is() -> None:
     odd: Any = {"since": date(2026, 11, 22), "options": [object]}
-    assert public(odd) == odd
+    assert without_secrets(odd) == odd

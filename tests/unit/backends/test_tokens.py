@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.recordings import read_recordings
-from pytest_fcall.backends.tokens import (
-    IMAGE,
-    INSTRUCTIONS,
-    LONGEST_REPLY,
-    REPLY,
+from pytest_fcall.backends.costs.token_estimates import (
+    IMAGE_TOKENS,
+    INSTRUCTION_TOKENS,
+    LONGEST_REPLY_TOKENS,
+    REPLY_TOKENS,
     estimated_tokens,
     greatest_usage,
     likely_usage,
 )
+from pytest_fcall.backends.recordings.file import read_recordings
 from pytest_fcall.core import Json, Request, Tool
 
 RECORDINGS = sorted((Path(__file__).parents[3] / "cases/__fcall__/local-smollm2").glob("*.jsonl"))
@@ -51,7 +51,7 @@ def test_tools_count_with_what_is_said_before_them() -> None:
     plain = estimated_tokens(asking("Weather?"))
     one = estimated_tokens(asking("Weather?", Tool("get_weather")))
     assert plain < 20
-    assert plain + INSTRUCTIONS < one < plain + INSTRUCTIONS + 40
+    assert plain + INSTRUCTION_TOKENS < one < plain + INSTRUCTION_TOKENS + 40
 
 
 @pytest.mark.parametrize(
@@ -64,28 +64,28 @@ def test_tools_count_with_what_is_said_before_them() -> None:
 def test_an_image_counts_as_one_whatever_its_bytes(image: Json) -> None:
     words: Json = {"type": "text", "text": "What is this?"}
     without, with_image = estimated_tokens(asking([words])), estimated_tokens(asking([words, image]))
-    assert with_image == without + IMAGE
+    assert with_image == without + IMAGE_TOKENS
 
 
 @pytest.mark.parametrize(
     ("settings", "greatest"),
     [
-        ({}, LONGEST_REPLY),
+        ({}, LONGEST_REPLY_TOKENS),
         ({"max_tokens": 20}, 20),
         ({"max_tokens": 20, "extra_body": {"max_completion_tokens": 2000}}, 2000),
         ({"max_tokens": 20, "extra_body": "n"}, 20),
         ({"max_completion_tokens": 2000}, 2000),
         ({"max_output_tokens": 20}, 20),
-        ({"max_tokens": None}, LONGEST_REPLY),
-        ({"max_tokens": "many"}, LONGEST_REPLY),
-        ({"max_tokens": True}, LONGEST_REPLY),
-        ({"max_tokens": 0}, LONGEST_REPLY),
+        ({"max_tokens": None}, LONGEST_REPLY_TOKENS),
+        ({"max_tokens": "many"}, LONGEST_REPLY_TOKENS),
+        ({"max_tokens": True}, LONGEST_REPLY_TOKENS),
+        ({"max_tokens": 0}, LONGEST_REPLY_TOKENS),
     ],
 )
 def test_a_reply_ends_at_its_limit(settings: Any, greatest: int) -> None:
     request = asking("Hi", **settings)
     assert greatest_usage(request).output_tokens == greatest
-    assert likely_usage(request).output_tokens == min(REPLY, greatest)
+    assert likely_usage(request).output_tokens == min(REPLY_TOKENS, greatest)
 
 
 def test_each_of_several_replies_may_be_of_the_greatest_length() -> None:

@@ -7,28 +7,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.fields import Damaged
-from pytest_fcall.backends.lines import entry_line, entry_of, row_of
-from pytest_fcall.backends.recorded import Recorded
-from pytest_fcall.backends.wire import Wire, wire_from_data
+from pytest_fcall.backends.json_fields import DamagedData
+from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, http_answer_from_data
+from pytest_fcall.backends.recordings.file import line_fields, recording_line, recording_of
 from pytest_fcall.core import Json, Reply, Request
 
-ENTRY = Recorded("oslo", "d1", Request(()), Reply("hi"), "2026-11-21T16:30:00+00:00")
+ENTRY = Recording("oslo", "d1", Request(()), Reply("hi"), "2026-11-21T16:30:00+00:00")
 
 
 @given(body=st.binary() | st.text().filter(str.isprintable).map(str.encode), status=st.integers(200, 599))
 def test_every_byte_comes_back(body: bytes, status: int) -> None:
-    entry = replace(ENTRY, wire=Wire(status, "application/json", body))
-    assert entry_of(row_of(entry_line(entry, "").encode()), ()) == entry
+    entry = replace(ENTRY, wire=HttpAnswer(status, "application/json", body))
+    assert recording_of(line_fields(recording_line(entry, "").encode()), ()) == entry
 
 
 def test_text_stays_readable_in_a_file() -> None:
-    wire = Wire(200, "application/json", '{"text": "Tromsø"}'.encode())
-    assert '"body": "{\\"text\\": \\"Tromsø\\"}"' in entry_line(replace(ENTRY, wire=wire), "")
+    wire = HttpAnswer(200, "application/json", '{"text": "Tromsø"}'.encode())
+    assert '"body": "{\\"text\\": \\"Tromsø\\"}"' in recording_line(replace(ENTRY, wire=wire), "")
 
 
 def test_a_reply_that_did_not_come_that_way_says_nothing_of_it() -> None:
-    assert "wire" not in json.loads(entry_line(ENTRY, ""))
+    assert "wire" not in json.loads(recording_line(ENTRY, ""))
 
 
 @pytest.mark.parametrize(
@@ -44,5 +43,5 @@ def test_a_reply_that_did_not_come_that_way_says_nothing_of_it() -> None:
     ],
 )
 def test_anything_else_is_damaged(data: Json, words: str) -> None:
-    with pytest.raises(Damaged, match=words):
-        wire_from_data(data)
+    with pytest.raises(DamagedData, match=words):
+        http_answer_from_data(data)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.schema.sources.locks import LockEntry, lock_path, write_lock
+from pytest_fcall.schema.sources.lock_file import LockEntry, lock_path, write_lock
 
 _TOOLS: Mapping[str, Mapping[str, str]] = {
     "get_order": {"order_id!": "string"},

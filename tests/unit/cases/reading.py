@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from textwrap import dedent, indent
 
-from pytest_fcall.cases import CaseFile, Extensions, UnreadableFile, read_case_file
+from pytest_fcall.cases.case_file import CaseFile, read_case_file
+from pytest_fcall.cases.faults import UnreadableFile
+from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, Fault, FaultyCase
 
 TOOLS = """\

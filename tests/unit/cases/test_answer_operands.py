@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import pytest_fcall.cases.operands
+import pytest_fcall.cases.patterns
 from pytest_fcall.core import Operator
 from tests.unit.cases.reading import case, faults
 
@@ -53,7 +53,7 @@ def test_what_an_option_does_not_take_is_a_fault(written: str, message: str, tmp
 def test_an_operator_whose_library_is_missing_is_a_fault_with_the_line_that_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pytest_fcall.cases.operands, "find_spec", lambda _: None)
+    monkeypatch.setattr(pytest_fcall.cases.patterns, "find_spec", lambda _: None)
     (fault,) = faults(answer("{$rouge: x}"), tmp_path)
     assert fault.code == "not-installed"
     assert fault.hint == "pip install 'pytest-fcall[text]'"

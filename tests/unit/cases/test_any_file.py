@@ -10,8 +10,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_fcall.cases import ExpectationError, UnreadableFile, read_case_file, read_expectation
 from pytest_fcall.cases.case import CASE_KEYS
+from pytest_fcall.cases.case_file import read_case_file
+from pytest_fcall.cases.expectations import ExpectationError, read_expectation
+from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.options import DEFAULT_KEYS
 from pytest_fcall.core import OPERATORS, Case, Expectation, FaultyCase, Tool
 from tests.unit.cases.reading import TOOLS

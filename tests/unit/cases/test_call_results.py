@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases import ExpectationError, read_expectation
+from pytest_fcall.cases.expectations import ExpectationError, read_expectation
 from pytest_fcall.core import Operator
 from tests.unit.cases.reading import TOOLS, case, faults
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases import read_case_text
-from pytest_fcall.cases.coverage import Coverage, coverage
+from pytest_fcall.cases.case_file import read_case_text
+from pytest_fcall.cases.tool_coverage import Coverage, coverage
 from pytest_fcall.core import Case
 
 TOOLS = """

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from jsonschema_rs import Draft202012Validator, meta
 
-from pytest_fcall.cases import UnreadableFile, editor_schema, read_case_file
-from pytest_fcall.cases.faults import Faults, Source
-from pytest_fcall.cases.fields import value
+from pytest_fcall.cases.case_file import read_case_file
+from pytest_fcall.cases.editor import editor_schema
+from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile
+from pytest_fcall.cases.node_values import value
 from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import OPERATORS, Json
 
@@ -18,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 
 def plain(text: str) -> Json:
     """A case file as the plain values that an editor sees."""
-    source = Source("x.fc.yaml", text)
+    source = SourceFile("x.fc.yaml", text)
     root = read_yaml(source)
     return None if root is None else value(root, Faults(source))
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases import Extensions, UnreadableFile, read_case_file
+from pytest_fcall.cases.case_file import read_case_file
+from pytest_fcall.cases.faults import UnreadableFile
+from pytest_fcall.cases.scope import Extensions
 from tests.unit.cases.reading import TOOLS, all_faults, ids, marked, read, with_cases
 
 _FINE = "id: fine\nprompt: Hello?\nexpect: no_call"

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.cases.faults import Source
-from pytest_fcall.cases.gaps import Gap, filled, gaps_in, left_in
+from pytest_fcall.cases.faults import SourceFile
+from pytest_fcall.cases.missing_expectations import Gap, fill_gaps, find_gaps, find_unfillable_cases
 
 CALLS = [['search: {to: "Oslo"}', "book: {}"]]
 STEPS = [["search: {}"], ["book: {}", "pay: {}"], ["mail: {}"]]
@@ -40,7 +40,7 @@ cases:
 
 
 def found(text: str) -> list[Gap]:
-    return gaps_in(Source("a.fc.yaml", text))
+    return find_gaps(SourceFile("a.fc.yaml", text))
 
 
 def test_cases_that_expect_nothing_are_found() -> None:
@@ -49,14 +49,14 @@ def test_cases_that_expect_nothing_are_found() -> None:
 
 def test_only_what_is_added_is_new() -> None:
     names = [gap.id for gap in found(FILE)]
-    full = filled(FILE, found(FILE), dict.fromkeys(names, "no_call"), "# review")
+    full = fill_gaps(FILE, found(FILE), dict.fromkeys(names, "no_call"), "# review")
     kept = [line for line in full.splitlines() if not line.strip().startswith("expect: no_call  # review")]
     expected = FILE.replace("x}", "x, expect: no_call}  # review").replace("x, }", "x, expect: no_call}")
     assert kept == expected.splitlines()
 
 
 def test_calls_stand_where_a_person_would_write_them() -> None:
-    full = filled(FILE, found(FILE), {"first": CALLS, "sixth": CALLS, "fourth": CALLS}, "# review")
+    full = fill_gaps(FILE, found(FILE), {"first": CALLS, "sixth": CALLS, "fourth": CALLS}, "# review")
     assert (
         """\
     prompt: Find it.     # trailing
@@ -91,7 +91,7 @@ def test_calls_stand_where_a_person_would_write_them() -> None:
     ],
 )
 def test_the_form_of_the_file_is_kept(text: str, expected: str) -> None:
-    assert filled(text, found(text), {"a": "no_call"}, "# review") == expected
+    assert fill_gaps(text, found(text), {"a": "no_call"}, "# review") == expected
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ cases:
 def test_turns_that_expect_nothing_are_found_and_filled_where_they_stand() -> None:
     gaps = found(TURNS)
     assert [gap.name for gap in gaps] == ["trip, turn 1", "trip, turn 3"]
-    full = filled(TURNS, gaps, dict.fromkeys((gap.name for gap in gaps), STEPS), "# review")
+    full = fill_gaps(TURNS, gaps, dict.fromkeys((gap.name for gap in gaps), STEPS), "# review")
     assert (
         """\
       - user: Find a flight.
@@ -144,7 +144,7 @@ def test_turns_that_expect_nothing_are_found_and_filled_where_they_stand() -> No
 
 
 def test_of_what_is_left_it_is_said_why() -> None:
-    left = left_in(Source("a.fc.yaml", TURNS))
+    left = find_unfillable_cases(SourceFile("a.fc.yaml", TURNS))
     assert list(left) == ["rows"]
     assert "matrix" in left["rows"]
 

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.cases import Extensions, plan_request, read_case_file
+from pytest_fcall.cases.case import plan_request
+from pytest_fcall.cases.case_file import read_case_file
+from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import (
     CallPattern,
-    Canned,
+    CannedResult,
     Case,
     Condition,
     Expectation,
@@ -28,7 +30,7 @@ from pytest_fcall.core import (
     World,
     request_digest,
 )
-from pytest_fcall.schema.sources.locks import LockEntry, lock_path, write_lock
+from pytest_fcall.schema.sources.lock_file import LockEntry, lock_path, write_lock
 from tests.unit.cases.reading import TOOLS, case, faults, ids, read, with_cases
 
 _NOW = "now: 2026-11-21T16:30:00-08:00\n"
@@ -195,9 +197,9 @@ class TestExpect:
             tmp_path,
         )
         assert found.stages[0] == (
-            ExpectedCall("get_weather", {"city": "Oslo"}, open=True, name="w", canned=Canned(({"t": -3},))),
-            ExpectedCall("ping", {}, times=(2, 2), canned=Canned((1, None), each=True)),
-            ExpectedCall("ping", {}, times=(0, None), canned=Canned(raises="503 try again")),
+            ExpectedCall("get_weather", {"city": "Oslo"}, open=True, name="w", canned=CannedResult(({"t": -3},))),
+            ExpectedCall("ping", {}, times=(2, 2), canned=CannedResult((1, None), each=True)),
+            ExpectedCall("ping", {}, times=(0, None), canned=CannedResult(raises="503 try again")),
         )
 
     def test_any_arguments(self, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.cases.picking import Pick, read_pick
+from pytest_fcall.cases.suite import Pick, read_pick
 
 IDS = [f"case_{number}" for number in range(50)]
 

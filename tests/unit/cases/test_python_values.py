@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from pytest_fcall.cases import ExpectationError, read_expectation
+from pytest_fcall.cases.expectations import ExpectationError, read_expectation
 from pytest_fcall.core import Expectation, ExpectedCall, Operator, Tool
 
 _WEATHER = Tool(

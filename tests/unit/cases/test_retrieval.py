@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases import retrieval as reading
+from pytest_fcall.cases import option_values as reading
 from pytest_fcall.core import Retrieval
 from tests.unit.cases.reading import TOOLS, case, faults
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases import UnreadableFile, tool_sources
+from pytest_fcall.cases.faults import UnreadableFile
+from pytest_fcall.cases.preamble import tool_sources
 
 CASES = "cases: [{id: a, prompt: Hi, expect: no_call}]\n"
 

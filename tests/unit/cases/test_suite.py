@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases import CaseFile, Extensions, read_case_text
+from pytest_fcall.cases.case_file import CaseFile, read_case_text
+from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, Expectation, FaultyCase, Location, Rules, Turn
 from pytest_fcall.core.fault import Fault
 from tests.unit.cases.reading import NOTHING, read

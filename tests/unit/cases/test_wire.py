@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases import read_case_file
+from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.core import Case, Operator, WireExpectation
 
 TEXT = """

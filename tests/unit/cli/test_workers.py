@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from pytest_fcall.cli.scoring.workers import ordered
+from pytest_fcall.cli.score import map_in_order
 
 # Under xdist there are threads here; the command itself has none when it forks.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -23,10 +23,10 @@ def blocked(_: int) -> bool:
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_results_come_in_the_order_of_what_they_are_made_from(processes: int) -> None:
-    assert [*ordered(squared, range(50), processes)] == [number * number for number in range(50)]
+    assert [*map_in_order(squared, range(50), processes)] == [number * number for number in range(50)]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no signals are held back")
 def test_an_interrupt_reaches_the_parent_alone() -> None:
-    assert all(ordered(blocked, range(4), 2))
+    assert all(map_in_order(blocked, range(4), 2))
     assert not blocked(0)

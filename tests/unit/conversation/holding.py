@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent
 
-from pytest_fcall.cases import plan_request, read_case_file
-from pytest_fcall.conversation.dialogue import Ground, hold
+from pytest_fcall.cases.case import plan_request
+from pytest_fcall.cases.case_file import read_case_file
+from pytest_fcall.conversation.dialogue import ConversationContext, hold_conversation
 from pytest_fcall.core import (
+    CallResult,
     Case,
     Environment,
-    Executed,
     Expectation,
     Follower,
     Json,
-    Known,
     Message,
+    NamedCalls,
     RawCall,
     Reply,
     Request,
@@ -26,7 +27,8 @@ from pytest_fcall.core import (
     Verdict,
 )
 from pytest_fcall.decoding import decode
-from pytest_fcall.matching import Exam, Following, judge_transcript
+from pytest_fcall.matching.transcript import judge_transcript
+from pytest_fcall.matching.turn_follower import MatchContext, TurnFollower
 
 TOOLS = """
 tools:
@@ -81,12 +83,14 @@ class Shelf:
     calls: list[str] = field(default_factory=list)
     closed: bool = False
 
-    async def call(self, tool: str, arguments: Mapping[str, Json]) -> Executed:
+    async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
         self.calls.append(tool)
-        return Executed({"number": len(self.calls)}) if tool != "cancel" else Executed(error="it cannot be cancelled")
+        return (
+            CallResult({"number": len(self.calls)}) if tool != "cancel" else CallResult(error="it cannot be cancelled")
+        )
 
-    async def state(self, names: Sequence[str] | None = None) -> Executed:
-        return Executed({"calls": [*self.calls]})
+    async def state(self, names: Sequence[str] | None = None) -> CallResult:
+        return CallResult({"calls": [*self.calls]})
 
     async def close(self) -> None:
         self.closed = True
@@ -99,11 +103,13 @@ def held(case: Case, model: Model, environment: Environment | None = None) -> tu
         assert environment is not None
         return environment
 
-    exam = Exam(case.tools, case.rules, {})
+    exam = MatchContext(case.tools, case.rules, {})
 
-    def follow(expectation: Expectation | None, known: Known) -> Follower:
-        return Following(expectation, exam, known)
+    def follow(expectation: Expectation | None, known: NamedCalls) -> Follower:
+        return TurnFollower(expectation, exam, known)
 
-    ground = Ground(model.ask, lambda reply: decode(reply, case.tools), follow, opened if environment else None)
-    transcript = asyncio.run(hold(case, plan_request(case), ground))
+    ground = ConversationContext(
+        model.ask, lambda reply: decode(reply, case.tools), follow, opened if environment else None
+    )
+    transcript = asyncio.run(hold_conversation(case, plan_request(case), ground))
     return transcript, judge_transcript(transcript, case.turns, case.tools, case.rules, {})

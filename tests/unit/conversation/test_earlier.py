@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases import plan_request
-from pytest_fcall.conversation.dialogue import Ground
-from pytest_fcall.conversation.earlier import Left, Shared, hold_next
-from pytest_fcall.conversation.execution.worker import WorldFailed
-from pytest_fcall.core import Case, Executed, Json, World
+from pytest_fcall.cases.case import plan_request
+from pytest_fcall.conversation.dialogue import ConversationContext
+from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment, hold_earlier
+from pytest_fcall.conversation.execution.tool_process import EnvironmentFailed
+from pytest_fcall.core import CallResult, Case, Json, World
 from pytest_fcall.decoding import decode
-from pytest_fcall.matching import Exam, Following
+from pytest_fcall.matching.turn_follower import MatchContext, TurnFollower
 from tests.unit.conversation.holding import Model, case_of
 
 TEXT = "messages: [{role: system, content: 'You know <slot>.'}, {role: user, content: Hello.}]\nexpect: any_call"
@@ -32,35 +32,35 @@ class Notebook:
         self.opened += 1
         return self
 
-    async def call(self, tool: str, arguments: Mapping[str, Json]) -> Executed:
+    async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
         self.pages.append(arguments["to"])
-        return Executed("noted")
+        return CallResult("noted")
 
-    async def state(self, names: Sequence[str] | None = None) -> Executed:
+    async def state(self, names: Sequence[str] | None = None) -> CallResult:
         assert names == ["left", "told"]
         if self.torn:
-            return Executed(error="it was killed")
-        return Executed({"left": [*self.pages], "told": ", ".join(map(str, self.pages)) or "nothing"})
+            return CallResult(error="it was killed")
+        return CallResult({"left": [*self.pages], "told": ", ".join(map(str, self.pages)) or "nothing"})
 
     async def close(self) -> None:
         self.closed += 1
 
 
-def held(model: Model, folder: Path, notebook: Notebook, times: int = 1) -> Left:
+def held(model: Model, folder: Path, notebook: Notebook, times: int = 1) -> CarriedState:
     case = replace(case_of(folder, TEXT), world=World("notes:make", max_steps=2))
     case = replace(case, turns=tuple(replace(turn, expect=None) for turn in case.turns))
-    exam = Exam(case.tools, case.rules, {})
-    ground = Ground(
+    exam = MatchContext(case.tools, case.rules, {})
+    ground = ConversationContext(
         model.ask,
         lambda reply: decode(reply, case.tools),
-        lambda _, known: Following(None, exam, known),
+        lambda _, known: TurnFollower(None, exam, known),
         notebook.open,
     )
 
-    async def hold() -> Left:
-        left, shared = Left(), Shared()
+    async def hold() -> CarriedState:
+        left, shared = CarriedState(), SharedEnvironment()
         for _ in range(times):
-            left = await hold_next(left, case, plan_request(case), "<slot>", ground, shared)
+            left = await hold_earlier(left, case, plan_request(case), "<slot>", ground, shared)
         assert not notebook.closed
         await shared.close()
         return left
@@ -84,13 +84,13 @@ def test_one_that_is_cut_off_has_left_something(tmp_path: Path) -> None:
 
 
 def test_it_is_an_error_if_nobody_can_see_what_is_left(tmp_path: Path) -> None:
-    with pytest.raises(WorldFailed, match="nobody can see what it left: it was killed"):
+    with pytest.raises(EnvironmentFailed, match="nobody can see what it left: it was killed"):
         held(Model([]), tmp_path, Notebook(torn=True))
 
 
 def test_a_case_is_asked_on_what_was_left(tmp_path: Path) -> None:
     case: Case = case_of(tmp_path, TEXT)
-    left = Left((), ["Oslo"], "Oslo")
+    left = CarriedState((), ["Oslo"], "Oslo")
     assert left.to(case).world == World(setup={"left": ["Oslo"]})
     asked = left.in_place_of("<slot>", plan_request(case))
     assert [message["content"] for message in asked.messages] == ["You know Oslo.", "Hello."]

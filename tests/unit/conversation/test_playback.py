@@ -10,7 +10,18 @@ from typing import TypeAlias
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.core import Canned, Case, Expectation, ExpectedCall, Json, Location, Operator, Pattern, Tool, Turn
+from pytest_fcall.core import (
+    CannedResult,
+    Case,
+    Expectation,
+    ExpectedCall,
+    Json,
+    Location,
+    Operator,
+    Pattern,
+    Tool,
+    Turn,
+)
 from tests.unit.conversation.holding import Model, Say, held
 
 Made: TypeAlias = tuple[str, Mapping[str, Json]]
@@ -55,7 +66,7 @@ def scripts(draw: st.DrawFn) -> Script:
                     arguments["of"], made["of"] = Operator("from", f"{name}.result"), found
                 name = f"call{number}"
                 named.append((name, result))
-                stage.append(ExpectedCall(tool, arguments, canned=Canned((result,)), name=name))
+                stage.append(ExpectedCall(tool, arguments, canned=CannedResult((result,)), name=name))
                 reply.append((tool, made))
             stages.append(tuple(stage))
             replies.append(draw(st.permutations(reply)))

@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.conversation.scores import (
+from pytest_fcall.conversation.score_formulas import (
     Average,
+    ComparedCalls,
+    ExpectedPath,
     Graded,
-    Path,
-    Sample,
     Score,
     accuracy,
-    answered,
     api_f1,
-    called_functions,
-    called_parameters,
-    chosen_path,
+    closest_path,
     executability,
+    grade_answer,
+    grade_functions,
+    grade_parameters,
     lcs_f1,
     lcs_score,
     parameter_f1,
@@ -69,11 +69,11 @@ CORRECT, PARTIAL, INCORRECT = "Correct", "Partially Correct", "Incorrect"
     ],
 )
 def test_calls_are_graded_as_in_mannheim(
-    made: list[Call], paths: list[Path], functions: tuple[str, int, int], parameters: tuple[str, int, int]
+    made: list[Call], paths: list[ExpectedPath], functions: tuple[str, int, int], parameters: tuple[str, int, int]
 ) -> None:
-    path = chosen_path(made, paths)
-    assert called_functions(made, path) == Graded(*functions)  # type: ignore[arg-type]  # a grade, in the table above
-    assert called_parameters(made, path) == Graded(*parameters)  # type: ignore[arg-type]  # likewise
+    path = closest_path(made, paths)
+    assert grade_functions(made, path) == Graded(*functions)  # type: ignore[arg-type]  # a grade, in the table above
+    assert grade_parameters(made, path) == Graded(*parameters)  # type: ignore[arg-type]  # likewise
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_calls_are_graded_as_in_mannheim(
 def test_answers_are_graded_as_in_mannheim(
     answer: Mapping[str, Json] | None, expected: Mapping[str, Json], ordered: list[str], grade: str
 ) -> None:
-    assert answered(answer, expected, ordered) == grade
+    assert grade_answer(answer, expected, ordered) == grade
 
 
 def test_accuracy_counts_what_is_right_over_all_answers() -> None:
@@ -127,7 +127,7 @@ def third(*values: float) -> object:
 def test_calls_are_scored_as_in_api_blend(
     made: list[Call], api: float, parameter: float, lcs: tuple[float, float, float], average: Average
 ) -> None:
-    samples: list[Sample] = [(GOLD, made)]
+    samples: list[ComparedCalls] = [(GOLD, made)]
     assert api_f1(samples, average).f1 == pytest.approx(api, abs=5e-5)
     assert parameter_f1(samples, average).f1 == pytest.approx(parameter, abs=5e-5)
     score = lcs_f1(samples)
@@ -135,14 +135,14 @@ def test_calls_are_scored_as_in_api_blend(
 
 
 def test_a_function_counts_as_often_as_it_is_called() -> None:
-    samples: list[Sample] = [([f(), f()], [f()])]
+    samples: list[ComparedCalls] = [([f(), f()], [f()])]
     assert api_f1(samples).f1 == pytest.approx(2 / 3)
     assert parameter_f1(samples).f1 == 1
     assert lcs_f1(samples) == Score(1.0, 0.5, 2 / 3)
 
 
 def test_samples_are_averaged_or_counted_together() -> None:
-    samples: list[Sample] = [(GOLD, GOLD), ([Call("Q", {"a": 1})], [Call("Z", {"a": 1})])]
+    samples: list[ComparedCalls] = [(GOLD, GOLD), ([Call("Q", {"a": 1})], [Call("Z", {"a": 1})])]
     for score in (api_f1, parameter_f1):
         assert score(samples, "corpus").f1 == pytest.approx(2 / 3)
         assert score(samples, "sample").f1 == 0.5
@@ -203,7 +203,7 @@ CALLS = st.lists(
 
 
 @given(st.lists(st.tuples(CALLS, CALLS), min_size=1, max_size=4), st.sampled_from(["corpus", "sample"]))
-def test_scores_lie_between_nothing_and_all(samples: list[Sample], average: Average) -> None:
+def test_scores_lie_between_nothing_and_all(samples: list[ComparedCalls], average: Average) -> None:
     for score in (api_f1(samples, average), parameter_f1(samples, average), lcs_f1(samples)):
         for value in (score.precision, score.recall, score.f1):
             assert 0 <= value <= 1 + 1e-9
@@ -222,6 +222,6 @@ def test_precision_one_way_is_recall_the_other_way(right: list[Call], made: list
 
 @given(CALLS.filter(bool))
 def test_the_right_calls_are_graded_correct(path: list[Call]) -> None:
-    assert called_functions(path, path).grade == "Correct"
-    parameters = called_parameters(path, path)
+    assert grade_functions(path, path).grade == "Correct"
+    parameters = grade_parameters(path, path)
     assert parameters.right == parameters.total == sum(len(call.arguments) for call in path)

@@ -6,18 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.conversation.evidence import Evidence, evidence_of, subjects_of
-from pytest_fcall.conversation.scores import Graded, accuracy, api_f1, called_functions, lcs_f1, parameter_f1
-from pytest_fcall.conversation.scoring import SCORES, value_of
-from pytest_fcall.conversation.settled import Leaves
+from pytest_fcall.conversation.evidence import Evidence, Leaves, evidence_of, subjects_of
+from pytest_fcall.conversation.named_scores import SCORES, score_value
+from pytest_fcall.conversation.score_formulas import Graded, accuracy, api_f1, grade_functions, lcs_f1, parameter_f1
 from pytest_fcall.core import (
     Call,
+    CallResult,
     Calls,
     Case,
-    Executed,
     Expectation,
     ExpectedCall,
-    Held,
+    HeldTurn,
     Location,
     Reason,
     Reply,
@@ -28,7 +27,7 @@ from pytest_fcall.core import (
     Turn,
     Verdict,
 )
-from pytest_fcall.matching import judge_transcript
+from pytest_fcall.matching.transcript import judge_transcript
 
 TOOLS = (Tool("f", parameters={"type": "object", "properties": {"n": {"type": "integer"}}}),)
 F = Expectation(stages=((ExpectedCall("f", {"n": 1}),),))
@@ -43,20 +42,20 @@ def turn(**expected: object) -> Turn:
     return Turn((), **expected)  # type: ignore[arg-type]  # each test names what it expects
 
 
-def step(*calls: Call, results: tuple[Executed, ...] = (), text: str = "", malformed: str | None = None) -> Step:
+def step(*calls: Call, results: tuple[CallResult, ...] = (), text: str = "", malformed: str | None = None) -> Step:
     return Step(Request(()), Reply(text), Calls(calls, malformed), results)
 
 
-def held(*steps: Step, end: str = "answered", state: Executed | None = None) -> Held:
-    return Held(steps, end, state)  # type: ignore[arg-type]  # one of three words
+def held(*steps: Step, end: str = "answered", state: CallResult | None = None) -> HeldTurn:
+    return HeldTurn(steps, end, state)  # type: ignore[arg-type]  # one of three words
 
 
-def found(asked: Case, *turns: Held) -> Evidence:
+def found(asked: Case, *turns: HeldTurn) -> Evidence:
     transcript = Transcript(turns)
     return evidence_of(asked, transcript, judge_transcript(transcript, asked.turns, TOOLS, asked.rules, {}))
 
 
-OK = (Executed(),)
+OK = (CallResult(),)
 
 
 def test_all_turns_of_a_conversation_are_one_path() -> None:
@@ -93,7 +92,7 @@ def test_a_case_says_something_of_calls_answer_and_state() -> None:
         (held(step(ONE, text="Oslo"), end="stopped"), False),
     ],
 )
-def test_an_answer_is_right_where_the_verdict_on_it_is(last: Held, right: bool) -> None:
+def test_an_answer_is_right_where_the_verdict_on_it_is(last: HeldTurn, right: bool) -> None:
     assert found(case(turn(answer="Oslo")), last).answer is right
 
 
@@ -106,13 +105,13 @@ def test_every_answer_of_a_conversation_must_be_right() -> None:
 
 def test_the_last_state_counts() -> None:
     asked = case(turn(state={"a": 1}), turn(state={"a": 2, "b": 3}), turn())
-    states = [Executed({"a": 9}), Executed({"a": 2, "b": 4}), None]
+    states = [CallResult({"a": 9}), CallResult({"a": 2, "b": 4}), None]
     evidence = found(asked, *(held(step(text="Done."), state=state) for state in states))
     assert evidence.state == ({("a",): 2, ("b",): 3}, {("a",): 2, ("b",): 4})
 
 
 def test_without_a_state_nothing_is_held() -> None:
-    for end, state in (("step_limit", None), ("answered", Executed(error="it has crashed"))):
+    for end, state in (("step_limit", None), ("answered", CallResult(error="it has crashed"))):
         evidence = found(case(turn(state={"a": 1})), held(step(text="."), end=end, state=state))
         assert evidence.state == ({("a",): 1}, {})
 
@@ -121,7 +120,7 @@ def test_without_a_state_nothing_is_held() -> None:
     ("went", "executable"),
     [
         (held(step(ONE, results=OK)), True),
-        (held(step(ONE, results=(Executed(error="no such town"),))), False),
+        (held(step(ONE, results=(CallResult(error="no such town"),))), False),
         (held(step(ONE, TWO, results=OK), end="stopped"), False),
         (held(step(ONE)), True),
         (held(step(Call("f", {"n": "1"}))), False),
@@ -131,7 +130,7 @@ def test_without_a_state_nothing_is_held() -> None:
         (held(step(ONE, results=OK), end="step_limit"), True),
     ],
 )
-def test_an_answer_is_executable_where_all_of_its_calls_are(went: Held, executable: bool) -> None:
+def test_an_answer_is_executable_where_all_of_its_calls_are(went: HeldTurn, executable: bool) -> None:
     assert found(case(turn(expect=F)), went).executable is executable
 
 
@@ -166,13 +165,13 @@ def test_what_cases_add_comes_to_the_score_of_all_in_any_order(
     for name, value in whole.items():
         parts = adds(name, *samples)
         shuffled.shuffle(parts)
-        assert value_of(name, parts) == pytest.approx(value)
+        assert score_value(name, parts) == pytest.approx(value)
 
 
 @given(st.lists(st.tuples(CALLS, CALLS), min_size=1, max_size=6))
 def test_accuracy_is_what_is_right_of_what_is_to_be(samples: list[tuple[list[Call], list[Call]]]) -> None:
-    graded = [called_functions(made, right) for right, made in samples]
-    value = value_of("function_accuracy", adds("function_accuracy", *samples))
+    graded = [grade_functions(made, right) for right, made in samples]
+    value = score_value("function_accuracy", adds("function_accuracy", *samples))
     assert (value or 0) == accuracy(graded)
     assert (value is None) == (sum(each.total for each in graded) == 0)
 
@@ -180,7 +179,7 @@ def test_accuracy_is_what_is_right_of_what_is_to_be(samples: list[tuple[list[Cal
 def test_a_grade_adds_how_many_of_how_many() -> None:
     assert adds("parameter_accuracy", ([ONE], [ONE])) == [(1, 1)]
     assert adds("function_accuracy", ([ONE, Call("g", {})], [ONE])) == [(1, 2)]
-    assert Graded("Partially Correct", 1, 2) == called_functions([ONE], [ONE, Call("g", {})])
+    assert Graded("Partially Correct", 1, 2) == grade_functions([ONE], [ONE, Call("g", {})])
 
 
 def test_lines_of_calls_are_compared_with_their_arguments() -> None:
@@ -188,10 +187,10 @@ def test_lines_of_calls_are_compared_with_their_arguments() -> None:
 
 
 def test_what_is_no_score_comes_to_nothing() -> None:
-    assert value_of("bleu", [(1, 1)]) is None
-    assert value_of("lcs", []) is None
-    assert value_of("lcs", [(), (1, 2, 3)]) is None
-    assert value_of("lcs", [(), (1, 2, 3), (1, 2)]) == 0.5
+    assert score_value("bleu", [(1, 1)]) is None
+    assert score_value("lcs", []) is None
+    assert score_value("lcs", [(), (1, 2, 3)]) is None
+    assert score_value("lcs", [(), (1, 2, 3), (1, 2)]) == 0.5
 
 
 def test_each_case_adds_as_many_numbers_as_the_score_has() -> None:
@@ -200,15 +199,15 @@ def test_each_case_adds_as_many_numbers_as_the_score_has() -> None:
     for name, kind in SCORES.items():
         numbers = (1, 1) if kind.about == "judge" else kind.adds(evidence)
         assert numbers is not None
-        assert (len(numbers), value_of(name, [numbers])) == (kind.width, 1)
+        assert (len(numbers), score_value(name, [numbers])) == (kind.width, 1)
 
 
 def test_lines_of_calls_that_could_not_be_made_are_left_out() -> None:
     broken = Evidence(([ONE], []), None, None, executable=False)
     whole = Evidence(([ONE, TWO], [ONE]), None, None, executable=True)
     adds = SCORES["lcs(executable)"].adds
-    assert value_of("lcs(executable)", filter(None, map(adds, (broken, whole)))) == 0.5
-    assert value_of("lcs(executable)", filter(None, map(adds, (broken,)))) is None
+    assert score_value("lcs(executable)", filter(None, map(adds, (broken, whole)))) == 0.5
+    assert score_value("lcs(executable)", filter(None, map(adds, (broken,)))) is None
 
 
 def test_a_reward_is_what_the_state_says_if_that_is_a_number() -> None:

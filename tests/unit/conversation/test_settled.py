@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.conversation.scores import parameter_overlap, state_f1
-from pytest_fcall.conversation.settled import settled_calls, settled_state
+from pytest_fcall.conversation.evidence import settled_calls, settled_state
+from pytest_fcall.conversation.score_formulas import parameter_overlap, state_f1
 from pytest_fcall.core import (
     Call,
     CallPattern,
+    CallResult,
     Calls,
-    Executed,
     Expectation,
     ExpectedCall,
     Json,
@@ -21,8 +21,9 @@ from pytest_fcall.core import (
     Tool,
     Verdict,
 )
-from pytest_fcall.core.pattern import Operator, Pattern
-from pytest_fcall.matching import judge, judge_state
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.matching.reply import judge
+from pytest_fcall.matching.results import judge_state
 
 PARAMETERS: dict[str, Json] = {
     "type": "object",
@@ -194,7 +195,7 @@ STATE: dict[str, Json] = {"city": "Oslo", "limits": {"low": 1, "high": 9}, "type
 def test_states_are_taken_apart_into_values(
     expected: Mapping[str, Pattern], state: Json, same: int, held: int, right: int
 ) -> None:
-    verdict = Verdict(False, judge_state(expected, Executed(state), Rules(), {}))
+    verdict = Verdict(False, judge_state(expected, CallResult(state), Rules(), {}))
     wanted, there = settled_state(expected, state, verdict)
     assert (len(there), len(wanted)) == (held, right)
     score = state_f1(there, wanted)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.answers import reply_of
-from pytest_fcall.core import Executed, Json, Message, Usage
+from pytest_fcall.backends.apps.python import reply_of
+from pytest_fcall.core import CallResult, Json, Message, Usage
 from tests.unit.conversation.holding import Model, case_of, held
 
 ASKED: Message = {"role": "user", "content": "Book the cheapest flight to Oslo."}
@@ -76,7 +76,7 @@ def test_a_trail_is_read_step_by_step_in_every_form(tmp_path: Path, form: str) -
     trail = [ASKED, *TRAILS[form], {"role": "assistant", "content": "Booked."}]
     transcript, verdict = held(case_of(tmp_path, TEXT), Model([reply_of(trail, [ASKED])]))
     assert verdict.valid, verdict.reasons
-    assert transcript.turns[0].results == (Executed(FLIGHTS), Executed("booked"))
+    assert transcript.turns[0].results == (CallResult(FLIGHTS), CallResult("booked"))
 
 
 def test_what_an_app_took_counts_once_however_many_steps_it_made(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_what_an_app_took_counts_once_however_many_steps_it_made(tmp_path: Path)
     assert [(step.reply.usage, step.reply.seconds) for step in steps] == [(None, None), (Usage(20, 10), 2.5)]
 
 
-def results_of(tmp_path: Path, *messages: Message) -> tuple[Executed, ...]:
+def results_of(tmp_path: Path, *messages: Message) -> tuple[CallResult, ...]:
     trail = [ASKED, *messages, {"role": "assistant", "content": "Booked."}]
     return held(case_of(tmp_path, TEXT), Model([reply_of(trail, [ASKED])]))[0].turns[0].results
 
@@ -93,37 +93,37 @@ def results_of(tmp_path: Path, *messages: Message) -> tuple[Executed, ...]:
 def test_calls_made_at_once_are_told_from_each_other_by_their_ids(tmp_path: Path) -> None:
     parts: list[Json] = [{"id": name, "function": {"name": "search", "arguments": '{"to": "Oslo"}'}} for name in "ab"]
     both: Message = {"role": "assistant", "content": None, "tool_calls": parts}
-    assert results_of(tmp_path, both, told("b", "2"), told("a", "1")) == (Executed(1), Executed(2))
+    assert results_of(tmp_path, both, told("b", "2"), told("a", "1")) == (CallResult(1), CallResult(2))
 
 
 def test_a_result_that_is_not_told_is_not_taken_from_another_call(tmp_path: Path) -> None:
     search, *rest = TRAILS["OpenAI"]
     untold, booked = results_of(tmp_path, search, *rest[1:])
     assert "do not say" in (untold.error or "")
-    assert booked == Executed("booked")
+    assert booked == CallResult("booked")
 
 
 def test_calls_that_were_not_answered_at_last_have_no_results(tmp_path: Path) -> None:
-    assert results_of(tmp_path, *TRAILS["OpenAI"][:3]) == (Executed(FLIGHTS),)
+    assert results_of(tmp_path, *TRAILS["OpenAI"][:3]) == (CallResult(FLIGHTS),)
 
 
 @pytest.mark.parametrize(
     ("content", "result"),
     [
-        ('{"error": "no seat"}', Executed(error="no seat")),
-        ("NaN", Executed("NaN")),
-        ("1" * 5000, Executed("1" * 5000)),
-        ("[" * 100_000, Executed("[" * 100_000)),
-        (None, Executed(None)),
-        ([], Executed([])),
-        ([{"type": "text", "text": "[1"}, {"type": "text", "text": "]"}], Executed([1])),
-        ([{"type": "image"}], Executed([{"type": "image"}])),
+        ('{"error": "no seat"}', CallResult(error="no seat")),
+        ("NaN", CallResult("NaN")),
+        ("1" * 5000, CallResult("1" * 5000)),
+        ("[" * 100_000, CallResult("[" * 100_000)),
+        (None, CallResult(None)),
+        ([], CallResult([])),
+        ([{"type": "text", "text": "[1"}, {"type": "text", "text": "]"}], CallResult([1])),
+        ([{"type": "image"}], CallResult([{"type": "image"}])),
     ],
 )
-def test_what_a_call_gave_is_read_as_json_where_it_is_json(tmp_path: Path, content: Json, result: Executed) -> None:
+def test_what_a_call_gave_is_read_as_json_where_it_is_json(tmp_path: Path, content: Json, result: CallResult) -> None:
     assert results_of(tmp_path, openai("a", "search", {"to": "Oslo"}), told("a", content)) == (result,)
 
 
 def test_a_result_that_is_marked_as_an_error_is_one(tmp_path: Path) -> None:
     messages = anthropic("a", "search", {"to": "Oslo"}), anthropic_result("a", "no seat", is_error=True)
-    assert results_of(tmp_path, *messages) == (Executed(error="no seat"),)
+    assert results_of(tmp_path, *messages) == (CallResult(error="no seat"),)

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 from pytest_fcall.core import Usage
-from pytest_fcall.core.reply import usage_of
+from pytest_fcall.core.reply import total_usage
 
 
 def test_tokens_are_added_up_as_far_as_they_are_known() -> None:
-    assert usage_of([Usage(1, 2), None, Usage(10, None, 3)]) == Usage(11, 2, 3)
+    assert total_usage([Usage(1, 2), None, Usage(10, None, 3)]) == Usage(11, 2, 3)
 
 
 def test_nothing_is_known_of_replies_without_tokens() -> None:
-    assert usage_of([None, None]) is None
-    assert usage_of([]) is None
-    assert usage_of([Usage()]) == Usage()
+    assert total_usage([None, None]) is None
+    assert total_usage([]) is None
+    assert total_usage([Usage()]) == Usage()

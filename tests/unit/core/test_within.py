@@ -14,7 +14,7 @@ from pytest_fcall.core import (
     Rules,
     Turn,
 )
-from pytest_fcall.core.within import operators_in, operators_of
+from pytest_fcall.core.case import case_operators, pattern_operators
 
 FOUND = Operator("judge", "is polite")
 
@@ -37,19 +37,19 @@ def calls(argument: Pattern) -> Expectation:
     ],
 )
 def test_an_operator_is_found_wherever_a_turn_may_hold_one(turn: Turn) -> None:
-    assert list(operators_of(Case("one", Location(""), (Turn(()), turn)))) == [FOUND]
+    assert list(case_operators(Case("one", Location(""), (Turn(()), turn)))) == [FOUND]
 
 
 @pytest.mark.parametrize(
     "rules", [Rules(match=(MatchRule("*.x", FOUND),)), Rules(never=(CallPattern("f", {"x": FOUND}),))]
 )
 def test_an_operator_is_found_in_the_rules_of_a_case(rules: Rules) -> None:
-    assert list(operators_of(Case("one", Location(""), (Turn(()),), rules=rules))) == [FOUND]
+    assert list(case_operators(Case("one", Location(""), (Turn(()),), rules=rules))) == [FOUND]
 
 
 def test_operators_are_found_inside_operators_but_not_in_a_literal() -> None:
     names = [
-        each.name for each in operators_in(Operator("not", Operator("any", [FOUND, Operator("literal", [FOUND])])))
+        each.name for each in pattern_operators(Operator("not", Operator("any", [FOUND, Operator("literal", [FOUND])])))
     ]
     assert sorted(names) == ["any", "judge", "literal", "not"]
 
@@ -58,4 +58,4 @@ def test_nothing_is_too_deep() -> None:
     pattern: Pattern = FOUND
     for _ in range(100_000):
         pattern = [pattern]
-    assert list(operators_in(pattern)) == [FOUND]
+    assert list(pattern_operators(pattern)) == [FOUND]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Call, Calls, Json, Language, Tool
-from pytest_fcall.decoding.source import typed
+from pytest_fcall.decoding.source_code import typed_arguments
 
 TOOL = Tool(
     "f",
@@ -72,7 +72,7 @@ JAVASCRIPT: list[tuple[str, str, Json]] = [
 
 
 def read(language: Language, name: str, text: Json) -> Json:
-    calls = typed(Calls((Call("f", {name: text}),)), [TOOL], language)
+    calls = typed_arguments(Calls((Call("f", {name: text}),)), [TOOL], language)
     return calls.calls[0].arguments[name]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_fcall.decoding import DECODERS
-from pytest_fcall.decoding.table import LateDecoders
+from pytest_fcall.decoding.decoders import LazyDecoders
 from pytest_fcall.decoding.tagged.families import FAMILIES
 
 
@@ -12,7 +12,7 @@ def test_every_family_of_models_has_a_name_in_the_table() -> None:
 
 
 def test_a_name_is_known_without_importing_what_it_stands_for() -> None:
-    decoders = LateDecoders({"gone": "pytest_fcall.gone:decode"})
+    decoders = LazyDecoders({"gone": "pytest_fcall.gone:decode"})
     assert "gone" in decoders
     assert list(decoders) == ["gone"]
     assert len(decoders) == 1

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.decoding import DECODERS
-from pytest_fcall.decoding.text_values import Untyped, typed
+from pytest_fcall.decoding.text_values import UntypedReading, value_by_schema
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ from pytest_fcall.decoding.text_values import Untyped, typed
     ],
 )
 def test_a_value_is_what_the_schema_allows_or_stays_text(text: str, schema: Mapping[str, Json], value: Json) -> None:
-    found, _ = typed(text, schema, "text")
+    found, _ = value_by_schema(text, schema, "text")
     assert found == value
     assert type(found) is type(value)
 
@@ -72,14 +72,14 @@ def test_a_value_is_what_the_schema_allows_or_stays_text(text: str, schema: Mapp
     ],
 )
 def test_where_the_schema_says_nothing_the_family_decides(
-    schema: Mapping[str, Json] | None, text: str, untyped: Untyped, value: Json
+    schema: Mapping[str, Json] | None, text: str, untyped: UntypedReading, value: Json
 ) -> None:
-    assert typed(text, schema, untyped) == (value, ())
+    assert value_by_schema(text, schema, untyped) == (value, ())
 
 
 @given(st.text(), st.sampled_from(["string", "integer", "number", "boolean", "null", "array", "object", "?"]))
 def test_any_text_has_a_value(text: str, kind: str) -> None:
-    value, _ = typed(text, {"type": kind}, "text")
+    value, _ = value_by_schema(text, {"type": kind}, "text")
     assert not isinstance(value, str) or value == text
 
 

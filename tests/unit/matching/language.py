@@ -19,7 +19,7 @@ from pytest_fcall.core import (
     Verdict,
 )
 from pytest_fcall.core.extension import Comparator
-from pytest_fcall.matching import judge
+from pytest_fcall.matching.reply import judge
 
 TOOLS = (
     Tool(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.core import Executed, Json, Operator, Reason, Rules
-from pytest_fcall.matching import judge_result
+from pytest_fcall.core import CallResult, Json, Operator, Reason, Rules
+from pytest_fcall.matching.results import judge_result
 from tests.unit.matching.language import pattern
 from tests.unit.matching.test_state import JSON
 
@@ -18,7 +18,7 @@ MANNHEIM = {"in": "text", "lists": "any_order", "round": 2}
 
 
 def judged(expected: Any, got: Json) -> tuple[Reason, ...]:
-    return judge_result(pattern(expected), Executed(got), 0, Rules(), {})
+    return judge_result(pattern(expected), CallResult(got), 0, Rules(), {})
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ SCALARS = st.lists(st.sampled_from([0, 1, 1.0, True, False, None, "a", "A", "1"]
 def test_plain_items_are_paired_as_they_are_when_an_operator_stands_beside_them(
     expected: list[Json], got: list[Json], name: str
 ) -> None:
-    plain = judge_result(Operator(name, expected), Executed(got), 0, Rules(), {})
+    plain = judge_result(Operator(name, expected), CallResult(got), 0, Rules(), {})
     never = Operator("any", ["never"])
     wrapped = Operator(name, [Operator("any", [item, never]) for item in expected])
-    assert (plain == ()) is (judge_result(wrapped, Executed(got), 0, Rules(), {}) == ())
+    assert (plain == ()) is (judge_result(wrapped, CallResult(got), 0, Rules(), {}) == ())
 
 
 @pytest.mark.timeout(60)
@@ -124,12 +124,12 @@ def test_long_lists_in_another_order_take_no_time() -> None:
 
 @given(JSON)
 def test_every_value_has_its_own_structure(value: Json) -> None:
-    assert judge_result(Operator("structure", value), Executed(value), 0, Rules(), {}) == ()
+    assert judge_result(Operator("structure", value), CallResult(value), 0, Rules(), {}) == ()
 
 
 @given(st.lists(JSON, min_size=1, max_size=4))
 def test_a_list_that_is_longer_has_another_structure(items: list[Json]) -> None:
-    assert judge_result(Operator("structure", items), Executed([*items, None]), 0, Rules(), {}) != ()
+    assert judge_result(Operator("structure", items), CallResult([*items, None]), 0, Rules(), {}) != ()
 
 
 @given(st.integers(-(10**9), 10**9) | st.decimals(-(10**6), 10**6, places=2).map(float), st.text(max_size=20))

@@ -8,11 +8,11 @@ import pytest
 
 from pytest_fcall.core import (
     Call,
+    CallResult,
     Calls,
-    Executed,
     Expectation,
     ExpectedCall,
-    Held,
+    HeldTurn,
     Reply,
     Request,
     Rules,
@@ -34,7 +34,7 @@ def expected(city: str, result: Any = None, name: str | None = None) -> Expected
 
 def judged(
     expectation: Expectation,
-    gave: dict[str, Executed],
+    gave: dict[str, CallResult],
     rules: Rules | None = None,
     result: Any = None,
     *,
@@ -50,7 +50,7 @@ def judged(
         )
         for cities in groups
     ]
-    held = Held((*steps, Step(Request(()), Reply("Done."), Calls())), "answered")
+    held = HeldTurn((*steps, Step(Request(()), Reply("Done."), Calls())), "answered")
     turn = Turn((), expectation, result=pattern(result))
     return judge_transcript(Transcript((held,)), [turn], [WEATHER], rules or Rules(), {})
 
@@ -61,31 +61,31 @@ BFCL = Rules(profile="bfcl")
 
 @pytest.mark.parametrize("cities", [("Oslo", "Rome"), ("Rome", "Oslo")])
 def test_parallel_calls_are_judged_by_their_own_results(cities: tuple[str, ...]) -> None:
-    right = {"Oslo": Executed(3), "Rome": Executed(20)}
+    right = {"Oslo": CallResult(3), "Rome": CallResult(20)}
     assert judged(PARALLEL, {city: right[city] for city in cities}).valid
 
 
 def test_a_wrong_result_is_told_of_the_call_that_gave_it() -> None:
-    verdict = judged(PARALLEL, {"Rome": Executed(20), "Oslo": Executed(20)})
+    verdict = judged(PARALLEL, {"Rome": CallResult(20), "Oslo": CallResult(20)})
     assert findings(verdict) == ["wrong_result calls[1].result"]
 
 
 def test_a_call_that_fails_is_wrong_only_where_something_is_expected_of_it() -> None:
-    failed = Executed(error="503")
-    assert findings(judged(PARALLEL, {"Oslo": failed, "Rome": Executed(20)})) == ["wrong_result calls[0].result"]
+    failed = CallResult(error="503")
+    assert findings(judged(PARALLEL, {"Oslo": failed, "Rome": CallResult(20)})) == ["wrong_result calls[0].result"]
     assert judged(Expectation(stages=((expected("Oslo"),),)), {"Oslo": failed}).valid
 
 
 def test_results_of_the_alternative_that_holds_count() -> None:
     either = Expectation("any_of", alternatives=(Expectation("no_call"), Expectation(stages=((expected("Oslo", 3),),))))
-    assert judged(either, {"Oslo": Executed(3)}).valid
-    assert findings(judged(either, {"Oslo": Executed(4)})) == ["wrong_result calls[0].result"]
+    assert judged(either, {"Oslo": CallResult(3)}).valid
+    assert findings(judged(either, {"Oslo": CallResult(4)})) == ["wrong_result calls[0].result"]
 
 
 def test_a_result_may_be_that_of_an_earlier_call() -> None:
     stages = ((expected("Oslo", name="first"),), (expected("Bergen", {"$from": "first.result"}),))
     for bergen, found in ((3, []), (4, ["wrong_result calls[1].result"])):
-        gave = {"Oslo": Executed(3), "Bergen": Executed(bergen)}
+        gave = {"Oslo": CallResult(3), "Bergen": CallResult(bergen)}
         assert findings(judged(Expectation(stages=stages), gave, together=False)) == found
 
 
@@ -104,8 +104,8 @@ def test_a_result_may_be_that_of_an_earlier_call() -> None:
 )
 def test_the_profile_bfcl_judges_results_by_its_three_rules(result: Any, gave: Any, error: str | None) -> None:
     for verdict in (
-        judged(Expectation(stages=((expected("Oslo", result),),)), {"Oslo": Executed(gave)}, BFCL),
-        judged(Expectation(stages=((expected("Oslo"),),)), {"Oslo": Executed(gave)}, BFCL, result),
+        judged(Expectation(stages=((expected("Oslo", result),),)), {"Oslo": CallResult(gave)}, BFCL),
+        judged(Expectation(stages=((expected("Oslo"),),)), {"Oslo": CallResult(gave)}, BFCL, result),
     ):
         assert verdict.valid is (error is None)
         assert all(f"(bfcl: {error})" in reason.message for reason in verdict.reasons)
@@ -122,6 +122,6 @@ def test_the_profile_bfcl_judges_results_by_its_three_rules(result: Any, gave: A
     ],
 )
 def test_what_the_official_checker_has_no_rule_for_is_never_passed_over(result: Any, name: str) -> None:
-    verdict = judged(Expectation(stages=((expected("Oslo"),),)), {"Oslo": Executed(3)}, BFCL, result)
+    verdict = judged(Expectation(stages=((expected("Oslo"),),)), {"Oslo": CallResult(3)}, BFCL, result)
     (reason,) = verdict.reasons
     assert f"but not {name} in `result`" in reason.message

@@ -10,19 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.core import (
-    OPERATORS,
-    Call,
-    Calls,
-    Expectation,
-    ExpectedCall,
-    MatchRule,
-    Operator,
-    Reply,
-    Rules,
-    Tool,
-)
-from pytest_fcall.matching import judge
+from pytest_fcall.core import OPERATORS, Call, Calls, Expectation, ExpectedCall, MatchRule, Operator, Reply, Rules, Tool
+from pytest_fcall.matching.reply import judge
 from tests.unit.matching.language import TOOLS, findings, judged
 
 json_values = st.recursive(

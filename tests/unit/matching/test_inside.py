@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcall.core import (
+    AppExchange,
     Call,
     Calls,
     Expectation,
     ExpectedCall,
-    Inner,
     Operator,
     Pattern,
     RawCall,
@@ -21,24 +21,24 @@ from pytest_fcall.core import (
     Usage,
     WireExpectation,
 )
-from pytest_fcall.matching import judge_inside
+from pytest_fcall.matching.app_exchanges import judge_app_exchanges
 
 WEATHER = Tool("get_weather", "", {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]})
 TIME = Tool("get_time")
-CALLING = Inner(
+CALLING = AppExchange(
     "small",
     Request((), (WEATHER,)),
     Reply(tool_calls=(RawCall("get_weather", {}),), usage=Usage(20, 5)),
     "openai:small",
 )
-SPEAKING = Inner("large", Request((), (WEATHER, TIME)), Reply("Rain.", usage=Usage(30, 5)))
+SPEAKING = AppExchange("large", Request((), (WEATHER, TIME)), Reply("Rain.", usage=Usage(30, 5)))
 MADE = Calls((Call("get_weather", {"city": "Oslo"}),))
 
 
 def wrong(
-    expected: WireExpectation, *inner: Inner, calls: Calls = MADE, costs: Sequence[float | None] = (0.2, 0.3)
+    expected: WireExpectation, *inner: AppExchange, calls: Calls = MADE, costs: Sequence[float | None] = (0.2, 0.3)
 ) -> list[str]:
-    reasons = judge_inside(expected, inner or (CALLING, SPEAKING), calls, costs, (), Rules(), {})
+    reasons = judge_app_exchanges(expected, inner or (CALLING, SPEAKING), calls, costs, (), Rules(), {})
     return [f"{reason.kind} {reason.path}: {reason.message}" for reason in reasons]
 
 
@@ -71,7 +71,7 @@ def test_calls_are_judged_by_the_tools_that_the_app_offered() -> None:
 
 
 def test_what_nobody_knows_is_wrong_and_says_why() -> None:
-    silent = Inner("small", Request(()), Reply("hi"))
+    silent = AppExchange("small", Request(()), Reply("hi"))
     assert wrong(WireExpectation(tokens=5), silent) == [
         "wrong_value wire.tokens: wire.tokens is not known: a reply does not say what it took."
     ]
@@ -83,7 +83,7 @@ def test_what_nobody_knows_is_wrong_and_says_why() -> None:
 
 
 def test_an_app_that_asked_nothing_has_called_nothing() -> None:
-    embedding = Inner("", Request(()), Reply())
+    embedding = AppExchange("", Request(()), Reply())
     assert wrong(WireExpectation(Expectation("no_call"), count=0), embedding, calls=Calls()) == []
     one_call = Expectation(stages=((ExpectedCall("get_weather", {}),),))
     assert wrong(WireExpectation(one_call), embedding, calls=Calls()) == [
@@ -93,11 +93,11 @@ def test_an_app_that_asked_nothing_has_called_nothing() -> None:
 
 
 def test_what_is_no_question_to_a_model_does_not_count() -> None:
-    embedding = Inner("", Request(()), Reply())
+    embedding = AppExchange("", Request(()), Reply())
     assert wrong(WireExpectation(count=1, tokens=25), embedding, CALLING) == []
 
 
 def test_an_app_that_asks_nothing_can_be_expected() -> None:
-    assert judge_inside(WireExpectation(count=0, tools=[], tokens=0), (), Calls(), (), (), Rules(), {}) == ()
+    assert judge_app_exchanges(WireExpectation(count=0, tools=[], tokens=0), (), Calls(), (), (), Rules(), {}) == ()
     no_call = WireExpectation(Expectation("no_call"))
-    assert judge_inside(no_call, (SPEAKING,), Calls(), (), (), Rules(), {}) == ()
+    assert judge_app_exchanges(no_call, (SPEAKING,), Calls(), (), (), Rules(), {}) == ()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Json
-from pytest_fcall.matching.json_in_text import json_in
+from pytest_fcall.matching.operators.json_text import json_values_in
 
 FOUND: dict[str, list[Json]] = {
     '{"a": 1}': [{"a": 1}],
@@ -37,7 +37,7 @@ FOUND: dict[str, list[Json]] = {
 
 @pytest.mark.parametrize(("text", "values"), FOUND.items(), ids=ascii)
 def test_the_values_of_a_text_are_its_objects_and_lists(text: str, values: list[Json]) -> None:
-    assert json_in(text) == values
+    assert json_values_in(text) == values
 
 
 PLAIN = st.recursive(
@@ -53,24 +53,24 @@ PROSE = st.text(st.sampled_from("abc .,:`\n"), max_size=20)
 
 @given(st.dictionaries(st.text(max_size=3), PLAIN, max_size=3) | st.lists(PLAIN, max_size=3), PROSE, PROSE)
 def test_a_value_is_found_in_any_prose(value: Any, before: str, after: str) -> None:
-    assert json_in(f"{before}{json.dumps(value)}{after}") == [value]
-    assert json_in(f"{before}{json.dumps(value, ensure_ascii=False, indent=1)}{after}") == [value]
+    assert json_values_in(f"{before}{json.dumps(value)}{after}") == [value]
+    assert json_values_in(f"{before}{json.dumps(value, ensure_ascii=False, indent=1)}{after}") == [value]
 
 
 @given(st.dictionaries(st.text(st.sampled_from("ab'\"\\ {}[]"), max_size=4), PLAIN, max_size=3))
 def test_what_python_writes_is_read_as_well(value: dict[str, Any]) -> None:
     text = repr(value)
     if "\\x" not in text and "\\U" not in text:
-        assert json_in(text) == [value]
+        assert json_values_in(text) == [value]
 
 
 @given(st.text(st.sampled_from("{}[]'\",:\\ab1 \nNone")))
 def test_any_text_holds_values_or_none(text: str) -> None:
-    for value in json_in(text):
+    for value in json_values_in(text):
         assert isinstance(value, dict | list)
 
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("piece", ["{", "[", "{'", '{"a":', "['", "'", "[1,", "{'a':{", "[]", "\\'{"])
 def test_a_long_text_takes_no_longer_for_what_it_is_made_of(piece: str) -> None:
-    json_in(piece * (1_000_000 // len(piece)))
+    json_values_in(piece * (1_000_000 // len(piece)))

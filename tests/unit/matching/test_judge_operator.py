@@ -20,7 +20,7 @@ from pytest_fcall.core import (
     Verdict,
 )
 from pytest_fcall.core.extension import Undecided
-from pytest_fcall.matching import judge, judge_turn
+from pytest_fcall.matching.reply import judge, judge_turn
 
 POLITE = Operator("judge", "is polite")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.matching.number_forms import numbers_in
+from pytest_fcall.matching.operators.texts import numbers_in_text
 
 SAID: dict[str, list[str]] = {
     "42": ["42"],
@@ -52,22 +52,22 @@ SAID: dict[str, list[str]] = {
 
 @pytest.mark.parametrize(("text", "numbers"), SAID.items(), ids=ascii)
 def test_the_numbers_of_a_text_are_those_that_a_reader_finds(text: str, numbers: list[str]) -> None:
-    assert [*numbers_in(text)] == [Decimal(number) for number in numbers]
+    assert [*numbers_in_text(text)] == [Decimal(number) for number in numbers]
 
 
 @given(st.integers(-(10**12), 10**12), st.sampled_from(["{}", "{:,}", "It is {:,}.", "({})", "{:,} euros", "${:,}!"]))
 def test_every_whole_number_is_found_however_it_is_grouped(number: int, form: str) -> None:
-    assert number in [*numbers_in(form.format(number))]
+    assert number in [*numbers_in_text(form.format(number))]
 
 
 @given(st.decimals(-(10**6), 10**6, places=3), st.sampled_from(["{}", "{:,}", "about {} km", "= {:,}%"]))
 def test_every_decimal_number_is_found(number: Decimal, form: str) -> None:
-    assert number in [*numbers_in(form.format(number))]
+    assert number in [*numbers_in_text(form.format(number))]
 
 
 @given(st.text(st.sampled_from("0123456789.,-'%$e/: x\u2044^\u00a0")))
 def test_any_text_has_numbers_or_none(text: str) -> None:
-    assert all(number.is_finite() for number in numbers_in(text))
+    assert all(number.is_finite() for number in numbers_in_text(text))
 
 
 @pytest.mark.timeout(60)
@@ -75,5 +75,5 @@ def test_any_text_has_numbers_or_none(text: str) -> None:
     "piece", ["1", "1-", "1,", "1.", "1/", "1:", "-", "$", "minus ", "one ", "1\u2044", "a1,", "1'", "^1"]
 )
 def test_a_long_text_takes_no_longer_for_what_it_is_made_of(piece: str) -> None:
-    for _ in numbers_in(piece * (300_000 // len(piece))):
+    for _ in numbers_in_text(piece * (300_000 // len(piece))):
         pass

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.matching.number_words import with_digits
+from pytest_fcall.matching.strings import with_digits
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import OPERATORS, Json, Operator, Pattern, Rules, Verdict
-from pytest_fcall.matching.operators.table import OPERATIONS
+from pytest_fcall.matching.operators.table import OPERATOR_FUNCTIONS
 from tests.unit.matching.language import findings, judged
 
 CLOCK = Rules(now=datetime.fromisoformat("2026-11-21T16:30:00-08:00"))  # a Saturday
@@ -170,7 +170,7 @@ def test_it_does_not_fit_and_that_is_told_where_it_is(expected: Any, got: Any) -
 
 
 def test_the_table_and_the_functions_name_the_same_operators() -> None:
-    assert OPERATIONS.keys() == OPERATORS.keys()
+    assert OPERATOR_FUNCTIONS.keys() == OPERATORS.keys()
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.matching.explanation import NEVER, Weight, best_pairs
-from pytest_fcall.matching.pairing import Demand, cheapest, cover
+from pytest_fcall.matching.assignment import Demand, cheapest_assignment, covering_assignment
+from pytest_fcall.matching.call_pairing import FORBIDDEN_COST, CallCost, best_pairs
 
 COLUMNS = 5
 
 
 @given(st.lists(st.lists(st.integers(-20, 20), min_size=COLUMNS, max_size=COLUMNS), max_size=COLUMNS))
 def test_the_cheapest_assignment_is_as_cheap_as_the_best_of_all(costs: list[list[int]]) -> None:
-    chosen = cheapest(costs)
+    chosen = cheapest_assignment(costs)
     assert len(set(chosen)) == len(costs)
     best = min(
         sum(row[column] for row, column in zip(costs, columns, strict=True))
@@ -44,7 +44,7 @@ def test_a_cover_is_found_exactly_where_there_is_one(wanted: list[Demand], data:
             and all(few <= n and (most is None or n <= most) for n, (few, most) in zip(counts, wanted, strict=True))
         )
 
-    found = cover(wanted, fits, musts)
+    found = covering_assignment(wanted, fits, musts)
     assert (found is not None) is any(map(holds, product([None, *range(len(wanted))], repeat=len(items))))
     if found is not None:
         assert holds(tuple(found.get(item) for item in items))
@@ -52,24 +52,24 @@ def test_a_cover_is_found_exactly_where_there_is_one(wanted: list[Demand], data:
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=3, max_size=3))
 def test_a_failure_is_explained_with_as_few_findings_as_can_be(findings: list[list[int]]) -> None:
-    pairs = best_pairs([(1, 1)] * 3, findings, [Weight()] * 3)
+    pairs = best_pairs([(1, 1)] * 3, findings, [CallCost()] * 3)
     told = sum(findings[expected][call] for call, expected in pairs.items())
     assert told == min(sum(findings[e][c] for e, c in enumerate(calls)) for calls in permutations(range(3)))
 
 
 def test_equally_good_pairs_keep_the_order_of_the_calls() -> None:
-    assert best_pairs([(1, 1)] * 4, [[1] * 4] * 4, [Weight()] * 4) == {0: 0, 1: 1, 2: 2, 3: 3}
+    assert best_pairs([(1, 1)] * 4, [[1] * 4] * 4, [CallCost()] * 4) == {0: 0, 1: 1, 2: 2, 3: 3}
 
 
 def test_an_optional_place_is_never_filled_by_another_tool() -> None:
-    assert best_pairs([(0, 3)], [[None, 2]], [Weight()] * 2) == {1: 0}
+    assert best_pairs([(0, 3)], [[None, 2]], [CallCost()] * 2) == {1: 0}
 
 
 def test_a_call_that_is_excused_is_left_alone_rather_than_blamed() -> None:
-    assert best_pairs([(1, 1)], [[None]], [Weight(alone=0, instead=NEVER)]) == {}
+    assert best_pairs([(1, 1)], [[None]], [CallCost(alone=0, instead=FORBIDDEN_COST)]) == {}
 
 
 @pytest.mark.parametrize("size", [40, 200])
 def test_large_replies_are_explained_in_good_time(size: int) -> None:
     findings = [[(row * column) % 7 + 1 for column in range(size)] for row in range(size)]
-    assert len(best_pairs([(1, 1)] * size, findings, [Weight()] * size)) == size
+    assert len(best_pairs([(1, 1)] * size, findings, [CallCost()] * size)) == size

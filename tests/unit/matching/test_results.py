@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.core import Executed, Json, Operator, Reason, Rules
-from pytest_fcall.matching import judge_results
+from pytest_fcall.core import CallResult, Json, Operator, Reason, Rules
+from pytest_fcall.matching.results import judge_results
 from tests.unit.matching.language import pattern
 
 
 def judged(expected: Any, *results: Json) -> tuple[Reason, ...]:
-    return of(expected, [Executed(result) for result in results])
+    return of(expected, [CallResult(result) for result in results])
 
 
-def of(expected: Any, results: Sequence[Executed]) -> tuple[Reason, ...]:
+def of(expected: Any, results: Sequence[CallResult]) -> tuple[Reason, ...]:
     return judge_results(pattern(expected), results, Rules(), {})
 
 
@@ -49,7 +49,7 @@ def test_what_is_wrong_is_named_by_its_path(expected: Any, result: Json, path: s
 
 
 def test_a_call_that_failed_gave_nothing_whatever_is_expected() -> None:
-    (reason,) = of({"$ignore": True}, [Executed("an earlier one"), Executed(error="503 try again")])
+    (reason,) = of({"$ignore": True}, [CallResult("an earlier one"), CallResult(error="503 try again")])
     assert (reason.kind, reason.path) == ("wrong_result", "calls[1].result")
     assert reason.message == "calls[1] failed: '503 try again', expected to give anything, or nothing"
 
@@ -61,5 +61,5 @@ def test_without_any_call_there_is_no_result() -> None:
 
 
 def test_an_operator_that_cannot_be_decided_never_counts_as_right() -> None:
-    (reason,) = judge_results(Operator("nobody_has_this", 1), [Executed(1)], Rules(), {})
+    (reason,) = judge_results(Operator("nobody_has_this", 1), [CallResult(1)], Rules(), {})
     assert "no plugin in this run provides" in reason.message

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Call, Calls, Expectation, ExpectedCall, Operator, Reply, Rules
-from pytest_fcall.matching import judge
+from pytest_fcall.matching.reply import judge
 from tests.unit.matching.language import TOOLS, judged
 
 NO_DIFFERENCE = "a reader sees no difference: `$text` or `strings: relaxed` would accept it"

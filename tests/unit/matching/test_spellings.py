@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.matching.operators.spellings import read_day, read_moment
+from pytest_fcall.matching.operators.dates import read_day, read_moment
 
 DAY = date(2026, 11, 22)  # a Sunday
 

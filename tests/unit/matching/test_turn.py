@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Call, Calls, Expectation, ExpectedCall, Operator, Pattern, Reply, Rules, Turn, Verdict
-from pytest_fcall.matching import judge_turn
+from pytest_fcall.matching.reply import judge_turn
 
 CALLED = Calls((Call("cancel", {}),))
 CANCEL = Expectation(stages=((ExpectedCall("cancel"),),))

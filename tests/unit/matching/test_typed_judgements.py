@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.schema import tool_from_data
+from pytest_fcall.schema.sources.tool_data import tool_from_data
 from tests.unit.matching.language import findings, judged
 
 ANYTHING = {"$ignore": True}

@@ -9,20 +9,32 @@ from typing import cast
 
 import pytest
 
-from pytest_fcall.conversation.earlier import Left
-from pytest_fcall.core import Case, Earlier, Held, Json, Location, Model, Reply, Request, Step, Transcript, Turn
-from pytest_fcall.core.call import Calls
-from pytest_fcall.plugin.earlier import Before, EarlierConversations
-from pytest_fcall.plugin.lacking import Lacking
+from pytest_fcall.conversation.earlier_conversations import CarriedState
+from pytest_fcall.core import (
+    Case,
+    EarlierCases,
+    HeldTurn,
+    Json,
+    Location,
+    Model,
+    Reply,
+    Request,
+    Step,
+    Transcript,
+    Turn,
+)
+from pytest_fcall.core.reply import Calls
 from pytest_fcall.plugin.models import NamedModel
-from pytest_fcall.plugin.sources import Asker, Question, Source
+from pytest_fcall.session.ask.conversation import EarlierConversations, EarlierResult
+from pytest_fcall.session.ask.no_reply import MissingReplies
+from pytest_fcall.session.ask.source import Asker, Question, Source
 
 ASKED = Request(({"role": "user", "content": "Which?"},))
 
 
-def earlier(said: str = "Green.") -> Earlier:
+def earlier(said: str = "Green.") -> EarlierCases:
     turn = Turn(({"role": "user", "content": said},))
-    return Earlier((Case("before", Location("", 1), (turn,)),), "<slot>")
+    return EarlierCases((Case("before", Location("", 1), (turn,)),), "<slot>")
 
 
 def question(nodeid: str = "one", model: str = "m", **settings: Json) -> Question:
@@ -37,9 +49,9 @@ class Holding:
 
     fails: BaseException | None = None
     times: int = 0
-    left: Left = field(default_factory=lambda: Left((_transcript("Noted."),), ["green"], "green"))
+    left: CarriedState = field(default_factory=lambda: CarriedState((_transcript("Noted."),), ["green"], "green"))
 
-    async def __call__(self) -> Left:
+    async def __call__(self) -> CarriedState:
         self.times += 1
         if self.fails:
             raise self.fails
@@ -47,7 +59,7 @@ class Holding:
 
 
 def _transcript(said: str) -> Transcript:
-    return Transcript((Held((Step(ASKED, Reply(said), Calls()),), "answered"),))
+    return Transcript((HeldTurn((Step(ASKED, Reply(said), Calls()),), "answered"),))
 
 
 @dataclass
@@ -61,13 +73,13 @@ class Lacks:
 
 
 def conversations(lacks: Lacks | None = None) -> EarlierConversations:
-    return EarlierConversations(cast("Lacking", lacks or Lacks()))
+    return EarlierConversations(cast("MissingReplies", lacks or Lacks()))
 
 
 def test_they_are_held_once_and_counted_for_the_first() -> None:
     held, holding = conversations(), Holding()
 
-    async def both() -> list[Before]:
+    async def both() -> list[EarlierResult]:
         return [await held.of(earlier(), question(name), holding) for name in ("one", "other")]
 
     first, second = asyncio.run(both())
@@ -81,7 +93,7 @@ def test_they_are_held_once_and_counted_for_the_first() -> None:
     ("before", "asked"),
     [(earlier("Black."), question()), (earlier(), question(model="n")), (earlier(), question(temperature=1))],
 )
-def test_others_are_held_for_themselves(before: Earlier, asked: Question) -> None:
+def test_others_are_held_for_themselves(before: EarlierCases, asked: Question) -> None:
     held, holding = conversations(), Holding()
 
     async def both() -> None:
@@ -104,12 +116,12 @@ def test_a_failure_is_that_of_all_who_wait() -> None:
 
 def test_who_waits_in_another_thread_gets_them_too() -> None:
     held, begun, over = conversations(), Event(), Event()
-    got: list[Before] = []
+    got: list[EarlierResult] = []
 
-    async def hold() -> Left:
+    async def hold() -> CarriedState:
         begun.set()
         await asyncio.to_thread(over.wait)
-        return Left((), ["green"], "green")
+        return CarriedState((), ["green"], "green")
 
     thread = _running(lambda: held.of(earlier(), question(), hold), got)
     begun.wait()
@@ -120,7 +132,7 @@ def test_who_waits_in_another_thread_gets_them_too() -> None:
     assert [before.left.memory for before in got] == [["green"], ["green"]]
 
 
-def _running(work: Callable[[], Awaitable[Before]], got: list[Before]) -> Thread:
+def _running(work: Callable[[], Awaitable[EarlierResult]], got: list[EarlierResult]) -> Thread:
     async def run() -> None:
         got.append(await work())
 

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from pytest_fcall.core.extension import Figure, Suite, figure_of
-from pytest_fcall.plugin.gates import Gates, lines_of
-from pytest_fcall.plugin.suite_scores import score_lines, score_names, short_score_lines, untold
-from pytest_fcall.reporting.results import Result
-from pytest_fcall.reporting.scored import Scored
-from pytest_fcall.suites.table import SUITES
-from pytest_fcall.tracking.gate_text import parse_gates
+from pytest_fcall.reporting.results import CaseScore, Result
+from pytest_fcall.session.result.gates import Gates, gate_verdict_lines
+from pytest_fcall.session.result.suite_scores import score_lines, score_names, short_score_lines, unknown_suite_lines
+from pytest_fcall.suites.builtin import SUITES
+from pytest_fcall.tracking.gates import parse_gates
 
 
 class Quiz:
@@ -45,7 +44,7 @@ RUN = (asked(True, "chess"), asked(False, "music"), asked(True, "music", model="
 
 def judged(text: str, results: Sequence[Result] = RUN) -> str:
     gates = Gates(parse_gates(text, lambda: score_names(SUITES_HERE)))
-    (line,) = lines_of(gates.judge(results, SUITES_HERE))
+    (line,) = gate_verdict_lines(gates.judge(results, SUITES_HERE))
     return line.removeprefix(f"gate {text}").strip()
 
 
@@ -78,10 +77,10 @@ def test_a_reply_that_is_missing_leaves_a_suite_s_figure_open() -> None:
     assert judged("overall[pub]>=0.6", (missing,)) == "-  inconclusive: no case has this score"
 
 
-BOTH = tuple(Scored(tag, "api_f1", (1, 1, 2)) for tag in ("*", "smoke"))
+BOTH = tuple(CaseScore(tag, "api_f1", (1, 1, 2)) for tag in ("*", "smoke"))
 SCORED = (
     Result("a::x", "x", "a", "failed", tags=("smoke",), scores=BOTH),
-    Result("a::y", "y", "a", "passed", scores=(Scored("*", "api_f1", (2, 2, 2)),)),
+    Result("a::y", "y", "a", "passed", scores=(CaseScore("*", "api_f1", (2, 2, 2)),)),
 )
 
 
@@ -100,7 +99,7 @@ def test_a_score_beside_verdicts_is_a_figure_and_counts_each_case_once(gate: str
 
 
 def test_a_case_without_a_reply_leaves_its_scores_open() -> None:
-    missing = Result("a::z", "z", "a", "error", no_reply=True, scores=(Scored("*", "api_f1"),))
+    missing = Result("a::z", "z", "a", "error", no_reply=True, scores=(CaseScore("*", "api_f1"),))
     assert judged("api_f1>=0.8", (*SCORED, missing)) == "85.7 %  inconclusive: 1 reply missing"
     assert judged("api_f1[smoke]<=0.8", (*SCORED, missing)) == "66.7 %  holds"
 
@@ -120,8 +119,8 @@ def test_tables_of_suites_come_before_scores_beside_verdicts() -> None:
 
 def test_a_suite_that_nobody_knows_here_is_named() -> None:
     assert score_lines(SUITES, RUN, 100) == []
-    assert untold(SUITES, RUN) == ["quiz: only the project that adds this suite can tell its scores"]
-    assert untold(SUITES_HERE, RUN) == []
+    assert unknown_suite_lines(SUITES, RUN) == ["quiz: only the project that adds this suite can tell its scores"]
+    assert unknown_suite_lines(SUITES_HERE, RUN) == []
 
 
 def test_averages_of_several_models_together_are_made_of_scores_of_all() -> None:
@@ -133,12 +132,12 @@ def test_averages_of_several_models_together_are_made_of_scores_of_all() -> None
             "failed",
             "seq_sgd",
             suite="api_blend",
-            scores=(Scored("seq_sgd", "lcs_f1", (p, p, 1)),),
+            scores=(CaseScore("seq_sgd", "lcs_f1", (p, p, 1)),),
         )
         for model, p in (("a", 1.0), ("b", 0.0))
     ]
     gates = Gates(parse_gates("weighted_lcs_f1>=0.5", lambda: score_names(SUITES)))
-    (line,) = lines_of(gates.judge(sets, SUITES))
+    (line,) = gate_verdict_lines(gates.judge(sets, SUITES))
     assert line.endswith("50.0 %  holds")
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcall.core import (
+    AppExchange,
     Call,
     Case,
     Expectation,
     ExpectedCall,
-    Inner,
     Json,
     Location,
     Message,
@@ -22,22 +22,21 @@ from pytest_fcall.core import (
     Turn,
     WireExpectation,
 )
-from pytest_fcall.core.pattern import Operator
-from pytest_fcall.plugin.wire_kept import wire_of, wire_reasons
-from pytest_fcall.tracking.stanza import Stanza
-from pytest_fcall.tracking.wire import WireRequest
+from pytest_fcall.core.operators import Operator
+from pytest_fcall.session.judge.baseline_wire import wire_of, wire_reasons
+from pytest_fcall.tracking.stanza import Stanza, WireRequest
 
 SEARCH = Tool("search", parameters={"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]})
 SYSTEM: Message = {"role": "system", "content": "You book trips."}
 USER: Message = {"role": "user", "content": "To Oslo?"}
 
 
-def asked(*messages: Message, reply: Reply | None = None, **settings: Json) -> Inner:
+def asked(*messages: Message, reply: Reply | None = None, **settings: Json) -> AppExchange:
     said = reply or Reply(tool_calls=(RawCall("search", '{"to": "Oslo"}', "call_7"),), finish="tool_calls")
-    return Inner("gpt", Request((SYSTEM, USER, *messages), (SEARCH,), {"model": "gpt", **settings}), said)
+    return AppExchange("gpt", Request((SYSTEM, USER, *messages), (SEARCH,), {"model": "gpt", **settings}), said)
 
 
-def one(inner: Inner) -> WireRequest:
+def one(inner: AppExchange) -> WireRequest:
     (kept,) = wire_of([inner], {}) or ()
     return kept
 
@@ -100,7 +99,7 @@ def test_what_models_said_and_how_providers_call_things_is_no_change_of_the_app(
         asked(temperature=1),
     ],
 )
-def test_other_results_questions_and_settings_are_a_change(now: Inner) -> None:
+def test_other_results_questions_and_settings_are_a_change(now: AppExchange) -> None:
     assert one(now) != one(asked({"role": "tool", "tool_call_id": "call_1", "content": "7"}))
 
 

@@ -4,19 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.conversation.environments import EnvironmentGround
-from pytest_fcall.conversation.execution.limits import USUAL
-from pytest_fcall.plugin.worlds import environment_ground
+from pytest_fcall.conversation.environments import EnvironmentContext
+from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS
+from pytest_fcall.session.ask.environments import environment_ground
 
 
-def ground(pytester: pytest.Pytester, *settings: str) -> EnvironmentGround:
+def ground(pytester: pytest.Pytester, *settings: str) -> EnvironmentContext:
     words = [word for setting in settings for word in ("-o", setting)]
     return environment_ground(pytester.parseconfig(*words), pytester.path / "cases" / "shop.fc.yaml")
 
 
 def test_called_functions_have_the_usual_limits(pytester: pytest.Pytester) -> None:
     made = ground(pytester)
-    assert (made.root, made.folder, made.limits) == (pytester.path, pytester.path / "cases", USUAL)
+    assert (made.root, made.folder, made.limits) == (pytester.path, pytester.path / "cases", DEFAULT_LIMITS)
 
 
 def test_the_configuration_sets_limits(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

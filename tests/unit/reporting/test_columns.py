@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.reporting.columns import columns, head, pad, shorten
+from pytest_fcall.reporting.terminal import column_count, cut_end, cut_middle, pad
 
 PRINTABLE = st.text(st.characters(categories=["L", "N", "P", "S", "M"]))
 
@@ -13,22 +13,22 @@ PRINTABLE = st.text(st.characters(categories=["L", "N", "P", "S", "M"]))
     ("text", "width"), [("abc", 3), ("天気", 4), ("cafe\u0301", 4), ("ＡＢ", 4), ("", 0), ("🌧", 1), ("🚀", 2)]
 )
 def test_wide_characters_take_two_columns_and_accents_none(text: str, width: int) -> None:
-    assert columns(text) == width
+    assert column_count(text) == width
 
 
 def test_the_middle_or_the_end_is_cut() -> None:
-    assert shorten("abcdefghijklmnop", 10) == "abcdef…nop"
-    assert head("abcdefghijklmnop", 10) == "abcdefghi…"
-    assert shorten("abcdefghijklmnop", 10, "...") == "abcde...op"
-    assert shorten("fits", 4) == head("fits", 4) == "fits"
+    assert cut_middle("abcdefghijklmnop", 10) == "abcdef…nop"
+    assert cut_end("abcdefghijklmnop", 10) == "abcdefghi…"
+    assert cut_middle("abcdefghijklmnop", 10, "...") == "abcde...op"
+    assert cut_middle("fits", 4) == cut_end("fits", 4) == "fits"
 
 
 @given(PRINTABLE, st.integers(min_value=0, max_value=40), st.sampled_from(["…", "..."]))
 def test_cut_text_never_takes_more_room(text: str, width: int, cut: str) -> None:
-    assert columns(shorten(text, width, cut)) <= width
-    assert columns(head(text, width, cut)) <= width
+    assert column_count(cut_middle(text, width, cut)) <= width
+    assert column_count(cut_end(text, width, cut)) <= width
 
 
 @given(PRINTABLE, st.integers(min_value=0, max_value=40))
 def test_padded_text_takes_just_the_room(text: str, width: int) -> None:
-    assert columns(pad(shorten(text, width), width)) == width
+    assert column_count(pad(cut_middle(text, width), width)) == width

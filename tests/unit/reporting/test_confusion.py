@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from pytest_fcall.core import Call, Calls, Expectation, ExpectedCall, Json, Reply, Tool
-from pytest_fcall.matching import judge
-from pytest_fcall.reporting.confusion import confusion_lines, mixed_up, tools_called
+from pytest_fcall.matching.reply import judge
 from pytest_fcall.reporting.result_json import result_from_json, result_to_json
 from pytest_fcall.reporting.results import Result
+from pytest_fcall.reporting.tool_confusion import confusion_lines, mixed_up_lines, tool_pairs
 
 TOOLS = [Tool(name) for name in ("book", "cancel", "search")]
 
@@ -19,7 +19,7 @@ def called(expected: Sequence[str], made: Sequence[str]) -> list[tuple[str, str]
     expectation = Expectation(stages=(stage,)) if expected else Expectation("no_call")
     calls = tuple(Call(name, {}) for name in made)
     verdict = judge(Reply(finish="tool_calls"), Calls(calls), expectation, TOOLS)
-    return tools_called(expectation, calls, verdict)
+    return tool_pairs(expectation, calls, verdict)
 
 
 @pytest.mark.parametrize(
@@ -52,13 +52,13 @@ RESULTS = [
 
 
 def test_pairs_that_are_mixed_up_are_told_in_words() -> None:
-    assert mixed_up(RESULTS, 200) == [
+    assert mixed_up_lines(RESULTS, 200) == [
         "mixed up: `cancel` called for `book`, 3 of 5 times; the other way round 1",
     ]
 
 
 def test_of_long_names_the_figures_stay() -> None:
-    [line] = mixed_up([result(n, ("cancel_" * 20, "book_" * 20)) for n in range(3)], 80)
+    [line] = mixed_up_lines([result(n, ("cancel_" * 20, "book_" * 20)) for n in range(3)], 80)
     assert line.startswith("mixed up: `book_book")
     assert line.endswith("`, 3 of 3 times")
     assert len(line) <= 80
@@ -82,7 +82,7 @@ def test_a_matrix_shows_the_tools_that_were_taken_for_others() -> None:
 
 def test_where_nothing_is_mixed_up_there_is_nothing_to_show() -> None:
     fine = [result(1, ("book", "book"))]
-    assert (mixed_up(fine), confusion_lines(fine)) == ([], [])
+    assert (mixed_up_lines(fine), confusion_lines(fine)) == ([], [])
 
 
 def test_the_pairs_travel_with_the_result() -> None:
@@ -92,6 +92,6 @@ def test_the_pairs_travel_with_the_result() -> None:
 
 
 def test_hostile_names_are_made_printable() -> None:
-    (line,) = mixed_up([result(1, ("a\x1b[31m", "b\n"))], 200)
+    (line,) = mixed_up_lines([result(1, ("a\x1b[31m", "b\n"))], 200)
     assert "\x1b" not in line
     assert "\n" not in line

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Usage
-from pytest_fcall.reporting.columns import columns
-from pytest_fcall.reporting.dry_run import Planned, dry_run_line, dry_run_lines
+from pytest_fcall.reporting.dry_run import PlannedRequest, dry_run_line, dry_run_lines
+from pytest_fcall.reporting.terminal import column_count
 
-OSLO = Planned("openai:gpt-5.2", "cases/weather.fc.yaml", "oslo", Usage(200, 100), 0.0017)
-ROME = Planned("openai:gpt-5.2", "cases/weather.fc.yaml", "rome", Usage(220, 100), 0.0018)
-REFUND = Planned("openai:gpt-5.2", "cases/shop.fc.yaml", "refund", Usage(1400, 100), 0.0038)
-OWN = Planned("openai:own", "cases/shop.fc.yaml", "refund", Usage(1400, 100))
-KEPT = Planned("openai:gpt-5.2", "cases/shop.fc.yaml", "hello", Usage(50, 100), 0.001, recorded=True)
+OSLO = PlannedRequest("openai:gpt-5.2", "cases/weather.fc.yaml", "oslo", Usage(200, 100), 0.0017)
+ROME = PlannedRequest("openai:gpt-5.2", "cases/weather.fc.yaml", "rome", Usage(220, 100), 0.0018)
+REFUND = PlannedRequest("openai:gpt-5.2", "cases/shop.fc.yaml", "refund", Usage(1400, 100), 0.0038)
+OWN = PlannedRequest("openai:own", "cases/shop.fc.yaml", "refund", Usage(1400, 100))
+KEPT = PlannedRequest("openai:gpt-5.2", "cases/shop.fc.yaml", "hello", Usage(50, 100), 0.001, recorded=True)
 
 
 def test_what_would_be_asked_is_listed_by_model_and_file() -> None:
@@ -47,13 +47,13 @@ def test_the_page_on_costs_shows_the_same() -> None:
         ([OWN], "fcall: 1 request would be asked, about 1,400 tokens in and 100 out, cost unknown; nothing was asked"),
     ],
 )
-def test_without_a_price_or_a_request_one_line_says_so(plan: list[Planned], line: str) -> None:
+def test_without_a_price_or_a_request_one_line_says_so(plan: list[PlannedRequest], line: str) -> None:
     assert dry_run_line(plan) == line
     assert dry_run_lines(plan)[-1] == line
 
 
 def test_a_conversation_may_take_more_than_its_first_request() -> None:
-    begun = Planned("openai:exam", "a.fc.yaml", "one", Usage(10, 5), begins=True)
+    begun = PlannedRequest("openai:exam", "a.fc.yaml", "one", Usage(10, 5), begins=True)
     assert "1 request would be asked, about 10 tokens in and 5 out" in dry_run_line([begun])
     assert "and more for 1 conversation that goes on; nothing was asked" in dry_run_line([begun])
 
@@ -66,10 +66,10 @@ HOSTILE = st.text(st.characters(exclude_categories=[]), max_size=20)
 
 
 @given(
-    st.lists(st.builds(Planned, HOSTILE, HOSTILE, HOSTILE, st.just(Usage(1, 1)), st.none()), max_size=8),
+    st.lists(st.builds(PlannedRequest, HOSTILE, HOSTILE, HOSTILE, st.just(Usage(1, 1)), st.none()), max_size=8),
     st.integers(60, 200),
 )
-def test_hostile_names_leave_no_control_characters(plan: list[Planned], width: int) -> None:
+def test_hostile_names_leave_no_control_characters(plan: list[PlannedRequest], width: int) -> None:
     *lines, last = dry_run_lines(plan, width)
-    assert all(line.isprintable() and columns(line) <= width for line in lines)
+    assert all(line.isprintable() and column_count(line) <= width for line in lines)
     assert last.isprintable()

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call
-from pytest_fcall.reporting import equality_lines
+from pytest_fcall.reporting.side_by_side import equality_lines
 
 
 def same(one: object, other: object) -> bool:

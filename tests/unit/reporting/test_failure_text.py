@@ -24,10 +24,9 @@ from pytest_fcall.core import (
     Usage,
     Verdict,
 )
-from pytest_fcall.core.pattern import Pattern
-from pytest_fcall.reporting import failure_text, full_failure_text
-from pytest_fcall.reporting.columns import columns
-from pytest_fcall.reporting.marks import ASCII
+from pytest_fcall.core.operators import Pattern
+from pytest_fcall.reporting.failure import failure_text, full_failure_text
+from pytest_fcall.reporting.terminal import ASCII, column_count
 
 CELSIUS: dict[str, Pattern] = {"city": Operator("any", ["San Francisco", "SF"]), "unit": "celsius"}
 
@@ -313,7 +312,7 @@ def test_whatever_comes_twelve_printable_lines_of_the_width_are_enough(
     text = failure_text(case, calls, verdict, reply, said, width=width)
     assert len(lines(text)) <= 12
     assert all(line.isprintable() for line in lines(text))
-    assert all(columns(line) <= width for line in lines(text)[1:])
+    assert all(column_count(line) <= width for line in lines(text)[1:])
     assert all(line.isprintable() for line in lines(full_failure_text(case, calls, verdict, reply, said)))
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Fault, Location
-from pytest_fcall.reporting import fault_text
+from pytest_fcall.reporting.faults import fault_text
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]))
 

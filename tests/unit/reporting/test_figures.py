@@ -7,17 +7,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Usage
-from pytest_fcall.reporting.figures import (
+from pytest_fcall.reporting.results import Result, Status
+from pytest_fcall.reporting.statistics import (
     accuracy_text,
     cost_text,
-    figures,
     interval_text,
     percentile,
     seconds_text,
     speed_text,
-    wilson,
+    statistics_of,
+    wilson_interval,
 )
-from pytest_fcall.reporting.results import Result, Status
 
 
 def result(
@@ -37,19 +37,19 @@ Z = NormalDist().inv_cdf(0.975)
 def test_the_ends_of_the_interval_are_where_the_score_test_turns(right: int, wrong: int) -> None:
     of = right + wrong
     assume(of)
-    for end in wilson(right, of):
+    for end in wilson_interval(right, of):
         distance = (right / of - end) ** 2
         assert distance == pytest.approx(Z**2 * end * (1 - end) / of, abs=1e-9)
 
 
 @pytest.mark.parametrize(("right", "ends"), [(0, (0, Z**2 / (10 + Z**2))), (10, (10 / (10 + Z**2), 1))])
 def test_the_interval_has_width_even_when_all_or_nothing_is_right(right: int, ends: tuple[float, float]) -> None:
-    assert wilson(right, 10) == pytest.approx(ends)
+    assert wilson_interval(right, 10) == pytest.approx(ends)
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6))
 def test_the_interval_holds_the_rate(right: int, wrong: int) -> None:
-    low, high = wilson(right, right + wrong)
+    low, high = wilson_interval(right, right + wrong)
     assert 0 <= low <= high <= 1
     if right + wrong:
         assert low - 1e-12 <= right / (right + wrong) <= high + 1e-12
@@ -61,34 +61,40 @@ def test_a_percentile_is_one_of_the_values(percent: float, value: float) -> None
 
 
 def test_errors_are_no_wrong_answers() -> None:
-    counted = figures([result(status) for status in ("passed", "failed", "error", "skipped", "xfailed", "xpassed")])
+    counted = statistics_of(
+        [result(status) for status in ("passed", "failed", "error", "skipped", "xfailed", "xpassed")]
+    )
     assert (counted.right, counted.answered, counted.errors, counted.skipped) == (2, 4, 1, 1)
     assert counted.expected_failures == 1
     assert not counted.clean
 
 
 def test_what_nobody_measured_stays_unknown() -> None:
-    unknown = figures([result("passed"), result("passed", usage=Usage())])
+    unknown = statistics_of([result("passed"), result("passed", usage=Usage())])
     assert (unknown.p50, unknown.p95, unknown.slowest, unknown.tokens, unknown.speed) == (None,) * 5
     assert (unknown.cost, unknown.new_cost, unknown.unpriced) == (None, None, 2)
-    known = figures([result("passed", 2.0, Usage(10, None)), result("failed", 1.0, Usage(10, 5)), result("passed")])
+    known = statistics_of(
+        [result("passed", 2.0, Usage(10, None)), result("failed", 1.0, Usage(10, 5)), result("passed")]
+    )
     assert (known.p50, known.p95, known.slowest, known.tokens) == (1.0, 2.0, 2.0, 25)
 
 
 def test_only_what_was_both_counted_and_timed_makes_a_speed() -> None:
     timed = [result(seconds=2.0, usage=Usage(1000, 30)), result(seconds=1.0, usage=Usage(1000, 60))]
     others = [result(seconds=5.0), result(usage=Usage(10, 100)), result(seconds=0.0, usage=Usage(10, 100))]
-    assert figures([*timed, *others]).speed == 30
+    assert statistics_of([*timed, *others]).speed == 30
 
 
 def test_what_a_recorded_reply_did_cost_is_told_from_what_was_spent_now() -> None:
-    counted = figures([result(cost=1.0), result(cost=2.0, replayed=True), result("failed"), result("error", cost=None)])
+    counted = statistics_of(
+        [result(cost=1.0), result(cost=2.0, replayed=True), result("failed"), result("error", cost=None)]
+    )
     assert (counted.cost, counted.new_cost, counted.unpriced) == (3.0, 1.0, 1)
-    assert figures([result(cost=2.0, replayed=True)]).new_cost is None
+    assert statistics_of([result(cost=2.0, replayed=True)]).new_cost is None
 
 
 def test_free_is_not_unknown() -> None:
-    assert (figures([result(cost=0.0)]).cost, figures([result(cost=0.0)]).unpriced) == (0.0, 0)
+    assert (statistics_of([result(cost=0.0)]).cost, statistics_of([result(cost=0.0)]).unpriced) == (0.0, 0)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from pytest_fcall.reporting.gates import JudgedGate, Kind, figure_text, gate_lines
+from pytest_fcall.reporting.gates import FigureKind, JudgedGate, figure_text, gate_lines
 
 
 def test_each_gate_has_a_line_with_its_figure_and_verdict() -> None:
@@ -36,6 +36,6 @@ def test_each_gate_has_a_line_with_its_figure_and_verdict() -> None:
     ],
 )
 def test_a_figure_is_written_with_digits_enough_to_tell_it_from_its_bound(
-    kind: Kind, figure: float, bound: float, text: str
+    kind: FigureKind, figure: float, bound: float, text: str
 ) -> None:
     assert figure_text(kind, figure, bound) == text

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from pytest_fcall.reporting import header_lines
-from pytest_fcall.reporting.header import judge_line
+from pytest_fcall.reporting.header import header_lines, judge_line
 
 
 def test_the_header_names_models_and_where_they_come_from() -> None:

@@ -3,35 +3,36 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_fcall.core import Usage
-from pytest_fcall.reporting import summary_lines
-from pytest_fcall.reporting.judges import judge_lines
-from pytest_fcall.reporting.results import Judging, Result, Results
+from pytest_fcall.reporting.results import JudgeUsage, Result, Results
+from pytest_fcall.reporting.summary import judge_usage_lines, summary_lines
 
 PLAIN = Result("a::plain", "plain", "m", "passed")
-ONE = replace(PLAIN, judging=Judging("openai:judge", 1, Usage(100, 20), 0.002))
-MORE = replace(PLAIN, judging=Judging("openai:judge", 11, Usage(1_000, 80), 0.01))
+ONE = replace(PLAIN, judging=JudgeUsage("openai:judge", 1, Usage(100, 20), 0.002))
+MORE = replace(PLAIN, judging=JudgeUsage("openai:judge", 11, Usage(1_000, 80), 0.01))
 
 
 def test_where_nobody_judged_nothing_is_said() -> None:
-    assert judge_lines([PLAIN]) == []
+    assert judge_usage_lines([PLAIN]) == []
 
 
 def test_questions_tokens_and_cost_are_added_up() -> None:
-    assert judge_lines([ONE, PLAIN, MORE]) == ["judge openai:judge: 12 questions about 2 cases, 1,200 tokens, $0.0120"]
-    assert judge_lines([ONE]) == ["judge openai:judge: 1 question about 1 case, 120 tokens, $0.0020"]
+    assert judge_usage_lines([ONE, PLAIN, MORE]) == [
+        "judge openai:judge: 12 questions about 2 cases, 1,200 tokens, $0.0120"
+    ]
+    assert judge_usage_lines([ONE]) == ["judge openai:judge: 1 question about 1 case, 120 tokens, $0.0020"]
 
 
 def test_what_nobody_knows_is_left_out() -> None:
-    assert judge_lines([replace(PLAIN, judging=Judging("python:fair:judge", 2))]) == [
+    assert judge_usage_lines([replace(PLAIN, judging=JudgeUsage("python:fair:judge", 2))]) == [
         "judge python:fair:judge: 2 questions about 1 case"
     ]
-    unpriced = replace(PLAIN, judging=Judging("openai:judge", 1, Usage(10, 5)))
-    assert judge_lines([ONE, unpriced]) == ["judge openai:judge: 2 questions about 2 cases, 135 tokens, $0.0020+"]
+    unpriced = replace(PLAIN, judging=JudgeUsage("openai:judge", 1, Usage(10, 5)))
+    assert judge_usage_lines([ONE, unpriced]) == ["judge openai:judge: 2 questions about 2 cases, 135 tokens, $0.0020+"]
 
 
 def test_each_judge_has_a_line_of_its_own() -> None:
-    other = replace(PLAIN, judging=Judging("openai:other\x1b", 1))
-    assert [line.partition(": ")[0] for line in judge_lines([ONE, other])] == [
+    other = replace(PLAIN, judging=JudgeUsage("openai:other\x1b", 1))
+    assert [line.partition(": ")[0] for line in judge_usage_lines([ONE, other])] == [
         "judge openai:judge",
         "judge openai:other\\x1b",
     ]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.reporting.marks import ASCII, UNICODE, Marks, escaped_for, marks_for
+from pytest_fcall.reporting.terminal import ASCII, UNICODE, Marks, encodable_text, marks_for
 
 
 @pytest.mark.parametrize(
@@ -13,6 +13,6 @@ def test_marks_are_those_that_the_terminal_can_show(encoding: str, marks: Marks)
 
 
 def test_what_cannot_be_shown_is_escaped_and_lines_stay_lines() -> None:
-    assert escaped_for("ascii", "Köln\n  München") == "K\\xf6ln\n  M\\xfcnchen"
-    assert escaped_for("latin-1", "Köln") == "Köln"
-    assert escaped_for("utf-8", "ミュンヘン") == "ミュンヘン"
+    assert encodable_text("ascii", "Köln\n  München") == "K\\xf6ln\n  M\\xfcnchen"
+    assert encodable_text("latin-1", "Köln") == "Köln"
+    assert encodable_text("utf-8", "ミュンヘン") == "ミュンヘン"

@@ -3,9 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_fcall.core import Outcome
-from pytest_fcall.reporting import last_line
-from pytest_fcall.reporting.outcomes import outcome_lines
 from pytest_fcall.reporting.results import Result, Results
+from pytest_fcall.reporting.summary import last_line, outcome_lines
 
 REGRESSED = Result("a::one", "one", "m", "failed", file="a.fc.yaml", line=7, outcome=Outcome.REGRESSED)
 RIGHT = Result("a::two", "two", "m", "passed", file="a.fc.yaml", line=9, outcome=Outcome.OK)

@@ -8,19 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases import read_expectation
+from pytest_fcall.cases.expectations import read_expectation
 from pytest_fcall.core import Call, Calls, Case, Fault, Json, Location, Reply, Tool, Turn, Usage
-from pytest_fcall.matching import judge
-from pytest_fcall.reporting import (
-    equality_lines,
-    failure_text,
-    fault_text,
-    full_failure_text,
-    header_lines,
-    summary_lines,
-)
-from pytest_fcall.reporting.confusion import confusion_lines, mixed_up
+from pytest_fcall.matching.reply import judge
+from pytest_fcall.reporting.failure import failure_text, full_failure_text
+from pytest_fcall.reporting.faults import fault_text
+from pytest_fcall.reporting.header import header_lines
 from pytest_fcall.reporting.results import Result, Results
+from pytest_fcall.reporting.side_by_side import equality_lines
+from pytest_fcall.reporting.summary import summary_lines
+from pytest_fcall.reporting.tool_confusion import confusion_lines, mixed_up_lines
 
 PAGE = Path(__file__).parents[3] / "docs/explanation/output.md"
 TEXT_BLOCK = re.compile(r"^```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
@@ -158,7 +155,7 @@ SAMPLES: list[Callable[[], str]] = [
     fault,
     lambda: "\n".join(summary_lines(run(failures=False), WIDTH)),
     lambda: "\n".join(summary_lines(run(failures=True), WIDTH)),
-    lambda: "\n".join(mixed_up(mistaken(), WIDTH)),
+    lambda: "\n".join(mixed_up_lines(mistaken(), WIDTH)),
     lambda: "\n".join(confusion_lines(mistaken(), WIDTH)),
     unequal,
 ]

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from pytest_fcall.reporting.passes import pass_all, pass_at
+from pytest_fcall.reporting.statistics import pass_all_k, pass_at_k
 
 
 @pytest.mark.parametrize("right", range(6))
@@ -12,13 +12,13 @@ from pytest_fcall.reporting.passes import pass_all, pass_at
 def test_it_is_the_share_among_all_choices_of_answers(right: int, times: int) -> None:
     answers = [True] * right + [False] * (5 - right)
     chosen = list(combinations(answers, times))
-    assert pass_at(right, 5, times) == pytest.approx(sum(map(any, chosen)) / len(chosen))
-    assert pass_all(right, 5, times) == pytest.approx(sum(map(all, chosen)) / len(chosen))
+    assert pass_at_k(right, 5, times) == pytest.approx(sum(map(any, chosen)) / len(chosen))
+    assert pass_all_k(right, 5, times) == pytest.approx(sum(map(all, chosen)) / len(chosen))
 
 
 @pytest.mark.parametrize("times", [0, 6])
 def test_more_answers_than_there_are_cannot_be_taken(times: int) -> None:
     with pytest.raises(ValueError, match=f"of 5 answers 1 to 5 can be taken, not {times}"):
-        pass_at(3, 5, times)
+        pass_at_k(3, 5, times)
     with pytest.raises(ValueError, match="not"):
-        pass_all(3, 5, times)
+        pass_all_k(3, 5, times)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Usage
 from pytest_fcall.reporting.result_json import result_from_json, result_to_json, results_from_json, results_to_json
-from pytest_fcall.reporting.results import Judging, Result, Results, Status
+from pytest_fcall.reporting.results import JudgeUsage, Result, Results, Status
 
 RESULT = Result("cases/a.fc.yaml::oslo", "oslo", "local:smollm2", "passed")
 RESULTS = st.builds(
@@ -23,7 +23,7 @@ RESULTS = st.builds(
     seconds=st.none() | st.floats(0, 100),
     usage=st.none() | st.builds(Usage),
     cost=st.none() | st.floats(0, 100),
-    judging=st.none() | st.builds(Judging, usage=st.none() | st.builds(Usage), cost=st.none() | st.floats(0, 100)),
+    judging=st.none() | st.builds(JudgeUsage, usage=st.none() | st.builds(Usage), cost=st.none() | st.floats(0, 100)),
 )
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.reporting import safe, safe_line
+from pytest_fcall.reporting.safe_text import safe, safe_line
 
 HOSTILE = st.text(st.characters(exclude_categories=[]))
 """Any code point at all, lone surrogates included."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_fcall.reporting.results import Result
-from pytest_fcall.reporting.samples import sample_lines
+from pytest_fcall.reporting.summary import sample_lines
 
 ONCE = Result("a::once", "once", "m", "passed", file="a.fc.yaml", line=3)
 STEADY = replace(ONCE, nodeid="a::steady", case="steady", samples=(4, 4))

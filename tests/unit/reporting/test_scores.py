@@ -7,15 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.reporting.result_json import result_from_json, result_to_json
-from pytest_fcall.reporting.results import Result
-from pytest_fcall.reporting.scored import Scored, scores_from_json
-from pytest_fcall.reporting.scores import ScoreChange, ScoreRow, change_lines, score_lines, score_text
+from pytest_fcall.reporting.results import CaseScore, Result, scores_from_json
+from pytest_fcall.reporting.score_tables import ScoreChange, ScoreRow, score_change_lines, score_lines, score_text
 
-SCORED = st.builds(Scored, numbers=st.lists(st.integers(0, 9) | st.floats(0, 9), max_size=3).map(tuple))
+SCORED = st.builds(CaseScore, numbers=st.lists(st.integers(0, 9) | st.floats(0, 9), max_size=3).map(tuple))
 
 
 @given(st.lists(SCORED, max_size=3).map(tuple))
-def test_what_a_result_adds_comes_back_as_it_went(scores: tuple[Scored, ...]) -> None:
+def test_what_a_result_adds_comes_back_as_it_went(scores: tuple[CaseScore, ...]) -> None:
     result = Result("a::b", "b", "m", "passed", scores=scores)
     assert result_from_json(result_to_json(result)) == result
     assert result_from_json(json.loads(json.dumps(result_to_json(result)))) == result
@@ -66,11 +65,13 @@ def test_a_score_for_which_nothing_was_judged_counts_no_cases() -> None:
 
 
 def test_without_scores_there_is_no_table() -> None:
-    assert score_lines([]) == change_lines([]) == []
+    assert score_lines([]) == score_change_lines([]) == []
 
 
 def test_changes_of_scores_have_a_sign() -> None:
-    lines = change_lines([ScoreChange("m", "*", "lcs", 9, 0.5, 0.25), ScoreChange("m", "*", "api_f1", 9, 0.5, 0.5)])
+    lines = score_change_lines(
+        [ScoreChange("m", "*", "lcs", 9, 0.5, 0.25), ScoreChange("m", "*", "api_f1", 9, 0.5, 0.5)]
+    )
     assert [line.split() for line in lines] == [
         ["model", "tag", "score", "n", "before", "now", "change"],
         ["m", "*", "lcs", "9", "0.5000", "0.2500", "-0.2500"],

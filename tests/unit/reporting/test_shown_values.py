@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Operator
-from pytest_fcall.reporting.values import PYTHON, shown, shown_arguments
+from pytest_fcall.reporting.value_text import PYTHON, arguments_text, value_text
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20)
 VALUES = st.recursive(
@@ -45,28 +45,28 @@ VALUES = st.recursive(
     ],
 )
 def test_a_value_is_shown_with_its_type(value: object, expected: str) -> None:
-    assert shown(value) == expected
+    assert value_text(value) == expected
 
 
 def test_plain_tests_read_pythons_words() -> None:
-    assert shown({"a": [True, False, None, 1]}, spelling=PYTHON) == "{a: [True, False, None, 1]}"
+    assert value_text({"a": [True, False, None, 1]}, spelling=PYTHON) == "{a: [True, False, None, 1]}"
 
 
 def test_arguments_need_no_braces() -> None:
-    assert shown_arguments({"city": "Oslo", "days": 3}) == 'city: "Oslo", days: 3'
+    assert arguments_text({"city": "Oslo", "days": 3}) == 'city: "Oslo", days: 3'
 
 
 @given(VALUES, VALUES)
 def test_values_that_differ_look_different(one: Any, other: Any) -> None:
-    assert (shown(one) == shown(other)) == (repr(one) == repr(other))
+    assert (value_text(one) == value_text(other)) == (repr(one) == repr(other))
 
 
 @pytest.mark.timeout(60)
 def test_huge_values_are_cut_in_time() -> None:
-    assert len(shown("\u202e" * 1_000_000)) < 15_000
-    assert len(shown(list(range(1_000_000)))) < 2_100
-    assert len(shown({"x" * 1_000_000: 1})) < 2_200
-    assert len(shown(10**100_000)) < 2_100
+    assert len(value_text("\u202e" * 1_000_000)) < 15_000
+    assert len(value_text(list(range(1_000_000)))) < 2_100
+    assert len(value_text({"x" * 1_000_000: 1})) < 2_200
+    assert len(value_text(10**100_000)) < 2_100
 
 
 def test_deep_nesting_and_rings_end() -> None:
@@ -75,8 +75,8 @@ def test_deep_nesting_and_rings_end() -> None:
     deep: dict[str, object] = {}
     for _ in range(100_000):
         deep = {"a": deep}
-    assert shown(ring) == "[" * 12 + "…" + "]" * 12
-    assert shown(deep).count("{") == 12
+    assert value_text(ring) == "[" * 12 + "…" + "]" * 12
+    assert value_text(deep).count("{") == 12
 
 
 def test_no_object_is_asked_for_its_repr() -> None:
@@ -84,4 +84,4 @@ def test_no_object_is_asked_for_its_repr() -> None:
         def __repr__(self) -> str:
             raise AssertionError
 
-    assert shown([Hostile()]) == "[<Hostile>]"
+    assert value_text([Hostile()]) == "[<Hostile>]"

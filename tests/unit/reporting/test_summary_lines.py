@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Usage
-from pytest_fcall.reporting import file_lines, last_line, summary_lines
-from pytest_fcall.reporting.causes import causes
-from pytest_fcall.reporting.columns import columns
 from pytest_fcall.reporting.results import Result, Results, Status
+from pytest_fcall.reporting.statistics import shared_causes
+from pytest_fcall.reporting.summary import file_lines, last_line, summary_lines
+from pytest_fcall.reporting.terminal import column_count
 
 UNIT = (("wrong_value", "calls[1].args.unit"),)
 
@@ -112,7 +112,7 @@ def test_files_are_told_apart_model_by_model() -> None:
 def test_a_narrow_terminal_loses_figures_from_the_right() -> None:
     run = results("passed", "failed", model="local:" + "x" * 60) + results("passed", category="parallel")
     table = summary_lines(Results(run), 60)[:3]
-    assert all(columns(line) <= 60 for line in table)
+    assert all(column_count(line) <= 60 for line in table)
     assert table[0].split() == ["model", "category", "right", "accuracy", "95", "%"]
 
 
@@ -129,17 +129,17 @@ def test_shared_causes_are_counted_over_calls_and_items() -> None:
 @pytest.mark.parametrize("path", ["calls", "calls[0]", "answer", ""])
 def test_a_cause_about_no_argument_has_no_place(path: str) -> None:
     run = results("failed", "failed", reasons=(("no_call", path),))
-    assert [(cause.kind, cause.place) for cause in causes(run)] == [("no_call", "")]
+    assert [(cause.kind, cause.place) for cause in shared_causes(run)] == [("no_call", "")]
 
 
 def test_one_failure_is_no_pattern_and_an_expected_one_no_failure() -> None:
     run = (*results("failed", "xfailed"), Result("a::x", "x", "m", "xfailed", reasons=UNIT))
-    assert causes(run) == []
+    assert shared_causes(run) == []
 
 
 def test_the_same_reason_twice_in_a_case_counts_once() -> None:
     run = results("failed", "failed", reasons=(*UNIT, ("wrong_value", "calls[0].args.unit")))
-    assert [len(cause.failures) for cause in causes(run)] == [2]
+    assert [len(cause.failures) for cause in shared_causes(run)] == [2]
 
 
 def test_what_was_left_aside_is_said() -> None:
@@ -193,5 +193,5 @@ HOSTILE = st.text(st.characters(exclude_categories=[]), max_size=20)
 def test_hostile_names_leave_no_control_characters(run: list[Result], width: int) -> None:
     *lines, last = summary_lines(Results(tuple(run)), width)
     lines += file_lines(Results(tuple(run)), width)
-    assert all(line.isprintable() and columns(line) <= width for line in lines)
+    assert all(line.isprintable() and column_count(line) <= width for line in lines)
     assert last.isprintable()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from pytest_fcall.core import Case, Expectation, ExpectedCall, Json, Location, Tool, Turn
-from pytest_fcall.retrieval import Oracle, chosen, document, expected, missed, question
+from pytest_fcall.retrieval import Oracle, case_question, choose_tools, expected_tools, missed_tools, tool_document
 
 TOOLS = tuple(Tool(name) for name in ("a", "b", "c"))
 
@@ -26,7 +26,7 @@ def tools(names: str) -> Sequence[Tool]:
 
 def test_a_tool_is_found_by_name_description_and_parameters() -> None:
     parameters: dict[str, Json] = {"type": "object", "properties": {"city": {"description": "Where?"}}}
-    found = document(Tool("get_weather", "Forecasts.", parameters))
+    found = tool_document(Tool("get_weather", "Forecasts.", parameters))
     assert [word in found for word in ("get_weather", "Forecasts.", "city", "Where?", "object")] == [True] * 4 + [False]
 
 
@@ -35,11 +35,11 @@ def test_a_tool_is_found_by_name_description_and_parameters() -> None:
     ["hello", [{"type": "text", "text": "hello"}, {"type": "image_url", "image_url": {"url": "x"}}], ["hello", None]],
 )
 def test_the_question_is_what_the_user_says(content: Json) -> None:
-    assert question(case(content=content)) == "hello"
+    assert case_question(case(content=content)) == "hello"
 
 
 def test_tools_are_offered_the_best_first() -> None:
-    assert [tool.name for tool in chosen(case(), Oracle([2], 3), 2)] == ["c", "a"]
+    assert [tool.name for tool in choose_tools(case(), Oracle([2], 3), 2)] == ["c", "a"]
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_tools_are_offered_the_best_first() -> None:
 def test_what_was_to_be_called_and_not_offered_is_missed(
     expectations: list[Expectation | None], offered: str, names: tuple[str, ...]
 ) -> None:
-    assert missed(case(*expectations), tools(offered)) == names
+    assert missed_tools(case(*expectations), tools(offered)) == names
 
 
 def test_of_alternatives_the_first_is_expected() -> None:
-    assert expected(case(Expectation(kind="any_of", alternatives=(calls("b"), calls("a"))))) == ("b",)
+    assert expected_tools(case(Expectation(kind="any_of", alternatives=(calls("b"), calls("a"))))) == ("b",)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.retrieval import Bm25, Embeddings, NoVectors, OkapiBm25, Oracle, Retriever, words
+from pytest_fcall.retrieval import Bm25, Embeddings, NoVectors, OkapiBm25, Oracle, Retriever, split_words
 
 DOCUMENTS = ["get_weather: the forecast of a place", "bookFlight: buy a ticket", "order: have a meal brought"]
 
@@ -59,7 +59,7 @@ def test_questions_count_for_what_the_library_makes_of_all_their_words_at_once(q
     ],
 )
 def test_names_are_taken_apart_into_words(text: str, found: list[str]) -> None:
-    assert words(text) == found
+    assert split_words(text) == found
 
 
 def test_how_text_is_taken_apart_is_a_matter_of_choice() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.schema.changes import changes
+from pytest_fcall.schema.value_text import describe_changes
 
 
 @pytest.mark.parametrize(
@@ -19,11 +19,11 @@ from pytest_fcall.schema.changes import changes
     ],
 )
 def test_each_difference_is_a_line_with_its_path(old: Json, new: Json, lines: list[str]) -> None:
-    assert changes(old, new, ("x",)) == lines
+    assert describe_changes(old, new, ("x",)) == lines
 
 
 def test_values_that_nest_too_deeply_are_no_crash() -> None:
     deep: Any = 1
     for _ in range(100_000):
         deep = [deep]
-    assert changes(deep, 1, ("x",)) == ["x: differ, and are too long to be compared"]
+    assert describe_changes(deep, 1, ("x",)) == ["x: differ, and are too long to be compared"]

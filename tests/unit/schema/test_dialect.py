@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Json
-from pytest_fcall.schema import SchemaError, normalise
+from pytest_fcall.schema.dialect import normalise
+from pytest_fcall.schema.errors import SchemaError
 
 
 def property_of(schema: Json) -> Json:

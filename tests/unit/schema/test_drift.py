@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.schema.sources.drift import ToolChange, tool_changes
+from pytest_fcall.schema.tool_changes import ToolChange, tool_changes
 
 
 def book(**parameters: Json) -> list[Tool]:

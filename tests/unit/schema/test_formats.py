@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.schema import ToolSchema, tool_schema
+from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
 
 
 def argument(schema: Json) -> ToolSchema:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.sources.locks import (
+from pytest_fcall.schema.sources.lock_file import (
     LockEntry,
     describe_source,
     lock_path,

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fcall.core import Json
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.sources.mcp_client import list_mcp_tools
+from pytest_fcall.schema.sources.mcp_server import list_mcp_tools
 
 SERVER = str(Path(__file__).parents[2] / "mcp_server.py")
 TOOLS: list[dict[str, Json]] = [

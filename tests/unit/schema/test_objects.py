@@ -19,7 +19,9 @@ import typing_extensions
 from annotated_types import Ge
 
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.schema import SchemaError, tool_from_object, tool_schema
+from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.sources.python_tools import tool_from_object
+from pytest_fcall.schema.tool_schema import tool_schema
 
 TEXT: dict[str, Json] = {"type": "string"}
 INTEGER: dict[str, Json] = {"type": "integer"}

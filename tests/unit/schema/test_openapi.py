@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.schema import SchemaError, tool_schema, tools_from_openapi
+from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.sources.openapi import tools_from_openapi
+from pytest_fcall.schema.tool_schema import tool_schema
 
 PETS = yaml.safe_load("""
 openapi: 3.0.3

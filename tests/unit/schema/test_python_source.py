@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.schema import SchemaError, tool_schema, tools_from_python
+from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.sources.python_tools import tools_from_python
+from pytest_fcall.schema.tool_schema import tool_schema
 
 Module = Callable[..., str]
 

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.schema import SchemaError, tool_from_data, tool_schema, tools_from_data
+from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.sources.tool_data import tool_from_data, tools_from_data
+from pytest_fcall.schema.tool_schema import tool_schema
 
 PARAMETERS: dict[str, Json] = {
     "type": "object",

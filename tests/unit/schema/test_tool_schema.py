@@ -14,7 +14,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.schema import Finding, SchemaError, ToolSchema, normalise, tool_schema
+from pytest_fcall.schema.dialect import normalise
+from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.findings import Finding
+from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
 
 TEXT: dict[str, Json] = {"type": "string"}
 INTEGER: dict[str, Json] = {"type": "integer"}

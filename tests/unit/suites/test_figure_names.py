@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core.extension import Measured, averages_of, figure_names_of, figures_of
-from pytest_fcall.suites.table import SUITES
+from pytest_fcall.suites.builtin import SUITES
 
 
 @pytest.mark.parametrize(

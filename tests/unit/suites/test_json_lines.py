@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.suites.json_lines import BrokenFile, BrokenRow, lines, opened, record
+from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, open_lines, parse_record, read_lines
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from pytest_fcall.suites.json_lines import BrokenFile, BrokenRow, lines, opened,
     ],
 )
 def test_a_record_is_read(line: bytes, value: Json) -> None:
-    assert record(line) == value
+    assert parse_record(line) == value
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_record_is_read(line: bytes, value: Json) -> None:
 )
 def test_a_line_that_is_no_record_is_broken(line: bytes, why: str) -> None:
     with pytest.raises(BrokenRow) as broken:
-        record(line)
+        parse_record(line)
     assert str(broken.value) == why
 
 
@@ -48,15 +48,15 @@ def test_compression_is_told_by_the_content(tmp_path: Path, name: str, packed: b
     data = b'{"a": 1}\n{"a": 2}'
     path = tmp_path / name
     path.write_bytes(gzip.compress(data) if packed else data)
-    with opened(path) as stream:
-        assert list(lines(stream)) == [b'{"a": 1}\n', b'{"a": 2}']
+    with open_lines(path) as stream:
+        assert list(read_lines(stream)) == [b'{"a": 1}\n', b'{"a": 2}']
 
 
 def test_compressed_files_one_after_the_other_are_one(tmp_path: Path) -> None:
     path = tmp_path / "rows.gz"
     path.write_bytes(gzip.compress(b"1\n") + gzip.compress(b"2\n"))
-    with opened(path) as stream:
-        assert list(lines(stream)) == [b"1\n", b"2\n"]
+    with open_lines(path) as stream:
+        assert list(read_lines(stream)) == [b"1\n", b"2\n"]
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ def test_compressed_data_that_breaks_off_is_told(tmp_path: Path, spoilt: object)
     assert callable(spoilt)
     path = tmp_path / "rows.gz"
     path.write_bytes(spoilt(gzip.compress(b"1\n" * 100)))
-    with opened(path) as stream, pytest.raises(BrokenFile, match="the compressed data breaks off"):
-        list(lines(stream))
+    with open_lines(path) as stream, pytest.raises(BrokenFile, match="the compressed data breaks off"):
+        list(read_lines(stream))
 
 
 def test_an_empty_file_has_no_lines(tmp_path: Path) -> None:
     path = tmp_path / "rows"
     path.write_bytes(b"")
-    with opened(path) as stream:
-        assert list(lines(stream)) == []
+    with open_lines(path) as stream:
+        assert list(read_lines(stream)) == []

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases import Extensions, read_case_text
+from pytest_fcall.cases.case_file import read_case_text
+from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, Expectation, ExpectedCall, Location, Operator, Tool, Turn, World
-from pytest_fcall.suites.operators import SUITE_OPERATORS
-from pytest_fcall.suites.writing import written
+from pytest_fcall.suites.builtin import SUITE_OPERATORS
+from pytest_fcall.suites.case_files import case_file_text
 
 TOOLS = (
     Tool("find", parameters={"type": "object", "properties": {"name": {}, "n": {"type": "number"}}}),
@@ -51,7 +52,7 @@ def read(text: str) -> Case:
 @pytest.mark.parametrize("expect", EXPECTATIONS.values(), ids=EXPECTATIONS)
 def test_expectations_are_read_as_they_were(expect: Expectation) -> None:
     asked = ({"role": "user", "content": "Tea?"},)
-    assert read(written([case(Turn(asked, expect))], "title")).turns[0].expect == expect
+    assert read(case_file_text([case(Turn(asked, expect))], "title")).turns[0].expect == expect
 
 
 def test_operators_of_an_answer_keep_their_options() -> None:
@@ -59,12 +60,12 @@ def test_operators_of_an_answer_keep_their_options() -> None:
         "json", {"a": Operator("ordered", [2, 1]), "b": ["x"]}, {"in": "text", "lists": "any_order", "round": 2}
     )
     turn = Turn(({"role": "system", "content": "Short."}, {"role": "user", "content": "Tea?"}), answer=answer)
-    assert read(written([case(turn)], "title")).turns[0] == turn
+    assert read(case_file_text([case(turn)], "title")).turns[0] == turn
 
 
 def test_settings_decoder_and_world_are_those_of_all_cases() -> None:
     world = World("shop.fake:make", {"folder": "here", "n": 1}, max_steps=7)
     asked = Turn(({"role": "user", "content": "Tea?"},), Expectation("no_call"))
     whole = replace(case(asked), settings={"stop": ["x"], "max_tokens": 5}, decoder="toolbench", world=world)
-    found = read(written([whole], "title"))
+    found = read(case_file_text([whole], "title"))
     assert (found.settings, found.decoder, found.world) == (whole.settings, "toolbench", world)

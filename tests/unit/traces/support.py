@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_fcall.core import Json, Message
+from pytest_fcall.traces.drafts import draft_of
 from pytest_fcall.traces.files import records_of
-from pytest_fcall.traces.questions import question_of
-from pytest_fcall.traces.record import Record, Unread
+from pytest_fcall.traces.record import Record, SkippedEntry
 
 PARAMETERS: dict[str, Json] = {
     "type": "object",
@@ -63,9 +63,11 @@ def write_lines(path: Path, *rows: Json) -> Path:
     return path
 
 
-def read_all(path: Path) -> tuple[list[Record], list[Unread]]:
+def read_all(path: Path) -> tuple[list[Record], list[SkippedEntry]]:
     found = list(records_of(path))
-    return [each for each in found if isinstance(each, Record)], [each for each in found if isinstance(each, Unread)]
+    return [each for each in found if isinstance(each, Record)], [
+        each for each in found if isinstance(each, SkippedEntry)
+    ]
 
 
 def read_one(folder: Path, *rows: Json) -> Record:
@@ -76,7 +78,7 @@ def read_one(folder: Path, *rows: Json) -> Record:
 
 
 def calls_in(record: Record) -> list[tuple[str, Json]]:
-    return [(made.call.name, made.call.arguments) for made in question_of(record).made]
+    return [(made.call.name, made.call.arguments) for made in draft_of(record).made]
 
 
 def roles(trail: Sequence[Message]) -> list[Json]:

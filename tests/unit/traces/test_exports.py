@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fcall.core import Json
 from pytest_fcall.traces.files import records_of
-from pytest_fcall.traces.record import Unreadable
+from pytest_fcall.traces.record import UnreadableTrace
 from tests.unit.traces.support import (
     CHAT_TOOL,
     FLAT_TOOL,
@@ -413,7 +413,7 @@ def test_a_packed_log_of_inspect_wants_its_library(tmp_path: Path, monkeypatch: 
     monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
     path = tmp_path / "log.eval"
     path.write_bytes(b"PK\x03\x04 and so on")
-    with pytest.raises(Unreadable, match="pip install"):
+    with pytest.raises(UnreadableTrace, match="pip install"):
         list(records_of(path))
 
 

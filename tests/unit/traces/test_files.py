@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.traces.files import files_of, records_of
-from pytest_fcall.traces.record import Unreadable
+from pytest_fcall.traces.files import records_of, trace_files
+from pytest_fcall.traces.record import UnreadableTrace
 from tests.unit.traces.support import calling, chat_log, read_all, read_one, user, write_lines
 
 ROW = chat_log([user("Oslo?")], calling())
@@ -56,7 +56,7 @@ def test_wrong_types_are_no_records_and_no_crash(tmp_path: Path, row: Json) -> N
 
 def test_a_file_of_nothing_known_says_what_was_looked_for(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "log.jsonl", {"level": "info"}, {"level": "warn"})
-    with pytest.raises(Unreadable, match=r"it holds no traces; looked for: .*OpenTelemetry.*LangSmith"):
+    with pytest.raises(UnreadableTrace, match=r"it holds no traces; looked for: .*OpenTelemetry.*LangSmith"):
         list(records_of(path))
 
 
@@ -66,7 +66,7 @@ def test_a_file_of_nothing_known_says_what_was_looked_for(tmp_path: Path) -> Non
 def test_what_is_no_traces_is_said_in_words(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "log"
     path.write_bytes(content)
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableTrace) as caught:
         list(records_of(path))
     assert str(caught.value)
 
@@ -80,7 +80,7 @@ def test_compressed_lines_are_read(tmp_path: Path) -> None:
 def test_a_compressed_file_that_breaks_off_is_told(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl.gz"
     path.write_bytes(gzip.compress(json.dumps(ROW).encode() * 50)[:-20])
-    with pytest.raises(Unreadable, match="breaks off"):
+    with pytest.raises(UnreadableTrace, match="breaks off"):
         list(records_of(path))
 
 
@@ -118,4 +118,4 @@ def test_hidden_files_of_a_folder_are_passed_over(tmp_path: Path) -> None:
     for name in ("b.jsonl", "a/c.jsonl", ".git/d.jsonl", ".e.jsonl"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         write_lines(tmp_path / name, ROW)
-    assert [path.name for path in files_of(tmp_path)] == ["b.jsonl", "c.jsonl"]
+    assert [path.name for path in trace_files(tmp_path)] == ["b.jsonl", "c.jsonl"]

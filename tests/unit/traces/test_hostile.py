@@ -10,11 +10,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcall.cases import read_case_file
+from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.core import Json
-from pytest_fcall.traces.gathering import gather
+from pytest_fcall.traces.case_files import WrittenFile, write_case_files
+from pytest_fcall.traces.extraction import extract_drafts
 from pytest_fcall.traces.masking import Masker
-from pytest_fcall.traces.writing import Written, write
 from tests.unit.traces.support import CHAT_TOOL, calling, chat_log, giving, saying, user, write_lines
 
 LOGS: list[Any] = [
@@ -68,7 +68,7 @@ def test_whatever_stands_in_a_log_what_is_written_lints_clean(data: st.DataObjec
         log = changed(log, data.draw(st.sampled_from(places(log))), data.draw(ANYTHING))
     with TemporaryDirectory() as name:
         folder = Path(name)
-        found = gather([write_lines(folder / "log.jsonl", json.loads(json.dumps(log)))], Masker())
-        for written in write(found.cases, folder, "log"):
-            if isinstance(written, Written):
+        found = extract_drafts([write_lines(folder / "log.jsonl", json.loads(json.dumps(log)))], Masker())
+        for written in write_case_files(found.cases, folder, "log"):
+            if isinstance(written, WrittenFile):
                 assert read_case_file(written.path, root=folder).faults == ()

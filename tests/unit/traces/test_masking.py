@@ -7,9 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Json
-from pytest_fcall.traces.luhn import account_check, card_check, is_account, is_card
-from pytest_fcall.traces.masked import masked
-from pytest_fcall.traces.masking import Masker
+from pytest_fcall.traces.masking import (
+    Masker,
+    account_check_digits,
+    card_check_digit,
+    is_account,
+    is_card,
+    masked_record,
+)
 from pytest_fcall.traces.record import Record
 from tests.unit.traces.support import calling, chat_call, giving, user
 
@@ -103,7 +108,7 @@ def test_without_the_usual_patterns_nothing_else_is_masked() -> None:
 def test_arguments_and_results_are_masked_by_their_values() -> None:
     escaped = '{"text": "line\\n+47 912 34 567", "card": 4111111111111111}'
     trail = (user("card 4111 1111 1111 1111"), calling(chat_call({"mail": "ana@x.org"})), giving(escaped))
-    record = masked(Record(trail, "log:1"), Masker())
+    record = masked_record(Record(trail, "log:1"), Masker())
     assert record.trail[2]["content"] == '{"text": "line\\n+47 000 00 001", "card": 4000000000000010}'
     assert "person1@example.com" in str(record.trail[1])
     assert "ana" not in str(record.trail)
@@ -111,17 +116,17 @@ def test_arguments_and_results_are_masked_by_their_values() -> None:
 
 def test_what_holds_nothing_to_mask_stays_as_it_was_written() -> None:
     record = Record((user("Oslo?"), calling(), giving('{"a":1,  "b": 2.50}')), "log:1")
-    assert masked(record, Masker()) == record
+    assert masked_record(record, Masker()) == record
 
 
 @given(st.integers(10**11, 10**18 - 1))
 def test_check_digits_of_cards_hold(body: int) -> None:
-    assert is_card(f"{body}{card_check(str(body))}")
+    assert is_card(f"{body}{card_check_digit(str(body))}")
 
 
 @given(st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", min_size=11, max_size=30))
 def test_check_digits_of_accounts_hold(body: str) -> None:
-    assert is_account(f"DE{account_check('DE', body)}{body}")
+    assert is_account(f"DE{account_check_digits('DE', body)}{body}")
 
 
 @pytest.mark.timeout(60)

@@ -5,18 +5,18 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Json, Message, Tool
-from pytest_fcall.traces.questions import Question, question_of
-from pytest_fcall.traces.record import NotSaid, Record
+from pytest_fcall.traces.drafts import CaseDraft, draft_of
+from pytest_fcall.traces.record import Record, UnusableRecord
 from tests.unit.traces.support import calling, chat_call, giving, saying, user
 
 SYSTEM: dict[str, Json] = {"role": "system", "content": "Be brief."}
 
 
-def question(*trail: Message) -> Question:
-    return question_of(Record(trail, "log:1"))
+def question(*trail: Message) -> CaseDraft:
+    return draft_of(Record(trail, "log:1"))
 
 
-def steps(made: Question) -> list[list[list[tuple[Json, str | None]]]]:
+def steps(made: CaseDraft) -> list[list[list[tuple[Json, str | None]]]]:
     return [[[(each.call.arguments, each.result) for each in step] for step in turn.steps] for turn in made.turns]
 
 
@@ -77,25 +77,25 @@ def test_what_is_no_plain_to_and_fro_is_a_case_about_the_last_answer(trail: tupl
     ],
 )
 def test_what_no_case_can_be_made_of_is_said(trail: tuple[Message, ...], why: str) -> None:
-    with pytest.raises(NotSaid, match=why):
+    with pytest.raises(UnusableRecord, match=why):
         question(*trail)
 
 
 def test_a_tool_that_was_not_offered_is_no_example_to_follow() -> None:
     record = Record((user("Oslo?"), calling()), "log:1", tools=(Tool("search"),))
-    with pytest.raises(NotSaid, match="'get_weather', which it was not offered"):
-        question_of(record)
+    with pytest.raises(UnusableRecord, match="'get_weather', which it was not offered"):
+        draft_of(record)
 
 
 def test_values_that_no_file_can_hold_are_refused() -> None:
     deep: Any = "x"
     for _ in range(200):
         deep = [deep]
-    with pytest.raises(NotSaid, match="nested"):
+    with pytest.raises(UnusableRecord, match="nested"):
         question(user("Oslo?"), {**saying("x"), "extra": deep})
 
 
 def test_what_a_developer_says_first_is_the_system_prompt_of_a_conversation() -> None:
     trail = ({"role": "developer", "content": "Be brief."}, user("Oslo?"), calling(), giving("3"), saying("Cold."))
-    question = question_of(Record(trail, "a.jsonl:1"))
+    question = draft_of(Record(trail, "a.jsonl:1"))
     assert (question.system, question.is_conversation) == ("Be brief.", True)

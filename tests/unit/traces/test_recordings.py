@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.recorded import Recorded
-from pytest_fcall.backends.recordings import write_recordings
+from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording
+from pytest_fcall.backends.recordings.file import write_recordings
 from pytest_fcall.backends.store import ReplyStore
-from pytest_fcall.backends.wire import Wire
 from pytest_fcall.core import Json, Model, RawCall, Reply, Request, Tool
 from tests.unit.traces.support import calls_in, read_all, roles, saying, user
 
@@ -18,11 +17,11 @@ TOOL = Tool("get_weather", "Tell the weather.")
 SYSTEM: dict[str, Json] = {"role": "system", "content": "Be brief."}
 ASKED = Request((SYSTEM, user("Oslo?")), (TOOL,), {"temperature": 0, "api_key": "sk-secret"})
 CALLED = Reply(tool_calls=(RawCall("get_weather", '{"city": "Oslo"}', "c1"),), finish="tool_calls")
-ENTRY = Recorded("oslo", "d1", ASKED, CALLED, "2026-11-20T10:00:00+00:00")
-WIRE = Wire(200, "application/json", b"{}")
+ENTRY = Recording("oslo", "d1", ASKED, CALLED, "2026-11-20T10:00:00+00:00")
+WIRE = HttpAnswer(200, "application/json", b"{}")
 
 
-def written(folder: Path, *entries: Recorded) -> Path:
+def written(folder: Path, *entries: Recording) -> Path:
     path = folder / "a.fc.yaml.replies.jsonl"
     write_recordings(path, MODEL, entries)
     return path

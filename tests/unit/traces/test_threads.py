@@ -5,8 +5,8 @@ import random
 import pytest
 
 from pytest_fcall.core import Message
+from pytest_fcall.traces.extraction import JoinedConversations
 from pytest_fcall.traces.record import Record
-from pytest_fcall.traces.threads import Threads
 from tests.unit.traces.support import calling, chat_call, giving, saying, user
 
 WHOLE: tuple[Message, ...] = (
@@ -21,7 +21,7 @@ STEPS = [Record(WHOLE[:length], f"log:{length}") for length in (2, 4, 6)]
 
 
 def joined(*records: Record) -> list[Record]:
-    threads = Threads()
+    threads = JoinedConversations()
     for record in records:
         threads.take(record)
     return list(threads)
@@ -59,7 +59,7 @@ def test_ids_and_spelling_of_calls_count_for_nothing() -> None:
 
 
 def test_of_equal_answers_the_last_counts() -> None:
-    threads = Threads()
+    threads = JoinedConversations()
     for place in ("a", "b", "c"):
         threads.take(Record(WHOLE[:2], place))
     assert [record.place for record in threads] == ["c"]

@@ -18,9 +18,9 @@ from pytest_fcall.core import (
     Turn,
     Verdict,
 )
-from pytest_fcall.core.pattern import Pattern
-from pytest_fcall.matching import judge_turn
-from pytest_fcall.tracking.comparison import Comparison, compare, reason_pairs
+from pytest_fcall.core.operators import Pattern
+from pytest_fcall.matching.reply import judge_turn
+from pytest_fcall.tracking.comparison import Comparison, compare_verdict, reason_pairs
 from pytest_fcall.tracking.stanza import Stanza
 
 STRING: Json = {"type": "string"}
@@ -70,4 +70,4 @@ def stanza_of(case: Case, calls: Sequence[Call]) -> Stanza:
 def compared(case: Case, then: Stanza | None, now: Sequence[Call]) -> Comparison:
     """The case with these calls now, against what is accepted of it."""
     verdict = judged(case, now)
-    return compare(stanza_of(case, now), verdict, then, case, lambda stanza: judged(case, stanza.calls or ()))
+    return compare_verdict(stanza_of(case, now), verdict, then, case, lambda stanza: judged(case, stanza.calls or ()))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Json
-from pytest_fcall.tracking.stanza import Stanza
-from pytest_fcall.tracking.wire import WireRequest
+from pytest_fcall.tracking.stanza import Stanza, WireRequest
 
 JSON: st.SearchStrategy[Json] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

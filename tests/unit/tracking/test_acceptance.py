@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call
-from pytest_fcall.tracking.acceptance import Acceptance, DamagedBaseline, accept, forget, may_be_accepted, stanzas_of
+from pytest_fcall.tracking.acceptance import (
+    Acceptance,
+    DamagedBaseline,
+    accept,
+    is_acceptable,
+    read_stanzas,
+    remove_cases,
+)
 from pytest_fcall.tracking.stanza import Stanza
 from tests.unit.tracking.stanzas import STANZAS
 
@@ -27,7 +34,7 @@ def test_other_cases_stay_as_they_are(path: Path) -> None:
     assert accept(path, [RIGHT], FIRST) == ["oslo"]
     assert accept(path, [WRONG], LATER) == ["rome"]
 
-    kept = stanzas_of(path)
+    kept = read_stanzas(path)
     assert [stanza.provenance["commit"] for stanza in kept.values()] == ["0a1b", "2c3d"]
 
 
@@ -53,42 +60,42 @@ def test_a_question_that_changed_is_accepted_with_its_answer(path: Path) -> None
     accept(path, [RIGHT], FIRST)
 
     assert accept(path, [replace(RIGHT, digests={"prompt": "1b"})], LATER) == ["oslo"]
-    assert stanzas_of(path)["oslo"].provenance["date"] == "2026-11-21"
+    assert read_stanzas(path)["oslo"].provenance["date"] == "2026-11-21"
 
 
 def test_a_failure_is_known_since_it_was_first_accepted(path: Path) -> None:
     accept(path, [WRONG], FIRST, because="no such city")
     accept(path, [replace(WRONG, calls=None)], LATER)
 
-    assert (stanzas_of(path)["rome"].since, stanzas_of(path)["rome"].because) == ("2026-11-01", "no such city")
+    assert (read_stanzas(path)["rome"].since, read_stanzas(path)["rome"].because) == ("2026-11-01", "no such city")
 
 
 def test_another_failure_is_known_since_now(path: Path) -> None:
     accept(path, [WRONG], FIRST, because="no such city")
     accept(path, [replace(WRONG, reasons=(("no_call", "calls"),))], LATER)
 
-    assert (stanzas_of(path)["rome"].since, stanzas_of(path)["rome"].because) == ("2026-11-21", None)
+    assert (read_stanzas(path)["rome"].since, read_stanzas(path)["rome"].because) == ("2026-11-21", None)
 
 
 def test_what_was_mended_is_no_longer_known_since_a_day(path: Path) -> None:
     accept(path, [WRONG], FIRST, because="no such city")
     accept(path, [Stanza("rome", True, calls=())], LATER)
 
-    assert stanzas_of(path)["rome"].since is None
+    assert read_stanzas(path)["rome"].since is None
 
 
 def test_a_forbidden_call_may_not_be_accepted() -> None:
-    assert may_be_accepted(WRONG)
-    assert not may_be_accepted(replace(WRONG, reasons=(*WRONG.reasons, ("forbidden_call", "calls[1]"))))
+    assert is_acceptable(WRONG)
+    assert not is_acceptable(replace(WRONG, reasons=(*WRONG.reasons, ("forbidden_call", "calls[1]"))))
 
 
 def test_cases_that_are_gone_are_forgotten(path: Path) -> None:
     accept(path, [RIGHT, WRONG], FIRST)
 
-    assert forget(path, lambda case: case == "nobody") == []
-    assert forget(path, lambda case: case == "rome") == ["rome"]
-    assert list(stanzas_of(path)) == ["oslo"]
-    forget(path, lambda _: True)
+    assert remove_cases(path, lambda case: case == "nobody") == []
+    assert remove_cases(path, lambda case: case == "rome") == ["rome"]
+    assert list(read_stanzas(path)) == ["oslo"]
+    remove_cases(path, lambda _: True)
     assert not path.exists()
 
 

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar  # type: ignore[import-untyped]  # it has no types
 
-from pytest_fcall.tracking.change import differs, interval, worse
-from pytest_fcall.tracking.pairs import Pair, Rate
+from pytest_fcall.tracking.significance import Rate, RatePair, difference_interval, p_value_different, p_value_worse
 
 
-def single(lost: int, won: int, same: int = 0) -> list[Pair]:
+def single(lost: int, won: int, same: int = 0) -> list[RatePair]:
     right, wrong = Rate(1, 1), Rate(0, 1)
-    return [Pair(right, wrong)] * lost + [Pair(wrong, right)] * won + [Pair(right, right)] * same
+    return [RatePair(right, wrong)] * lost + [RatePair(wrong, right)] * won + [RatePair(right, right)] * same
 
 
 @st.composite
@@ -25,32 +24,32 @@ def rates(draw: st.DrawFn) -> Rate:
     return Rate(draw(st.integers(0, asked)), asked)
 
 
-PAIRS = st.lists(st.builds(Pair, rates(), rates()), max_size=5)
+PAIRS = st.lists(st.builds(RatePair, rates(), rates()), max_size=5)
 
 
 @pytest.mark.parametrize(("lost", "won"), [*product((0, 1, 2, 5, 13, 60), repeat=2)])
 def test_of_single_answers_it_is_mcnemars_exact_test(lost: int, won: int) -> None:
     table = [[50, lost], [won, 7]]
-    assert differs(single(lost, won, 57)) == pytest.approx(mcnemar(table, exact=True).pvalue)
+    assert p_value_different(single(lost, won, 57)) == pytest.approx(mcnemar(table, exact=True).pvalue)
     if lost + won:
         one_sided = stats.binomtest(lost, lost + won, alternative="greater").pvalue
-        assert worse(single(lost, won)) == pytest.approx(one_sided)
+        assert p_value_worse(single(lost, won)) == pytest.approx(one_sided)
 
 
 @given(rates(), rates())
 def test_of_one_case_it_is_fishers_exact_test(before: Rate, now: Rate) -> None:
     table = np.array([[now.right, now.asked - now.right], [before.right, before.asked - before.right]])
-    assert worse([Pair(before, now)]) == pytest.approx(stats.fisher_exact(table, alternative="less").pvalue)
+    assert p_value_worse([RatePair(before, now)]) == pytest.approx(stats.fisher_exact(table, alternative="less").pvalue)
 
 
 @given(PAIRS)
-def test_all_ways_to_deal_the_answers_are_counted(pairs: list[Pair]) -> None:
+def test_all_ways_to_deal_the_answers_are_counted(pairs: list[RatePair]) -> None:
     chances = np.ones(1)
     for pair in pairs:
         urn = stats.hypergeom(pair.before.asked + pair.now.asked, pair.before.right + pair.now.right, pair.now.asked)
         chances = np.convolve(chances, urn.pmf(np.arange(pair.now.asked + 1)))
     now = sum(pair.now.right for pair in pairs)
-    assert worse(pairs) == pytest.approx(float(chances[: now + 1].sum()))
+    assert p_value_worse(pairs) == pytest.approx(float(chances[: now + 1].sum()))
 
 
 def test_scipys_permutation_test_says_the_same() -> None:
@@ -58,45 +57,45 @@ def test_scipys_permutation_test_says_the_same() -> None:
     said = stats.permutation_test(
         (before, now), lambda one, other: sum(other) - sum(one), permutation_type="samples", alternative="less"
     )
-    pairs = [Pair(Rate(one, 1), Rate(other, 1)) for one, other in zip(before, now, strict=True)]
-    assert worse(pairs) == pytest.approx(said.pvalue)
+    pairs = [RatePair(Rate(one, 1), Rate(other, 1)) for one, other in zip(before, now, strict=True)]
+    assert p_value_worse(pairs) == pytest.approx(said.pvalue)
 
 
 @given(PAIRS)
-def test_to_get_worse_is_to_get_better_seen_from_the_other_side(pairs: list[Pair]) -> None:
-    turned = [Pair(pair.now, pair.before) for pair in pairs]
-    assert differs(pairs) == pytest.approx(differs(turned))
-    assert 0 <= worse(pairs) <= 1
-    assert worse(pairs) + worse(turned) >= 1 - 1e-12
-    low, high = interval(pairs)
-    assert (low, high) == pytest.approx(tuple(-end for end in reversed(interval(turned))))
+def test_to_get_worse_is_to_get_better_seen_from_the_other_side(pairs: list[RatePair]) -> None:
+    turned = [RatePair(pair.now, pair.before) for pair in pairs]
+    assert p_value_different(pairs) == pytest.approx(p_value_different(turned))
+    assert 0 <= p_value_worse(pairs) <= 1
+    assert p_value_worse(pairs) + p_value_worse(turned) >= 1 - 1e-12
+    low, high = difference_interval(pairs)
+    assert (low, high) == pytest.approx(tuple(-end for end in reversed(difference_interval(turned))))
 
 
 def test_what_did_not_change_says_nothing() -> None:
-    assert worse([]) == differs([]) == 1
-    assert worse(single(3, 0)) == worse(single(3, 0, 1000)) == 1 / 8
+    assert p_value_worse([]) == p_value_different([]) == 1
+    assert p_value_worse(single(3, 0)) == p_value_worse(single(3, 0, 1000)) == 1 / 8
 
 
 def test_a_rate_that_breaks_down_is_seen_in_one_case() -> None:
-    assert worse([Pair(Rate(4, 5), Rate(0, 5))]) == pytest.approx(5 / comb(10, 4))
-    assert worse([Pair(Rate(4, 5), Rate(3, 5))]) == 0.5
+    assert p_value_worse([RatePair(Rate(4, 5), Rate(0, 5))]) == pytest.approx(5 / comb(10, 4))
+    assert p_value_worse([RatePair(Rate(4, 5), Rate(3, 5))]) == 0.5
 
 
 def test_ten_thousand_cases_with_five_answers_each_are_counted_exactly() -> None:
-    pairs = [Pair(Rate(3, 5), Rate(3, 5))] * 1_000 + [Pair(Rate(5, 5), Rate(5, 5))] * 9_000
-    assert 0.5 < worse(pairs) < 0.52
-    drop = [Pair(Rate(3, 5), Rate(2, 5))] * 1_000
-    assert 0 <= worse(drop) < 1e-15
+    pairs = [RatePair(Rate(3, 5), Rate(3, 5))] * 1_000 + [RatePair(Rate(5, 5), Rate(5, 5))] * 9_000
+    assert 0.5 < p_value_worse(pairs) < 0.52
+    drop = [RatePair(Rate(3, 5), Rate(2, 5))] * 1_000
+    assert 0 <= p_value_worse(drop) < 1e-15
 
 
 def test_the_interval_of_the_difference_is_that_of_bonett_and_price() -> None:
-    low, high = interval(single(lost=12, won=4, same=84))
+    low, high = difference_interval(single(lost=12, won=4, same=84))
     lost, won = 13 / 102, 5 / 102
     margin = stats.norm.ppf(0.975) * np.sqrt((lost + won - (lost - won) ** 2) / 102)
     assert (low, high) == pytest.approx((won - lost - margin, won - lost + margin))
 
 
 def test_the_interval_has_width_even_where_nothing_changed() -> None:
-    low, high = interval(single(0, 0, 10))
+    low, high = difference_interval(single(0, 0, 10))
     assert low < 0 < high
-    assert interval([])[1] == 1
+    assert difference_interval([])[1] == 1

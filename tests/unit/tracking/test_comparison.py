@@ -4,24 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcall.core import (
-    Call,
-    Case,
-    Expectation,
-    ExpectedCall,
-    Outcome,
-    Reason,
-    Rules,
-    Verdict,
-    WireExpectation,
-)
-from pytest_fcall.core.expectation import CallPattern
-from pytest_fcall.core.pattern import Operator
-from pytest_fcall.core.rules import MatchRule
+from pytest_fcall.core import Call, Case, Expectation, ExpectedCall, Outcome, Reason, Rules, Verdict, WireExpectation
+from pytest_fcall.core.expectation import CallPattern, MatchRule
+from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.verdict import ReasonKind
-from pytest_fcall.tracking.comparison import compare
-from pytest_fcall.tracking.stanza import Stanza
-from pytest_fcall.tracking.wire import WireRequest
+from pytest_fcall.tracking.comparison import compare_verdict
+from pytest_fcall.tracking.stanza import Stanza, WireRequest
 from tests.unit.tracking.judging import call, case_of, compared, expected, judged, stanza_of
 
 Reasons = tuple[tuple[ReasonKind, str], ...]
@@ -91,7 +79,7 @@ def test_a_reply_that_could_not_be_read_is_known_by_its_stored_reasons() -> None
     def never(_: Stanza) -> None:
         raise AssertionError("there are no calls to judge")
 
-    assert compare(broken, verdict, broken, CASE, never).outcome is Outcome.KNOWN_FAILURE  # type: ignore[arg-type]  # never called
+    assert compare_verdict(broken, verdict, broken, CASE, never).outcome is Outcome.KNOWN_FAILURE  # type: ignore[arg-type]  # never called
     assert compared(CASE, broken, WRONG).outcome is Outcome.NEW
     assert compared(CASE, broken, RIGHT).outcome is Outcome.FIXED
 
@@ -102,7 +90,9 @@ def test_another_text_is_another_answer() -> None:
     verdict = judged(case, RIGHT, "sun")
     now = Stanza("oslo", False, (("wrong_answer", "answer"),), tuple(RIGHT), answer="sun")
 
-    found = compare(now, verdict, then, case, lambda stanza: judged(case, stanza.calls or (), stanza.answer or ""))
+    found = compare_verdict(
+        now, verdict, then, case, lambda stanza: judged(case, stanza.calls or (), stanza.answer or "")
+    )
     assert found.outcome is Outcome.REGRESSED
 
 
@@ -111,7 +101,7 @@ def test_a_text_that_nothing_was_expected_of_when_it_was_accepted_is_no_regressi
     now = Stanza("oslo", False, (("wrong_answer", "answer"),), tuple(RIGHT), answer="sun")
     worse = replace(now, reasons=(*now.reasons, ("wrong_value", "calls[0].args.city")), calls=tuple(WRONG))
     outcomes = [
-        compare(
+        compare_verdict(
             each, judged(case, each.calls or (), "sun"), stanza_of(CASE, RIGHT), case, lambda _: judged(CASE, RIGHT)
         )
         for each in (now, worse)
@@ -127,7 +117,7 @@ def outcome_of(now: Reasons, then: Reasons, kept: tuple[WireRequest, ...] | None
     verdicts = [
         Verdict(not reasons, tuple(Reason(kind, path, "") for kind, path in reasons)) for reasons in (now, then)
     ]
-    found = compare(sides[0], verdicts[0], replace(sides[1], wire=kept), case, lambda _: verdicts[1])
+    found = compare_verdict(sides[0], verdicts[0], replace(sides[1], wire=kept), case, lambda _: verdicts[1])
     return found.outcome, found.edited
 
 
@@ -255,15 +245,15 @@ def test_of_several_answers_hardly_fewer_may_be_right(
 ) -> None:
     baseline = replace(stanza_of(CASE, WRONG), samples=then)
     stanza = replace(stanza_of(CASE, WRONG), samples=now)
-    assert compare(stanza, judged(CASE, WRONG), baseline, CASE, judged_again).outcome is outcome
+    assert compare_verdict(stanza, judged(CASE, WRONG), baseline, CASE, judged_again).outcome is outcome
 
 
 def test_of_several_answers_each_may_be_wrong_in_a_way_that_is_known() -> None:
     wrong, worse = stanza_of(CASE, WRONG), stanza_of(CASE, WORSE)
     baseline = replace(wrong, samples=(1, 5), reasons=(*wrong.reasons, *worse.reasons))
     now = replace(worse, samples=(1, 5))
-    found = compare(now, judged(CASE, WORSE), baseline, CASE, judged_again)
+    found = compare_verdict(now, judged(CASE, WORSE), baseline, CASE, judged_again)
     assert found.outcome is Outcome.KNOWN_FAILURE
     baseline = replace(baseline, reasons=wrong.reasons)
-    found = compare(now, judged(CASE, WORSE), baseline, CASE, judged_again)
+    found = compare_verdict(now, judged(CASE, WORSE), baseline, CASE, judged_again)
     assert found.outcome is Outcome.NEW

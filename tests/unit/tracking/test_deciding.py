@@ -4,11 +4,11 @@ from collections import defaultdict
 
 import pytest
 
-from pytest_fcall.tracking.deciding import Deciding
-from pytest_fcall.tracking.pairs import Rate
+from pytest_fcall.tracking.samples import PassRule
+from pytest_fcall.tracking.significance import Rate
 
 
-def exam(deciding: Deciding, true_rate: float) -> tuple[float, float]:
+def exam(deciding: PassRule, true_rate: float) -> tuple[float, float]:
     """The chance to pass, and how many answers it takes on average, counted over all that may happen."""
     passes = asked = 0.0
     open_ends = {0: 1.0}
@@ -31,7 +31,7 @@ def exam(deciding: Deciding, true_rate: float) -> tuple[float, float]:
 
 @pytest.mark.parametrize("rule", ["all", "any", "rate>=0.5", "rate>=0.8", "rate>=0.9", "rate>=0.95"])
 def test_errors_are_as_rare_as_promised(rule: str) -> None:
-    deciding = Deciding.by_rule(rule)
+    deciding = PassRule.by_rule(rule)
     for true_rate in (deciding.low, deciding.low / 2):
         assert exam(deciding, true_rate)[0] <= 0.05
     for true_rate in (deciding.high, (1 + deciding.high) / 2):
@@ -39,37 +39,37 @@ def test_errors_are_as_rare_as_promised(rule: str) -> None:
 
 
 def test_what_is_clear_takes_few_answers() -> None:
-    assert exam(Deciding.by_rule("all"), 1.0) == (1, 14)
-    assert exam(Deciding.by_rule("all"), 0.0) == (0, 1)
-    assert exam(Deciding.by_rule("any"), 1.0) == (1, 1)
-    assert exam(Deciding.by_rule("rate>=0.8"), 1.0) == (1, 12)
-    assert exam(Deciding.by_rule("rate>=0.8"), 0.1)[1] < 4
-    assert exam(Deciding.by_rule("rate>=0.8"), 0.8)[1] < 40
+    assert exam(PassRule.by_rule("all"), 1.0) == (1, 14)
+    assert exam(PassRule.by_rule("all"), 0.0) == (0, 1)
+    assert exam(PassRule.by_rule("any"), 1.0) == (1, 1)
+    assert exam(PassRule.by_rule("rate>=0.8"), 1.0) == (1, 12)
+    assert exam(PassRule.by_rule("rate>=0.8"), 0.1)[1] < 4
+    assert exam(PassRule.by_rule("rate>=0.8"), 0.8)[1] < 40
 
 
 def test_one_wrong_answer_decides_where_all_must_be_right_and_one_right_where_any_may() -> None:
-    assert Deciding.by_rule("all").passes(Rate(7, 8)) is False
-    assert Deciding.by_rule("any").passes(Rate(1, 8)) is True
-    assert Deciding.by_rule("rate>=1").passes(Rate(7, 8)) is False
-    assert Deciding.by_rule("all").passes(Rate(3, 3)) is None
+    assert PassRule.by_rule("all").passes(Rate(7, 8)) is False
+    assert PassRule.by_rule("any").passes(Rate(1, 8)) is True
+    assert PassRule.by_rule("rate>=1").passes(Rate(7, 8)) is False
+    assert PassRule.by_rule("all").passes(Rate(3, 3)) is None
 
 
 def test_in_the_end_the_share_decides() -> None:
-    short = Deciding.by_rule("rate>=0.75", most=4)
+    short = PassRule.by_rule("rate>=0.75", most=4)
     assert (short.passes(Rate(3, 4)), short.passes(Rate(2, 4))) == (True, False)
-    assert Deciding.by_rule("any", most=4).passes(Rate(0, 4)) is False
+    assert PassRule.by_rule("any", most=4).passes(Rate(0, 4)) is False
 
 
 @pytest.mark.parametrize("rule", ["", "most", "rate", "rate>0.8", "rate>=x", "rate>=0", "rate>=1.1", "rate>=nan"])
 def test_what_is_no_rule_is_told(rule: str) -> None:
     with pytest.raises(ValueError, match=r"is none of all, any and rate>=0\.8"):
-        Deciding.by_rule(rule)
+        PassRule.by_rule(rule)
 
 
 @pytest.mark.parametrize("rule", ["all", "any", "rate>=0.5", "rate>=0.8", "rate>=0.95"])
 @pytest.mark.parametrize("right", [0, 1])
 def test_answers_that_are_all_alike_are_asked_for_in_a_few_portions_and_none_in_vain(rule: str, right: int) -> None:
-    deciding, rate, portions = Deciding.by_rule(rule), Rate(0, 0), 0
+    deciding, rate, portions = PassRule.by_rule(rule), Rate(0, 0), 0
     one_by_one = next(n for n in range(1, 101) if deciding.passes(Rate(n * right, n)) is not None)
     while deciding.passes(rate) is None:
         more = deciding.portion(rate)
@@ -80,8 +80,8 @@ def test_answers_that_are_all_alike_are_asked_for_in_a_few_portions_and_none_in_
 
 
 def test_the_first_portion_is_what_must_be_asked_in_any_case() -> None:
-    assert Deciding.by_rule("all").portion(Rate(0, 0)) == 1
-    deciding = Deciding.by_rule("rate>=0.8")
+    assert PassRule.by_rule("all").portion(Rate(0, 0)) == 1
+    deciding = PassRule.by_rule("rate>=0.8")
     first = deciding.portion(Rate(0, 0))
     assert all(deciding.passes(Rate(right, asked)) is None for asked in range(first) for right in range(asked + 1))
 
@@ -100,4 +100,4 @@ def test_the_first_portion_is_what_must_be_asked_in_any_case() -> None:
 def test_a_case_that_is_asked_a_given_number_of_times_passes_by_its_share(
     rule: str, right: int, suffices: bool
 ) -> None:
-    assert Deciding.by_rule(rule).suffices(Rate(right, 5)) is suffices
+    assert PassRule.by_rule(rule).suffices(Rate(right, 5)) is suffices

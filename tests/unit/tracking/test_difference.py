@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Json
-from pytest_fcall.tracking.difference import differences, same_calls
+from pytest_fcall.tracking.differences import call_differences, same_calls
 from tests.unit.tracking.stanzas import CALLS
 
 
@@ -44,19 +44,19 @@ A, B, C = call("a", x=1), call("b"), call("c")
     ],
 )  # fmt: skip
 def test_what_changed_is_told_in_words(old: list[Call], new: list[Call], lines: list[str]) -> None:
-    assert differences(old, new) == lines
+    assert call_differences(old, new) == lines
 
 
 @given(CALLS, CALLS)
 def test_there_is_something_to_tell_just_where_calls_are_not_the_same(old: list[Call], new: list[Call]) -> None:
-    assert bool(differences(old, new)) is not same_calls(old, new)
+    assert bool(call_differences(old, new)) is not same_calls(old, new)
     assert same_calls(old, old)
 
 
 @given(st.permutations(range(6)))
 def test_calls_that_only_moved_are_neither_gone_nor_new(order: list[int]) -> None:
     old = [call(name) for name in "abcdef"]
-    lines = differences(old, [old[index] for index in order])
+    lines = call_differences(old, [old[index] for index in order])
 
     assert all(" moved to " in line for line in lines)
     assert len(lines) < 6
@@ -67,7 +67,7 @@ def test_what_json_cannot_say_is_only_said_to_differ() -> None:
     for _ in range(5_000):
         deep = [deep]
 
-    assert differences([call(x=deep)], [call(x=1)]) == ["calls[0].args: differ, and are too long to be compared"]
+    assert call_differences([call(x=deep)], [call(x=1)]) == ["calls[0].args: differ, and are too long to be compared"]
 
 
 def test_the_wires_ids_are_no_difference() -> None:
@@ -87,4 +87,4 @@ def test_hostile_arguments_take_no_time_and_little_room() -> None:
     ]
 
     for old, new in pairs:
-        assert sum(map(len, differences([call(x=old)], [call(x=new)]))) < 300
+        assert sum(map(len, call_differences([call(x=old)], [call(x=new)]))) < 300

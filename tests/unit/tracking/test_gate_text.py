@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.tracking.gate_text import GateError, parse_gates
-from pytest_fcall.tracking.gates import Gate
+from pytest_fcall.tracking.gates import Gate, GateError, parse_gates
 
 
 @pytest.mark.parametrize(

@@ -4,18 +4,17 @@ from math import nan
 
 import pytest
 
-from pytest_fcall.tracking.gate_text import parse_gates
-from pytest_fcall.tracking.gates import GateVerdict
-from pytest_fcall.tracking.measured import Measured, Told
-from pytest_fcall.tracking.pairs import Pair, Rate
+from pytest_fcall.tracking.gate_figures import GroupFigures, GroupScore
+from pytest_fcall.tracking.gates import GateVerdict, parse_gates
+from pytest_fcall.tracking.significance import Rate, RatePair
 
 RIGHT, WRONG = Rate(1, 1), Rate(0, 1)
-STAYED, LOST, WON = Pair(RIGHT, RIGHT), Pair(RIGHT, WRONG), Pair(WRONG, RIGHT)
+STAYED, LOST, WON = RatePair(RIGHT, RIGHT), RatePair(RIGHT, WRONG), RatePair(WRONG, RIGHT)
 
-WELL = Measured(answered=200, right=180, malformed=3, cost=0.5, p50=1.0, p95=2.5, slowest=9.0)
+WELL = GroupFigures(answered=200, right=180, malformed=3, cost=0.5, p50=1.0, p95=2.5, slowest=9.0)
 
 
-def judge(text: str, measured: Measured) -> GateVerdict:
+def judge(text: str, measured: GroupFigures) -> GateVerdict:
     (gate,) = parse_gates(text)
     return gate.judge(measured)
 
@@ -67,7 +66,7 @@ def test_a_figure_is_held_against_its_bound(gate: str, held: bool) -> None:
     ],
 )
 def test_where_replies_are_missing_only_what_they_cannot_change_is_decided(gate: str, held: bool | None) -> None:
-    lacking = Measured(answered=200, right=180, missing=10, malformed=3, cost=0.5, p50=1.0, p95=2.5)
+    lacking = GroupFigures(answered=200, right=180, missing=10, malformed=3, cost=0.5, p50=1.0, p95=2.5)
     verdict = judge(gate, lacking)
     assert (verdict.held, verdict.lacking) == (held, "" if held is False else "10 replies missing")
 
@@ -86,21 +85,21 @@ def test_where_replies_are_missing_only_what_they_cannot_change_is_decided(gate:
     ],
 )
 def test_of_no_cases_nothing_is_known_but_their_number(gate: str, held: bool | None, lacking: str) -> None:
-    verdict = judge(gate, Measured())
+    verdict = judge(gate, GroupFigures())
     assert (verdict.held, verdict.lacking) == (held, lacking)
 
 
 def test_a_cost_that_is_not_known_is_not_taken_for_nothing() -> None:
-    part = Measured(answered=3, right=3, cost=0.5, unpriced=1)
+    part = GroupFigures(answered=3, right=3, cost=0.5, unpriced=1)
     assert judge("cost<=1", part) == GateVerdict(
         parse_gates("cost<=1")[0], 0.5, None, "the cost of 1 reply is not known"
     )
     assert judge("cost<=0.4", part).held is False
-    assert judge("cost<=1", Measured(answered=3, unpriced=3)).figure is None
+    assert judge("cost<=1", GroupFigures(answered=3, unpriced=3)).figure is None
 
 
 def test_sums_of_dollars_are_not_held_against_bounds_to_the_last_bit() -> None:
-    assert judge("cost<=0.3", Measured(answered=3, cost=0.1 + 0.1 + 0.1)).held is True
+    assert judge("cost<=0.3", GroupFigures(answered=3, cost=0.1 + 0.1 + 0.1)).held is True
 
 
 @pytest.mark.parametrize(
@@ -116,25 +115,27 @@ def test_sums_of_dollars_are_not_held_against_bounds_to_the_last_bit() -> None:
     ],
 )
 def test_changes_are_counted_among_the_cases_that_have_an_accepted_answer(gate: str, held: bool) -> None:
-    changed = Measured(answered=200, right=190, regressions=5, fixed=0, pairs=(STAYED,) * 95 + (LOST,) * 5)
+    changed = GroupFigures(answered=200, right=190, regressions=5, fixed=0, pairs=(STAYED,) * 95 + (LOST,) * 5)
     assert judge(gate, changed).held is held
 
 
 def test_five_lost_and_none_won_are_as_likely_by_chance_as_five_heads() -> None:
-    assert judge("significant(0.05)", Measured(answered=5, pairs=(LOST,) * 5)).figure == 1 / 32
-    assert judge("significant(0.05)", Measured(answered=5, pairs=(WON,) * 5)).figure == 1
+    assert judge("significant(0.05)", GroupFigures(answered=5, pairs=(LOST,) * 5)).figure == 1 / 32
+    assert judge("significant(0.05)", GroupFigures(answered=5, pairs=(WON,) * 5)).figure == 1
 
 
 @pytest.mark.parametrize("gate", ["regressions<=0", "fixed<=0%", "significant(0.05)"])
 @pytest.mark.parametrize(
     ("measured", "lacking"),
     [
-        (Measured(answered=5, right=5), "nothing is accepted yet to compare with"),
-        (Measured(answered=5, right=5, missing=1), "1 reply missing"),
-        (Measured(answered=5, right=5, missing=2, pairs=(STAYED,) * 5), "2 replies missing"),
+        (GroupFigures(answered=5, right=5), "nothing is accepted yet to compare with"),
+        (GroupFigures(answered=5, right=5, missing=1), "1 reply missing"),
+        (GroupFigures(answered=5, right=5, missing=2, pairs=(STAYED,) * 5), "2 replies missing"),
     ],
 )
-def test_without_anything_to_compare_with_a_change_is_not_known(gate: str, measured: Measured, lacking: str) -> None:
+def test_without_anything_to_compare_with_a_change_is_not_known(
+    gate: str, measured: GroupFigures, lacking: str
+) -> None:
     verdict = judge(gate, measured)
     assert (verdict.held, verdict.lacking) == (None, lacking)
 
@@ -142,19 +143,19 @@ def test_without_anything_to_compare_with_a_change_is_not_known(gate: str, measu
 @pytest.mark.parametrize(
     ("told", "held", "lacking"),
     [
-        (Told(0.1 * 7), True, ""),
-        (Told(0.7 - 1e-8), False, ""),
-        (Told(None, lacking="not all was asked"), None, "not all was asked"),
-        (Told(nan), None, "no case has this score"),
-        (Told(0.9, missing=1), None, "1 reply missing"),
+        (GroupScore(0.1 * 7), True, ""),
+        (GroupScore(0.7 - 1e-8), False, ""),
+        (GroupScore(None, lacking="not all was asked"), None, "not all was asked"),
+        (GroupScore(nan), None, "no case has this score"),
+        (GroupScore(0.9, missing=1), None, "1 reply missing"),
     ],
 )
-def test_a_score_is_held_against_its_bound(told: Told, held: bool | None, lacking: str) -> None:
+def test_a_score_is_held_against_its_bound(told: GroupScore, held: bool | None, lacking: str) -> None:
     (gate,) = parse_gates("overall>=0.7", lambda: ["overall"])
-    verdict = gate.judge(Measured(answered=3, right=3, scores={"overall": told}))
+    verdict = gate.judge(GroupFigures(answered=3, right=3, scores={"overall": told}))
     assert (verdict.held, verdict.lacking) == (held, lacking)
 
 
 def test_a_score_that_no_case_has_is_not_known() -> None:
     (gate,) = parse_gates("overall>=0.7", lambda: ["overall"])
-    assert gate.judge(Measured(answered=3, right=3)).lacking == "no case has this score"
+    assert gate.judge(GroupFigures(answered=3, right=3)).lacking == "no case has this score"

@@ -3,24 +3,23 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.core import Call, Calls, Executed, Held, Reply, Request, Step, Transcript
-from pytest_fcall.tracking.held import results_of, steps_of, transcript_of
-from pytest_fcall.tracking.stanza import Stanza
+from pytest_fcall.core import Call, CallResult, Calls, HeldTurn, Reply, Request, Step, Transcript
+from pytest_fcall.tracking.stanza import Stanza, call_counts_of, call_results_of, transcript_of
 
 VALUES = st.recursive(
     st.none() | st.integers() | st.text(max_size=2),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["error", "value", "x"]), inner),
     max_leaves=4,
 )
-RESULTS = st.builds(Executed, VALUES) | st.builds(lambda error: Executed(error=error), st.text(max_size=3))
+RESULTS = st.builds(CallResult, VALUES) | st.builds(lambda error: CallResult(error=error), st.text(max_size=3))
 LAST = Reply("Done.")
 
 
 @given(st.lists(st.lists(st.lists(RESULTS, max_size=3), min_size=1, max_size=3), min_size=1, max_size=3))
-def test_calls_and_what_they_gave_are_the_same_after_they_were_kept(given_back: list[list[list[Executed]]]) -> None:
+def test_calls_and_what_they_gave_are_the_same_after_they_were_kept(given_back: list[list[list[CallResult]]]) -> None:
     transcript = Transcript(
         tuple(
-            Held(
+            HeldTurn(
                 tuple(Step(Request(()), LAST, Calls((Call("f", {}),) * len(step)), tuple(step)) for step in turn),
                 "answered",
             )
@@ -28,7 +27,7 @@ def test_calls_and_what_they_gave_are_the_same_after_they_were_kept(given_back: 
         )
     )
     calls = tuple(call for step in transcript.steps for call in step.calls.calls)
-    stanza = Stanza("case", True, calls=calls, steps=steps_of(transcript), results=results_of(transcript))
+    stanza = Stanza("case", True, calls=calls, steps=call_counts_of(transcript), results=call_results_of(transcript))
     again = transcript_of(stanza, LAST)
     assert [turn.results for turn in again.turns] == [turn.results for turn in transcript.turns]
     assert [turn.calls for turn in again.turns] == [turn.calls for turn in transcript.turns]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]  # it has no types
 
-from pytest_fcall.tracking.holm import holm
+from pytest_fcall.tracking.significance import adjust_by_holm
 
 
 @pytest.mark.parametrize(
@@ -16,10 +16,10 @@ from pytest_fcall.tracking.holm import holm
 )
 def test_it_adjusts_as_statsmodels_does(chances: dict[str, float]) -> None:
     _, adjusted, _, _ = multipletests(list(chances.values()), method="holm")
-    assert list(holm(chances)) == list(chances)
-    assert list(holm(chances).values()) == pytest.approx(list(adjusted))
+    assert list(adjust_by_holm(chances)) == list(chances)
+    assert list(adjust_by_holm(chances).values()) == pytest.approx(list(adjusted))
 
 
 def test_one_test_stays_as_it_is_and_none_is_none() -> None:
-    assert holm({"simple": 0.03}) == {"simple": 0.03}
-    assert holm({}) == {}
+    assert adjust_by_holm({"simple": 0.03}) == {"simple": 0.03}
+    assert adjust_by_holm({}) == {}

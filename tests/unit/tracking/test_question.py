@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcall.core import Json, Request, Tool
-from pytest_fcall.tracking.question import changes, digests_of, told_changes
+from pytest_fcall.tracking.question_digests import provenance_changes, question_changes, question_digests
 
 TOOL = Tool("get_weather", "Current weather.", {"type": "object", "properties": {"city": {"type": "string"}}})
 OTHER = Tool("get_time")
@@ -27,16 +27,16 @@ ASKED = Request(({"role": "system", "content": "Be brief."}, {"role": "user", "c
     ],
 )
 def test_what_changed_in_the_question_is_named(now: Request, told: list[str]) -> None:
-    assert changes(digests_of(ASKED), digests_of(now)) == told
+    assert question_changes(question_digests(ASKED), question_digests(now)) == told
 
 
 def test_of_a_question_that_was_not_kept_nothing_is_said() -> None:
-    assert changes({}, digests_of(ASKED)) == []
-    assert changes(digests_of(ASKED), {}) == []
+    assert question_changes({}, question_digests(ASKED)) == []
+    assert question_changes(question_digests(ASKED), {}) == []
 
 
 def test_what_answered_is_told_where_both_sides_know_it() -> None:
     old: dict[str, Json] = {"engine": {"model": "m-1", "dtype": "fp16", "wire": ["floats"]}, "date": "2026-11-01"}
     new: dict[str, Json] = {"engine": {"model": "m-2", "grammar": "tools", "wire": []}, "date": "2026-11-01"}
 
-    assert told_changes(old, new) == ["engine.model: 'm-1' → 'm-2'"]
+    assert provenance_changes(old, new) == ["engine.model: 'm-1' → 'm-2'"]

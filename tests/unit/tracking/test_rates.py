@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.tracking.pairs import Rate
-from pytest_fcall.tracking.rates import is_confirmed, is_worse, rate_of
+from pytest_fcall.tracking.samples import is_confirmed, is_worse, rate_of_stanza
+from pytest_fcall.tracking.significance import Rate
 from pytest_fcall.tracking.stanza import Stanza
 
 
@@ -26,9 +26,9 @@ def test_fewer_right_answers_than_chance_allows_are_worse(
 
 
 def test_a_case_that_was_asked_once_has_a_rate_of_all_or_nothing() -> None:
-    assert rate_of(Stanza("a", valid=True)) == (1, 1)
-    assert rate_of(Stanza("a", valid=False)) == (0, 1)
-    assert rate_of(Stanza("a", valid=False, samples=(2, 5))) == (2, 5)
+    assert rate_of_stanza(Stanza("a", valid=True)) == (1, 1)
+    assert rate_of_stanza(Stanza("a", valid=False)) == (0, 1)
+    assert rate_of_stanza(Stanza("a", valid=False, samples=(2, 5))) == (2, 5)
 
 
 @pytest.mark.parametrize(("now", "confirmed"), [((0, 6), True), ((3, 6), True), ((4, 6), False), ((5, 6), False)])

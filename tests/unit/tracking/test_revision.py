@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.tracking.revision import file_at, git, revision_of
+from pytest_fcall.tracking.revision import file_at_revision, revision_of, run_git
 
 AS_NOBODY = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c", "commit.gpgsign=false")
 
@@ -15,9 +15,9 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "shop"
     (folder / "cases").mkdir(parents=True)
     (folder / "cases" / "a.txt").write_text("first\n")
-    assert git(folder, "init", "--quiet", "--initial-branch=main") is not None
-    assert git(folder, "add", ".") is not None
-    assert git(folder, *AS_NOBODY, "commit", "--quiet", "-m", "first") is not None
+    assert run_git(folder, "init", "--quiet", "--initial-branch=main") is not None
+    assert run_git(folder, "add", ".") is not None
+    assert run_git(folder, *AS_NOBODY, "commit", "--quiet", "-m", "first") is not None
     return folder
 
 
@@ -43,11 +43,11 @@ def test_without_git_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_file_is_read_as_it_was(repository: Path) -> None:
     (repository / "cases" / "a.txt").write_text("second\n")
 
-    assert file_at("main", repository / "cases" / "a.txt") == b"first\n"
-    assert file_at("HEAD", repository / "cases" / "gone" / "b.txt") is None
+    assert file_at_revision("main", repository / "cases" / "a.txt") == b"first\n"
+    assert file_at_revision("HEAD", repository / "cases" / "gone" / "b.txt") is None
 
 
 @pytest.mark.parametrize("revision", ["nowhere", "--all", "-", "", "main\0"])
 def test_an_unknown_revision_is_refused(repository: Path, revision: str) -> None:
     with pytest.raises(ValueError, match="git knows no revision"):
-        file_at(revision, repository / "cases" / "a.txt")
+        file_at_revision(revision, repository / "cases" / "a.txt")

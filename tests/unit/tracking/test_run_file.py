@@ -9,9 +9,9 @@ import pytest
 from pytest_fcall.tracking.run_file import (
     RunFile,
     RunFileError,
-    forget_runs,
-    kept_runs,
     read_run,
+    remove_old_runs,
+    run_paths,
     runs_folder,
     write_run,
 )
@@ -47,24 +47,24 @@ def test_a_run_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> N
 def test_the_oldest_runs_are_forgotten(tmp_path: Path) -> None:
     for number in range(5):
         write_run(runs_folder(tmp_path) / f"2026112{number}-000000-aaaa.json", RUN)
-    forget_runs(tmp_path, 2)
-    assert [path.name[:8] for path in kept_runs(tmp_path)] == ["20261123", "20261124"]
-    forget_runs(tmp_path, 2)
-    assert len(kept_runs(tmp_path)) == 2
+    remove_old_runs(tmp_path, 2)
+    assert [path.name[:8] for path in run_paths(tmp_path)] == ["20261123", "20261124"]
+    remove_old_runs(tmp_path, 2)
+    assert len(run_paths(tmp_path)) == 2
 
 
 def test_large_runs_are_forgotten_sooner_but_for_the_last_two(tmp_path: Path) -> None:
     for number in range(5):
         write_run(runs_folder(tmp_path) / f"2026112{number}-000000-aaaa.json", RUN)
-    size = kept_runs(tmp_path)[0].stat().st_size
-    forget_runs(tmp_path, 100, most_bytes=3 * size)
-    assert [path.name[:8] for path in kept_runs(tmp_path)] == ["20261122", "20261123", "20261124"]
-    forget_runs(tmp_path, 100, most_bytes=1)
-    assert len(kept_runs(tmp_path)) == 2
+    size = run_paths(tmp_path)[0].stat().st_size
+    remove_old_runs(tmp_path, 100, most_bytes=3 * size)
+    assert [path.name[:8] for path in run_paths(tmp_path)] == ["20261122", "20261123", "20261124"]
+    remove_old_runs(tmp_path, 100, most_bytes=1)
+    assert len(run_paths(tmp_path)) == 2
 
 
 def test_where_none_is_kept_there_is_none(tmp_path: Path) -> None:
-    assert kept_runs(tmp_path) == []
+    assert run_paths(tmp_path) == []
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 
 from pytest_fcall.core import Call, Json
-from pytest_fcall.tracking.stanza import Stanza, stanza_from_json, stanza_to_json
-from pytest_fcall.tracking.wire import WireRequest
+from pytest_fcall.tracking.stanza import Stanza, WireRequest, stanza_from_json, stanza_to_json
 from tests.unit.tracking.stanzas import STANZAS
 
 

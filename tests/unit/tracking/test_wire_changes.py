@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 
 from pytest_fcall.core import Call
-from pytest_fcall.tracking.wire import WireRequest
-from pytest_fcall.tracking.wire_changes import wire_changes
+from pytest_fcall.tracking.differences import wire_differences
+from pytest_fcall.tracking.stanza import WireRequest
 from tests.unit.tracking.stanzas import WIRE
 
 SEARCH = WireRequest("gpt", (Call("search", {"to": "Oslo"}),), {"system": "1", "prompt": "2", "tool:search": "3" * 16})
@@ -46,13 +46,13 @@ def asked_otherwise(request: WireRequest, **digests: str) -> WireRequest:
     ],
 )
 def test_what_an_app_asks_otherwise_is_told_by_its_number(new: tuple[WireRequest, ...], lines: list[str]) -> None:
-    assert wire_changes((SEARCH, BOOK), new) == lines
+    assert wire_differences((SEARCH, BOOK), new) == lines
 
 
 def test_a_reply_that_can_be_read_again_is_told() -> None:
-    assert wire_changes((replace(SAY, calls=None),), (SAY,)) == ["request 1: its reply can be read now"]
+    assert wire_differences((replace(SAY, calls=None),), (SAY,)) == ["request 1: its reply can be read now"]
 
 
 @given(WIRE)
 def test_nothing_changed_in_what_is_the_same(wire: tuple[WireRequest, ...]) -> None:
-    assert wire_changes(wire, wire[::-1]) == []
+    assert wire_differences(wire, wire[::-1]) == []

@@ -1,18 +1,39 @@
-"""The functions of these categories that need no network, written anew.
-
-Results are compared exactly, to the last digit. So numbers are combined in the order in which the leaderboard combines
-them, and what is odd about its functions is kept.
-"""
+"""The functions of the executable categories, and the environment that calls them inside the contained process."""
 
 from __future__ import annotations
 
+import ast
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from pytest_fcall.suites.bfcl.executable.formula import formula_of
+from pytest_fcall.core.arithmetic import Incalculable, Number, combined, signed
+from pytest_fcall.suites.bfcl.source_calls import carry_out_source, unknown_name
+
+
+def parse_formula(source: str) -> Callable[[float], Any]:
+    """Read a formula. Raises ValueError, or SyntaxError, where it is none, or more than arithmetic."""
+    node = ast.parse(source.strip(), "<string>", "eval").body
+    match node:
+        case ast.Lambda(ast.arguments([], [ast.arg(name)], None, [], [], None, []), body):
+            return lambda number: _evaluate(body, name, number)
+    raise Incalculable("it is no lambda of one number")
+
+
+def _evaluate(node: ast.expr, name: str, number: float) -> Number:
+    match node:
+        case ast.Name(known) if known == name:
+            return number
+        case ast.Constant(int() | float() as constant) if not isinstance(constant, bool):
+            return constant
+        case ast.BinOp(left, sign, right):
+            return combined(sign, _evaluate(left, name, number), _evaluate(right, name, number))
+        case ast.UnaryOp(sign, operand):
+            return signed(sign, _evaluate(operand, name, number))
+    raise Incalculable(f"it is no arithmetic on one number: {ast.unparse(node)[:100]}")
+
 
 Numbers: TypeAlias = Sequence[float]
 
@@ -74,7 +95,7 @@ def _quadratic_roots(a: float, b: float, c: float) -> list[Any]:
 
 
 def _derivative(function: str, x: float) -> Any:
-    f = formula_of(function)
+    f = parse_formula(function)
     return (f(x + _STEP) - f(x)) / _STEP
 
 
@@ -267,3 +288,20 @@ FUNCTIONS: Final[Mapping[str, Callable[..., object]]] = MappingProxyType(
     }
 )
 """By the names that models are told."""
+
+
+def make() -> dict[str, Callable[[str], object]]:
+    """Make a function that calls what a source text calls: the functions of these categories, and nothing else."""
+    return {"carry_out": carry_out}
+
+
+def carry_out(source: str) -> object:
+    """What a call gives; whatever is wrong with it rises."""
+    return carry_out_source(source, _function)
+
+
+def _function(callee: ast.expr) -> Callable[..., object]:
+    match callee:
+        case ast.Name(name) if name in FUNCTIONS:
+            return FUNCTIONS[name]
+    raise unknown_name(callee)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.bfcl.multi_turn.calling import Callees, source_of
+from pytest_fcall.suites.bfcl.source_calls import OfficialCaller, call_source
 from pytest_fcall.suites.bfcl.world import class_of
 
 
@@ -31,7 +31,7 @@ class Memory:
 
     def __init__(self, instance: Any) -> None:
         self._instance = instance
-        callees = Callees("model", {type(instance).__name__: instance})
+        callees = OfficialCaller("model", {type(instance).__name__: instance})
         for name in callees.names:
             setattr(self, name, _called(callees, name))
 
@@ -48,8 +48,8 @@ class Memory:
         return self._instance._dump_core_memory_to_context()  # noqa: SLF001  # likewise
 
 
-def _called(callees: Callees, name: str) -> Callable[..., str]:
-    return lambda **arguments: callees.result_of(source_of(name, arguments))
+def _called(callees: OfficialCaller, name: str) -> Callable[..., str]:
+    return lambda **arguments: callees.result_of(call_source(name, arguments))
 
 
 def _loaded(name: str, category: str, scenario: str, left: Json, folder: Path) -> Any:

@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import Final, TypeGuard
 
 from pytest_fcall.core.case import Case, Turn, World
-from pytest_fcall.core.rules import Rules
-from pytest_fcall.core.same import Same
-from pytest_fcall.core.tool import Tool
+from pytest_fcall.core.expectation import Rules
+from pytest_fcall.core.identity_key import IdentityKey
+from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.suites.bfcl.categories import Category
-from pytest_fcall.suites.bfcl.data import PACKAGE, Row
-from pytest_fcall.suites.bfcl.multi_turn.bench import Bench
-from pytest_fcall.suites.bfcl.multi_turn.documents import Document, Documents
-from pytest_fcall.suites.bfcl.multi_turn.judging import MultiTurnJudge, Truth
-from pytest_fcall.suites.bfcl.prompt import Prompt, more_functions
-from pytest_fcall.suites.bfcl.told import told_tool
-from pytest_fcall.suites.json_lines import BrokenRow
+from pytest_fcall.suites.bfcl.function_docs import ClassDocuments, Document, native_tool
+from pytest_fcall.suites.bfcl.multi_turn.judge import CheckerProcess, ConversationTruth, MultiTurnJudge
+from pytest_fcall.suites.bfcl.prompt import Prompt, more_functions_text
+from pytest_fcall.suites.bfcl.rows import BFCL_PACKAGE, Row
+from pytest_fcall.suites.json_files import BrokenRow
 
 _WORLD: Final = "pytest_fcall.suites.bfcl.multi_turn.world:make"
 MOST_STEPS: Final = 21
@@ -39,17 +37,17 @@ class MultiTurnReader:
         self._category = category
         self._folder = folder
         self._prompt = prompt
-        self._documents = Documents(folder)
-        self._tools: dict[Same[Document], Tool] = {}
-        self._bench = Bench()
+        self._documents = ClassDocuments(folder)
+        self._tools: dict[IdentityKey[Document], Tool] = {}
+        self._bench = CheckerProcess()
 
     def case(self, row: Row) -> Case:
         """The case of a row; BrokenRow says what is wrong with it."""
-        truth = truth_of(row.data)
+        truth = parse_truth(row.data)
         held_back = _names_by_turn(row.data.get("missed_function", {}))
         first, *later = self._documents.of(truth.classes, held_back)
         new = dict(zip(map(int, held_back), later, strict=True))
-        turns = self._turns(questions_of(row.data.get("question")), first, new)
+        turns = self._turns(parse_turns(row.data.get("question")), first, new)
         case = Case(
             id=row.id,
             location=row.place,
@@ -84,16 +82,16 @@ class MultiTurnReader:
 
     @cached_property
     def _more(self) -> str:
-        return more_functions(self._folder)
+        return more_functions_text(self._folder)
 
     def _tool(self, document: Document) -> Tool:
-        known = Same(document)
+        known = IdentityKey(document)
         if known not in self._tools:
-            self._tools[known] = told_tool(document)
+            self._tools[known] = native_tool(document)
         return self._tools[known]
 
 
-def truth_of(row: Mapping[str, Json]) -> Truth:
+def parse_truth(row: Mapping[str, Json]) -> ConversationTruth:
     """What a row is judged by; BrokenRow says what is wrong with it."""
     classes, config, calls = row.get("involved_classes"), row.get("initial_config", {}), row.get("ground_truth")
     if not _is_texts(classes):
@@ -103,22 +101,22 @@ def truth_of(row: Mapping[str, Json]) -> Truth:
     turns = [turn for turn in calls if _is_texts(turn)] if isinstance(calls, list) else []
     if not isinstance(calls, list) or len(turns) < len(calls):
         raise BrokenRow("`ground_truth` is not a list of turns, each a list of calls")
-    return Truth(classes, config, "long_context" in str(row.get("category")), turns)
+    return ConversationTruth(classes, config, "long_context" in str(row.get("category")), turns)
 
 
 def _check_installed() -> None:
-    if missing := [name for name in (PACKAGE, "mpmath") if find_spec(name) is None]:
+    if missing := [name for name in (BFCL_PACKAGE, "mpmath") if find_spec(name) is None]:
         raise ValueError(
             f"the multi-turn categories call classes of the package bfcl-eval, and {' and '.join(missing)} cannot be "
             "imported: pip install --no-deps bfcl-eval mpmath"
         )
 
 
-def _setup(truth: Truth) -> dict[str, Json]:
+def _setup(truth: ConversationTruth) -> dict[str, Json]:
     return {"classes": truth.classes, "config": truth.config, "long_context": truth.long_context}
 
 
-def questions_of(question: Json) -> Sequence[Sequence[Message]]:
+def parse_turns(question: Json) -> Sequence[Sequence[Message]]:
     """The messages of each turn, of which there is at least one; BrokenRow where they are none."""
     turns = [turn for turn in question if _is_messages(turn)] if isinstance(question, list) else []
     if not isinstance(question, list) or not turns or len(turns) < len(question):

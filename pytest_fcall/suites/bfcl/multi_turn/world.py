@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pytest_fcall.suites.bfcl.multi_turn.calling import Callees, source_of
+from pytest_fcall.suites.bfcl.source_calls import OfficialCaller, call_source
 from pytest_fcall.suites.bfcl.world import Config, instances_of
 
 
 def make(classes: Sequence[str], config: Config, long_context: bool) -> dict[str, Callable[..., str]]:
     """Make fresh instances. Their public methods are the tools; results and errors are told as text."""
-    callees = Callees("model", instances_of(classes, config, long_context))
+    callees = OfficialCaller("model", instances_of(classes, config, long_context))
     return {name: _told(callees, name) for name in callees.names}
 
 
-def _told(callees: Callees, name: str) -> Callable[..., str]:
+def _told(callees: OfficialCaller, name: str) -> Callable[..., str]:
     def call(**arguments: object) -> str:
-        return callees.result_of(source_of(name, arguments))
+        return callees.result_of(call_source(name, arguments))
 
     return call

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.backends.any import any_backend
-from pytest_fcall.backends.entries import BadSettings
+from pytest_fcall.backends.settings import SettingsError
 from pytest_fcall.core import (
     CaseRefused,
     Json,
@@ -24,7 +24,7 @@ from pytest_fcall.core import (
     Unanswered,
     Usage,
 )
-from pytest_fcall.schema import tool_from_data
+from pytest_fcall.schema.sources.tool_data import tool_from_data
 from tests.servers import (
     Answer,
     Server,
@@ -296,7 +296,7 @@ def test_what_the_provider_cannot_be_asked_is_the_case_s_fault(
 
 @pytest.mark.parametrize("name", ["exam", "/exam", "openai/"])
 def test_a_name_without_its_provider_is_refused_at_once(name: str) -> None:
-    with pytest.raises(BadSettings, match="write any:provider/model, such as"):
+    with pytest.raises(SettingsError, match="write any:provider/model, such as"):
         any_backend(Model("any", name), Path("/nowhere"))
 
 
@@ -356,7 +356,7 @@ def test_two_tools_that_would_have_one_name_are_the_case_s_fault(server: Server)
 
 @pytest.mark.parametrize("option", [{"api": "responses"}, {"temprature": "1"}])
 def test_an_option_that_is_not_known_is_refused_at_once(option: dict[str, str]) -> None:
-    with pytest.raises(BadSettings, match="is unknown; known are base_url, "):
+    with pytest.raises(SettingsError, match="is unknown; known are base_url, "):
         any_backend(Model("any", "openai/exam", option), Path("/nowhere"))
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from any_llm import exceptions
 
-from pytest_fcall.backends.any.failures import failure_of
-from pytest_fcall.backends.error_shapes import Blame
+from pytest_fcall.backends.any.backend import failure_of
+from pytest_fcall.backends.provider_failures import Blame
 
 
 @pytest.mark.parametrize(

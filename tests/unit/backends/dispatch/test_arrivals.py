@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pytest_fcall.backends.dispatch.arrivals import Arrival, Arrivals
+from pytest_fcall.backends.dispatch.group_writer import Arrival, GroupWriter
 from pytest_fcall.backends.store import StoreError
 from pytest_fcall.core import Reply
 from tests.unit.backends.dispatch.support import Scripted, job
@@ -15,7 +15,7 @@ def texts(arrivals: Sequence[Arrival]) -> list[str | None]:
     return [reply.text for _, reply in arrivals]
 
 
-async def handed_on(arrivals: Arrivals[Arrival], *names: str) -> list[BaseException | None]:
+async def handed_on(arrivals: GroupWriter[Arrival], *names: str) -> list[BaseException | None]:
     backend = Scripted()
     return await asyncio.gather(
         *(arrivals.hand_on((job(name, backend), Reply(text=name))) for name in names), return_exceptions=True
@@ -24,7 +24,11 @@ async def handed_on(arrivals: Arrivals[Arrival], *names: str) -> list[BaseExcept
 
 def test_what_arrives_together_is_handed_on_together() -> None:
     seen: list[list[str | None]] = []
-    assert asyncio.run(handed_on(Arrivals(lambda each: seen.append(texts(each))), "a", "b", "c")) == [None, None, None]
+    assert asyncio.run(handed_on(GroupWriter(lambda each: seen.append(texts(each))), "a", "b", "c")) == [
+        None,
+        None,
+        None,
+    ]
     assert seen == [["a", "b", "c"]]
 
 
@@ -32,7 +36,7 @@ def test_what_arrives_later_is_handed_on_later() -> None:
     seen: list[list[str | None]] = []
 
     async def story() -> None:
-        arrivals: Arrivals[Arrival] = Arrivals(lambda each: seen.append(texts(each)))
+        arrivals: GroupWriter[Arrival] = GroupWriter(lambda each: seen.append(texts(each)))
         await handed_on(arrivals, "a", "b")
         await handed_on(arrivals, "c")
 
@@ -48,7 +52,7 @@ def test_no_reply_suffers_for_another_that_cannot_be_kept() -> None:
             raise StoreError("JSON cannot say this")
         kept.extend(texts(arrivals))
 
-    first, bad, last = asyncio.run(handed_on(Arrivals(keep), "first", "bad", "last"))
+    first, bad, last = asyncio.run(handed_on(GroupWriter(keep), "first", "bad", "last"))
     assert (first, last) == (None, None)
     assert isinstance(bad, StoreError)
     assert kept == ["first", "last"]
@@ -61,7 +65,7 @@ def test_one_that_cannot_be_kept_is_not_tried_twice() -> None:
         tried.append(texts(arrivals))
         raise StoreError("no space left")
 
-    [error] = asyncio.run(handed_on(Arrivals(keep), "a"))
+    [error] = asyncio.run(handed_on(GroupWriter(keep), "a"))
     assert isinstance(error, StoreError)
     assert tried == [["a"]]
 
@@ -70,7 +74,7 @@ def test_a_reply_that_is_there_is_handed_on_even_if_nobody_waits_any_more() -> N
     seen: list[list[str | None]] = []
 
     async def story() -> None:
-        arrivals: Arrivals[Arrival] = Arrivals(lambda each: seen.append(texts(each)))
+        arrivals: GroupWriter[Arrival] = GroupWriter(lambda each: seen.append(texts(each)))
         waiting = [asyncio.ensure_future(arrivals.hand_on((job(each, Scripted()), Reply(text=each)))) for each in "ab"]
         await asyncio.sleep(0)
         waiting[0].cancel()

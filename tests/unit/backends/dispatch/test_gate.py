@@ -5,19 +5,18 @@ import asyncio
 import pytest
 
 from pytest_fcall.backends.dispatch import Limits
-from pytest_fcall.backends.dispatch.clock import SystemClock
-from pytest_fcall.backends.dispatch.gate import Gate
-from pytest_fcall.backends.dispatch.lane import Lane
-from pytest_fcall.backends.dispatch.ledger import Ledger
+from pytest_fcall.backends.dispatch.job import SystemClock
+from pytest_fcall.backends.dispatch.queues import ModelQueue, RequestQueues
+from pytest_fcall.backends.dispatch.rate_limits import RateLimits
 from pytest_fcall.core import ModelUnavailable
 
 
-def one_wide() -> tuple[Gate, Lane]:
-    gate = Gate(1, Ledger(Limits(), SystemClock()), SystemClock())
+def one_wide() -> tuple[RequestQueues, ModelQueue]:
+    gate = RequestQueues(1, RateLimits(Limits(), SystemClock()), SystemClock())
     return gate, gate.lane("openai:exam")
 
 
-async def waiting(gate: Gate, lane: Lane) -> asyncio.Task[float]:
+async def waiting(gate: RequestQueues, lane: ModelQueue) -> asyncio.Task[float]:
     """Somebody in the line."""
     task = asyncio.create_task(gate.enter(lane, 0, again=False))
     await asyncio.sleep(0)

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.backends.dispatch import Limits
-from pytest_fcall.backends.dispatch.clock import SystemClock
-from pytest_fcall.backends.dispatch.ledger import Ledger
+from pytest_fcall.backends.dispatch.job import SystemClock
+from pytest_fcall.backends.dispatch.rate_limits import RateLimits
 
 
 def take_many(path: Path, rpm: int, tries: int) -> int:
     """Try to send so often without waiting; return how often that was allowed."""
-    ledger = Ledger(Limits(rpm=rpm, shared=path), SystemClock())
+    ledger = RateLimits(Limits(rpm=rpm, shared=path), SystemClock())
     try:
         return sum(ledger.take("openai:exam", 0) == 0 for _ in range(tries))
     finally:
@@ -68,7 +68,7 @@ def test_a_process_that_is_killed_at_any_moment_leaves_the_file_whole(tmp_path: 
 
 def test_a_time_to_wait_holds_for_all_who_share_the_file_and_for_that_model_alone(tmp_path: Path) -> None:
     limits = Limits(shared=tmp_path / "limits.db")
-    told, other = Ledger(limits, SystemClock()), Ledger(limits, SystemClock())
+    told, other = RateLimits(limits, SystemClock()), RateLimits(limits, SystemClock())
     assert other.take("openai:exam", 0) == 0
     told.block("openai:exam", 500)
     assert 400 < other.take("openai:exam", 0) <= 500
@@ -78,14 +78,14 @@ def test_a_time_to_wait_holds_for_all_who_share_the_file_and_for_that_model_alon
 
 
 def test_a_time_to_wait_holds_without_a_file_too() -> None:
-    ledger = Ledger(Limits(), SystemClock())
+    ledger = RateLimits(Limits(), SystemClock())
     ledger.block("openai:exam", 500)
     assert 400 < ledger.take("openai:exam", 0) <= 500
 
 
 def test_tokens_are_settled_in_the_file(tmp_path: Path) -> None:
     limits = Limits(tpm=1000, shared=tmp_path / "limits.db")
-    first, second = Ledger(limits, SystemClock()), Ledger(limits, SystemClock())
+    first, second = RateLimits(limits, SystemClock()), RateLimits(limits, SystemClock())
     taken = time.time()
     assert first.take("openai:exam", 10) == 0
     first.settle("openai:exam", taken, 990)
@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_used_leaves_each_process_its_own_limits_and_a_not
         path.mkdir()
     else:
         path.write_bytes(content)
-    ledger = Ledger(Limits(rpm=3, shared=path), SystemClock())
+    ledger = RateLimits(Limits(rpm=3, shared=path), SystemClock())
     assert [ledger.take("openai:exam", 0) == 0 for _ in range(4)] == [True, True, True, False]
     assert str(path) in ledger.note
     ledger.close()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.backends.dispatch import Limits
-from pytest_fcall.backends.dispatch.window import SPAN
+from pytest_fcall.backends.dispatch.rate_limits import WINDOW_SECONDS
 from pytest_fcall.core import CaseRefused, Reply, Request, Unanswered, Usage
 from tests.unit.backends.dispatch.conftest import Start
 from tests.unit.backends.dispatch.support import NOON, Run, Scripted, broken, busy, job, jobs
@@ -201,7 +201,7 @@ def test_no_minute_has_more_requests_to_a_model_than_allowed(start: Start) -> No
 def test_one_alarm_is_set_for_all_that_wait(start: Start) -> None:
     run = start(Limits(rpm=1))
     run.ask(jobs(5, scripted(run)))
-    assert run.clock.waits == [SPAN] * 4
+    assert run.clock.waits == [WINDOW_SECONDS] * 4
 
 
 def test_no_minute_has_more_tokens_than_allowed_whatever_was_estimated(start: Start) -> None:

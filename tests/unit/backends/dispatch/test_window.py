@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.dispatch.window import SPAN, Window
+from pytest_fcall.backends.dispatch.rate_limits import WINDOW_SECONDS, RateWindow
 from tests.unit.backends.dispatch.support import NOON
 
 
@@ -36,7 +36,7 @@ processes = st.lists(st.lists(wishes, max_size=25), min_size=1, max_size=4)
 
 def simulate(processes: list[Process], rpm: int | None, tpm: int | None) -> list[Sent]:
     """Let all processes ask through one window, trying again when they are told to; return what the server gets."""
-    window = Window()
+    window = RateWindow()
     sent: list[Sent] = []
     awake = [(NOON + wishes[0].after, number, 0) for number, wishes in enumerate(processes) if wishes]
     heapq.heapify(awake)
@@ -86,25 +86,25 @@ def test_both_limits_hold_together(processes: list[Process], rpm: int, tpm: int)
 
 @given(st.lists(seconds, max_size=40), st.integers(1, 8))
 def test_nobody_waits_without_need_or_for_too_long(pauses: list[float], rpm: int) -> None:
-    window = Window()
+    window = RateWindow()
     now, sent = NOON, [float("-inf")] * rpm
     for pause in pauses:
         now += pause
         if (wait := window.take(now, 0, rpm, None)) > 0:
-            assert now - sent[-rpm] < SPAN
+            assert now - sent[-rpm] < WINDOW_SECONDS
             now += wait
-            assert now - sent[-rpm] <= SPAN
+            assert now - sent[-rpm] <= WINDOW_SECONDS
             assert window.take(now, 0, rpm, None) == 0
         sent.append(now)
 
 
 @given(processes, st.integers(1, 8))
 def test_a_window_comes_back_from_its_text_as_it_was(processes: list[Process], rpm: int) -> None:
-    window = Window()
+    window = RateWindow()
     for wish in (wish for wishes in processes for wish in wishes):
         window.take(NOON + wish.after, wish.tokens, rpm, None)
     window.block(NOON + 7.25)
-    assert Window.from_text(window.to_text()) == window
+    assert RateWindow.from_text(window.to_text()) == window
 
 
 @pytest.mark.parametrize(
@@ -112,20 +112,20 @@ def test_a_window_comes_back_from_its_text_as_it_was(processes: list[Process], r
     ["", "null", "[]", "{}", "[1]", "[0, [[1]]]", '[0, "xyz"]', '["x", []]', "[0, [[1e999, 1, 1]]]", "[" * 100_000],
 )
 def test_a_text_that_is_none_is_a_window_in_which_nothing_was_asked(text: str) -> None:
-    assert Window.from_text(text) == Window()
+    assert RateWindow.from_text(text) == RateWindow()
 
 
 def test_what_was_taken_counts_with_the_tokens_that_it_used_in_the_end() -> None:
-    window = Window()
+    window = RateWindow()
     assert window.take(NOON, 10, None, 100) == 0
     window.settle(NOON, 90)
-    assert window.take(NOON + 1, 1, None, 100) == SPAN - 1
+    assert window.take(NOON + 1, 1, None, 100) == WINDOW_SECONDS - 1
     window.settle(NOON, -50)
     assert window.take(NOON + 1, 1, None, 100) == 0
 
 
 def test_what_is_settled_after_its_minute_counts_no_more() -> None:
-    window = Window()
+    window = RateWindow()
     window.take(NOON, 10, None, 100)
     window.take(NOON + 70, 10, None, 100)
     window.settle(NOON, 90)
@@ -133,7 +133,7 @@ def test_what_is_settled_after_its_minute_counts_no_more() -> None:
 
 
 def test_a_server_that_is_to_be_left_alone_is_until_then() -> None:
-    window = Window()
+    window = RateWindow()
     window.block(NOON + 30)
     window.block(NOON + 10)
     assert window.take(NOON, 0, None, None) == 30
@@ -141,7 +141,7 @@ def test_a_server_that_is_to_be_left_alone_is_until_then() -> None:
 
 
 def test_a_clock_that_was_set_back_stops_nobody_for_long() -> None:
-    window = Window()
+    window = RateWindow()
     for _ in range(5):
         window.take(NOON, 0, 5, None)
     window.block(NOON + 30)

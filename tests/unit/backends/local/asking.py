@@ -9,8 +9,8 @@ from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 
 from pytest_fcall.backends.local.backend import LocalBackend
-from pytest_fcall.backends.local.order import Order
-from pytest_fcall.backends.shared.launching import Launcher
+from pytest_fcall.backends.local.process_data import ProcessSpec
+from pytest_fcall.backends.processes.launcher import Launcher
 from pytest_fcall.core import Json, Message, Model, Reply, Request
 
 ROOT = Path(__file__).parents[4]
@@ -19,11 +19,11 @@ MODEL = Model("local", "spelling")
 
 
 def backend(folder: Path, maker: str = "spelling", **options: Json) -> LocalBackend:
-    return LocalBackend(MODEL, Order(f"{ENGINES}:{maker}", options), {}, folder)
+    return LocalBackend(MODEL, ProcessSpec(f"{ENGINES}:{maker}", options), {}, folder)
 
 
 def launcher(folder: Path) -> Launcher:
-    return Launcher("pytest_fcall.backends.local.process", Order(f"{ENGINES}:spelling").to_data(), folder)
+    return Launcher("pytest_fcall.backends.local.process", ProcessSpec(f"{ENGINES}:spelling").to_data(), folder)
 
 
 @asynccontextmanager

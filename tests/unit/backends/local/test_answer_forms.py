@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema_rs import validator_for
 
-from pytest_fcall.backends.local.answer_forms import FORMS
+from pytest_fcall.backends.local.grammar import ANSWER_FORMS
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.decoding import DECODERS
 
@@ -50,18 +50,18 @@ def call(name: str, **arguments: Json) -> dict[str, Json]:
     ],
 )
 def test_a_list_admits_calls_of_the_offered_tools_that_fit_their_schemas(answer: Json, admitted: bool) -> None:
-    form: Any = FORMS["json"]([WEATHER, RATE, TREE])
+    form: Any = ANSWER_FORMS["json"]([WEATHER, RATE, TREE])
     assert validator_for(form["json_schema"]).is_valid(answer) is admitted
 
 
 def test_every_form_is_that_of_a_decoder() -> None:
-    assert set(FORMS) <= set(DECODERS)
+    assert set(ANSWER_FORMS) <= set(DECODERS)
 
 
 def test_marks_are_kept_out_of_the_strings_of_harmony_unless_their_length_is_limited() -> None:
     def calls(text: Json) -> list[Any]:
         tool = Tool("note", "", {"type": "object", "properties": {"text": text}})
-        form: Any = FORMS["harmony"]([tool])
+        form: Any = ANSWER_FORMS["harmony"]([tool])
         return [each["content"] for each in form["elements"][1]["elements"] if "json_schema" in each["content"]]
 
     [free], [limited] = calls({"type": "string"}), calls({"type": "string", "maxLength": 9})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.local.batching import Batcher
+from pytest_fcall.backends.local.batcher import Batcher
 from pytest_fcall.backends.local.generation import Generated, Prompt
 from pytest_fcall.core import Json, ModelUnavailable, Tool
 from tests.unit.backends.local.engines import BREAK, HELD, Spelling

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.fields import Damaged
-from pytest_fcall.backends.local.figures import Figures, Tally, figures_from_data
-from pytest_fcall.backends.local.generation import Generated
+from pytest_fcall.backends.json_fields import DamagedData
+from pytest_fcall.backends.local.generation import Figures, Generated, Tally, figures_from_data
 from tests.unit.backends.local.asking import backends, request
 
 DONE = Figures(loading=2.04, size=16, busy=10.0, held=120.0, prompts=24, tokens=417, peak=1_260_000_000)
@@ -25,7 +24,7 @@ def test_what_memory_had_no_room_for_is_told_with_them() -> None:
 
 def test_they_travel_as_json() -> None:
     assert figures_from_data(DONE.to_data()) == DONE
-    with pytest.raises(Damaged):
+    with pytest.raises(DamagedData):
         figures_from_data({**DONE.to_data(), "tokens": "many"})
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.local.order import Order
-from pytest_fcall.backends.shared.tokens import new_tokens
+from pytest_fcall.backends.local.process_data import ProcessSpec
+from pytest_fcall.backends.processes.protocol import new_tokens
 from pytest_fcall.core import ModelUnavailable, Reply
 from tests.unit.backends.local.asking import ENGINES, Watched, backend, backends, launcher, pid_of, request
 
@@ -92,7 +92,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 
 def test_a_process_that_nobody_comes_to_ends(tmp_path: Path) -> None:
-    order = Order(f"{ENGINES}:spelling").to_data()
+    order = ProcessSpec(f"{ENGINES}:spelling").to_data()
     told = json.dumps({"order": order, "tokens": new_tokens().to_data(), "place": str(tmp_path)})
     code = "from pytest_fcall.backends.local.process import main; main(patience=0)"
     done = subprocess.run(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.local.making import answerer
+from pytest_fcall.backends.local.assembly import answerer
 from pytest_fcall.core import ModelUnavailable
 from tests.unit.backends.local.test_memory import write_head
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.local.memory import bytes_of, check_room, is_out_of_memory
+from pytest_fcall.backends.local.memory import check_room, is_out_of_memory, weight_bytes
 from pytest_fcall.core import Json, ModelUnavailable
 
 
@@ -23,12 +23,12 @@ def test_numbers_take_the_room_of_the_type_they_are_loaded_as(tmp_path: Path, si
     write_head(tmp_path / "model-1.safetensors", a=("BF16", [10, 100]))
     write_head(tmp_path / "model-2.safetensors", quantised=("U8", [200]), none=("F32", [0, 7]))
     write_head(tmp_path / "adapter_model.safetensors", a=("F32", [99]))
-    assert bytes_of(tmp_path, size) == needed
+    assert weight_bytes(tmp_path, size) == needed
 
 
 def test_other_files_count_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "pytorch_model.bin").write_bytes(b"x" * 77)
-    assert bytes_of(tmp_path, 4) == 77
+    assert weight_bytes(tmp_path, 4) == 77
 
 
 def test_a_model_that_fits_is_let_through(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_one_that_does_not_says_what_it_needs(tmp_path: Path, size: int, advice:
 def test_a_damaged_file_is_named(tmp_path: Path, damaged: bytes) -> None:
     (tmp_path / "model.safetensors").write_bytes(damaged)
     with pytest.raises(ModelUnavailable, match=r"model\.safetensors cannot be read; fetch the model again"):
-        bytes_of(tmp_path, 4)
+        weight_bytes(tmp_path, 4)
 
 
 class OutOfMemoryError(RuntimeError):

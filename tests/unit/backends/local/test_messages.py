@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pytest_fcall.backends.local.messages import with_names
+from pytest_fcall.backends.local.chat_template import with_names
 from pytest_fcall.core import Message
 
 CALLS: Message = {

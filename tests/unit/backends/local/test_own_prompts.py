@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from pytest_fcall.backends.local.aliases import known
-from pytest_fcall.backends.local.own_prompts import plain
-from pytest_fcall.backends.local.prompts import Prompts
+from pytest_fcall.backends.local.aliases import find_model
+from pytest_fcall.backends.local.prompts import ModelPrompts, plain_prompt
 from pytest_fcall.core import CaseRefused, Message, Request, Tool
 from pytest_fcall.decoding import DECODERS
 
@@ -27,7 +26,7 @@ AGAIN: Message = {"role": "user", "content": "And in Rome?"}
 
 
 def told(model: str, *messages: Message, tools: tuple[Tool, ...] = (WEATHER,)) -> str:
-    return Prompts(known(model)).text(Request(messages, tools))
+    return ModelPrompts(find_model(model)).text(Request(messages, tools))
 
 
 def test_gorilla_is_asked_in_the_words_that_it_was_trained_on() -> None:
@@ -75,8 +74,8 @@ class Beginning:
 
 def test_gorilla_s_prompt_begins_with_the_token_that_all_texts_begin_with() -> None:
     request = Request((USER,), (WEATHER,))
-    assert Prompts(known("gorilla"), Beginning()).text(request) == f"{BEGIN}{told('gorilla', USER)}"
-    assert Prompts(known("smollm2"), Beginning()).text(request) == told("smollm2", USER)
+    assert ModelPrompts(find_model("gorilla"), Beginning()).text(request) == f"{BEGIN}{told('gorilla', USER)}"
+    assert ModelPrompts(find_model("smollm2"), Beginning()).text(request) == told("smollm2", USER)
 
 
 def test_smollm2_is_told_tools_in_brief_and_shown_examples() -> None:
@@ -108,7 +107,7 @@ def test_dollars_braces_and_odd_schemas_are_told_as_they_are(model: str) -> None
 
 def test_parts_of_text_are_joined() -> None:
     parts: Message = {"role": "user", "content": [{"type": "text", "text": "Wea"}, {"type": "text", "text": "ther?"}]}
-    assert plain(Request((SYSTEM, parts))) == "system: Be short.\nuser: Weather?\nassistant:"
+    assert plain_prompt(Request((SYSTEM, parts))) == "system: Be short.\nuser: Weather?\nassistant:"
 
 
 @pytest.mark.parametrize(
@@ -129,4 +128,4 @@ def test_what_is_no_text_concerns_the_case(model: str, content: object, said: st
 
 def test_a_chat_template_cannot_be_told_by_nobody() -> None:
     with pytest.raises(ValueError, match="'template' is written by a tokenizer"):
-        Prompts(known("qwen3-8b"))
+        ModelPrompts(find_model("qwen3-8b"))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.local.pieces import Pieces
+from pytest_fcall.backends.local.static_engine import BatchSplitter
 from pytest_fcall.core import CaseRefused
 
 
@@ -31,7 +31,7 @@ class Memory:
 @given(numbers=st.lists(st.integers(), max_size=40), room=st.integers(1, 40))
 def test_all_is_done_in_order_whatever_the_room(numbers: list[int], room: int) -> None:
     memory = Memory(room)
-    pieces = Pieces(memory.free)
+    pieces = BatchSplitter(memory.free)
     assert pieces.work_off(numbers, memory.double) == [2 * number for number in numbers]
     assert (pieces.most is None) == (len(numbers) <= room)
     freed = memory.freed
@@ -42,7 +42,7 @@ def test_all_is_done_in_order_whatever_the_room(numbers: list[int], room: int) -
 def test_no_room_for_one_is_a_refusal_in_words() -> None:
     memory = Memory(0)
     with pytest.raises(CaseRefused, match="out of memory, though it was asked alone"):
-        Pieces(memory.free).work_off([1, 2], memory.double)
+        BatchSplitter(memory.free).work_off([1, 2], memory.double)
 
 
 def test_any_other_failure_is_nobodys_business_here() -> None:
@@ -50,4 +50,4 @@ def test_any_other_failure_is_nobodys_business_here() -> None:
         raise ValueError("no such token")
 
     with pytest.raises(ValueError, match="no such token"):
-        Pieces(lambda: None).work_off([1], broken)
+        BatchSplitter(lambda: None).work_off([1], broken)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.local.aliases import LocalModel, known
-from pytest_fcall.backends.local.prompts import Prompts
+from pytest_fcall.backends.local.aliases import LocalModel, find_model
+from pytest_fcall.backends.local.prompts import ModelPrompts
 from pytest_fcall.core import CaseRefused, Json, Message, ModelUnavailable, Request, Tool
 from tests.unit.backends.local.test_own_prompts import AGAIN, BEGIN, CALLED, RESULT, SYSTEM, USER, WEATHER
 
@@ -23,7 +23,7 @@ TELLS = "{{ tools | tojson if tools }}" + SAID
 DROPS = "the chat template drops tools; they are told in our own words"
 NATIVE = LocalModel("org/mine", decoder="llama")
 
-Make = Callable[..., Prompts]
+Make = Callable[..., ModelPrompts]
 
 
 END = "</s>"
@@ -36,8 +36,8 @@ def tokenizer(template: object) -> Any:
     return made
 
 
-def prompts(template: object, model: LocalModel = NATIVE, override: str | None = None) -> Prompts:
-    return Prompts(model, tokenizer(template), override)
+def prompts(template: object, model: LocalModel = NATIVE, override: str | None = None) -> ModelPrompts:
+    return ModelPrompts(model, tokenizer(template), override)
 
 
 def told(template: object, *messages: Message, tools: tuple[Tool, ...] = (WEATHER,), **settings: Json) -> str:
@@ -73,7 +73,7 @@ def test_the_answer_is_the_model_s_turn() -> None:
 )
 @pytest.mark.parametrize(
     ("model", "decoder"),
-    [(NATIVE, "hermes"), (LocalModel("m", decoder="python"), "python"), (known("gorilla"), "hermes")],
+    [(NATIVE, "hermes"), (LocalModel("m", decoder="python"), "python"), (find_model("gorilla"), "hermes")],
 )
 def test_what_drops_tools_is_told_them_in_our_own_words(template: str, model: LocalModel, decoder: str) -> None:
     made = prompts(template, model, override=template)
@@ -84,7 +84,7 @@ def test_what_drops_tools_is_told_them_in_our_own_words(template: str, model: Lo
 
 
 def test_a_style_of_ours_may_be_asked_for() -> None:
-    made = prompts(TELLS, known("org/mine", {"prompt": "json"}))
+    made = prompts(TELLS, find_model("org/mine", {"prompt": "json"}))
     assert (made.decoder, made.notes) == ("json", ())
     text = made.text(Request((USER,), (WEATHER,)))
     assert text.startswith("<system>You can call tools.")
@@ -93,7 +93,7 @@ def test_a_style_of_ours_may_be_asked_for() -> None:
 
 def test_tools_in_the_system_message_are_told_there() -> None:
     template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{{ m.tools if m.tools }}{% endfor %}"
-    made = prompts(template, known("phi-4-mini"))
+    made = prompts(template, find_model("phi-4-mini"))
     assert (made.decoder, made.notes) == ("phi", ())
     for messages in ((USER,), (SYSTEM, USER)):
         text = made.text(Request(messages, (WEATHER,)))
@@ -117,7 +117,7 @@ def test_a_template_without_system_messages_has_them_in_the_first_question(templ
 
 
 def test_an_override_stands_for_the_tokenizer_s_own() -> None:
-    made = prompts(TELLS, known("gorilla"), override="{{ tools | tojson if tools }}!" + SAID)
+    made = prompts(TELLS, find_model("gorilla"), override="{{ tools | tojson if tools }}!" + SAID)
     assert made.decoder == "gorilla"
     assert made.text(Request((USER,))) == f"!{ASKED}"
 

@@ -6,11 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.entries import BadSettings, read_entry
 from pytest_fcall.backends.local import local_backend
-from pytest_fcall.backends.local.order import Order
-from pytest_fcall.backends.local.sampling import Sampling, read_sampling
-from pytest_fcall.backends.local.settings import BATCH, MAKER, OPTIONS, order, shaping
+from pytest_fcall.backends.local.process_data import ProcessSpec
+from pytest_fcall.backends.local.settings import (
+    DEFAULT_BATCH,
+    MAKER,
+    OPTIONS,
+    Sampling,
+    answer_settings,
+    process_spec,
+    read_sampling,
+)
+from pytest_fcall.backends.settings import SettingsError, read_entry
 from pytest_fcall.core import CaseRefused, Json, Model, Request
 
 
@@ -31,12 +38,12 @@ def test_a_process_is_told_what_the_model_is_loaded_with(tmp_path: Path) -> None
     model = Model("local", "qwen3-8b", {"dtype": "bfloat16", "device_map": "auto", "temperature": "1", "batch": "4"})
     entry = read_entry(model, tmp_path, OPTIONS)
     told = {"name": "qwen3-8b", "root": str(tmp_path), "dtype": "bfloat16", "device_map": "auto"}
-    assert order(entry, tmp_path) == Order(MAKER, told, 4)
-    assert shaping(entry.settings) == {"dtype": "bfloat16", "temperature": 1}
+    assert process_spec(entry, tmp_path) == ProcessSpec(MAKER, told, 4)
+    assert answer_settings(entry.settings) == {"dtype": "bfloat16", "temperature": 1}
 
 
 def test_batches_have_a_size_of_their_own_accord(tmp_path: Path) -> None:
-    assert order(read_entry(Model("local", "smollm2"), tmp_path, OPTIONS), tmp_path).batch == BATCH
+    assert process_spec(read_entry(Model("local", "smollm2"), tmp_path, OPTIONS), tmp_path).batch == DEFAULT_BATCH
 
 
 def test_an_alias_of_the_project_leads_to_the_model_behind_it(tmp_path: Path) -> None:
@@ -61,7 +68,7 @@ def test_an_alias_of_the_project_leads_to_the_model_behind_it(tmp_path: Path) ->
     ],
 )
 def test_what_cannot_be_set_is_told_with_what_can(tmp_path: Path, key: str, value: str, wanted: str) -> None:
-    with pytest.raises(BadSettings, match=f"`{key}` {wanted}"):
+    with pytest.raises(SettingsError, match=f"`{key}` {wanted}"):
         settings(tmp_path, **{key: value})
 
 
@@ -70,7 +77,7 @@ def test_what_cannot_be_set_is_told_with_what_can(tmp_path: Path, key: str, valu
     [("grammar", "tools"), ("temperature", "0.5"), ("repetition_penalty", "1.1"), ("device_map", "auto")],
 )
 def test_what_continuous_batching_cannot_do_is_told_at_once(tmp_path: Path, name: str, value: str) -> None:
-    with pytest.raises(BadSettings, match=f"^local:smollm2: `engine=continuous` knows of no `{name}`; leave one"):
+    with pytest.raises(SettingsError, match=f"^local:smollm2: `engine=continuous` knows of no `{name}`; leave one"):
         settings(tmp_path, engine="continuous", **{name: value})
 
 
@@ -78,8 +85,8 @@ def test_continuous_batching_is_for_what_is_neutral_to_it(tmp_path: Path) -> Non
     said = {"grammar": "off", "temperature": "0", "repetition_penalty": "1", "max_tokens": "9"}
     model = Model("local", "smollm2", {"engine": "continuous", **said})
     entry = read_entry(model, tmp_path, OPTIONS)
-    assert order(entry, tmp_path).options["engine"] == "continuous"
-    assert "engine" not in shaping(entry.settings)
+    assert process_spec(entry, tmp_path).options["engine"] == "continuous"
+    assert "engine" not in answer_settings(entry.settings)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.local.templates import read_template
+from pytest_fcall.backends.local.chat_template import read_template
 from pytest_fcall.core import ModelUnavailable
 
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pytest_fcall.backends.fields import Damaged
-from pytest_fcall.backends.local.wire import request_from_data, request_to_data
+from pytest_fcall.backends.json_fields import DamagedData
+from pytest_fcall.backends.local.process_data import request_from_data, request_to_data
 from pytest_fcall.core import Json, Request, Tool
 
 ADD = Tool("math.add", "Add \ud800.", {"type": "object", "properties": {"a": {"type": "integer"}}})
@@ -28,5 +28,5 @@ def test_a_request_arrives_as_it_was_sent(request_: Request) -> None:
 
 @pytest.mark.parametrize("data", [None, [], {}, {"messages": [], "tools": [1], "settings": {}}, {"messages": {}}])
 def test_what_is_no_request_is_damaged(data: Json) -> None:
-    with pytest.raises(Damaged):
+    with pytest.raises(DamagedData):
         request_from_data(data)

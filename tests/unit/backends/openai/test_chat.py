@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.backends.openai import chat as form
-from pytest_fcall.backends.replies import reply_from_data, reply_to_data
+from pytest_fcall.backends.recordings.entry import reply_from_data, reply_to_data
 from pytest_fcall.core import Finish, Json, Message, RawCall, Tool, Unanswered, Usage
-from pytest_fcall.schema.wires import outgoing
+from pytest_fcall.schema.wire_tools import tools_for_wire
 from tests.servers import Server, chat, not_openai
 from tests.unit.backends.openai.asking import USER, WEATHER, ask, request, sent, thread
 
-NOTHING_OFFERED = outgoing(())
+NOTHING_OFFERED = tools_for_wire(())
 
 
 def test_only_what_was_asked_for_is_sent(server: Server) -> None:

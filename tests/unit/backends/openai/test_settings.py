@@ -7,11 +7,11 @@ from subprocess import run
 
 import pytest
 
-from pytest_fcall.backends.entries import BadSettings
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.backends.openai.chat import written
-from pytest_fcall.backends.openai.question import question
-from pytest_fcall.backends.openai.settings import Asking
+from pytest_fcall.backends.openai.settings import RequestSettings
+from pytest_fcall.backends.openai.wire_request import wire_request
+from pytest_fcall.backends.settings import SettingsError
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Tool
 from tests.servers import Server, chat
 from tests.unit.backends.openai.asking import NOWHERE, USER, WEATHER, answered, ask, request, sent, thread
@@ -121,7 +121,7 @@ def test_a_decoder_reads_the_text_of_a_model_that_is_told_its_tools_natively(ser
 
 
 def test_openai_itself_knows_the_limit_by_its_newer_name() -> None:
-    asked = question("m", request(), Asking(sampling={"max_tokens": 5}), official=True)
+    asked = wire_request("m", request(), RequestSettings(sampling={"max_tokens": 5}), official=True)
     assert written(asked) == {"model": "m", "messages": [USER], "max_completion_tokens": 5}
 
 
@@ -170,7 +170,7 @@ def test_an_address_may_have_a_query(server: Server) -> None:
     ],
 )
 def test_a_setting_that_cannot_be_is_told_without_its_value(options: dict[str, str], message: str) -> None:
-    with pytest.raises(BadSettings) as caught:
+    with pytest.raises(SettingsError) as caught:
         openai_backend(Model("openai", "exam", options), NOWHERE)
     assert message in str(caught.value)
     assert isinstance(caught.value, ModelUnavailable)

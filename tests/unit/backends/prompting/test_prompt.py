@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.prompting import DEFAULT_STYLE, STYLES, prompted
+from pytest_fcall.backends.tool_prompts import DEFAULT_STYLE, STYLES, prompted
 from pytest_fcall.core import Message, Request, Tool
 from pytest_fcall.decoding import DECODERS
-from pytest_fcall.schema import tool_from_data
+from pytest_fcall.schema.sources.tool_data import tool_from_data
 
 WEATHER = tool_from_data(
     {

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.prompting import STYLES
+from pytest_fcall.backends.tool_prompts import STYLES
 from pytest_fcall.core import Call, Json
 from pytest_fcall.decoding import DECODERS
 

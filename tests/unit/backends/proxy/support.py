@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from pytest_fcall.backends.forms.reading import read
-from pytest_fcall.backends.proxy.app_run import AppRun, Place
-from pytest_fcall.backends.proxy.listening import Listening
+from pytest_fcall.backends.proxy.app_run import AppRun, RequestOrigin
+from pytest_fcall.backends.proxy.case_lookup import AppRuns
+from pytest_fcall.backends.proxy.listener import LazyListener
 from pytest_fcall.backends.proxy.proxy import Proxy
-from pytest_fcall.backends.proxy.runs import Runs
-from pytest_fcall.backends.recorded import Recorded, Unread
+from pytest_fcall.backends.recordings.answers import read_recording
+from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
 from pytest_fcall.backends.store import New
 from tests.servers import Answer, Server
 
@@ -25,22 +25,25 @@ VARIABLES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
 class Memory:
     """A tape that forgets with the test."""
 
-    kept: dict[str, Recorded] = field(default_factory=dict)
+    kept: dict[str, Recording] = field(default_factory=dict)
 
-    def find(self, digest: str) -> Recorded | None:
+    def find(self, digest: str) -> Recording | None:
         return self.kept.get(digest)
 
-    def all(self) -> Iterable[Recorded]:
+    def all(self) -> Iterable[Recording]:
         return list(self.kept.values())
 
     def keep(self, replies: Sequence[New]) -> None:
-        self.kept |= {entry.digest: read(entry) if isinstance(entry, Unread) else entry for *_, entry in replies}
+        self.kept |= {
+            entry.digest: read_recording(entry) if isinstance(entry, UnreadRecording) else entry
+            for *_, entry in replies
+        }
 
 
 class Fresh(Memory):
     """A tape that gives nothing again: everything is asked anew."""
 
-    def find(self, digest: str) -> Recorded | None:
+    def find(self, digest: str) -> Recording | None:
         return None
 
 
@@ -50,8 +53,8 @@ class Between:
     def __init__(self, server: Server, tape: Memory | None = None) -> None:
         self.server = server
         self.tape = tape or Memory()
-        self.runs = Runs()
-        self.listening = Listening(Proxy(self.runs, self.tape.keep).serve)
+        self.runs = AppRuns()
+        self.listening = LazyListener(Proxy(self.runs, self.tape.keep).serve)
 
     def __enter__(self) -> Self:
         return self
@@ -61,7 +64,7 @@ class Between:
 
     def run(self, case: str = "oslo", *, live: bool = True, sample: int = 0) -> AppRun:
         origin = self.server.url.removesuffix("/v1")
-        place = Place("wire:python:app:answer", "cases/a.fc.yaml", case, sample)
+        place = RequestOrigin("wire:python:app:answer", "cases/a.fc.yaml", case, sample)
         upstreams = {"OPENAI_BASE_URL": self.server.url, "ANTHROPIC_BASE_URL": origin}
         return AppRun(place, self.tape, live, upstreams)
 

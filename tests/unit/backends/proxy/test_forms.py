@@ -6,11 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.forms.reading import STREAM, read
-from pytest_fcall.backends.lines import entry_line, entry_of
-from pytest_fcall.backends.proxy.asked import read_asked
-from pytest_fcall.backends.recorded import Unread
-from pytest_fcall.backends.wire import Wire
+from pytest_fcall.backends.proxy.app_run import read_forwarded_request
+from pytest_fcall.backends.recordings.answers import EVENT_STREAM, read_recording
+from pytest_fcall.backends.recordings.entry import HttpAnswer, UnreadRecording
+from pytest_fcall.backends.recordings.file import recording_line, recording_of
 from pytest_fcall.core import Json, digest
 
 PATHS = ["/chat/completions", "/responses", "/v1/messages", "/embeddings"]
@@ -52,25 +51,30 @@ values: st.SearchStrategy[Json] = st.recursive(
 @given(body=values, answer=values)
 @example(body={"messages": [7], "tools": [{"type": "web_search"}]}, answer={"type": "message", "content": [None]})
 def test_whatever_goes_by_can_be_recorded(path: str, body: Json, answer: Json) -> None:
-    asked = read_asked("POST", path, json.dumps(body).encode())
+    asked = read_forwarded_request("POST", path, json.dumps(body).encode())
     events = f"data: {json.dumps(answer)}\n\n".encode()
-    for wire in (Wire(200, "application/json", json.dumps(answer).encode()), Wire(200, STREAM, events)):
-        unread = Unread("case", asked.digest, asked.request(), asked.path, wire, 0.5, "")
-        line = json.loads(entry_line(unread, ""))
-        assert entry_of(line, unread.request.tools) == read(unread)
-        assert entry_line(read(unread), "")
+    for wire in (
+        HttpAnswer(200, "application/json", json.dumps(answer).encode()),
+        HttpAnswer(200, EVENT_STREAM, events),
+    ):
+        unread = UnreadRecording("case", asked.digest, asked.request(), asked.path, wire, 0.5, "")
+        line = json.loads(recording_line(unread, ""))
+        assert recording_of(line, unread.request.tools) == read_recording(unread)
+        assert recording_line(read_recording(unread), "")
 
 
 @given(content=st.binary(max_size=50), path=st.sampled_from(PATHS))
 def test_any_bytes_are_a_request_that_is_known_again(content: bytes, path: str) -> None:
-    assert read_asked("POST", path, content).digest == read_asked("POST", path, content).digest
+    assert read_forwarded_request("POST", path, content).digest == read_forwarded_request("POST", path, content).digest
 
 
 def test_the_order_of_keys_and_what_is_for_the_books_do_not_count() -> None:
-    one = read_asked("POST", "/chat/completions", b'{"model": "m", "messages": [], "user": "u1"}')
-    same = read_asked("POST", "/chat/completions", b'{"metadata": {"run": 7}, "messages": [], "model": "m"}')
+    one = read_forwarded_request("POST", "/chat/completions", b'{"model": "m", "messages": [], "user": "u1"}')
+    same = read_forwarded_request(
+        "POST", "/chat/completions", b'{"metadata": {"run": 7}, "messages": [], "model": "m"}'
+    )
     assert one.digest == same.digest
-    assert one.digest != read_asked("POST", "/responses", b'{"model": "m", "messages": []}').digest
+    assert one.digest != read_forwarded_request("POST", "/responses", b'{"model": "m", "messages": []}').digest
 
 
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
@@ -89,20 +93,22 @@ TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "ob
 )
 @pytest.mark.parametrize("path", PATHS)
 def test_a_request_is_named_by_all_that_it_says_with_tools_or_without(path: str, body: Json) -> None:
-    assert read_asked("POST", path, json.dumps(body).encode()).digest == digest(["POST", path, body])
+    assert read_forwarded_request("POST", path, json.dumps(body).encode()).digest == digest(["POST", path, body])
 
 
 def test_tools_that_equal_in_python_and_not_in_json_are_told_apart() -> None:
     def named(minimum: Json) -> str:
         tool = {"type": "function", "function": {"name": "f", "parameters": {"minimum": minimum}}}
-        return read_asked("POST", "/chat/completions", json.dumps({"messages": [], "tools": [tool]}).encode()).digest
+        return read_forwarded_request(
+            "POST", "/chat/completions", json.dumps({"messages": [], "tools": [tool]}).encode()
+        ).digest
 
     assert len({named(1), named(1.0), named(True), named("1")}) == 4
 
 
 def test_tools_that_a_provider_runs_itself_are_told_beside_the_others() -> None:
     tools = [{"type": "web_search"}, {"type": "function", "name": "f", "parameters": {"type": "object"}}]
-    asked = read_asked("POST", "/responses", json.dumps({"input": "x", "tools": tools}).encode())
+    asked = read_forwarded_request("POST", "/responses", json.dumps({"input": "x", "tools": tools}).encode())
     assert [tool.name for tool in asked.request().tools] == ["f"]
     assert asked.request().settings["tools"] == [{"type": "web_search"}]
 
@@ -111,7 +117,7 @@ def test_pictures_are_cut_in_what_is_shown_and_still_told_apart() -> None:
     def asked(data: str) -> tuple[str, str]:
         part = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
         body = {"messages": [{"role": "user", "content": [part]}]}
-        read = read_asked("POST", "/chat/completions", json.dumps(body).encode())
+        read = read_forwarded_request("POST", "/chat/completions", json.dumps(body).encode())
         return read.digest, str(read.request().messages)
 
     first, other = asked("A" * 9_999 + "B"), asked("A" * 9_999 + "C")

@@ -10,19 +10,19 @@ from socket import socket, socketpair
 
 import pytest
 
-from pytest_fcall.backends.proxy.in_turn import InTurn
+from pytest_fcall.backends.proxy.listener import FewAtOnceSelector
 
 MANY = 10
 
 
 @pytest.fixture
-def selector() -> Iterator[InTurn]:
-    with InTurn() as selector:
+def selector() -> Iterator[FewAtOnceSelector]:
+    with FewAtOnceSelector() as selector:
         yield selector
 
 
 @pytest.fixture
-def ready(selector: InTurn) -> Iterator[list[socket]]:
+def ready(selector: FewAtOnceSelector) -> Iterator[list[socket]]:
     """Sockets that `selector` watches, and that have something to read."""
     with ExitStack() as opened:
         pairs = [tuple(map(opened.enter_context, socketpair())) for _ in range(MANY)]
@@ -32,24 +32,28 @@ def ready(selector: InTurn) -> Iterator[list[socket]]:
         yield [ours for ours, _ in pairs]
 
 
-def told(selector: InTurn) -> list[object]:
+def told(selector: FewAtOnceSelector) -> list[object]:
     return [key.fileobj for key, _ in selector.select(0)]
 
 
-def test_what_is_ready_is_told_by_and_by_and_each_once_before_any_twice(selector: InTurn, ready: list[socket]) -> None:
+def test_what_is_ready_is_told_by_and_by_and_each_once_before_any_twice(
+    selector: FewAtOnceSelector, ready: list[socket]
+) -> None:
     turns = [told(selector) for _ in range(5)]
 
     assert [len(turn) for turn in turns] == [2] * 5
     assert {each for turn in turns for each in turn} == set(ready)
 
 
-def test_what_is_ready_again_waits_until_all_others_had_their_turn(selector: InTurn, ready: list[socket]) -> None:
+def test_what_is_ready_again_waits_until_all_others_had_their_turn(
+    selector: FewAtOnceSelector, ready: list[socket]
+) -> None:
     first = told(selector)  # nothing is read, so that all of it stays ready
 
     assert not set(first) & {each for _ in range(4) for each in told(selector)}
 
 
-def test_a_socket_that_was_closed_meanwhile_is_not_told(selector: InTurn, ready: list[socket]) -> None:
+def test_a_socket_that_was_closed_meanwhile_is_not_told(selector: FewAtOnceSelector, ready: list[socket]) -> None:
     left = set(ready) - {*told(selector)}
     for each in left:
         selector.unregister(each)
@@ -58,7 +62,9 @@ def test_a_socket_that_was_closed_meanwhile_is_not_told(selector: InTurn, ready:
     assert told(selector) == []
 
 
-def test_a_socket_that_is_waited_for_otherwise_meanwhile_is_told_of_that(selector: InTurn, ready: list[socket]) -> None:
+def test_a_socket_that_is_waited_for_otherwise_meanwhile_is_told_of_that(
+    selector: FewAtOnceSelector, ready: list[socket]
+) -> None:
     left = set(ready) - {*told(selector)}
     for each in left:
         selector.modify(each, EVENT_WRITE)
@@ -68,7 +74,7 @@ def test_a_socket_that_is_waited_for_otherwise_meanwhile_is_told_of_that(selecto
     assert set(events) == {EVENT_WRITE}
 
 
-def test_who_waits_is_told_as_soon_as_there_is_something(selector: InTurn) -> None:
+def test_who_waits_is_told_as_soon_as_there_is_something(selector: FewAtOnceSelector) -> None:
     ours, theirs = socketpair()
     with ours, theirs:
         selector.register(ours, EVENT_READ)
@@ -99,7 +105,7 @@ def test_a_loop_that_takes_things_in_turn_answers_who_came_first_before_it_hears
                 theirs.send(b"x")
             await asyncio.gather(*tasks)
 
-    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(InTurn())) as runner:
+    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(FewAtOnceSelector())) as runner:
         runner.run(all_answered())
 
     first_answer = next(place for place, step in enumerate(order) if step.startswith("answered"))

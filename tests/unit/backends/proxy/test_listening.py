@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from pytest_fcall.backends.proxy.listening import Listening
+from pytest_fcall.backends.proxy.listener import LazyListener
 
 
 async def greet(listening: socket.socket, told: Coroutine[None, None, object]) -> None:
@@ -33,19 +33,19 @@ def many_files() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def greeting(listening: Listening) -> bytes:
+def greeting(listening: LazyListener) -> bytes:
     with socket.create_connection(("127.0.0.1", listening.port), timeout=30) as connection:
         return connection.recv(5)
 
 
 def test_it_serves_whoever_comes() -> None:
-    with closing(Listening(greet)) as listening:
+    with closing(LazyListener(greet)) as listening:
         assert greeting(listening) == b"hello"
         assert listening.met
 
 
 def test_where_nobody_comes_nothing_is_served() -> None:
-    with closing(Listening(greet)) as listening:
+    with closing(LazyListener(greet)) as listening:
         pass
     assert not listening.met
 
@@ -53,5 +53,5 @@ def test_where_nobody_comes_nothing_is_served() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 @pytest.mark.usefixtures("many_files")
 def test_it_serves_in_a_process_with_very_many_open_files() -> None:
-    with closing(Listening(greet)) as listening:
+    with closing(LazyListener(greet)) as listening:
         assert greeting(listening) == b"hello"

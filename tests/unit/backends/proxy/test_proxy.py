@@ -14,15 +14,7 @@ from openai.types.chat import ChatCompletionMessageParam
 from pytest_fcall.core import RawCall, Usage
 from tests.servers import Answer, Server, chat, provider_error, responses
 from tests.servers.faults import cut_off, reset, throttled
-from tests.unit.backends.proxy.support import (
-    CHAT_STREAM,
-    MESSAGE,
-    MESSAGE_STREAM,
-    Between,
-    Fresh,
-    port_of,
-    streamed,
-)
+from tests.unit.backends.proxy.support import CHAT_STREAM, MESSAGE, MESSAGE_STREAM, Between, Fresh, port_of, streamed
 
 QUESTION: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Weather in Oslo?"}]
 CALL = RawCall("get_weather", '{"city": "Oslo"}', "c1")

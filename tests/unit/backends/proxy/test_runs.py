@@ -8,7 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 import aiohttp
 import pytest
 
-from pytest_fcall.backends.proxy.runs import BASE, HEADER, Runs, Untied, headers_for, tokens_in
+from pytest_fcall.backends.proxy.case_lookup import (
+    BASE_URL_HEADER,
+    CASE_HEADER,
+    AppRuns,
+    UnknownCase,
+    case_headers,
+    case_tokens,
+)
 from tests.servers import Asked, Server, chat
 from tests.servers.answer import Answer
 from tests.unit.backends.proxy.support import Between
@@ -18,7 +25,7 @@ BODY = json.dumps({"model": "exam-1", "messages": [{"role": "user", "content": "
 
 Way = Callable[[Between, str], tuple[str, Mapping[str, str]]]
 WAYS: Mapping[str, Way] = {
-    "header": lambda between, token: (between.url(), {HEADER: token}),
+    "header": lambda between, token: (between.url(), {CASE_HEADER: token}),
     "baggage": lambda between, token: (between.url(), {"baggage": f"team=shop, fcall.case={token};ttl=1"}),
     "traceparent": lambda between, token: (between.url(), {"traceparent": f"00-{token}-00000000000000aa-01"}),
     "address": lambda between, token: (between.url(token), {}),
@@ -75,43 +82,49 @@ def test_of_several_cases_none_is_guessed(between: Between) -> None:
     with between.running("oslo") as oslo, between.running("rome") as rome:
         told = asyncio.run(untied())
     assert "2 cases are running" in told
-    assert HEADER in told
+    assert CASE_HEADER in told
     assert ([*oslo.inside], [*rome.inside], between.server.asked) == ([], [], [])
 
 
 def test_what_is_passed_on_of_a_case_that_has_ended_counts_for_nothing(between: Between) -> None:
-    runs = Runs()
+    runs = AppRuns()
     ended = runs.begin(between.run("ended"), runs.here)
     runs.end(ended)
     going = between.run("going")
     runs.begin(going, runs.here)
-    assert runs.of(runs.here, headers_for(ended)) is going
+    assert runs.of(runs.here, case_headers(ended)) is going
     with pytest.raises(KeyError):
         runs.of(ended, {})
 
 
 def test_providers_do_not_see_which_case_it_is(between: Between) -> None:
     async def tied(token: str) -> None:
-        headers = {HEADER: token, BASE: "http://x", "x-team": "shop"}
+        headers = {CASE_HEADER: token, BASE_URL_HEADER: "http://x", "x-team": "shop"}
         url = f"{between.url()}/chat/completions"
         async with aiohttp.ClientSession() as session, session.post(url, data=BODY, headers=headers) as came:
             await came.read()
 
     asyncio.run(tied(between.runs.begin(between.run(), between.runs.here)))
     sent = between.server.asked[0].headers
-    assert (HEADER in sent, BASE in sent, sent["x-team"]) == (False, False, "shop")
+    assert (CASE_HEADER in sent, BASE_URL_HEADER in sent, sent["x-team"]) == (False, False, "shop")
 
 
 @pytest.mark.parametrize(
     "headers",
-    [{}, {HEADER: " "}, {"baggage": ",,;=,fcall.case"}, {"traceparent": "00-xyz"}, {"traceparent": "00-" + "a" * 32}],
+    [
+        {},
+        {CASE_HEADER: " "},
+        {"baggage": ",,;=,fcall.case"},
+        {"traceparent": "00-xyz"},
+        {"traceparent": "00-" + "a" * 32},
+    ],
 )
 def test_headers_that_name_no_case_are_passed_over(headers: dict[str, str]) -> None:
-    assert tokens_in(headers) == []
+    assert case_tokens(headers) == []
 
 
 def test_two_apps_that_say_nothing_are_told_by_their_addresses(between: Between) -> None:
-    runs = Runs()
+    runs = AppRuns()
     node, django = between.run("node"), between.run("django")
     runs.begin(node, "a")
     runs.begin(django, "b")
@@ -119,13 +132,13 @@ def test_two_apps_that_say_nothing_are_told_by_their_addresses(between: Between)
 
 
 def test_an_app_that_was_started_by_hand_is_not_taken_for_another_that_is_at_work(between: Between) -> None:
-    runs = Runs()
+    runs = AppRuns()
     runs.begin(between.run("oslo"), runs.elsewhere)
-    of_another_worker = headers_for("f" * 32)
-    for name in (HEADER, "baggage"):
-        with pytest.raises(Untied, match="not running here"):
+    of_another_worker = case_headers("f" * 32)
+    for name in (CASE_HEADER, "baggage"):
+        with pytest.raises(UnknownCase, match="not running here"):
             runs.of(runs.elsewhere, {name: of_another_worker[name]})
-    forwarding = Runs()
+    forwarding = AppRuns()
     forwarding.begin(between.run("oslo"), "own")
-    with pytest.raises(Untied, match="1 case is running"):
+    with pytest.raises(UnknownCase, match="1 case is running"):
         forwarding.of(forwarding.elsewhere, {})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.serving.command import Command, command_from_data, is_command, words_of
+from pytest_fcall.backends.servers.command import Command, command_from_data, command_words, is_command
 from pytest_fcall.core import Json
 
 
@@ -20,7 +20,7 @@ from pytest_fcall.core import Json
 )
 def test_a_command_is_taken_apart_as_by_a_shell_that_replaces_nothing(written: str, words: list[str]) -> None:
     assert is_command(written)
-    assert words_of(written, "Qwen/Qwen3-8B") == words
+    assert command_words(written, "Qwen/Qwen3-8B") == words
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.backends.serving.health import answer_at, is_ready, version
+from pytest_fcall.backends.servers.keeper import answer_at, is_ready, server_version
 from tests.servers import Answer, Asked, Server, provider_error, reset
 
 
@@ -72,4 +72,4 @@ def test_what_breaks_off_or_is_not_there_is_not_ready(server: Server) -> None:
 )
 def test_the_version_is_what_the_server_says(server: Server, body: bytes, told: str | None) -> None:
     server.default = lambda _: Answer(body)
-    assert version(server.url) == told
+    assert server_version(server.url) == told

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.entries import BadSettings
 from pytest_fcall.backends.openai import openai_backend
-from pytest_fcall.backends.serving.command import Command
-from pytest_fcall.backends.serving.running import start
+from pytest_fcall.backends.servers.command import Command
+from pytest_fcall.backends.servers.keeper import start_server
+from pytest_fcall.backends.settings import SettingsError
 from pytest_fcall.core import CaseRefused, Message, Model, ModelUnavailable, Reply, Request, Unanswered
 from tests.unit.backends.local.asking import ROOT, Watched
 from tests.unit.backends.serving.asking import backends, little, request, started
@@ -143,7 +143,7 @@ def test_a_server_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> None:
     words = shlex.split(little("--pids", pids))
 
     async def begin_and_stop() -> str:
-        running = await start(Command(words, "http://127.0.0.1:{port}/v1", ROOT))
+        running = await start_server(Command(words, "http://127.0.0.1:{port}/v1", ROOT))
         await running.ready()
         [[_, child]] = started(pids)
         await running.stop()
@@ -183,7 +183,7 @@ def test_a_server_that_ends_in_the_middle_is_told_and_not_started_again(tmp_path
     ],
 )
 def test_what_cannot_be_served_is_told_before_anything_is_started(options: dict[str, str], told: str) -> None:
-    with pytest.raises(BadSettings, match=told):
+    with pytest.raises(SettingsError, match=told):
         openai_backend(Model("openai", "exam", options), Path())
 
 

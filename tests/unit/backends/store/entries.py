@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pytest_fcall.backends.recorded import Recorded
+from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.store import ReplyStore
 from pytest_fcall.core import RawCall, Reply, Request, Tool, Usage, request_digest
 
@@ -27,25 +27,25 @@ def entry(
     recorded: str = "2026-11-21T16:30:00+00:00",
     model: str = MODEL,
     digest: str = "",
-) -> Recorded:
+) -> Recording:
     """A reply to the case `name`; the same arguments give the same digest."""
     user = {"role": "user", "content": prompt or f"Weather in {name}?"}
     request = Request(({"role": "system", "content": "Be brief."}, user), tools, {"temperature": 0}, sample)
     call = RawCall("get_weather", f'{{"city": "{name}"}}', "call_1")
     reply = Reply(text, (call,), "tool_calls", usage=Usage(10, 5), seconds=0.25, engine={"model": "gpt-5.2-2026"})
-    return Recorded(str(name), digest or request_digest(model, request), request, reply, recorded)
+    return Recording(str(name), digest or request_digest(model, request), request, reply, recorded)
 
 
-def entries(numbers: Sequence[int], text: str = "") -> list[Recorded]:
+def entries(numbers: Sequence[int], text: str = "") -> list[Recording]:
     return [entry(number, text=text) for number in numbers]
 
 
-def keep_all(store: ReplyStore, replies: Sequence[Recorded], file: str = FILE) -> None:
+def keep_all(store: ReplyStore, replies: Sequence[Recording], file: str = FILE) -> None:
     for reply in replies:
         store.keep(MODEL, file, reply)
 
 
-def found(path: Path, replies: Sequence[Recorded]) -> int:
+def found(path: Path, replies: Sequence[Recording]) -> int:
     """How many of the replies are there, all of them as they were kept."""
     store = ReplyStore(path)
     there = [(store.find(reply.digest), reply) for reply in replies]

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcall.backends.store import ReplyStore, StoreError
-from pytest_fcall.backends.store.schema import bring_up_to_date
+from pytest_fcall.backends.store.tables import migrate
 from tests.unit.backends.store.entries import FILE, MODEL, entries, entry, found, keep_all
 
 LONG = "a long answer " * 500
@@ -226,16 +226,16 @@ def test_what_a_newer_version_wrote_is_left_alone(path: Path) -> None:
 def test_a_database_takes_the_steps_that_it_has_not_taken_yet(tmp_path: Path) -> None:
     steps = ["CREATE TABLE a (x);", "ALTER TABLE a ADD COLUMN y;", "CREATE TABLE b (z);"]
     with closing(sqlite3.connect(tmp_path / "x.db", isolation_level=None)) as connection:
-        bring_up_to_date(connection, steps[:1])
+        migrate(connection, steps[:1])
         connection.execute("INSERT INTO a VALUES (1)")
-        bring_up_to_date(connection, steps)
-        bring_up_to_date(connection, steps)
+        migrate(connection, steps)
+        migrate(connection, steps)
         assert connection.execute("SELECT x, y FROM a").fetchall() == [(1, None)]
 
 
 def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as connection, pytest.raises(sqlite3.Error):
-        bring_up_to_date(connection, ["CREATE TABLE a (x);", "CREATE TABLE a (x);"])
+        migrate(connection, ["CREATE TABLE a (x);", "CREATE TABLE a (x);"])
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)

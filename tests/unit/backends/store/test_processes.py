@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fcall.backends.processes.locks import locked
 from pytest_fcall.backends.store import ReplyStore, StoreError
-from pytest_fcall.backends.store.locks import locked
-from pytest_fcall.backends.store.mending import set_aside
+from pytest_fcall.backends.store.repair import set_aside
 from tests.unit.backends.store.entries import FILE, MODEL, entries, entry, found, keep_all
 from tests.unit.backends.store.processes import python, writer
 

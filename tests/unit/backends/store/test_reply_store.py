@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.recorded import Recorded, Unread
+from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, UnreadRecording
 from pytest_fcall.backends.store import Kept, ModelStats, ReplyStore, StoreError, store_path
-from pytest_fcall.backends.wire import Wire
 from pytest_fcall.core import Json, RawCall, Reply, Request, Tool
 from tests.unit.backends.store.entries import FILE, MODEL, TOOLS, entries, entry, keep_all
 from tests.unit.backends.test_recordings import recorded, replies
@@ -84,9 +83,9 @@ def test_a_reply_to_the_same_request_takes_the_place_of_the_earlier_one(store: R
 
 def test_an_answer_that_nobody_has_read_yet_is_read_when_it_is_found(store: ReplyStore) -> None:
     body = {"choices": [{"message": {"content": "Rain."}, "finish_reason": "stop"}]}
-    wire = Wire(200, "application/json", json.dumps(body).encode())
+    wire = HttpAnswer(200, "application/json", json.dumps(body).encode())
     said = entry()
-    new = Unread(said.case, said.digest, said.request, "/v1/chat/completions", wire, 0.5, said.recorded)
+    new = UnreadRecording(said.case, said.digest, said.request, "/v1/chat/completions", wire, 0.5, said.recorded)
     store.keep_all([(MODEL, FILE, new)])
 
     found = store.find(said.digest)
@@ -145,7 +144,7 @@ def test_keys_and_headers_are_never_written(store: ReplyStore, path: Path) -> No
         "extra_body": {"inner": [{"X-Api-Key": "sk-3", "top_k": 5}]},
         "max_tokens": 5,
     }
-    store.keep(MODEL, FILE, Recorded("a", "d", Request((), settings=settings), Reply(), ""))
+    store.keep(MODEL, FILE, Recording("a", "d", Request((), settings=settings), Reply(), ""))
     assert b"sk-" not in b"".join(file.read_bytes() for file in path.parent.iterdir())
     kept = store.find("d")
     assert kept
@@ -179,7 +178,7 @@ def test_of_replies_from_elsewhere_those_that_cannot_be_kept_are_told(store: Rep
 
 
 def test_many_threads_share_a_store(store: ReplyStore) -> None:
-    def keep(number: int) -> Recorded | None:
+    def keep(number: int) -> Recording | None:
         store.keep(MODEL, FILE, entry(number))
         return store.find(entry(number).digest)
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pytest_fcall.conversation.environments import WorldFailed
-from pytest_fcall.conversation.environments.lasting import Lasting
-from pytest_fcall.core import Executed, Json
+from pytest_fcall.conversation.environments import EnvironmentFailed
+from pytest_fcall.conversation.environments.recorded_results import CachedEnvironment
+from pytest_fcall.core import CallResult, Json
 from tests.unit.conversation.environments.shelf import Shelf
 
 
@@ -19,28 +19,28 @@ class Tables:
     asked: list[str] = field(default_factory=list)
     closed: bool = False
 
-    async def call(self, tool: str, arguments: Mapping[str, Json]) -> Executed:
+    async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
         self.asked.append(f"{tool} {dict(arguments)}")
-        return Executed(len(self.asked))
+        return CallResult(len(self.asked))
 
-    async def state(self, names: Sequence[str] | None = None) -> Executed:
-        return Executed({"asked": len(self.asked), "names": names})
+    async def state(self, names: Sequence[str] | None = None) -> CallResult:
+        return CallResult({"asked": len(self.asked), "names": names})
 
     async def close(self) -> None:
         self.closed = True
 
 
-def lasting(tables: Tables, shelf: Shelf) -> Lasting:
+def lasting(tables: Tables, shelf: Shelf) -> CachedEnvironment:
     async def start() -> Tables:
         return tables
 
-    return Lasting("tables:make", start, shelf)
+    return CachedEnvironment("tables:make", start, shelf)
 
 
 def test_the_same_call_is_carried_out_once_in_all_conversations() -> None:
     tables, shelf = Tables(), Shelf()
 
-    async def talk() -> list[Executed]:
+    async def talk() -> list[CallResult]:
         found = []
         for environment in (lasting(tables, shelf), lasting(tables, shelf)):
             found += [await environment.call("look", {"for": each}) for each in ("tea", "milk", "tea")]
@@ -57,11 +57,11 @@ def test_nothing_is_started_where_all_is_kept() -> None:
     asyncio.run(lasting(Tables(), shelf).call("look", {"for": "tea"}))
 
     async def fails() -> Tables:
-        raise WorldFailed("there is no table")
+        raise EnvironmentFailed("there is no table")
 
-    environment = Lasting("tables:make", fails, shelf)
+    environment = CachedEnvironment("tables:make", fails, shelf)
     assert asyncio.run(environment.call("look", {"for": "tea"})).value == 1
-    with pytest.raises(WorldFailed, match="there is no table"):
+    with pytest.raises(EnvironmentFailed, match="there is no table"):
         asyncio.run(environment.call("look", {"for": "milk"}))
     asyncio.run(environment.close())
 

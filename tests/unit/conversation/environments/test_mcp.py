@@ -8,9 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.conversation.environments import EnvironmentGround, Kept, NotRecorded, WorldFailed, open_environment
-from pytest_fcall.conversation.execution.limits import USUAL, Limits
-from pytest_fcall.core import Executed, Json, Tool, Unanswered, World
+from pytest_fcall.conversation.environments import (
+    EnvironmentContext,
+    EnvironmentFailed,
+    ResultNotRecorded,
+    ResultStore,
+    open_environment,
+)
+from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, Limits
+from pytest_fcall.core import CallResult, Json, Tool, Unanswered, World
 from tests.mcp_server import CALLED
 from tests.unit.conversation.environments.shelf import Shelf
 from tests.unit.schema.test_mcp_client import SERVER, served
@@ -39,11 +45,11 @@ def called(
     folder: Path,
     tools: Sequence[Tool],
     *calls: tuple[str, dict[str, Json]],
-    limits: Limits = USUAL,
-    kept: Kept | None = None,
-) -> list[Executed]:
-    async def run() -> list[Executed]:
-        environment = await open_environment(MCP, tools, EnvironmentGround(folder, folder, limits, kept=kept))
+    limits: Limits = DEFAULT_LIMITS,
+    kept: ResultStore | None = None,
+) -> list[CallResult]:
+    async def run() -> list[CallResult]:
+        environment = await open_environment(MCP, tools, EnvironmentContext(folder, folder, limits, kept=kept))
         try:
             return [await environment.call(*call) for call in calls]
         finally:
@@ -56,16 +62,16 @@ def test_a_tool_is_called_on_the_server_that_offered_it(tmp_path: Path, shop: Sp
     tools = [tool(shop, "add"), tool(shop, "count"), tool(shop, "fail"), tool(shop, "picture", "shop__picture")]
     calls: list[tuple[str, dict[str, Json]]] = [("add", {"a": 1, "b": 2}), ("count", {}), ("fail", {})]
     assert called(tmp_path, tools, *calls, ("shop__picture", {})) == [
-        Executed({"sum": 3}),
-        Executed("1"),
-        Executed(error="out of pears"),
-        Executed(["here", "[image]"]),
+        CallResult({"sum": 3}),
+        CallResult("1"),
+        CallResult(error="out of pears"),
+        CallResult(["here", "[image]"]),
     ]
 
 
 def test_a_server_that_is_called_over_http_answers_alike(tmp_path: Path, offered: Path) -> None:
     with served(offered) as url:
-        assert called(tmp_path, [tool({"url": url}, "add")], ("add", {"a": 1, "b": 2})) == [Executed({"sum": 3})]
+        assert called(tmp_path, [tool({"url": url}, "add")], ("add", {"a": 1, "b": 2})) == [CallResult({"sum": 3})]
 
 
 def test_a_conversation_has_one_session_for_each_server_and_shares_it_with_no_other(tmp_path: Path, shop: Spec) -> None:
@@ -73,7 +79,7 @@ def test_a_conversation_has_one_session_for_each_server_and_shares_it_with_no_ot
     tools = [tool(shop, "count"), tool(other, "count", "other__count")]
     calls: list[tuple[str, dict[str, Json]]] = [("count", {}), ("count", {}), ("other__count", {})]
     first, second = called(tmp_path, tools, *calls), called(tmp_path, tools, *calls)
-    assert first == second == [Executed("1"), Executed("2"), Executed("1")]
+    assert first == second == [CallResult("1"), CallResult("2"), CallResult("1")]
 
 
 def test_a_server_sees_the_variables_that_its_entry_names_and_no_others(
@@ -83,7 +89,7 @@ def test_a_server_sees_the_variables_that_its_entry_names_and_no_others(
     monkeypatch.setenv("OTHER_KEY", "s3cret, too")
     spec: Spec = {**shop, "env": {"SHOP_KEY": "${SHOP_KEY}"}}
     calls: list[tuple[str, dict[str, Json]]] = [("variable", {"name": "SHOP_KEY"}), ("variable", {"name": "OTHER_KEY"})]
-    assert called(tmp_path, [tool(spec, "variable")], *calls) == [Executed("s3cret"), Executed("unset")]
+    assert called(tmp_path, [tool(spec, "variable")], *calls) == [CallResult("s3cret"), CallResult("unset")]
 
 
 def test_what_takes_too_long_or_says_too_much_is_an_error(tmp_path: Path, shop: Spec) -> None:
@@ -92,9 +98,9 @@ def test_what_takes_too_long_or_says_too_much_is_an_error(tmp_path: Path, shop: 
     huge, fitting, slow = called(
         tmp_path, tools, ("huge", {"size": 1000}), ("huge", {"size": 900}), ("slow", {"seconds": 3}), limits=limits
     )
-    assert huge == Executed(error="the result cannot be told: it has more than 1,000 bytes")
-    assert fitting == Executed("x" * 900)
-    assert slow == Executed(error="it took longer than 0.5 s")
+    assert huge == CallResult(error="the result cannot be told: it has more than 1,000 bytes")
+    assert fitting == CallResult("x" * 900)
+    assert slow == CallResult(error="it took longer than 0.5 s")
 
 
 def test_a_server_that_is_gone_is_no_result_that_a_model_is_judged_by(tmp_path: Path, shop: Spec) -> None:
@@ -116,18 +122,18 @@ def test_a_server_that_is_gone_is_no_result_that_a_model_is_judged_by(tmp_path: 
     ids=["no command", "no server", "nobody there", "no variable"],
 )
 def test_a_server_that_cannot_be_started_is_told_of(tmp_path: Path, spec: Spec, said: str) -> None:
-    with pytest.raises(WorldFailed) as failed:
+    with pytest.raises(EnvironmentFailed) as failed:
         called(tmp_path, [tool(spec, "add")])
     assert said in str(failed.value)
 
 
 def test_a_tool_that_the_server_offers_no_more_is_told_of(tmp_path: Path, shop: Spec) -> None:
-    with pytest.raises(WorldFailed, match="offers no tool `gone` any more; run `fcall tools diff`"):
+    with pytest.raises(EnvironmentFailed, match="offers no tool `gone` any more; run `fcall tools diff`"):
         called(tmp_path, [tool(shop, "gone")])
 
 
 def test_a_tool_of_no_server_is_told_of(tmp_path: Path) -> None:
-    with pytest.raises(WorldFailed, match="`search` is none: take it from an `mcp:` source"):
+    with pytest.raises(EnvironmentFailed, match="`search` is none: take it from an `mcp:` source"):
         called(tmp_path, [Tool("search")])
 
 
@@ -137,9 +143,9 @@ def test_results_are_kept_and_replayed_without_a_server(tmp_path: Path, shop: Sp
     lived = called(tmp_path, tools, *calls, kept=shelf)
     (tmp_path / "offered.json").unlink()
     assert called(tmp_path, tools, *calls, kept=Shelf(offline=True, results=shelf.results)) == lived
-    with pytest.raises(NotRecorded, match="no result of the call of `count` is recorded"):
+    with pytest.raises(ResultNotRecorded, match="no result of the call of `count` is recorded"):
         called(tmp_path, tools, ("count", {}), ("count", {}), kept=Shelf(offline=True, results=shelf.results))
-    with pytest.raises(NotRecorded):
+    with pytest.raises(ResultNotRecorded):
         called(tmp_path, tools, calls[0], kept=Shelf("another", offline=True, results=shelf.results))
 
 
@@ -147,8 +153,8 @@ def test_what_was_kept_before_is_no_result_of_today(tmp_path: Path, shop: Spec) 
     shelf = Shelf()
     called(tmp_path, [tool(shop, "count")], ("count", {}), kept=shelf)
     (key,) = shelf.results
-    shelf.results[key] = Executed("old")
-    assert called(tmp_path, [tool(shop, "count")], ("count", {}), kept=shelf) == [Executed("1")]
+    shelf.results[key] = CallResult("old")
+    assert called(tmp_path, [tool(shop, "count")], ("count", {}), kept=shelf) == [CallResult("1")]
 
 
 def test_no_secret_is_kept(tmp_path: Path, shop: Spec) -> None:

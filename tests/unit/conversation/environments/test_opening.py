@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.conversation.environments import EnvironmentGround, WorldFailed, open_environment
-from pytest_fcall.core import Executed, Json, Tool, World
-from pytest_fcall.schema import tools_from_python
+from pytest_fcall.conversation.environments import EnvironmentContext, EnvironmentFailed, open_environment
+from pytest_fcall.core import CallResult, Json, Tool, World
+from pytest_fcall.schema.sources.python_tools import tools_from_python
 
 ROOT = Path(__file__).parents[4]
 SHOP = "tests.unit.conversation.environments.shop"
-GROUND = EnvironmentGround(ROOT, ROOT)
+GROUND = EnvironmentContext(ROOT, ROOT)
 
 
 def done(
     world: World, tools: Sequence[Tool], *calls: tuple[str, dict[str, Json]], state: Sequence[str] | None = None
-) -> list[Executed]:
+) -> list[CallResult]:
     """Make calls, and then read the state."""
 
-    async def run() -> list[Executed]:
+    async def run() -> list[CallResult]:
         environment = await open_environment(world, tools, GROUND)
         try:
             return [*[await environment.call(*call) for call in calls], await environment.state(state)]
@@ -33,20 +33,20 @@ def done(
 def test_functions_of_a_plain_module_are_the_tools_and_its_public_data_the_state() -> None:
     tools = [Tool("buy"), Tool("price")]
     *results, state = done(World(SHOP), tools, ("buy", {"fruit": "pear"}), ("price", {"fruit": "pear"}))
-    assert results == [Executed({"left": 2}), Executed(1.5)]
-    assert state == Executed({"prices": {"pear": 1.5}, "sold": ["pear"], "stock": {"pear": 2}})
+    assert results == [CallResult({"left": 2}), CallResult(1.5)]
+    assert state == CallResult({"prices": {"pear": 1.5}, "sold": ["pear"], "stock": {"pear": 2}})
 
 
 def test_setup_gives_attributes_of_a_plain_module_other_values() -> None:
     world = World(SHOP, {"stock": {"fig": 1}})
     bought, state = done(world, [Tool("buy")], ("buy", {"fruit": "fig"}), state=["stock"])
-    assert bought == Executed({"left": 0})
-    assert state == Executed({"stock": {"fig": 0}})
+    assert bought == CallResult({"left": 0})
+    assert state == CallResult({"stock": {"fig": 0}})
 
 
 @pytest.mark.parametrize("name", ["stick", "buy", "_till", "json", "Prices"])
 def test_setup_can_put_nothing_where_no_public_attribute_is(name: str) -> None:
-    with pytest.raises(WorldFailed, match=f"{SHOP}: NoSuchThing: .* no public attribute `{name}` to be set up"):
+    with pytest.raises(EnvironmentFailed, match=f"{SHOP}: NoSuchThing: .* no public attribute `{name}` to be set up"):
         done(World(SHOP, {name: 1}), [Tool("buy")])
 
 
@@ -54,19 +54,19 @@ def test_setup_can_put_nothing_where_no_public_attribute_is(name: str) -> None:
 def test_only_functions_that_a_plain_module_defines_itself_can_be_called(name: str) -> None:
     result, state = done(World(SHOP), [Tool(name)], (name, {}), state=["stock"])
     assert result.error is not None
-    assert state == Executed({"stock": {"pear": 3}})
+    assert state == CallResult({"stock": {"pear": 3}})
 
 
 def test_functions_of_python_sources_are_called_themselves() -> None:
     tools = [*tools_from_python(SHOP), *tools_from_python(f"{SHOP}:Desk.hours")]
     *results, state = done(World("python"), tools, ("buy", {"fruit": "pear"}), ("hours", {}))
-    assert results == [Executed({"left": 2}), Executed("9 to 5")]
-    assert state == Executed({})
+    assert results == [CallResult({"left": 2}), CallResult("9 to 5")]
+    assert state == CallResult({})
 
 
 def test_a_function_in_a_list_is_called() -> None:
     world = World("python", stubs={"written_out": 1})
-    assert done(world, tools_from_python(f"{SHOP}:TOOLS"), ("buy", {"fruit": "pear"}))[0] == Executed({"left": 2})
+    assert done(world, tools_from_python(f"{SHOP}:TOOLS"), ("buy", {"fruit": "pear"}))[0] == CallResult({"left": 2})
 
 
 @pytest.mark.parametrize(
@@ -78,19 +78,19 @@ def test_a_function_in_a_list_is_called() -> None:
     ids=["no function", "a method"],
 )
 def test_a_tool_that_cannot_be_called_is_told_of_before_any_call(tools: Sequence[Tool], said: str) -> None:
-    with pytest.raises(WorldFailed, match=said):
+    with pytest.raises(EnvironmentFailed, match=said):
         done(World("python"), tools)
 
 
 def test_what_was_not_offered_is_not_called() -> None:
     stubbed = World(SHOP, stubs={"price": 1})
     results = done(stubbed, [Tool("buy"), Tool("price")], ("hours", {}), ("price", {"fruit": "pear"}))
-    assert results[:2] == [Executed(error="there is no tool `hours`"), Executed(error="there is no tool `price`")]
+    assert results[:2] == [CallResult(error="there is no tool `hours`"), CallResult(error="there is no tool `price`")]
 
 
 def test_the_prefix_of_a_source_is_no_part_of_a_method_s_name() -> None:
     tool = Tool("market__buy", origin={"name": "buy"})
-    assert done(World(SHOP), [tool], ("market__buy", {"fruit": "pear"}))[0] == Executed({"left": 2})
+    assert done(World(SHOP), [tool], ("market__buy", {"fruit": "pear"}))[0] == CallResult({"left": 2})
 
 
 def test_functions_of_two_modules_may_share_a_name() -> None:
@@ -100,24 +100,24 @@ def test_functions_of_two_modules_may_share_a_name() -> None:
         Tool("b__buy", origin={"name": "buy", "python": double}),
     ]
     assert done(World("python"), tools, ("b__buy", {"value": 4}), ("a__buy", {"fruit": "pear"}))[:2] == [
-        Executed(8),
-        Executed({"left": 2}),
+        CallResult(8),
+        CallResult({"left": 2}),
     ]
 
 
 def test_where_a_function_failed_is_told_to_people_not_to_the_model() -> None:
     result, _ = done(World(SHOP), [Tool("buy")], ("buy", {"fruit": "fig"}))
-    assert result == Executed(error="LookupError: there is no fig")
+    assert result == CallResult(error="LookupError: there is no fig")
     assert result.place is not None
     assert result.place.startswith("tests/unit/conversation/environments/shop.py, line ")
 
 
 @pytest.mark.parametrize("kind", ["python", "mcp"])
 def test_what_is_not_set_up_takes_no_setup(kind: str) -> None:
-    with pytest.raises(WorldFailed, match=f"`environment: {kind}` has nothing to be set up"):
+    with pytest.raises(EnvironmentFailed, match=f"`environment: {kind}` has nothing to be set up"):
         done(World(kind, {"stock": 1}), [])
 
 
 def test_a_case_without_an_environment_is_told_of() -> None:
-    with pytest.raises(WorldFailed, match="names no `environment`"):
+    with pytest.raises(EnvironmentFailed, match="names no `environment`"):
         done(World(), [])

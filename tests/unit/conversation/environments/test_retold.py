@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from pytest_fcall.conversation.environments.kept import NotRecorded
-from pytest_fcall.conversation.environments.retold import Retold
-from pytest_fcall.core import Executed, Json
+from pytest_fcall.conversation.environments.recorded_results import ReplayedEnvironment, ResultNotRecorded
+from pytest_fcall.core import CallResult, Json
 from tests.unit.conversation.environments.shelf import Shelf
 
 
@@ -19,12 +18,12 @@ class Counter:
     calls: int = 0
     closed: bool = False
 
-    async def call(self, tool: str, arguments: Mapping[str, Json]) -> Executed:
+    async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
         self.calls += 1
-        return Executed(self.calls)
+        return CallResult(self.calls)
 
-    async def state(self, names: Sequence[str] | None = None) -> Executed:
-        return Executed({"calls": self.calls, "names": names})
+    async def state(self, names: Sequence[str] | None = None) -> CallResult:
+        return CallResult({"calls": self.calls, "names": names})
 
     async def close(self) -> None:
         self.closed = True
@@ -38,8 +37,8 @@ async def unstarted() -> Counter:
     raise AssertionError("nothing is started offline")
 
 
-def talk(environment: Retold, tools: Sequence[str] = ("add", "add")) -> list[Json]:
-    async def all_of_it() -> list[Executed]:
+def talk(environment: ReplayedEnvironment, tools: Sequence[str] = ("add", "add")) -> list[Json]:
+    async def all_of_it() -> list[CallResult]:
         said = [await environment.call(tool, {"to": "tea"}) for tool in tools]
         said.append(await environment.state(["calls"]))
         await environment.close()
@@ -48,9 +47,9 @@ def talk(environment: Retold, tools: Sequence[str] = ("add", "add")) -> list[Jso
     return [each.value for each in asyncio.run(all_of_it())]
 
 
-def retold(shelf: Shelf, *, left: Json = None) -> Retold:
+def retold(shelf: Shelf, *, left: Json = None) -> ReplayedEnvironment:
     named: dict[str, Json] = {"environment": "notes:make", "setup": left}
-    return Retold(named, unstarted if shelf.offline else started, shelf)
+    return ReplayedEnvironment(named, unstarted if shelf.offline else started, shelf)
 
 
 def test_the_same_conversation_is_told_again_without_its_functions() -> None:
@@ -69,21 +68,21 @@ def test_where_functions_may_be_called_they_are() -> None:
         return counter
 
     talk(retold(shelf))
-    assert talk(Retold({"environment": "notes:make", "setup": None}, start, shelf))[:2] == [8, 9]
+    assert talk(ReplayedEnvironment({"environment": "notes:make", "setup": None}, start, shelf))[:2] == [8, 9]
     assert counter.closed
 
 
 def test_another_conversation_is_not_told() -> None:
     shelf = Shelf()
     talk(retold(shelf))
-    with pytest.raises(NotRecorded, match="`add` is recorded"):
+    with pytest.raises(ResultNotRecorded, match="`add` is recorded"):
         talk(retold(Shelf(conversation="another", offline=True, results=shelf.results)))
 
 
 def test_another_set_up_is_not_told() -> None:
     shelf = Shelf()
     talk(retold(shelf))
-    with pytest.raises(NotRecorded, match="`add` is recorded"):
+    with pytest.raises(ResultNotRecorded, match="`add` is recorded"):
         talk(retold(Shelf(offline=True, results=shelf.results), left="x"))
 
 
@@ -91,7 +90,7 @@ def test_a_call_after_other_calls_is_another_call() -> None:
     shelf = Shelf()
     talk(retold(shelf), ["add", "read"])
     shelf.offline = True
-    with pytest.raises(NotRecorded, match="`read` is recorded"):
+    with pytest.raises(ResultNotRecorded, match="`read` is recorded"):
         talk(retold(shelf), ["read"])
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.conversation.execution.limits import Behind, Limits
-from pytest_fcall.conversation.execution.worker import Worker
-from pytest_fcall.core import Executed
+from pytest_fcall.conversation.execution.limits import EnvironmentSpec, Limits
+from pytest_fcall.conversation.execution.tool_process import ToolProcess
+from pytest_fcall.core import CallResult
 from tests.unit.conversation.execution.attempts import conduct, excess, files, others
 
 HAS_LANDLOCK = sys.platform == "linux" and ctypes.CDLL(None).syscall(444, None, 0, 1) > 0
@@ -153,19 +153,19 @@ def runner() -> Iterator[asyncio.Runner]:
 
 
 @pytest.fixture(scope="module")
-def worker(runner: asyncio.Runner) -> Iterator[Worker]:
+def worker(runner: asyncio.Runner) -> Iterator[ToolProcess]:
     """One process for all attempts that are only refused; it must live through them all."""
     worker = runner.run(started(LIMITS))
     yield worker
-    assert runner.run(worker.call("wait_for_input", {})) == Executed("nothing")
+    assert runner.run(worker.call("wait_for_input", {})) == CallResult("nothing")
     runner.run(worker.close())
 
 
-async def started(limits: Limits) -> Worker:
-    return await Worker.start(Behind(ROOT, functions=FUNCTIONS), limits)
+async def started(limits: Limits) -> ToolProcess:
+    return await ToolProcess.start(EnvironmentSpec(ROOT, functions=FUNCTIONS), limits)
 
 
-async def alone(limits: Limits, *calls: str, **arguments: str) -> list[Executed]:
+async def alone(limits: Limits, *calls: str, **arguments: str) -> list[CallResult]:
     """Call in a process that nobody else uses, and see that nothing of it stays behind."""
     async with await started(limits) as worker:
         number, folder = worker._process.pid, worker._folder
@@ -176,7 +176,7 @@ async def alone(limits: Limits, *calls: str, **arguments: str) -> list[Executed]
     return done
 
 
-def is_refusal(done: Executed) -> bool:
+def is_refusal(done: CallResult) -> bool:
     said = done.error or ""
     return done.value is None and (
         said.startswith(
@@ -201,7 +201,9 @@ def outside(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("attempt", REFUSED_FILES)
-def test_files_outside_are_out_of_reach(runner: asyncio.Runner, worker: Worker, outside: Path, attempt: str) -> None:
+def test_files_outside_are_out_of_reach(
+    runner: asyncio.Runner, worker: ToolProcess, outside: Path, attempt: str
+) -> None:
     done = runner.run(worker.call(attempt, {"path": str(outside)}))
     assert is_refusal(done), done
     assert SECRET not in str(done)
@@ -210,11 +212,11 @@ def test_files_outside_are_out_of_reach(runner: asyncio.Runner, worker: Worker, 
 @pytest.mark.parametrize("attempt", PAST_PYTHON)
 def test_the_kernel_holds_where_python_does_not(runner: asyncio.Runner, outside: Path, attempt: str) -> None:
     (done,) = runner.run(alone(LIMITS, attempt, path=str(outside)))
-    assert done == Executed(error=f"PermissionError: [Errno 13] Permission denied: {str(outside)!r}")
+    assert done == CallResult(error=f"PermissionError: [Errno 13] Permission denied: {str(outside)!r}")
 
 
 @pytest.mark.parametrize("attempt", REFUSED_NETWORK)
-def test_a_server_on_this_machine_is_out_of_reach(runner: asyncio.Runner, worker: Worker, attempt: str) -> None:
+def test_a_server_on_this_machine_is_out_of_reach(runner: asyncio.Runner, worker: ToolProcess, attempt: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
         done = runner.run(worker.call(attempt, {"port": server.getsockname()[1]}))
@@ -224,14 +226,14 @@ def test_a_server_on_this_machine_is_out_of_reach(runner: asyncio.Runner, worker
 
 
 @pytest.mark.parametrize("attempt", REFUSED)
-def test_the_rest_of_the_machine_is_out_of_reach(runner: asyncio.Runner, worker: Worker, attempt: str) -> None:
+def test_the_rest_of_the_machine_is_out_of_reach(runner: asyncio.Runner, worker: ToolProcess, attempt: str) -> None:
     done = runner.run(worker.call(attempt, {}))
     assert is_refusal(done), done
 
 
 @pytest.mark.parametrize(("attempt", "said"), FAILING.items())
 def test_what_is_too_much_is_an_error_and_no_more(
-    runner: asyncio.Runner, worker: Worker, attempt: str, said: str
+    runner: asyncio.Runner, worker: ToolProcess, attempt: str, said: str
 ) -> None:
     done = runner.run(worker.call(attempt, {}))
     assert done.value is None
@@ -241,7 +243,7 @@ def test_what_is_too_much_is_an_error_and_no_more(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_leads_to_public_functions_only(runner: asyncio.Runner, worker: Worker, name: str) -> None:
+def test_a_name_leads_to_public_functions_only(runner: asyncio.Runner, worker: ToolProcess, name: str) -> None:
     done = runner.run(worker.call(name, {}))
     assert done.error is not None
     assert done.error.startswith(("there is no", "`"))
@@ -259,15 +261,15 @@ def test_no_variable_tells_a_secret(runner: asyncio.Runner, monkeypatch: pytest.
 @pytest.mark.parametrize("attempt", HARMLESS)
 def test_what_hurts_nobody_is_followed_by_further_calls(runner: asyncio.Runner, attempt: str) -> None:
     done = runner.run(alone(LIMITS, attempt, "wait_for_input"))
-    assert done == [Executed("done"), Executed("nothing")]
+    assert done == [CallResult("done"), CallResult("nothing")]
 
 
 @pytest.mark.parametrize("attempt", TOO_LONG)
 def test_what_takes_too_long_is_ended(runner: asyncio.Runner, attempt: str) -> None:
     said = "it took longer than 0.5 s and was ended"
     first, second = runner.run(alone(SHORT, attempt, "wait_for_input"))
-    assert first == Executed(error=said)
-    assert second == Executed(error=f"it was not called, since an earlier call ended the process: {said}")
+    assert first == CallResult(error=said)
+    assert second == CallResult(error=f"it was not called, since an earlier call ended the process: {said}")
 
 
 @pytest.mark.parametrize(("attempt", "said"), DEADLY.items())
@@ -275,7 +277,7 @@ def test_the_end_of_the_process_is_told_as_an_error(runner: asyncio.Runner, atte
     first, second = runner.run(alone(LIMITS, attempt, "wait_for_input"))
     assert first.error is not None
     assert first.error.startswith(said)
-    assert second == Executed(error=f"it was not called, since an earlier call ended the process: {first.error}")
+    assert second == CallResult(error=f"it was not called, since an earlier call ended the process: {first.error}")
 
 
 @pytest.mark.parametrize("attempt", ["recurse_without_limit", "start_threads_without_end"])
@@ -285,7 +287,7 @@ def test_resources_without_end_come_to_an_end(runner: asyncio.Runner, attempt: s
     assert done.error is not None
 
 
-def test_the_walls_of_linux_stand(worker: Worker) -> None:
+def test_the_walls_of_linux_stand(worker: ToolProcess) -> None:
     assert worker.walls == ("resources", "landlock", "seccomp", "hook")
 
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.conversation.execution.plain import NotPlain, json_text
+from pytest_fcall.conversation.execution.plain_json import NotPlain, json_text
 
 Point = namedtuple("Point", "x y")  # noqa: PYI024  # untyped code makes these, too
 PLAIN = st.recursive(

@@ -14,62 +14,65 @@ from threading import Thread
 
 import pytest
 
-from pytest_fcall.conversation.execution.limits import USUAL, Behind, Limits
-from pytest_fcall.conversation.execution.worker import Worker, WorldFailed
-from pytest_fcall.core import Executed, Json
+from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, EnvironmentSpec, Limits
+from pytest_fcall.conversation.execution.tool_process import EnvironmentFailed, ToolProcess
+from pytest_fcall.core import CallResult, Json
 
 ROOT = Path(__file__).parents[4]
 WORLD = "tests.unit.conversation.execution.world"
 
 
-def behind(environment: str | None = None, setup: Mapping[str, Json] | None = None, *functions: str) -> Behind:
+def behind(environment: str | None = None, setup: Mapping[str, Json] | None = None, *functions: str) -> EnvironmentSpec:
     target = None if environment is None else f"{WORLD}:{environment}"
-    return Behind(ROOT, target, setup or {}, {name: f"{WORLD}:{name}" for name in functions})
+    return EnvironmentSpec(ROOT, target, setup or {}, {name: f"{WORLD}:{name}" for name in functions})
 
 
 async def called(
-    world: Behind, *calls: tuple[str, dict[str, Json]], limits: Limits = USUAL, state: list[str] | None = None
-) -> list[Executed]:
+    world: EnvironmentSpec,
+    *calls: tuple[str, dict[str, Json]],
+    limits: Limits = DEFAULT_LIMITS,
+    state: list[str] | None = None,
+) -> list[CallResult]:
     """Make calls, and then read the state."""
-    async with await Worker.start(world, limits) as worker:
+    async with await ToolProcess.start(world, limits) as worker:
         return [*[await worker.call(*call) for call in calls], await worker.state(state)]
 
 
 def test_methods_are_called_and_public_attributes_are_the_state() -> None:
     *done, state = asyncio.run(called(behind("Shop", {"stock": 5}), ("buy", {"number": 2}), ("order", {"number": 3})))
-    assert done == [Executed({"left": 3}), Executed({"left": 0})]
+    assert done == [CallResult({"left": 3}), CallResult({"left": 0})]
     sold: Json = [{"number": 2}, {"number": 3}]
     expected: Json = {"currency": "EUR", "is_empty": True, "label": "shop", "sold": sold, "stock": 0}
-    assert state == Executed(expected)
+    assert state == CallResult(expected)
 
 
 def test_only_attributes_that_are_asked_for_are_read() -> None:
-    assert asyncio.run(called(behind("Shop"), state=["stock"])) == [Executed({"stock": 3})]
-    assert asyncio.run(called(behind("Shop"), state=["_till"])) == [Executed(error="`_till` is no public name")]
-    assert asyncio.run(called(behind("Shop"), state=["owner"])) == [Executed(error="there is no `owner`")]
+    assert asyncio.run(called(behind("Shop"), state=["stock"])) == [CallResult({"stock": 3})]
+    assert asyncio.run(called(behind("Shop"), state=["_till"])) == [CallResult(error="`_till` is no public name")]
+    assert asyncio.run(called(behind("Shop"), state=["owner"])) == [CallResult(error="there is no `owner`")]
 
 
 def test_an_attribute_that_is_not_there_is_named_with_the_one_that_was_probably_meant() -> None:
     (state,) = asyncio.run(called(behind("Shop"), state=["label", "stick"]))
-    assert state == Executed(error="there is no `stick`; did you mean `stock`?")
+    assert state == CallResult(error="there is no `stick`; did you mean `stock`?")
 
 
 def test_what_a_method_raises_is_its_result() -> None:
     raised, wrong, *_ = asyncio.run(called(behind("Shop"), ("buy", {"number": 9}), ("buy", {"amount": 9})))
-    assert raised == Executed(error="ValueError: there are only 3")
+    assert raised == CallResult(error="ValueError: there are only 3")
     assert wrong.error is not None
     assert wrong.error.startswith("TypeError: Shop.buy() got an unexpected keyword argument 'amount'")
 
 
 def test_a_factory_may_be_asynchronous() -> None:
     *_, state = asyncio.run(called(behind("opened_shop", {"stock": 1}), state=["label", "stock"]))
-    assert state == Executed({"label": "opened", "stock": 1})
+    assert state == CallResult({"label": "opened", "stock": 1})
 
 
 def test_tools_may_be_keys_methods_within_and_plain_functions() -> None:
     world = behind("shelf", None, "double")
     *done, state = asyncio.run(called(world, ("shop.buy", {"number": 1}), ("double", {"value": 4}), ("size", {})))
-    assert done == [Executed({"left": 2}), Executed(8), Executed(error="`size` is no function")]
+    assert done == [CallResult({"left": 2}), CallResult(8), CallResult(error="`size` is no function")]
     assert isinstance(state.value, dict)
     assert state.value["size"] == 2
     assert state.value["shop"]["stock"] == 2
@@ -77,12 +80,12 @@ def test_tools_may_be_keys_methods_within_and_plain_functions() -> None:
 
 
 def test_each_worker_has_a_world_of_its_own() -> None:
-    async def both() -> list[Executed]:
-        async with await Worker.start(behind("Shop")) as one, await Worker.start(behind("Shop")) as other:
+    async def both() -> list[CallResult]:
+        async with await ToolProcess.start(behind("Shop")) as one, await ToolProcess.start(behind("Shop")) as other:
             await one.call("buy", {"number": 1})
             return [await one.state(["stock"]), await other.state(["stock"])]
 
-    assert asyncio.run(both()) == [Executed({"stock": 2}), Executed({"stock": 3})]
+    assert asyncio.run(both()) == [CallResult({"stock": 2}), CallResult({"stock": 3})]
 
 
 @pytest.mark.parametrize(
@@ -98,14 +101,16 @@ def test_each_worker_has_a_world_of_its_own() -> None:
     ],
 )
 def test_a_world_that_cannot_be_made_is_told_of(target: str, setup: dict[str, Json], said: str) -> None:
-    with pytest.raises(WorldFailed) as failed:
-        asyncio.run(called(Behind(ROOT, target, setup), limits=Limits(start_seconds=1 if "ever" in target else 60)))
+    with pytest.raises(EnvironmentFailed) as failed:
+        asyncio.run(
+            called(EnvironmentSpec(ROOT, target, setup), limits=Limits(start_seconds=1 if "ever" in target else 60))
+        )
     assert str(failed.value).startswith(f"{target}: {said}")
 
 
 def test_what_is_printed_is_kept() -> None:
     async def printed(limits: Limits) -> str:
-        async with await Worker.start(behind("Shop"), limits) as worker:
+        async with await ToolProcess.start(behind("Shop"), limits) as worker:
             await worker.call("buy", {"number": 1})
             await worker.call("buy", {"number": 2})
         return worker.printed
@@ -117,9 +122,9 @@ def test_what_is_printed_is_kept() -> None:
 def test_variables_are_handed_on_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_KEY", "kept back")
     asked: tuple[str, dict[str, Json]] = ("variable", {"name": "SHOP_KEY"})
-    assert asyncio.run(called(behind(None, None, "variable"), asked))[0] == Executed(None)
+    assert asyncio.run(called(behind(None, None, "variable"), asked))[0] == CallResult(None)
     limits = Limits(variables={"SHOP_KEY": "told"})
-    assert asyncio.run(called(behind(None, None, "variable"), asked, limits=limits))[0] == Executed("told")
+    assert asyncio.run(called(behind(None, None, "variable"), asked, limits=limits))[0] == CallResult("told")
 
 
 def test_folders_are_read_when_they_are_named(tmp_path: Path) -> None:
@@ -129,7 +134,7 @@ def test_folders_are_read_when_they_are_named(tmp_path: Path) -> None:
     assert refused.error is not None
     assert refused.error.startswith("PermissionError: called functions may not read")
     allowed, _ = asyncio.run(called(behind(None, None, "contents"), asked, limits=Limits(folders=(tmp_path,))))
-    assert allowed == Executed("9.50")
+    assert allowed == CallResult("9.50")
 
 
 def test_files_may_be_written_in_the_working_folder_which_goes_in_the_end() -> None:
@@ -142,7 +147,7 @@ def test_the_network_may_be_opened() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         asked: tuple[str, dict[str, Json]] = ("greet", {"port": server.getsockname()[1]})
         done, _ = asyncio.run(called(behind(None, None, "greet"), asked, limits=Limits(network=True)))
-        assert done == Executed("done")
+        assert done == CallResult("done")
         connection, _ = server.accept()
         with connection:
             assert connection.recv(5) == b"hello"
@@ -159,7 +164,9 @@ def test_children_that_were_allowed_end_with_the_worker() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are named otherwise there")
 def test_children_end_with_a_call_that_is_given_up() -> None:
     async def run() -> str:
-        async with await Worker.start(behind(None, None, "children_and_then_on"), Limits(processes=True)) as worker:
+        async with await ToolProcess.start(
+            behind(None, None, "children_and_then_on"), Limits(processes=True)
+        ) as worker:
             call = asyncio.create_task(worker.call("children_and_then_on", {}))
             while not worker.printed.endswith("]"):
                 await asyncio.sleep(0.02)
@@ -184,30 +191,36 @@ def test_children_cannot_leave_the_group_that_is_ended() -> None:
 def test_ordinary_libraries_work_inside() -> None:
     names = ("threads", "database", "temporary_files", "clocks", "random_numbers")
     done = asyncio.run(called(behind(None, None, *names), *[(name, {}) for name in names]))
-    assert done[:-1] == [Executed([1, 2, 3]), Executed([[1]]), Executed(["a", "b"]), Executed("+01:00"), Executed(16)]
+    assert done[:-1] == [
+        CallResult([1, 2, 3]),
+        CallResult([[1]]),
+        CallResult(["a", "b"]),
+        CallResult("+01:00"),
+        CallResult(16),
+    ]
 
 
 def test_a_worker_can_be_used_in_any_thread() -> None:
-    done: list[Executed] = []
+    done: list[CallResult] = []
     thread = Thread(target=lambda: done.extend(asyncio.run(called(behind("Shop"), ("buy", {"number": 1})))))
     thread.start()
     thread.join()
-    assert done[0] == Executed({"left": 2})
+    assert done[0] == CallResult({"left": 2})
 
 
 def test_a_question_that_cannot_be_written_leaves_the_process_alone() -> None:
-    async def asked() -> Executed:
-        async with await Worker.start(behind("Shop")) as worker:
+    async def asked() -> CallResult:
+        async with await ToolProcess.start(behind("Shop")) as worker:
             with pytest.raises(TypeError):
                 await worker.call("buy", {"number": object()})  # type: ignore[dict-item]  # that is the question
             return await worker.call("buy", {"number": 1})
 
-    assert asyncio.run(asked()) == Executed({"left": 2})
+    assert asyncio.run(asked()) == CallResult({"left": 2})
 
 
 def test_a_call_that_is_given_up_ends_the_process() -> None:
-    async def given_up() -> Executed:
-        async with await Worker.start(behind("Shop", None, "ever")) as worker:
+    async def given_up() -> CallResult:
+        async with await ToolProcess.start(behind("Shop", None, "ever")) as worker:
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(worker.call("ever", {}), 0.2)
             return await worker.call("buy", {"number": 1})

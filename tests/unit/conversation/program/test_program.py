@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.conversation.program import Asked, Malformed, carry_out, steps
+from pytest_fcall.conversation.program import MalformedProgram, ProgramCall, program_steps, run_program
 
 
-def made(source: str) -> tuple[dict[str, object], list[Asked]]:
+def made(source: str) -> tuple[dict[str, object], list[ProgramCall]]:
     """The variables and the calls of a program whose calls give their own names."""
-    calls: list[Asked] = []
+    calls: list[ProgramCall] = []
 
-    def call(asked: Asked) -> object:
+    def call(asked: ProgramCall) -> object:
         calls.append(asked)
         return f"<{asked.name}>"
 
-    return carry_out(source, call), calls
+    return run_program(source, call), calls
 
 
 def test_calls_are_made_in_order_with_the_values_of_variables() -> None:
@@ -36,10 +36,10 @@ API.set("x" + "y", [low, (high, None)], dates={"from": when, "to": True})
     variables, calls = made(source)
     assert variables == {"origin": "<Loc>", "when": "<Date>", "low": 200, "high": 250}
     assert calls == [
-        Asked("Loc", ("Oslo",), {}),
-        Asked("API.set_origin", ("<Loc>",), {}),
-        Asked("Date", (), {"day": 5, "month": -1, "year": 2026}),
-        Asked("API.set", ("xy", [200, (250, None)]), {"dates": {"from": "<Date>", "to": True}}),
+        ProgramCall("Loc", ("Oslo",), {}),
+        ProgramCall("API.set_origin", ("<Loc>",), {}),
+        ProgramCall("Date", (), {"day": 5, "month": -1, "year": 2026}),
+        ProgramCall("API.set", ("xy", [200, (250, None)]), {"dates": {"from": "<Date>", "to": True}}),
     ]
 
 
@@ -54,9 +54,9 @@ def test_nothing_is_a_program() -> None:
 
 
 def test_a_program_waits_for_each_answer() -> None:
-    running = steps("x = f()\ng(x)")
-    assert next(running) == Asked("f", (), {})
-    assert running.send(7) == Asked("g", (7,), {})
+    running = program_steps("x = f()\ng(x)")
+    assert next(running) == ProgramCall("f", (), {})
+    assert running.send(7) == ProgramCall("g", (7,), {})
     with pytest.raises(StopIteration) as end:
         running.send(None)
     assert end.value.value == {"x": 7}
@@ -64,8 +64,8 @@ def test_a_program_waits_for_each_answer() -> None:
 
 def test_an_answer_is_never_looked_into() -> None:
     for source in ("f().g()", "x = f()\nx.g()", "x = f()\nx + 1", "-f()", "x = f()\nx += x"):
-        with pytest.raises(Malformed):
-            carry_out(source, lambda _: object())
+        with pytest.raises(MalformedProgram):
+            run_program(source, lambda _: object())
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_an_answer_is_never_looked_into() -> None:
     ],
 )
 def test_all_else_is_malformed(source: str, why: str) -> None:
-    with pytest.raises(Malformed) as error:
+    with pytest.raises(MalformedProgram) as error:
         made(source)
     assert str(error.value).startswith(why)
 
@@ -146,7 +146,7 @@ def test_all_else_is_malformed(source: str, why: str) -> None:
     ],
 )
 def test_values_do_not_grow_without_end(source: str) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedProgram):
         made(source)
 
 
@@ -167,7 +167,7 @@ VALUES = st.recursive(
 def test_literals_are_what_they_say(positional: Sequence[object], named: dict[str, object]) -> None:
     given_ = [*map(repr, positional), *(f"{name}x={value!r}" for name, value in named.items())]
     _, calls = made(f"API.go({', '.join(given_)})")
-    assert calls == [Asked("API.go", tuple(positional), {f"{name}x": value for name, value in named.items()})]
+    assert calls == [ProgramCall("API.go", tuple(positional), {f"{name}x": value for name, value in named.items()})]
 
 
 EXPRESSIONS = st.recursive(
@@ -187,7 +187,7 @@ def test_arithmetic_is_pythons(source: str) -> None:
     try:
         expected = eval(source, {})  # noqa: S307  # made of numbers and operators, above
     except ArithmeticError:
-        with pytest.raises(Malformed):
+        with pytest.raises(MalformedProgram):
             made(f"x = {source}")
         return
     found = made(f"x = {source}")[0]["x"]
@@ -202,8 +202,8 @@ PIECES = st.sampled_from([*_SYMBOLS.split(), " ", "\n"])
 
 @given(st.lists(PIECES, max_size=30).map("".join) | st.text(max_size=60))
 def test_any_text_is_carried_out_or_malformed(source: str) -> None:
-    calls: list[Asked] = []
-    with suppress(Malformed):
-        carry_out(source, calls.append)
+    calls: list[ProgramCall] = []
+    with suppress(MalformedProgram):
+        run_program(source, calls.append)
     for call in calls:
         assert re.fullmatch(r"[^\W_]\w*(\.[^\W_]\w*)*", call.name)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Tool
 from pytest_fcall.decoding import DECODERS
-from pytest_fcall.decoding.answer import ENDS
 from pytest_fcall.decoding.tagged.families import FAMILIES
-from pytest_fcall.decoding.tagged.json_span import json_end
+from pytest_fcall.decoding.tagged.family import json_end
+from pytest_fcall.decoding.text_parts import END_TOKENS
 from tests.unit.decoding.tagged.encoders import ENCODERS
 from tests.unit.decoding.tagged.test_round_trip import calls
 
@@ -23,7 +23,7 @@ SIGNS = [
 ]
 BITS = ["<parameter=a>", "</parameter>", "<function=f>", "<arg_key>", "<arg_value>", "call:f{", "<escape>", "to=f", "f"]
 JSON_BITS = ['{"name": "f", ', '"arguments": ', "{", "}", "[", "]", '"', "\\", ",", ":", " ", "1", "\ud800", "\x00"]
-MARKUP = st.lists(st.sampled_from([*SIGNS, *BITS, *JSON_BITS, *ENDS]), max_size=30).map("".join)
+MARKUP = st.lists(st.sampled_from([*SIGNS, *BITS, *JSON_BITS, *END_TOKENS]), max_size=30).map("".join)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

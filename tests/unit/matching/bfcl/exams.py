@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_fcall.core import Language
-from pytest_fcall.matching.bfcl import Exam, rule
+from pytest_fcall.matching.bfcl import OfficialCase, check_answer
 
 
 def function(name: str = "f", required: Sequence[str] = (), **properties: Any) -> dict[str, Any]:
@@ -24,5 +24,5 @@ def ruled(
     word: Any, alternatives: Any, value: Any, *, language: Language = "python", required: Sequence[str] = ()
 ) -> str | None:
     """The error type for one argument `x` of the type `word`; None where it is right."""
-    exam = Exam("simple", [function(x=word, required=required)], [{"f": {"x": alternatives}}], language)
-    return rule(exam, [{"f": {"x": value}}]).error_type
+    exam = OfficialCase("simple", [function(x=word, required=required)], [{"f": {"x": alternatives}}], language)
+    return check_answer(exam, [{"f": {"x": value}}]).error_type

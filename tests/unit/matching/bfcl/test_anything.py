@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Language
-from pytest_fcall.matching.bfcl import Exam, Ruling, rule
+from pytest_fcall.matching.bfcl import OfficialCase, Ruling, check_answer
 from tests.unit.matching.bfcl.exams import function, ruled
 
 SCALARS = st.one_of(
@@ -47,7 +47,7 @@ def test_no_argument_and_no_alternatives_raise(word: str, alternatives: Any, val
 
 @given(st.sampled_from(["simple", "multiple", "parallel", "irrelevance", "relevance", ""]), VALUES, VALUES, VALUES)
 def test_no_case_and_no_answer_raise(category: str, functions: Any, truth: Any, decoded: Any) -> None:
-    assert isinstance(rule(Exam(category, functions, truth), decoded), Ruling)
+    assert isinstance(check_answer(OfficialCase(category, functions, truth), decoded), Ruling)
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=3))
@@ -69,7 +69,7 @@ def test_a_value_too_deep_to_be_written_is_an_error_of_the_case(word: str) -> No
 
 
 def test_a_value_of_a_megabyte_is_cut_in_what_is_told() -> None:
-    exam = Exam("simple", [function(x="string")], [{"f": {"x": ["a"]}}])
-    ruling = rule(exam, [{"f": {"x": "b" * 1_000_000}}])
+    exam = OfficialCase("simple", [function(x="string")], [{"f": {"x": ["a"]}}])
+    ruling = check_answer(exam, [{"f": {"x": "b" * 1_000_000}}])
     assert ruling.error_type == "value_error:string"
     assert len(ruling.errors[0]) < 1_000

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.matching.bfcl import Exam, Ruling, rule, undecodable
+from pytest_fcall.matching.bfcl import OfficialCase, Ruling, check_answer, check_undecodable
 from tests.unit.matching.bfcl.exams import function
 
 CALL = "simple_function_checker"
@@ -31,33 +31,35 @@ ONE: dict[str, tuple[Any, str | None]] = {
 @pytest.mark.parametrize(("call", "error"), [pytest.param(*row, id=name) for name, row in ONE.items()])
 def test_one_call(call: Any, error: str | None) -> None:
     for category in ("simple_python", "live_simple", "multiple"):
-        assert rule(Exam(category, [BOOK], [TRUTH]), [call]).error_type == error
+        assert check_answer(OfficialCase(category, [BOOK], [TRUTH]), [call]).error_type == error
 
 
 def test_an_argument_that_the_truth_passes_over_is_unexpected() -> None:
-    exam = Exam("simple", [BOOK], [{"shop.book": {"city": ["Oslo"]}}])
-    assert rule(exam, [{"shop.book": {"city": "Oslo", "days": 1}}]).error_type == f"{CALL}:unexpected_param"
+    exam = OfficialCase("simple", [BOOK], [{"shop.book": {"city": ["Oslo"]}}])
+    assert check_answer(exam, [{"shop.book": {"city": "Oslo", "days": 1}}]).error_type == f"{CALL}:unexpected_param"
 
 
 def test_an_argument_that_the_function_does_not_know_is_unexpected() -> None:
-    exam = Exam("simple", [BOOK], [{"shop.book": {"city": ["Oslo"], "mood": ["good", ""]}}])
-    assert rule(exam, [{"shop.book": {"city": "Oslo", "mood": "good"}}]).error_type == f"{CALL}:unexpected_param"
+    exam = OfficialCase("simple", [BOOK], [{"shop.book": {"city": ["Oslo"], "mood": ["good", ""]}}])
+    assert (
+        check_answer(exam, [{"shop.book": {"city": "Oslo", "mood": "good"}}]).error_type == f"{CALL}:unexpected_param"
+    )
 
 
 def test_an_optional_argument_may_be_left_out_only_where_the_truth_says_so() -> None:
-    exam = Exam("simple", [BOOK], [{"shop.book": {"city": ["Oslo"], "days": [1]}}])
-    assert rule(exam, [{"shop.book": {"city": "Oslo"}}]).error_type == f"{CALL}:missing_optional"
+    exam = OfficialCase("simple", [BOOK], [{"shop.book": {"city": ["Oslo"], "days": [1]}}])
+    assert check_answer(exam, [{"shop.book": {"city": "Oslo"}}]).error_type == f"{CALL}:missing_optional"
 
 
 def test_a_required_argument_may_never_be_left_out() -> None:
-    exam = Exam("simple", [BOOK], [{"shop.book": {"city": ["Oslo", ""]}}])
-    assert rule(exam, [{"shop.book": {}}]).error_type == f"{CALL}:missing_required"
+    exam = OfficialCase("simple", [BOOK], [{"shop.book": {"city": ["Oslo", ""]}}])
+    assert check_answer(exam, [{"shop.book": {}}]).error_type == f"{CALL}:missing_required"
 
 
 def test_models_that_must_write_underscores_may_not_write_dots() -> None:
-    exam = Exam("simple", [BOOK], [TRUTH], underscored=True)
-    assert rule(exam, [{"shop_book": {"city": "Oslo"}}]).valid
-    assert rule(exam, [{"shop.book": {"city": "Oslo"}}]).error_type == f"{CALL}:wrong_func_name"
+    exam = OfficialCase("simple", [BOOK], [TRUTH], underscored=True)
+    assert check_answer(exam, [{"shop_book": {"city": "Oslo"}}]).valid
+    assert check_answer(exam, [{"shop.book": {"city": "Oslo"}}]).error_type == f"{CALL}:wrong_func_name"
 
 
 @pytest.mark.parametrize(
@@ -71,35 +73,40 @@ def test_models_that_must_write_underscores_may_not_write_dots() -> None:
     ],
 )
 def test_the_number_of_calls_counts(category: str, calls: int, error: str) -> None:
-    assert rule(Exam(category, [BOOK], [TRUTH]), [{"shop.book": {"city": "Oslo"}}] * calls).error_type == error
+    assert (
+        check_answer(OfficialCase(category, [BOOK], [TRUTH]), [{"shop.book": {"city": "Oslo"}}] * calls).error_type
+        == error
+    )
 
 
 def test_of_several_functions_the_one_that_is_expected_must_be_called() -> None:
-    exam = Exam("multiple", [function("list_all"), BOOK], [TRUTH])
-    assert rule(exam, [{"shop.book": {"city": "Oslo"}}]).valid
-    assert rule(exam, [{"list_all": {}}]).error_type == f"{CALL}:wrong_func_name"
+    exam = OfficialCase("multiple", [function("list_all"), BOOK], [TRUTH])
+    assert check_answer(exam, [{"shop.book": {"city": "Oslo"}}]).valid
+    assert check_answer(exam, [{"list_all": {}}]).error_type == f"{CALL}:wrong_func_name"
 
 
 def f(**arguments: Any) -> dict[str, Any]:
     return {"f": arguments}
 
 
-def parallel(*truth: list[int]) -> Exam:
-    return Exam("parallel", [function(x="integer")], [{"f": {"x": alternatives}} for alternatives in truth])
+def parallel(*truth: list[int]) -> OfficialCase:
+    return OfficialCase("parallel", [function(x="integer")], [{"f": {"x": alternatives}} for alternatives in truth])
 
 
 def test_the_order_of_several_calls_is_free() -> None:
-    assert rule(parallel([1], [2], [3]), [f(x=3), f(x=1), f(x=2)]) == Ruling(True, pairs=((0, 1), (1, 2), (2, 0)))
+    assert check_answer(parallel([1], [2], [3]), [f(x=3), f(x=1), f(x=2)]) == Ruling(
+        True, pairs=((0, 1), (1, 2), (2, 0))
+    )
 
 
 def test_an_expected_call_takes_the_first_that_is_right_even_one_that_another_needs() -> None:
-    assert rule(parallel([1], [1, 2]), [f(x=2), f(x=1)]).valid
-    assert rule(parallel([1, 2], [1]), [f(x=2), f(x=1)]).valid
-    assert rule(parallel([1, 2], [1]), [f(x=1), f(x=2)]).error_type == f"{PARALLEL}:cannot_find_match"
+    assert check_answer(parallel([1], [1, 2]), [f(x=2), f(x=1)]).valid
+    assert check_answer(parallel([1, 2], [1]), [f(x=2), f(x=1)]).valid
+    assert check_answer(parallel([1, 2], [1]), [f(x=1), f(x=2)]).error_type == f"{PARALLEL}:cannot_find_match"
 
 
 def test_where_no_call_is_right_each_that_is_left_is_told() -> None:
-    ruling = rule(parallel([1], [2], [3]), [f(x=1), f(x=5), f(y=6)])
+    ruling = check_answer(parallel([1], [2], [3]), [f(x=1), f(x=5), f(y=6)])
     assert ruling.pairs == ((0, 0),)
     assert [(index, wrong.error_type) for index, wrong in ruling.tried] == [
         (1, "value_error:others"),
@@ -109,7 +116,7 @@ def test_where_no_call_is_right_each_that_is_left_is_told() -> None:
 
 
 def test_no_calls_are_right_where_none_are_expected() -> None:
-    assert rule(parallel(), []).valid
+    assert check_answer(parallel(), []).valid
 
 
 @pytest.mark.parametrize(
@@ -118,9 +125,9 @@ def test_no_calls_are_right_where_none_are_expected() -> None:
     ids=repr,
 )
 def test_anything_but_a_list_of_calls_has_the_wrong_form(decoded: object) -> None:
-    assert rule(parallel([1]), decoded).error_type == FORMAT
-    assert rule(Exam("irrelevance", [], ()), decoded).valid
-    assert rule(Exam("live_relevance", [], ()), decoded).error_type == "relevance_error:decoder_failed"
+    assert check_answer(parallel([1]), decoded).error_type == FORMAT
+    assert check_answer(OfficialCase("irrelevance", [], ()), decoded).valid
+    assert check_answer(OfficialCase("live_relevance", [], ()), decoded).error_type == "relevance_error:decoder_failed"
 
 
 @pytest.mark.parametrize(
@@ -134,13 +141,16 @@ def test_anything_but_a_list_of_calls_has_the_wrong_form(decoded: object) -> Non
     ],
 )
 def test_where_only_calling_or_not_counts_nothing_else_does(category: str, decoded: object, error: str | None) -> None:
-    assert rule(Exam(category, [], ()), decoded).error_type == error
+    assert check_answer(OfficialCase(category, [], ()), decoded).error_type == error
 
 
 def test_what_cannot_be_decoded_passes_for_an_abstention() -> None:
-    assert undecodable(Exam("live_irrelevance", [], ()), "no call").valid
-    assert undecodable(Exam("live_relevance", [], ()), "no call").error_type == "relevance_error:decoder_failed"
-    ruling = undecodable(parallel([1]), "no call in it")
+    assert check_undecodable(OfficialCase("live_irrelevance", [], ()), "no call").valid
+    assert (
+        check_undecodable(OfficialCase("live_relevance", [], ()), "no call").error_type
+        == "relevance_error:decoder_failed"
+    )
+    ruling = check_undecodable(parallel([1]), "no call in it")
     assert (ruling.valid, ruling.error_type) == (False, "ast_decoder:decoder_failed")
     assert "no call in it" in ruling.errors[0]
 
@@ -148,16 +158,16 @@ def test_what_cannot_be_decoded_passes_for_an_abstention() -> None:
 @pytest.mark.parametrize(
     ("exam", "crash"),
     [
-        (Exam("simple", [], [TRUTH]), "IndexError"),
-        (Exam("simple", [BOOK], []), "IndexError"),
-        (Exam("simple", [BOOK], [{}]), "IndexError"),
-        (Exam("simple", [{"name": "f"}], [{"f": {}}]), "KeyError"),
-        (Exam("simple", [{"name": "f", "parameters": {"properties": {}}}], [{"f": {}}]), "KeyError"),
-        (Exam("simple", [BOOK | {"name": 5}], [TRUTH]), "TypeError"),
-        (Exam("multiple", [function("g")], [TRUTH]), "TypeError"),
-        (Exam("parallel", [{}], [TRUTH]), "KeyError"),
+        (OfficialCase("simple", [], [TRUTH]), "IndexError"),
+        (OfficialCase("simple", [BOOK], []), "IndexError"),
+        (OfficialCase("simple", [BOOK], [{}]), "IndexError"),
+        (OfficialCase("simple", [{"name": "f"}], [{"f": {}}]), "KeyError"),
+        (OfficialCase("simple", [{"name": "f", "parameters": {"properties": {}}}], [{"f": {}}]), "KeyError"),
+        (OfficialCase("simple", [BOOK | {"name": 5}], [TRUTH]), "TypeError"),
+        (OfficialCase("multiple", [function("g")], [TRUTH]), "TypeError"),
+        (OfficialCase("parallel", [{}], [TRUTH]), "KeyError"),
     ],
 )
-def test_a_case_on_which_the_official_checker_breaks_is_an_error_of_the_case(exam: Exam, crash: str) -> None:
-    ruling = rule(exam, [{"shop.book": {"city": "Oslo"}}])
+def test_a_case_on_which_the_official_checker_breaks_is_an_error_of_the_case(exam: OfficialCase, crash: str) -> None:
+    ruling = check_answer(exam, [{"shop.book": {"city": "Oslo"}}])
     assert (ruling.valid, ruling.error_type) == (False, f"case_error:{crash}")

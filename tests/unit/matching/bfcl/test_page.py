@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from pytest_fcall.core import Rules
-from pytest_fcall.schema import tools_from_data
-from pytest_fcall.suites.bfcl import differences
+from pytest_fcall.schema.sources.tool_data import tools_from_data
+from pytest_fcall.suites.bfcl import profile_differences
 from tests.unit.matching.language import judged
 
 PAGE = (Path(__file__).parents[4] / "docs/explanation/profiles.md").read_text(encoding="utf-8")
@@ -36,6 +36,6 @@ def test_the_table_is_there() -> None:
 
 def test_the_words_for_differences_are_those_in_use() -> None:
     explained = set(re.findall(r"^\| `(\w+)` \|", PAGE.partition("| word |")[2].partition("\n\n")[0], re.MULTILINE))
-    tree = ast.walk(ast.parse(Path(differences.__file__).read_text(encoding="utf-8")))
+    tree = ast.walk(ast.parse(Path(profile_differences.__file__).read_text(encoding="utf-8")))
     assert explained <= {node.value for node in tree if isinstance(node, ast.Constant)}
-    assert explained >= {*differences._BY_ERROR.values(), *differences._SPELLINGS}
+    assert explained >= {*profile_differences._BY_ERROR.values(), *profile_differences._SPELLINGS}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.core import Executed
-from pytest_fcall.matching.bfcl.results import ResultRule, Wanted, check_result, check_results
+from pytest_fcall.core import CallResult
+from pytest_fcall.matching.bfcl.results import ExpectedResult, ResultRule, check_result, check_results
 
 EXACT, NEAR, FORM = "executable_checker:wrong_result", "executable_checker:wrong_result_real_time", "wrong_result_type"
 TYPE = f"executable_checker:{FORM}"
@@ -49,24 +49,24 @@ SINGLE: dict[str, tuple[ResultRule, Any, Any, str | None]] = {
 def test_a_result_is_judged_as_by_the_official_checker(
     rule: ResultRule, wanted: Any, got: Any, error: str | None
 ) -> None:
-    ruling = check_result(Wanted(wanted, rule), Executed(got))
+    ruling = check_result(ExpectedResult(wanted, rule), CallResult(got))
     assert (ruling.valid, ruling.error_type) == (error is None, error)
-    assert check_results([Wanted(wanted, rule)], [Executed(got)], several=False) == ruling
+    assert check_results([ExpectedResult(wanted, rule)], [CallResult(got)], several=False) == ruling
 
 
 @pytest.mark.parametrize("rule", ["exact_match", "real_time_match", "structural_match"])
 def test_a_call_that_failed_is_wrong_by_every_rule(rule: ResultRule) -> None:
-    ruling = check_result(Wanted(None, rule), Executed(error="no such city"))
+    ruling = check_result(ExpectedResult(None, rule), CallResult(error="no such city"))
     assert ruling.error_type == "executable_checker:execution_error"
     assert "no such city" in ruling.errors[0]
 
 
-def exact(*values: Any) -> Sequence[Wanted]:
-    return [Wanted(value, "exact_match") for value in values]
+def exact(*values: Any) -> Sequence[ExpectedResult]:
+    return [ExpectedResult(value, "exact_match") for value in values]
 
 
-def gave(*values: Any) -> Sequence[Executed]:
-    return [Executed(value) for value in values]
+def gave(*values: Any) -> Sequence[CallResult]:
+    return [CallResult(value) for value in values]
 
 
 def test_one_call_is_asked_for_and_no_other_number_of_them() -> None:
@@ -86,7 +86,7 @@ def test_as_many_results_as_expected_must_come() -> None:
 
 
 def test_the_first_result_that_fits_is_taken_even_where_another_call_needs_it() -> None:
-    wanted = [Wanted(100, "real_time_match"), Wanted(100, "exact_match")]
+    wanted = [ExpectedResult(100, "real_time_match"), ExpectedResult(100, "exact_match")]
     ruling = check_results(wanted, gave(100, 90), several=True)
     assert ruling.error_type == "executable_checker:cannot_find_match"
     assert ruling.pairs == ((0, 0),)

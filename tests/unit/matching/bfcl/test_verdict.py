@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Json, Reply, Rules, Tool
-from pytest_fcall.matching.bfcl.document import document
+from pytest_fcall.matching.bfcl.official_case import official_tool
 from tests.unit.matching.language import findings, judged
 
 BFCL = Rules(profile="bfcl")
@@ -201,7 +201,7 @@ def test_arguments_of_java_functions_are_source_text() -> None:
 
 
 def test_parameters_in_json_schema_are_put_into_the_leaderboards_words() -> None:
-    found = document(WEATHER)["parameters"]
+    found = official_tool(WEATHER)["parameters"]
     words = {name: (part["type"], part["items"]["type"]) for name, part in found["properties"].items()}
     assert words == {
         "city": ("string", "any"),
@@ -218,7 +218,7 @@ def test_parameters_in_json_schema_are_put_into_the_leaderboards_words() -> None
 
 def test_parameters_in_the_leaderboards_words_are_kept() -> None:
     declared: dict[str, Json] = {"type": "dict", "properties": {"n": {"type": "tuple", "items": {"type": "float"}}}}
-    assert document(Tool("f", declared=declared))["parameters"] == {**declared, "required": []}
+    assert official_tool(Tool("f", declared=declared))["parameters"] == {**declared, "required": []}
 
 
 def test_what_the_profile_strict_knows_more_is_named() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.schema.wires.names import wire_name, wire_names
+from pytest_fcall.schema.wire_tools import wire_name, wire_names
 
 TAKEN = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Json, Message, Tool
-from pytest_fcall.schema import tool_from_data
-from pytest_fcall.schema.wires import CHAT, RESPONSES, Outgoing, Wire, outgoing
+from pytest_fcall.schema.sources.tool_data import tool_from_data
+from pytest_fcall.schema.wire_tools import CHAT, RESPONSES, WireFormat, WireTools, tools_for_wire
 
-STRICT = Wire("chat", strict=True)
+STRICT = WireFormat("chat", strict=True)
 WEATHER = tool_from_data(
     {
         "name": "get_weather",
@@ -24,12 +24,12 @@ def tool(name: str, parameters: Json) -> Tool:
     return tool_from_data({"name": name, "parameters": parameters})
 
 
-def function(out: Outgoing, index: int = 0) -> Any:
+def function(out: WireTools, index: int = 0) -> Any:
     return out.tools[index]["function"]
 
 
 def test_chat_completions_gets_a_function_in_a_wrapper() -> None:
-    assert outgoing([WEATHER], CHAT).tools == [
+    assert tools_for_wire([WEATHER], CHAT).tools == [
         {
             "type": "function",
             "function": {
@@ -42,20 +42,20 @@ def test_chat_completions_gets_a_function_in_a_wrapper() -> None:
 
 
 def test_responses_gets_a_flat_function_that_says_whether_it_is_strict() -> None:
-    told = outgoing([WEATHER], RESPONSES).tools[0]
+    told = tools_for_wire([WEATHER], RESPONSES).tools[0]
     assert (told["name"], told["strict"]) == ("get_weather", False)
 
 
 def test_a_description_that_nobody_gave_is_not_sent() -> None:
-    assert "description" not in function(outgoing([OPTIONAL]))
+    assert "description" not in function(tools_for_wire([OPTIONAL]))
 
 
 def test_what_goes_out_unchanged_is_not_spoken_of() -> None:
-    assert outgoing([WEATHER]).changes == ()
+    assert tools_for_wire([WEATHER]).changes == ()
 
 
 def test_a_tool_keeps_its_order_and_finds_its_name_again() -> None:
-    out = outgoing([tool("math.add", None), WEATHER])
+    out = tools_for_wire([tool("math.add", None), WEATHER])
     assert [each["function"]["name"] for each in map(dict[str, Any], out.tools)] == ["math_add", "get_weather"]
     assert out.changes == ("`math.add` is sent as `math_add`",)
     assert [out.back(name) for name in ("math_add", "get_weather", "made_up", 7, None)] == [
@@ -69,21 +69,21 @@ def test_a_tool_keeps_its_order_and_finds_its_name_again() -> None:
 
 def test_two_tools_that_would_have_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match=r"`a\.b` and `a_b` would both be sent as `a_b`: rename one of them"):
-        outgoing([tool("a.b", None), tool("a_b", None)])
+        tools_for_wire([tool("a.b", None), tool("a_b", None)])
 
 
 def test_the_same_tools_are_written_once() -> None:
-    assert outgoing([WEATHER, OPTIONAL]) is outgoing((WEATHER, OPTIONAL))
-    assert outgoing([WEATHER]) is not outgoing([WEATHER], STRICT)
+    assert tools_for_wire([WEATHER, OPTIONAL]) is tools_for_wire((WEATHER, OPTIONAL))
+    assert tools_for_wire([WEATHER]) is not tools_for_wire([WEATHER], STRICT)
 
 
 def test_no_tools_are_no_tools() -> None:
-    assert outgoing([]) == Outgoing([], {})
+    assert tools_for_wire([]) == WireTools([], {})
 
 
 def test_types_of_the_leaderboard_are_named_where_they_were_changed() -> None:
     area = tool("area", {"type": "dict", "properties": {"side": {"type": "float"}, "unit": {"type": "string"}}})
-    out = outgoing([area])
+    out = tools_for_wire([area])
     assert function(out)["parameters"]["properties"] == {"side": {"type": "number"}, "unit": {"type": "string"}}
     assert out.changes == ("`area`: the types `dict`, `float` are sent as those of JSON Schema",)
 
@@ -110,11 +110,11 @@ def test_types_of_the_leaderboard_are_named_where_they_were_changed() -> None:
     ],
 )
 def test_earlier_messages_call_tools_by_their_names_on_the_wire(sent: Message, there: Message) -> None:
-    assert outgoing([tool("math.add", None)]).message(sent) == there
+    assert tools_for_wire([tool("math.add", None)]).message(sent) == there
 
 
 def test_strict_mode_says_so_with_each_tool() -> None:
-    assert function(outgoing([WEATHER], STRICT)) == {
+    assert function(tools_for_wire([WEATHER], STRICT)) == {
         "name": "get_weather",
         "description": "Tell the weather.",
         "parameters": {
@@ -128,14 +128,14 @@ def test_strict_mode_says_so_with_each_tool() -> None:
 
 
 def test_strict_mode_tells_of_nulls_only_where_there_are_some() -> None:
-    assert outgoing([WEATHER], STRICT).effects == ()
-    assert outgoing([WEATHER, OPTIONAL], STRICT).effects == ("nulls",)
+    assert tools_for_wire([WEATHER], STRICT).effects == ()
+    assert tools_for_wire([WEATHER, OPTIONAL], STRICT).effects == ("nulls",)
 
 
 def test_a_tool_that_strict_mode_cannot_say_goes_out_as_it_is() -> None:
     free = tool("put", {"type": "object", "properties": {"labels": {"type": "object"}}, "required": ["labels"]})
-    chat, flat = outgoing([free], STRICT), outgoing([free], Wire("responses", strict=True))
-    assert function(chat) == function(outgoing([free]))
+    chat, flat = tools_for_wire([free], STRICT), tools_for_wire([free], WireFormat("responses", strict=True))
+    assert function(chat) == function(tools_for_wire([free]))
     assert flat.tools[0]["strict"] is False
     assert chat.changes == ("`put`: not sent as strict: `labels` takes any keys",)
     assert chat.effects == ()
@@ -143,6 +143,6 @@ def test_a_tool_that_strict_mode_cannot_say_goes_out_as_it_is() -> None:
 
 def test_what_goes_out_is_json() -> None:
     assert (
-        json.loads(json.dumps(outgoing([WEATHER, OPTIONAL], STRICT).tools))
-        == outgoing([WEATHER, OPTIONAL], STRICT).tools
+        json.loads(json.dumps(tools_for_wire([WEATHER, OPTIONAL], STRICT).tools))
+        == tools_for_wire([WEATHER, OPTIONAL], STRICT).tools
     )

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.schema import normalise
-from pytest_fcall.schema.wires.root import plain_root
+from pytest_fcall.schema.dialect import normalise
+from pytest_fcall.schema.wire_parameters import object_root
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
@@ -21,7 +21,7 @@ def by_name() -> dict[str, Any]:
 
 def root(parameters: object) -> tuple[dict[str, Any], list[str]]:
     changes: list[str] = []
-    return plain_root(normalise(parameters), changes), changes  # type: ignore[arg-type]  # written as people do
+    return object_root(normalise(parameters), changes), changes  # type: ignore[arg-type]  # written as people do
 
 
 @pytest.mark.parametrize("parameters", [None, {}, {"type": "object"}, {"type": "dict", "properties": {}}])

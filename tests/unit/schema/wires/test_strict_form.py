@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.schema import normalise
-from pytest_fcall.schema.wires.root import plain_root
-from pytest_fcall.schema.wires.strict_form import Inexpressible, strict_form
+from pytest_fcall.schema.dialect import normalise
+from pytest_fcall.schema.wire_parameters import StrictModeError, object_root, strict_parameters
 
 TEXT = {"type": "string"}
 
@@ -16,7 +15,7 @@ def strict(
 ) -> tuple[dict[str, Any], bool, list[str]]:
     changes: list[str] = []
     given = normalise({"type": "object", "properties": properties, "required": list(required), **more})  # type: ignore[dict-item]  # written as people do
-    out, nulls = strict_form(plain_root(given, []), changes)
+    out, nulls = strict_parameters(object_root(given, []), changes)
     return out, nulls, changes
 
 
@@ -159,11 +158,11 @@ def test_a_format_that_strict_mode_knows_stays() -> None:
     ],
 )
 def test_what_strict_mode_cannot_say_is_told(schema: object, why: str) -> None:
-    with pytest.raises(Inexpressible) as error:
+    with pytest.raises(StrictModeError) as error:
         strict({"a": schema})
     assert str(error.value) == why
 
 
 def test_a_root_that_takes_any_keys_is_told() -> None:
-    with pytest.raises(Inexpressible, match="the root takes any keys"):
+    with pytest.raises(StrictModeError, match="the root takes any keys"):
         strict({"a": TEXT}, additionalProperties=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_fcall.core import Case, Json, Reply
 from pytest_fcall.decoding import decode
-from pytest_fcall.matching import judge_turn
+from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.suites.api_blend.suite import ApiBlendSuite
 
 REMIND = {

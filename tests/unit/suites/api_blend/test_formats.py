@@ -7,9 +7,9 @@ import pytest
 
 from pytest_fcall.core import Calls, Case, FaultyCase, Json, Reply
 from pytest_fcall.decoding import decode
-from pytest_fcall.suites.api_blend.files import set_files
-from pytest_fcall.suites.api_blend.prompt import written
-from pytest_fcall.suites.api_blend.sets import SETS
+from pytest_fcall.suites.api_blend.data_sets import DATA_SETS
+from pytest_fcall.suites.api_blend.files import find_set_files
+from pytest_fcall.suites.api_blend.prompt import calls_text
 from pytest_fcall.suites.api_blend.suite import ApiBlendSuite
 from tests.unit.suites.api_blend.data import ROWS, alpaca, cases, judged, said, write
 
@@ -28,13 +28,13 @@ def test_each_format_is_read_and_its_answers_are_judged(tmp_path: Path, name: st
 @pytest.mark.parametrize("name", sorted(ROWS))
 def test_calls_are_written_as_they_are_read(tmp_path: Path, name: str) -> None:
     write(tmp_path / f"{name}.json", ROWS[name][0])
-    files = set_files(SETS[name], tmp_path)
+    files = find_set_files(DATA_SETS[name], tmp_path)
     assert files is not None
     (entry,) = files.entries()
     assert entry.sample is not None
     (case,) = cases(tmp_path)
     path = entry.sample.paths[0]
-    decoded: Calls = decode(Reply(written(SETS[name].notation, path), decoder=case.decoder), case.tools)
+    decoded: Calls = decode(Reply(calls_text(DATA_SETS[name].notation, path), decoder=case.decoder), case.tools)
     assert [(call.name, dict(call.arguments)) for call in decoded.calls] == [
         (call.name, dict(call.arguments)) for call in path
     ]

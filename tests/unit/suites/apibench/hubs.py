@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_fcall.suites.apibench.data_base import Api
+from pytest_fcall.suites.apibench.apis import Api
 
 
 def api(domain: str, call: str) -> Api:

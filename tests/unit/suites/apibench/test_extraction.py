@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.suites.apibench.extraction import extracted
+from pytest_fcall.suites.apibench.original_rule import extract_call_text
 
 
 @pytest.mark.parametrize(
@@ -19,10 +19,10 @@ from pytest_fcall.suites.apibench.extraction import extracted
     ],
 )
 def test_the_field_is_cut_out_where_the_original_cuts(answer: str, code: str) -> None:
-    assert extracted(answer, whole=False) == code
-    assert extracted(answer, whole=True) == code
+    assert extract_call_text(answer, whole=False) == code
+    assert extract_call_text(answer, whole=True) == code
 
 
 def test_without_a_field_the_whole_answer_is_judged_or_none_of_it() -> None:
-    assert extracted("hub.load('u')", whole=True) == "hub.load('u')"
-    assert extracted("hub.load('u')", whole=False) is None
+    assert extract_call_text("hub.load('u')", whole=True) == "hub.load('u')"
+    assert extract_call_text("hub.load('u')", whole=False) is None

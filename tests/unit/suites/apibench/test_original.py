@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcall.suites.apibench.data_base import Api
-from pytest_fcall.suites.apibench.hubs import HUBS
-from pytest_fcall.suites.apibench.original import OriginalRule
+from pytest_fcall.suites.apibench.apis import Api
+from pytest_fcall.suites.apibench.files import HUBS
+from pytest_fcall.suites.apibench.original_rule import OriginalRule
 from pytest_fcall.suites.apibench.parsers import NoParser, installed_parser, original_parser
 from tests.unit.suites.apibench.hubs import FACES, TENSORFLOW, TORCH, api
 

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcall.suites.apibench.data_base import Api
-from pytest_fcall.suites.apibench.score import OURS, Judged
-from pytest_fcall.suites.apibench.strict import StrictRule
+from pytest_fcall.suites.apibench.apis import Api
+from pytest_fcall.suites.apibench.grades import STRICT_SCORES, GradedAnswer
+from pytest_fcall.suites.apibench.strict_rule import StrictRule
 from tests.unit.suites.apibench.hubs import FACES, TENSORFLOW, TORCH, api
 
 RIGHT = TORCH[0].call
 
 
-def judged(answer: str, apis: Sequence[Api] = TORCH, domain: str = "Vision", right: str = RIGHT) -> Judged:
+def judged(answer: str, apis: Sequence[Api] = TORCH, domain: str = "Vision", right: str = RIGHT) -> GradedAnswer:
     return StrictRule(apis)(answer, domain, right)
 
 
@@ -124,15 +124,15 @@ def test_hostile_answers_get_a_word(answer: str) -> None:
 @pytest.mark.parametrize(
     ("found", "true"),
     [
-        (Judged("correct", exact=True), {"domain_accuracy", "exact_accuracy"}),
-        (Judged("correct"), {"domain_accuracy"}),
-        (Judged("wrong"), {"wrong"}),
-        (Judged("hallucination"), {"hallucination"}),
-        (Judged("unparsable"), {"unparsable"}),
+        (GradedAnswer("correct", exact=True), {"domain_accuracy", "exact_accuracy"}),
+        (GradedAnswer("correct"), {"domain_accuracy"}),
+        (GradedAnswer("wrong"), {"wrong"}),
+        (GradedAnswer("hallucination"), {"hallucination"}),
+        (GradedAnswer("unparsable"), {"unparsable"}),
     ],
 )
-def test_an_answer_counts_in_every_score(found: Judged, true: set[str]) -> None:
-    assert found.adds_to(OURS) == {name: (float(name in true), 1.0) for name in OURS}
+def test_an_answer_counts_in_every_score(found: GradedAnswer, true: set[str]) -> None:
+    assert found.adds_to(STRICT_SCORES) == {name: (float(name in true), 1.0) for name in STRICT_SCORES}
 
 
 LOADERS = (

@@ -11,14 +11,11 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Calls, Case, FaultyCase, Json, Operator, Reply
-from pytest_fcall.core.operators import OPERATORS
-from pytest_fcall.core.pattern import Pattern
-from pytest_fcall.suites.apibench.checked import checked_of
-from pytest_fcall.suites.apibench.constraints import tags_of
+from pytest_fcall.core.operators import OPERATORS, Pattern
 from pytest_fcall.suites.apibench.embedded import write_questions
-from pytest_fcall.suites.apibench.operator import api_call
-from pytest_fcall.suites.apibench.suite import ApiBenchSuite
-from pytest_fcall.suites.operators import SUITE_OPERATORS
+from pytest_fcall.suites.apibench.strict_rule import api_call, parse_checked
+from pytest_fcall.suites.apibench.suite import ApiBenchSuite, constraint_tags
+from pytest_fcall.suites.builtin import SUITE_OPERATORS
 from tests.unit.suites.apibench.hubs import TORCH
 
 WANTED = ("Find me people in pictures.", "Understand speech with fewer than 5M parameters.")
@@ -274,9 +271,9 @@ def test_a_misspelt_argument_that_is_to_be_checked_is_told(tmp_path: Path) -> No
 @pytest.mark.parametrize("text", ["pipeline", "=model", ""])
 def test_what_is_to_be_checked_is_an_api_and_its_arguments(text: str) -> None:
     with pytest.raises(ValueError, match="names no API with arguments"):
-        checked_of(text)
-    assert checked_of(" pipeline = model, ,revision") == ("pipeline", ("model", "revision"))
-    assert checked_of("load=") == ("load", ())
+        parse_checked(text)
+    assert parse_checked(" pipeline = model, ,revision") == ("pipeline", ("model", "revision"))
+    assert parse_checked("load=") == ("load", ())
 
 
 def test_what_there_is_is_told_with_and_without_data(data: Path) -> None:
@@ -300,7 +297,7 @@ def test_what_there_is_is_told_with_and_without_data(data: Path) -> None:
     ],
 )
 def test_constraints_are_tags(question: str, tags: tuple[str, ...]) -> None:
-    assert tags_of(question) == tags
+    assert constraint_tags(question) == tags
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from pytest_fcall.core import Json, Location
-from pytest_fcall.suites.bfcl.answers import Source, answer_of
+from pytest_fcall.suites.bfcl.answers import Source, read_answer
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
-from pytest_fcall.suites.bfcl.score import Score, score
+from pytest_fcall.suites.bfcl.judge import Score, score_answer
 
 WEATHER: dict[str, Json] = {
     "name": "weather.forecast",
@@ -69,7 +69,7 @@ def prompt(text: str) -> dict[str, Json]:
 
 
 def scored(case: BfclCase, answer: dict[str, Json], source: Source = "auto") -> Score:
-    return score(case, answer_of(answer, source))
+    return score_answer(case, read_answer(answer, source))
 
 
 def verdicts(case: BfclCase, answer: dict[str, Json]) -> tuple[bool, bool]:

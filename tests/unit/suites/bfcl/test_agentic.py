@@ -9,12 +9,12 @@ import pytest
 
 from pytest_fcall.core import (
     Call,
+    CallResult,
     Calls,
     Case,
-    Earlier,
-    Executed,
+    EarlierCases,
     FaultyCase,
-    Held,
+    HeldTurn,
     Json,
     Location,
     RawCall,
@@ -81,16 +81,16 @@ QUESTIONED = Case("case", Location("", 1), ())
 def test_a_conversation_is_judged_by_its_last_message() -> None:
     steps = Step(ASKED, Reply(tool_calls=(RawCall("look", "{}"),)), Calls()), Step(ASKED, Reply("You are 35."), Calls())
     judge = AgenticJudge({}, ["35"])
-    assert judge(QUESTIONED, Transcript((Held(steps, "answered"),))).valid
-    assert not judge(QUESTIONED, Transcript((Held(steps[:1], "answered"),))).valid
+    assert judge(QUESTIONED, Transcript((HeldTurn(steps, "answered"),))).valid
+    assert not judge(QUESTIONED, Transcript((HeldTurn(steps[:1], "answered"),))).valid
 
 
 def test_an_app_says_its_answer_after_its_calls() -> None:
     reply = Reply("35", (RawCall("look", "{}"),), trail=({"role": "assistant", "content": "35"},))
     step = Step(Request(({"role": "user", "content": "?"},)), reply, Calls((Call("look", {}),)))
     case = Case("case", Location("", 1), ())
-    assert AgenticJudge({}, ["35"])(case, Transcript((Held((step,), "answered"),))).valid
-    assert AgenticJudge({}, ["35"])(case, Transcript((Held((replace(step, calls=Calls()),), "answered"),))).valid
+    assert AgenticJudge({}, ["35"])(case, Transcript((HeldTurn((step,), "answered"),))).valid
+    assert AgenticJudge({}, ["35"])(case, Transcript((HeldTurn((replace(step, calls=Calls()),), "answered"),))).valid
 
 
 QUESTION = case_row(question=[[{"role": "user", "content": "Who?"}]], ground_truth=["Me"])
@@ -108,28 +108,28 @@ def test_questions_of_one_file_are_asked_in_several_categories(tmp_path: Path) -
     assert str(prompted.turns[0].messages[0]["content"]).endswith("\n\nAnswer in short.")
 
 
-EARLIER = replace(QUESTIONED, earlier=Earlier((replace(QUESTIONED, id="before"),), "<slot>"))
+EARLIER = replace(QUESTIONED, earlier=EarlierCases((replace(QUESTIONED, id="before"),), "<slot>"))
 
 
 @pytest.mark.parametrize(
     ("end", "results", "told"),
     [
-        ("step_limit", [Executed("{}")], "; before, held before it, was cut off at the limit of steps"),
+        ("step_limit", [CallResult("{}")], "; before, held before it, was cut off at the limit of steps"),
         ("answered", [], "; in the conversations before it no tool was called, so that nothing is remembered"),
         (
             "answered",
-            [Executed('{"error": "full"}'), Executed("Error during execution: x")],
+            [CallResult('{"error": "full"}'), CallResult("Error during execution: x")],
             "none of 2 calls went well",
         ),
-        ("answered", [Executed('{"error": "full"}'), Executed('{"status": "added"}')], None),
+        ("answered", [CallResult('{"error": "full"}'), CallResult('{"status": "added"}')], None),
     ],
 )
 def test_what_went_wrong_before_the_question_is_told(
-    end: Literal["answered", "step_limit"], results: list[Executed], told: str | None
+    end: Literal["answered", "step_limit"], results: list[CallResult], told: str | None
 ) -> None:
     step = Step(ASKED, Reply(""), Calls(tuple(Call("add", {}) for _ in results)), tuple(results))
     last = Step(ASKED, Reply("I do not know."), Calls())
-    transcript = Transcript((Held((last,), "answered"),), (Transcript((Held((step,), end),)),))
+    transcript = Transcript((HeldTurn((last,), "answered"),), (Transcript((HeldTurn((step,), end),)),))
     (reason,) = AgenticJudge({}, ["35"])(EARLIER, transcript).reasons
     assert told in reason.message if told else reason.message.endswith("'35'")
     (reason,) = AgenticJudge({}, ["35"])(QUESTIONED, transcript).reasons

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.suites.bfcl.answers import Answer, answer_of
-from pytest_fcall.suites.json_lines import BrokenRow
+from pytest_fcall.suites.bfcl.answers import Answer, read_answer
+from pytest_fcall.suites.json_files import BrokenRow
 
 BOTH: dict[str, Json] = {"style": "prompt", "decoder": "prompt_default", "raw": "[f()]", "decoded": [{"f": {}}]}
 
@@ -38,16 +38,16 @@ BOTH: dict[str, Json] = {"style": "prompt", "decoder": "prompt_default", "raw": 
     ],
 )
 def test_rows_are_taken_by_their_decoder(row: dict[str, Json], answer: Answer) -> None:
-    assert answer_of(row) == answer
+    assert read_answer(row) == answer
 
 
 def test_the_source_can_be_chosen() -> None:
-    assert answer_of(BOTH, "raw").form == "prompt"
-    assert answer_of(BOTH, "decoded") == Answer("decoded", [{"f": {}}])
+    assert read_answer(BOTH, "raw").form == "prompt"
+    assert read_answer(BOTH, "decoded") == Answer("decoded", [{"f": {}}])
     with pytest.raises(BrokenRow, match="no `raw`"):
-        answer_of({"style": "prompt", "decoded": []}, "raw")
+        read_answer({"style": "prompt", "decoded": []}, "raw")
     with pytest.raises(BrokenRow, match="no `decoded`"):
-        answer_of({"style": "prompt", "raw": ""}, "decoded")
+        read_answer({"style": "prompt", "raw": ""}, "decoded")
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_the_source_can_be_chosen() -> None:
 )
 def test_a_row_without_an_answer_is_broken(row: dict[str, Json]) -> None:
     with pytest.raises(BrokenRow):
-        answer_of(row)
+        read_answer(row)
 
 
 def test_nesting_too_deep_to_be_read_is_told() -> None:
@@ -70,4 +70,4 @@ def test_nesting_too_deep_to_be_read_is_told() -> None:
     for _ in range(5_000):
         deep = [deep]
     with pytest.raises(BrokenRow, match="nested"):
-        answer_of({"decoded": deep})
+        read_answer({"decoded": deep})

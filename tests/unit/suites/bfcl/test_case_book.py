@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fcall.core import Json
 from pytest_fcall.suites.bfcl.case_book import CaseBook
-from pytest_fcall.suites.json_lines import BrokenFile, BrokenRow
+from pytest_fcall.suites.json_files import BrokenFile, BrokenRow
 from tests.unit.suites.bfcl.rows import case_row, forecast
 
 OSLO = case_row(forecast(city=["Oslo"]))

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_fcall.core import Json, Language, Location, Message
 from pytest_fcall.suites.bfcl.cases import case_of, language_of
-from pytest_fcall.suites.json_lines import BrokenRow
+from pytest_fcall.suites.json_files import BrokenRow
 from tests.unit.suites.bfcl.rows import SUM, WEATHER, case_row, forecast
 
 PLACE = Location("cases.jsonl", 7)

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_fcall.core import Json
 from pytest_fcall.suites.bfcl.cases import BfclCase
-from pytest_fcall.suites.bfcl.differences import difference
+from pytest_fcall.suites.bfcl.profile_differences import profile_difference
 from tests.unit.suites.bfcl import rows
 from tests.unit.suites.bfcl.rows import case, decoded, fc, forecast, prompt, scored
 
@@ -86,7 +86,7 @@ NAMED: list[tuple[BfclCase, dict[str, Json], str | None]] = [
 
 @pytest.mark.parametrize(("judged", "answer", "why"), NAMED)
 def test_a_difference_has_a_name(judged: BfclCase, answer: dict[str, Json], why: str | None) -> None:
-    assert difference(judged, scored(judged, answer)) == why
+    assert profile_difference(judged, scored(judged, answer)) == why
 
 
 def test_each_name_is_explained() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.suites.bfcl.figures import figures
+from pytest_fcall.suites.bfcl.figures import leaderboard_figures
 
 WHOLE = {
     **dict.fromkeys(("simple_python", "simple_java", "simple_javascript"), (1, 2)),
@@ -20,7 +20,7 @@ WHOLE = {
 
 
 def shares(tallies: dict[str, tuple[int, int]]) -> dict[str, float | None]:
-    return {figure.name.partition(" (")[0]: figure.share for figure in figures(tallies)}
+    return {figure.name.partition(" (")[0]: figure.share for figure in leaderboard_figures(tallies)}
 
 
 def test_categories_count_alike_but_live_ones_by_their_number() -> None:
@@ -42,4 +42,4 @@ def test_a_score_that_lacks_a_category_is_not_told() -> None:
 
 
 def test_categories_of_others_have_no_score() -> None:
-    assert figures({"weather": (1, 2)}) == []
+    assert leaderboard_figures({"weather": (1, 2)}) == []

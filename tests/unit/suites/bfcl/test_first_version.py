@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcall.core import Case, FaultyCase, Json
 from pytest_fcall.suites.bfcl.case_book import CaseBook
-from pytest_fcall.suites.bfcl.executable.judging import ExecutedJudge
+from pytest_fcall.suites.bfcl.executable.judge import ExecutedJudge
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.bfcl_data import PACK, SAIL, write_category, write_rows
 

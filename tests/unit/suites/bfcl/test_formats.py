@@ -10,12 +10,11 @@ import pytest
 
 from pytest_fcall.core import Case, Json, Reply
 from pytest_fcall.decoding import DECODERS, decode
-from pytest_fcall.suites.bfcl.answers import answer_of
+from pytest_fcall.suites.bfcl.answers import as_answer_row, read_answer
 from pytest_fcall.suites.bfcl.case_book import CaseBook
-from pytest_fcall.suites.bfcl.files import files_of, table_of
-from pytest_fcall.suites.bfcl.prompt_format import FORMATS, USUAL, PromptFormat, format_of
-from pytest_fcall.suites.bfcl.result_rows import answer_row
-from pytest_fcall.suites.bfcl.score import score
+from pytest_fcall.suites.bfcl.judge import score_answer
+from pytest_fcall.suites.bfcl.prompt_formats import DEFAULT_FORMAT, FORMATS, PromptFormat, format_of
+from pytest_fcall.suites.bfcl.result_files import files_of_model, score_table
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.bfcl_data import write_leaderboard
 
@@ -76,7 +75,7 @@ def said(case: Case, valid: bool = True) -> Reply:
 def test_there_are_26_formats_with_names_and_decoders_of_their_own() -> None:
     assert len(FORMATS) == len({form.config for form in FORMATS}) == len({form.category for form in FORMATS}) == 26
     assert {form.decoder for form in FORMATS} <= set(DECODERS)
-    assert USUAL in FORMATS
+    assert DEFAULT_FORMAT in FORMATS
     assert (
         FORMATS[0].config == "ret_fmt=python&tool_call_tag=True&func_doc_fmt=python&prompt_fmt=plaintext&style=classic"
     )
@@ -101,7 +100,7 @@ def test_the_prompt_asks_for_the_format(folder: Path) -> None:
 
 
 def test_the_hint_on_the_language_is_given_twice_as_officially(folder: Path) -> None:
-    told = str(asked_in(folder, USUAL).turns[0].messages[0]["content"])
+    told = str(asked_in(folder, DEFAULT_FORMAT).turns[0].messages[0]["content"])
     assert told.count("Note that the provided function is in Python 3 syntax.") == 2
 
 
@@ -125,9 +124,9 @@ def test_a_call_without_its_tags_cannot_be_read(folder: Path) -> None:
 def test_stored_answers_are_read_in_the_format_that_their_id_names(folder: Path) -> None:
     book = CaseBook(folder)
     for case in cases(folder)[:26]:
-        row = answer_row({"id": case.id, "result": said(case).text})
+        row = as_answer_row({"id": case.id, "result": said(case).text})
         assert row["category"] == "format_sensitivity"
-        told = score(book.case(row), answer_of(row)).as_row()
+        told = score_answer(book.case(row), read_answer(row)).as_row()
         assert (told["valid"], told["strict_valid"]) == (True, True), case.id
 
 
@@ -171,15 +170,15 @@ def test_the_files_tell_how_far_the_formats_lie_apart(folder: Path) -> None:
         reply = said(case, valid=format_of(case.id).calls != "json")
         assert case.judge is not None
         rows.append(suite.row(case, reply, case.judge(case, reply, decode(reply, case.tools))))
-    written = dict(files_of("sailor", rows))
+    written = dict(files_of_model("sailor", rows))
     assert list(written) == [
         f"{kind}/sailor/format_sensitivity/BFCL_v4_format_sensitivity_{kind}.json" for kind in ("result", "score")
     ]
     head = json.loads(written["score/sailor/format_sensitivity/BFCL_v4_format_sensitivity_score.json"].splitlines()[0])
     assert head["accuracy_max_delta"] == 50.0
     assert (head["accuracy_std"], head["accuracy_variance"]) == (21.48, 461.54)
-    assert head[USUAL.config] == {"accuracy": 0.5, "correct_count": 1, "total_count": 2}
-    columns, line = table_of({"sailor": rows}, {})[1].splitlines()
+    assert head[DEFAULT_FORMAT.config] == {"accuracy": 0.5, "correct_count": 1, "total_count": 2}
+    columns, line = score_table({"sailor": rows}, {})[1].splitlines()
     told = dict(zip(columns.split(","), line.split(","), strict=True))
     assert told["Format Sensitivity Max Delta"] == "50.00"
     assert told["Format Sensitivity Standard Deviation"] == "21.48"

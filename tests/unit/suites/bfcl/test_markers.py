@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.suites.bfcl.markers import unmarked
+from pytest_fcall.suites.bfcl.answers import restore_python_values
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ from pytest_fcall.suites.bfcl.markers import unmarked
     ],
 )
 def test_marks_of_other_python_values_are_undone(marked: Json, value: object) -> None:
-    assert unmarked(marked) == value
+    assert restore_python_values(marked) == value

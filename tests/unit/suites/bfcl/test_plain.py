@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases import Extensions, read_case_text
+from pytest_fcall.cases.case_file import read_case_text
+from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, FaultyCase, Reply
 from pytest_fcall.decoding import DECODERS, decode
-from pytest_fcall.matching import judge
+from pytest_fcall.matching.reply import judge
 from pytest_fcall.suites.bfcl.suite import BfclSuite
-from pytest_fcall.suites.writing import packed, written
+from pytest_fcall.suites.case_files import case_file_text, split_by_tools
 from tests.bfcl_data import PACK, SAIL, question, truth, write_category, write_leaderboard
 
 
@@ -24,8 +25,8 @@ def read_back(part: str, folder: Path) -> list[Case]:
     cases = [case for case in BfclSuite().plain(part, folder) if isinstance(case, Case)]
     extensions = Extensions(decoders=frozenset(DECODERS))
     found = []
-    for own in packed(cases):
-        file = read_case_text(written(own, "a part"), folder / "x.fc.yaml", root=folder, extensions=extensions)
+    for own in split_by_tools(cases):
+        file = read_case_text(case_file_text(own, "a part"), folder / "x.fc.yaml", root=folder, extensions=extensions)
         assert file.faults == ()
         found += [entry for entry in file.entries if isinstance(entry, Case)]
     return found
@@ -73,7 +74,10 @@ def test_tools_of_one_name_that_differ_go_to_files_of_their_own(folder: Path) ->
     rows = [question(f"multiple_{n}", "Sail.", tool, PACK) for n, tool in enumerate([SAIL, other, SAIL])]
     write_category(folder, "multiple", rows, [truth(f"multiple_{n}", {"sail": {"port": ["Oslo"]}}) for n in range(3)])
     cases = [case for case in BfclSuite().plain("multiple", folder) if isinstance(case, Case)]
-    assert [[case.id for case in own] for own in packed(cases)] == [["multiple_0", "multiple_2"], ["multiple_1"]]
+    assert [[case.id for case in own] for own in split_by_tools(cases)] == [
+        ["multiple_0", "multiple_2"],
+        ["multiple_1"],
+    ]
 
 
 def test_a_prompt_of_unusual_characters_survives(folder: Path) -> None:

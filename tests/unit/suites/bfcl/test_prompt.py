@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases import plan_request
+from pytest_fcall.cases.case import plan_request
 from pytest_fcall.core import Case
 from pytest_fcall.suites.bfcl.prompt import Prompt
 from pytest_fcall.suites.bfcl.suite import BfclSuite

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.suites.bfcl.answers import answer_of
+from pytest_fcall.suites.bfcl.answers import read_answer
 from pytest_fcall.suites.bfcl.cases import BfclCase
-from pytest_fcall.suites.bfcl.reading import strict_reading
+from pytest_fcall.suites.bfcl.judge import strict_reading
 from tests.unit.suites.bfcl.rows import SUM, WEATHER, case, decoded, fc, forecast, prompt
 
 OSLO = case(forecast(city=["Oslo"]))
@@ -26,13 +26,13 @@ JAVA = case(
 
 
 def read(judged: BfclCase, row: dict[str, Json]) -> list[Json]:
-    _, calls = strict_reading(answer_of(row), judged.case)
+    _, calls = strict_reading(read_answer(row), judged.case)
     assert calls.malformed is None
     return [{call.name: dict(call.arguments)} for call in calls.calls]
 
 
 def malformed(judged: BfclCase, row: dict[str, Json]) -> str:
-    _, calls = strict_reading(answer_of(row), judged.case)
+    _, calls = strict_reading(read_answer(row), judged.case)
     assert calls.malformed is not None
     return calls.malformed
 
@@ -63,7 +63,7 @@ def test_one_call_is_read_whatever_its_form(row: dict[str, Json]) -> None:
     ],
 )
 def test_what_is_said_beside_calls_is_the_text_of_the_reply(row: dict[str, Json], text: str) -> None:
-    reply, calls = strict_reading(answer_of(row), OSLO.case)
+    reply, calls = strict_reading(read_answer(row), OSLO.case)
     assert (reply.text, calls.calls, calls.malformed) == (text, (), None)
 
 
@@ -85,7 +85,7 @@ def test_what_is_no_answer_is_malformed(row: dict[str, Json]) -> None:
 
 def test_a_decoder_that_failed_on_text_has_its_text_read() -> None:
     row: dict[str, Json] = {"decoder": "other", "raw": "Rainy.", "decoded": None}
-    reply, calls = strict_reading(answer_of(row), OSLO.case)
+    reply, calls = strict_reading(read_answer(row), OSLO.case)
     assert (reply.text, calls.calls) == ("Rainy.", ())
 
 

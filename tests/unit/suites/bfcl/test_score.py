@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.suites.bfcl.differences import difference
+from pytest_fcall.suites.bfcl.profile_differences import profile_difference
 from tests.unit.suites.bfcl.rows import case, decoded, fc, forecast, prompt, scored, verdicts
 
 OSLO = forecast(city=["Oslo"], unit=["celsius", ""])
@@ -85,15 +85,15 @@ def test_whatever_stands_in_a_row_is_judged(said: Json, style: str, category: st
     row: dict[str, Json] = {"style": style, "raw": said, "decoded": said}
     found = scored(judged, row)
     agree = found.official.ruling.valid == found.strict.verdict.valid
-    assert (difference(judged, found) is None) == agree
+    assert (profile_difference(judged, found) is None) == agree
 
 
 @pytest.mark.parametrize("odd", [b"bytes", 1j, {None: 1}, float("inf"), {("a",): 1}])
 def test_what_json_cannot_say_is_malformed(odd: object) -> None:
     from pytest_fcall.suites.bfcl.answers import Answer
-    from pytest_fcall.suites.bfcl.score import score
+    from pytest_fcall.suites.bfcl.judge import score_answer
 
-    found = score(case(OSLO), Answer("decoded", [{"weather.forecast": {"city": odd}}]))
+    found = score_answer(case(OSLO), Answer("decoded", [{"weather.forecast": {"city": odd}}]))
     assert [reason.kind for reason in found.strict.verdict.reasons] == ["malformed"]
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import ExpectedCall, Json, Operator
-from pytest_fcall.core.pattern import Pattern
+from pytest_fcall.core.operators import Pattern
 from tests.unit.suites.bfcl.rows import case, decoded, forecast, verdicts
 
 

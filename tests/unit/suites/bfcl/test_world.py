@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.conversation.environments import EnvironmentGround, WorldFailed, open_environment
-from pytest_fcall.core import Executed, Json, Tool, World
+from pytest_fcall.conversation.environments import EnvironmentContext, EnvironmentFailed, open_environment
+from pytest_fcall.core import CallResult, Json, Tool, World
 
 CONSTANTS = """
 CLASS_FILE_PATH_MAPPING = {"Shop": "bfcl_eval.shop", "Desk": "bfcl_eval.desk", "Memory": "bfcl_eval.memory"}
@@ -44,10 +44,10 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
 
 
-def called(setup: dict[str, Json], *tools: str) -> list[Executed]:
-    async def run() -> list[Executed]:
+def called(setup: dict[str, Json], *tools: str) -> list[CallResult]:
+    async def run() -> list[CallResult]:
         world = World("pytest_fcall.suites.bfcl.world:make", setup)
-        environment = await open_environment(world, [Tool(name) for name in tools], EnvironmentGround(Path(), Path()))
+        environment = await open_environment(world, [Tool(name) for name in tools], EnvironmentContext(Path(), Path()))
         try:
             return [*[await environment.call(tool, {}) for tool in tools], await environment.state()]
         finally:
@@ -60,20 +60,22 @@ def called(setup: dict[str, Json], *tools: str) -> list[Executed]:
 def test_methods_of_all_classes_are_the_tools_and_the_instances_the_state() -> None:
     setup: dict[str, Json] = {"classes": ["Shop", "Desk"], "config": {"Shop": {"stock": ["pear", "fig"]}}}
     expected: list[Json] = [{"bought": "fig"}, 10, {"Desk": {}, "Shop": {"stock": ["pear"]}}]
-    assert called(setup, "buy", "opens") == [Executed(value) for value in expected]
+    assert called(setup, "buy", "opens") == [CallResult(value) for value in expected]
     assert called({**setup, "classes": ["Desk", "Shop"], "long_context": True}, "opens", "buy")[:2] == [
-        Executed(9),
-        Executed({"bought": "more"}),
+        CallResult(9),
+        CallResult({"bought": "more"}),
     ]
 
 
 @pytest.mark.usefixtures("package")
 @pytest.mark.parametrize("name", ["Stop", "Memory", "_Shop"])
 def test_a_class_that_cannot_be_called_is_told_of(name: str) -> None:
-    with pytest.raises(WorldFailed, match=f"'{name}' is none of the classes of BFCL that can be called .* Shop, Desk"):
+    with pytest.raises(
+        EnvironmentFailed, match=f"'{name}' is none of the classes of BFCL that can be called .* Shop, Desk"
+    ):
         called({"classes": [name]})
 
 
 def test_a_missing_package_is_named_with_what_installs_it() -> None:
-    with pytest.raises(WorldFailed, match="pip install --no-deps bfcl-eval mpmath"):
+    with pytest.raises(EnvironmentFailed, match="pip install --no-deps bfcl-eval mpmath"):
         called({"classes": ["GorillaFileSystem"]})

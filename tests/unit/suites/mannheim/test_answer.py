@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.suites.mannheim.answer import object_in
+from pytest_fcall.suites.mannheim.score import answer_object
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from pytest_fcall.suites.mannheim.answer import object_in
     ],
 )
 def test_an_object_is_found_as_models_write_it(text: str, found: dict[str, object]) -> None:
-    assert object_in(text) == found
+    assert answer_object(text) == found
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_an_object_is_found_as_models_write_it(text: str, found: dict[str, objec
     ["", "x", "{", "} {", "{x}", "{'a': {'b': 1}}", "{'a': True}", "{'a': \"", "[1, 2]", "{'a': " + "9" * 5_000 + "}"],
 )
 def test_all_else_holds_none(text: str) -> None:
-    assert object_in(text) is None
+    assert answer_object(text) is None
 
 
 FLAT = st.dictionaries(
@@ -43,16 +43,16 @@ FLAT = st.dictionaries(
 
 @given(FLAT, st.sampled_from([None, 2]))
 def test_flat_objects_are_read_as_they_are(value: dict[str, object], indent: int | None) -> None:
-    assert object_in(f"It is {json.dumps(value, indent=indent)}, I think.") == value
+    assert answer_object(f"It is {json.dumps(value, indent=indent)}, I think.") == value
 
 
 @given(st.text("{}[],:'\"/s \nax1") | st.text())
 def test_any_text_holds_an_object_or_none(text: str) -> None:
-    found = object_in(text)
+    found = answer_object(text)
     assert found is None or isinstance(found, dict)
 
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("piece", [" ", "\n", "'", '"', "{", "}", "[", ":", " :", "/s", ", ", " }", "{'a': ["])
 def test_long_texts_take_no_long_time(piece: str) -> None:
-    object_in(piece * (500_000 // len(piece)))
+    answer_object(piece * (500_000 // len(piece)))

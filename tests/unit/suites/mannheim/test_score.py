@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.suites.json_lines import BrokenRow
-from pytest_fcall.suites.mannheim.score import score
+from pytest_fcall.suites.json_files import BrokenRow
+from pytest_fcall.suites.mannheim.score import score_row
 
 
 def row(**fields: Any) -> dict[str, Json]:
@@ -22,7 +22,7 @@ def row(**fields: Any) -> dict[str, Json]:
 
 
 def test_a_row_is_graded() -> None:
-    assert score(row()).as_row() == {
+    assert score_row(row()).as_row() == {
         "function": "Correct",
         "argument": "Correct",
         "answer": "Correct",
@@ -35,23 +35,25 @@ def test_a_row_is_graded() -> None:
 
 @pytest.mark.parametrize("answer", [None, "", "x", "{'a': 'x', 'b': 1}", "{'a': 'X'}"])
 def test_an_answer_that_is_none_or_another_is_incorrect(answer: str | None) -> None:
-    assert score(row(answer=answer)).answer == "Incorrect"
+    assert score_row(row(answer=answer)).answer == "Incorrect"
 
 
 def test_lists_have_an_order_where_the_case_says_so() -> None:
     answer = "{'r': [2, 1]}"
-    assert score(row(answer=answer, expected={"ordered_items": [], "answer": {"r": [1, 2]}})).answer == "Correct"
-    assert score(row(answer=answer, expected={"ordered_items": ["r"], "answer": {"r": [1, 2]}})).answer == "Incorrect"
+    assert score_row(row(answer=answer, expected={"ordered_items": [], "answer": {"r": [1, 2]}})).answer == "Correct"
+    assert (
+        score_row(row(answer=answer, expected={"ordered_items": ["r"], "answer": {"r": [1, 2]}})).answer == "Incorrect"
+    )
 
 
 def test_parameters_without_a_name_count_where_the_path_goes_on() -> None:
     path = [["f", "g"], [{"n": 5}, {"m": 1}]]
-    scored = score(row(called_parameters=[{"n": 5}, {"m": 1}], paths=[path])).as_row()
+    scored = score_row(row(called_parameters=[{"n": 5}, {"m": 1}], paths=[path])).as_row()
     assert (scored["fc"], scored["ft"], scored["pc"], scored["pt"]) == (1, 2, 2, 2)
 
 
 def test_a_name_without_parameters_has_none() -> None:
-    scored = score(row(called=["f", "g"], paths=[[["f", "g"], [{"n": 5}, {"m": 1}]]])).as_row()
+    scored = score_row(row(called=["f", "g"], paths=[[["f", "g"], [{"n": 5}, {"m": 1}]]])).as_row()
     assert (scored["fc"], scored["ft"], scored["pc"], scored["pt"]) == (2, 2, 1, 2)
 
 
@@ -71,5 +73,5 @@ def test_a_name_without_parameters_has_none() -> None:
 )
 def test_what_is_no_row_is_told(field: str, value: Json, why: str) -> None:
     with pytest.raises(BrokenRow) as error:
-        score(row(**{field: value}))
+        score_row(row(**{field: value}))
     assert str(error.value) == why

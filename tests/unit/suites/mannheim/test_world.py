@@ -6,9 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
-from pytest_fcall.suites.mannheim.queries import QUERIES, Query, Test
-from pytest_fcall.suites.mannheim.tables import NoTable, read_table
-from pytest_fcall.suites.mannheim.world import make
+from pytest_fcall.suites.mannheim.queries import QUERIES, ColumnTest, Query
+from pytest_fcall.suites.mannheim.world import NoTable, make, read_table
 from tests.unit.suites.mannheim.data import write, write_tables
 
 TABLES = {
@@ -164,4 +163,4 @@ def test_every_query_is_of_known_tables_and_tests() -> None:
     for name, query in QUERIES.items():
         assert isinstance(query, Query)
         assert query.table in TABLES, name
-        assert all(where.test in get_args(Test) for where in query.where), name
+        assert all(where.test in get_args(ColumnTest) for where in query.where), name

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.suites.json_lines import BrokenRow
-from pytest_fcall.suites.toolbench.known_actions import KNOWN_ACTIONS
-from pytest_fcall.suites.toolbench.score import ToolBenchScore, score
+from pytest_fcall.suites.json_files import BrokenRow
+from pytest_fcall.suites.toolbench.score import ToolBenchScore, score_row
+from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS
 
 HOME = """\
 API.set_location("Cape Coral")
@@ -51,7 +51,7 @@ CRASHED = ToolBenchScore(crashed=True, success=False, precision=0, recall=0, f1=
 
 def scored(task: str, prediction: str | None, *labels: str) -> ToolBenchScore:
     row: dict[str, Json] = {"task": task, "prediction": prediction, "labels": list(labels)}
-    return score(row, KNOWN_ACTIONS)
+    return score_row(row, KNOWN_ACTIONS)
 
 
 def shares(found: ToolBenchScore) -> tuple[object, ...]:
@@ -210,5 +210,5 @@ def test_the_best_label_counts() -> None:
 )
 def test_what_is_no_row_is_told(row: dict[str, Json], why: str) -> None:
     with pytest.raises(BrokenRow) as error:
-        score(row, KNOWN_ACTIONS)
+        score_row(row, KNOWN_ACTIONS)
     assert str(error.value).startswith(why)

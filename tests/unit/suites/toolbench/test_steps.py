@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.suites.toolbench.actions import Actions, actions_from_data
-from pytest_fcall.suites.toolbench.known_actions import KNOWN_ACTIONS
-from pytest_fcall.suites.toolbench.score import ToolBenchScore, score
+from pytest_fcall.suites.toolbench.score import ToolBenchScore, score_row
+from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS, Actions, actions_from_data
 
 LABEL = """\
 Agent.WalkTo(bedroom)
@@ -21,7 +20,7 @@ Agent.Read(novel)"""
 
 def scored(prediction: str | None, *labels: str, actions: Actions = KNOWN_ACTIONS) -> ToolBenchScore:
     row: dict[str, Json] = {"task": "virtual_home", "prediction": prediction, "labels": list(labels)}
-    return score(row, actions)
+    return score_row(row, actions)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Calls, Case, FaultyCase, Json, Location, Profile, Reply, Verdict
-from pytest_fcall.core.judge import fault_of
-from pytest_fcall.suites.operators import SUITE_OPERATORS
+from pytest_fcall.core.case import judge_fault
+from pytest_fcall.suites.builtin import SUITE_OPERATORS
 from pytest_fcall.suites.toolbench.suite import ToolBenchSuite
 
 HOME = 'API.set_location("Oslo")\nAPI.set_buy_or_rent("buy")\nAPI.set_num_beds(2)\nAPI.search()'
@@ -305,8 +305,8 @@ def test_a_label_that_cannot_be_carried_out_is_a_fault_of_its_row(tmp_path: Path
     right, wrong = ToolBenchSuite().cases("", tmp_path)
     assert isinstance(right, Case)
     assert isinstance(wrong, Case)
-    assert fault_of(right) is None
-    fault = fault_of(wrong)
+    assert judge_fault(right) is None
+    fault = judge_fault(wrong)
     assert fault is not None
     assert fault.location == Location(str(path), 2)
     assert "cannot be read: a label cannot be carried out: there is no API.fly" in fault.message

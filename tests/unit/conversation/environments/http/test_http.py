@@ -7,11 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.conversation.environments import EnvironmentGround, Kept, NotRecorded, WorldFailed, open_environment
-from pytest_fcall.conversation.environments.http.hosts import Hosts
-from pytest_fcall.conversation.execution.limits import USUAL, Limits
-from pytest_fcall.core import Executed, Json, Tool, Unanswered, World
-from pytest_fcall.schema import tools_from_openapi
+from pytest_fcall.conversation.environments import (
+    EnvironmentContext,
+    EnvironmentFailed,
+    ResultNotRecorded,
+    ResultStore,
+    open_environment,
+)
+from pytest_fcall.conversation.environments.http_hosts import Hosts
+from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, Limits
+from pytest_fcall.core import CallResult, Json, Tool, Unanswered, World
+from pytest_fcall.schema.sources.openapi import tools_from_openapi
 from tests.unit.conversation.environments.http.shop import Shop, open_shop
 from tests.unit.conversation.environments.shelf import Shelf
 
@@ -29,11 +35,11 @@ def called(
     *calls: Given,
     hosts: Hosts,
     setup: Mapping[str, Json] | None = None,
-    limits: Limits = USUAL,
-    kept: Kept | None = None,
-) -> list[Executed]:
-    async def run() -> list[Executed]:
-        ground = EnvironmentGround(Path(), Path(), limits, hosts, kept)
+    limits: Limits = DEFAULT_LIMITS,
+    kept: ResultStore | None = None,
+) -> list[CallResult]:
+    async def run() -> list[CallResult]:
+        ground = EnvironmentContext(Path(), Path(), limits, hosts, kept)
         environment = await open_environment(World("http", setup or {}), tools, ground)
         try:
             return [await environment.call(*call) for call in calls]
@@ -43,14 +49,14 @@ def called(
     return asyncio.run(run())
 
 
-def asked(shop: Shop, *routes: str, **more: Limits | Kept) -> list[Executed]:
+def asked(shop: Shop, *routes: str, **more: Limits | ResultStore) -> list[CallResult]:
     """Ask for these, such as `GET /count`."""
     tools = [Tool(route) for route in routes]
     calls: list[Given] = [(route, {}) for route in routes]
     return called(tools, *calls, hosts=Hosts((shop.host,)), setup={"server": shop.url}, **more)  # type: ignore[arg-type]  # by name
 
 
-def said(result: Executed) -> Mapping[str, Json]:
+def said(result: CallResult) -> Mapping[str, Json]:
     assert result.error is None
     assert isinstance(result.value, dict)
     return result.value
@@ -115,18 +121,18 @@ def test_a_function_of_requests_is_carried_out(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("route", "result"),
     [
-        ("GET /gone", Executed(error="HTTP 404 Not Found: no such pet")),
-        ("DELETE /nothing", Executed(None)),
-        ("GET /strange", Executed("café �")),
-        ("GET /uncountable", Executed("[NaN]")),
-        ("GET /squeezed", Executed(error="the server sent a compressed answer, which was not asked for")),
-        ("GET /huge", Executed(error="the answer has more than 1,000 bytes")),
-        ("GET /slow", Executed(error="it took longer than 0.3 s")),
-        ("GET /round", Executed(error="it was sent on more than 10 times")),
-        ("HEAD /count", Executed(None)),
+        ("GET /gone", CallResult(error="HTTP 404 Not Found: no such pet")),
+        ("DELETE /nothing", CallResult(None)),
+        ("GET /strange", CallResult("café �")),
+        ("GET /uncountable", CallResult("[NaN]")),
+        ("GET /squeezed", CallResult(error="the server sent a compressed answer, which was not asked for")),
+        ("GET /huge", CallResult(error="the answer has more than 1,000 bytes")),
+        ("GET /slow", CallResult(error="it took longer than 0.3 s")),
+        ("GET /round", CallResult(error="it was sent on more than 10 times")),
+        ("HEAD /count", CallResult(None)),
     ],
 )
-def test_whatever_a_server_says_is_a_result(shop: Shop, route: str, result: Executed) -> None:
+def test_whatever_a_server_says_is_a_result(shop: Shop, route: str, result: CallResult) -> None:
     assert asked(shop, route, limits=Limits(seconds=0.3 if "slow" in route else 10, result=1000)) == [result]
 
 
@@ -142,10 +148,12 @@ def test_a_server_that_cannot_be_reached_is_no_result_that_a_model_is_judged_by(
 
 def test_no_host_may_be_asked_that_is_not_named(shop: Shop) -> None:
     named = f"the host {shop.host} may not be asked; to allow it: --fc-allow-host={shop.host}"
-    with pytest.raises(WorldFailed) as refused:
+    with pytest.raises(EnvironmentFailed) as refused:
         called([Tool("GET /pets")], hosts=Hosts(), setup={"server": shop.url})
     assert str(refused.value) == named
-    assert called([Tool("requests.get")], ("requests.get", {"url": shop.url}), hosts=Hosts()) == [Executed(error=named)]
+    assert called([Tool("requests.get")], ("requests.get", {"url": shop.url}), hosts=Hosts()) == [
+        CallResult(error=named)
+    ]
     assert shop.asked == []
 
 
@@ -158,7 +166,7 @@ def test_redirects_are_followed_only_to_hosts_that_are_named(shop: Shop, route: 
         assert f"the host {other.host} may not be asked" in refused.error
         assert other.asked == []
         tools, hosts = [Tool(f"GET {route}")], Hosts((shop.host, other.host))
-        assert called(tools, (f"GET {route}", {}), hosts=hosts, setup={"server": shop.url}) == [Executed(1)]
+        assert called(tools, (f"GET {route}", {}), hosts=hosts, setup={"server": shop.url}) == [CallResult(1)]
 
 
 def test_what_is_sent_on_is_asked_for_and_not_sent_again_unless_the_server_says_so(shop: Shop) -> None:
@@ -170,7 +178,7 @@ def test_what_is_sent_on_is_asked_for_and_not_sent_again_unless_the_server_says_
 def test_a_redirect_to_a_file_is_refused(shop: Shop) -> None:
     shop.elsewhere = "file:///etc/passwd"
     (refused,) = asked(shop, "GET /on")
-    assert refused == Executed(error="'file:///etc/passwd' is no address of a web server")
+    assert refused == CallResult(error="'file:///etc/passwd' is no address of a web server")
 
 
 def test_headers_are_sent_to_the_host_that_they_are_set_for_and_to_no_other(shop: Shop) -> None:
@@ -188,7 +196,7 @@ def test_headers_are_sent_to_the_host_that_they_are_set_for_and_to_no_other(shop
 
 def test_a_variable_that_is_not_set_is_told_of_before_a_request(shop: Shop) -> None:
     hosts = Hosts((shop.host,), {shop.host: {"X-Key": "${SHOP_KEY}"}})
-    with pytest.raises(WorldFailed, match="the environment variable SHOP_KEY is not set"):
+    with pytest.raises(EnvironmentFailed, match="the environment variable SHOP_KEY is not set"):
         called([Tool("GET /x")], hosts=hosts, setup={"server": shop.url})
 
 
@@ -214,14 +222,14 @@ def test_cookies_are_not_kept(shop: Shop) -> None:
     ],
 )
 def test_what_cannot_be_asked_is_told_of_before_a_request(setup: dict[str, Json], tool: Tool, told: str) -> None:
-    with pytest.raises(WorldFailed, match=told):
+    with pytest.raises(EnvironmentFailed, match=told):
         called([tool], hosts=Hosts(("a.example",)), setup=setup)
 
 
 def test_the_same_request_is_answered_by_what_is_kept(shop: Shop) -> None:
     shelf = Shelf()
-    assert asked(shop, "GET /count", kept=shelf) == [Executed(1)]
-    assert asked(shop, "GET /count", kept=Shelf("another", results=shelf.results)) == [Executed(1)]
+    assert asked(shop, "GET /count", kept=shelf) == [CallResult(1)]
+    assert asked(shop, "GET /count", kept=Shelf("another", results=shelf.results)) == [CallResult(1)]
     assert len(shop.asked) == 1
 
 
@@ -234,7 +242,7 @@ def test_a_request_is_another_one_the_second_time_and_after_a_change(shop: Shop)
 
 
 def test_offline_a_request_that_is_not_kept_is_told_of(shop: Shop) -> None:
-    with pytest.raises(NotRecorded, match="no result of the call of `GET /count` is recorded"):
+    with pytest.raises(ResultNotRecorded, match="no result of the call of `GET /count` is recorded"):
         asked(shop, "GET /count", kept=Shelf(offline=True))
     assert shop.asked == []
 
@@ -247,8 +255,8 @@ def test_no_credential_is_kept(shop: Shop) -> None:
 
 
 def test_a_server_shows_no_state(shop: Shop) -> None:
-    async def state() -> Executed:
-        ground = EnvironmentGround(Path(), Path(), hosts=Hosts((shop.host,)))
+    async def state() -> CallResult:
+        ground = EnvironmentContext(Path(), Path(), hosts=Hosts((shop.host,)))
         environment = await open_environment(World("http", {"server": shop.url}), [Tool("GET /x")], ground)
         try:
             return await environment.state(["stock"])

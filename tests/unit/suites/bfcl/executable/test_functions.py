@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.suites.bfcl.executable.formula import formula_of
-from pytest_fcall.suites.bfcl.executable.functions import FUNCTIONS
-from pytest_fcall.suites.bfcl.executable.world import carry_out
+from pytest_fcall.suites.bfcl.executable.functions import FUNCTIONS, carry_out, parse_formula
 
 
 @pytest.mark.parametrize(
@@ -123,4 +121,4 @@ def test_derivatives_are_estimated_of_formulas() -> None:
 )
 def test_nothing_but_arithmetic_is_worked_out(source: str) -> None:
     with pytest.raises((ValueError, SyntaxError)):
-        formula_of(source)(1.0)
+        parse_formula(source)(1.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.suites.bfcl.multi_turn.bench import Bench
+from pytest_fcall.suites.bfcl.multi_turn.judge import CheckerProcess
 from tests.unit.suites.bfcl.multi_turn.package import write_package
 
 
@@ -28,8 +28,8 @@ def installed(package: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def bench(package: Path) -> Iterator[Bench]:
+def bench(package: Path) -> Iterator[CheckerProcess]:
     """One process for all tests of a module, in which the package can be imported."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [str(package), *sys.path])
-        yield Bench()
+        yield CheckerProcess()

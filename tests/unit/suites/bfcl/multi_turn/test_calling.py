@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.suites.bfcl.multi_turn.calling import Callees, source_of
 from pytest_fcall.suites.bfcl.multi_turn.world import make
+from pytest_fcall.suites.bfcl.source_calls import OfficialCaller, call_source
 from pytest_fcall.suites.bfcl.world import instances_of
 
 CONFIG = {"TicketAPI": {"seats": ["1A"]}}
 
 
 @pytest.fixture
-def callees(installed: None) -> Callees:
-    return Callees("model", instances_of(["TicketAPI", "MathAPI"], CONFIG))
+def callees(installed: None) -> OfficialCaller:
+    return OfficialCaller("model", instances_of(["TicketAPI", "MathAPI"], CONFIG))
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,9 @@ def callees(installed: None) -> Callees:
         ("objects()", "{'ticket': <class 'object'>}"),
     ],
 )
-def test_calls_come_to_what_the_official_harness_tells_of_them(callees: Callees, source: str, result: str) -> None:
+def test_calls_come_to_what_the_official_harness_tells_of_them(
+    callees: OfficialCaller, source: str, result: str
+) -> None:
     assert callees.result_of(source) == result
 
 
@@ -45,7 +47,7 @@ def test_calls_come_to_what_the_official_harness_tells_of_them(callees: Callees,
         ("add(a=lambda: 1, b=2)", "nothing but a call with literals is carried out"),
     ],
 )
-def test_what_cannot_be_called_comes_to_an_error(callees: Callees, source: str, error: str) -> None:
+def test_what_cannot_be_called_comes_to_an_error(callees: OfficialCaller, source: str, error: str) -> None:
     assert callees.result_of(source).startswith(f"Error during execution: {error}")
 
 
@@ -68,19 +70,19 @@ def test_what_cannot_be_called_comes_to_an_error(callees: Callees, source: str, 
         "(" * 500,
     ],
 )
-def test_nothing_else_is_evaluated(callees: Callees, source: str) -> None:
+def test_nothing_else_is_evaluated(callees: OfficialCaller, source: str) -> None:
     assert callees.result_of(source).startswith("Error during execution: ")
     assert callees.result_of("look()") == "['1A']"
 
 
-def test_what_looks_like_a_call_within_a_text_is_changed_as_it_is_officially(callees: Callees) -> None:
+def test_what_looks_like_a_call_within_a_text_is_changed_as_it_is_officially(callees: OfficialCaller) -> None:
     callees.result_of("write(text='so (he said) look()')")
     note = vars(callees.instances["TicketAPI"])["note"]
     assert note == "so(he said) model_TicketAPI_instance.look()"
 
 
 def test_native_calls_are_written_as_source() -> None:
-    assert source_of("book", {"seat": "4'A", "price": None}) == 'book(seat="4\'A",price=None)'
+    assert call_source("book", {"seat": "4'A", "price": None}) == 'book(seat="4\'A",price=None)'
 
 
 @pytest.mark.usefixtures("installed")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.suites.bfcl.answers import Answer
-from pytest_fcall.suites.bfcl.multi_turn.reading import sources_of
+from pytest_fcall.suites.bfcl.call_sources import readable_sources
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from pytest_fcall.suites.bfcl.multi_turn.reading import sources_of
     ],
 )
 def test_native_calls_are_read_all_or_none(said: object, sources: list[str]) -> None:
-    assert sources_of(Answer("fc", said)) == sources
+    assert readable_sources(Answer("fc", said)) == sources
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_native_calls_are_read_all_or_none(said: object, sources: list[str]) -> 
     ],
 )
 def test_prompted_calls_are_read_as_the_official_decoder_reads_them(said: object, sources: list[str]) -> None:
-    assert sources_of(Answer("prompt", said)) == sources
+    assert readable_sources(Answer("prompt", said)) == sources
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_prompted_calls_are_read_as_the_official_decoder_reads_them(said: object
     ],
 )
 def test_what_was_decoded_before_is_taken_as_it_is(answer: Answer, sources: list[str]) -> None:
-    assert sources_of(answer) == sources
+    assert readable_sources(answer) == sources

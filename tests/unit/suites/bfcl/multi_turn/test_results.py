@@ -5,13 +5,11 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.suites.bfcl.case_book import CaseBook
-from pytest_fcall.suites.bfcl.multi_turn.bench import Bench
-from pytest_fcall.suites.bfcl.multi_turn.cases import truth_of
-from pytest_fcall.suites.bfcl.multi_turn.judging import MultiTurnJudge
-from pytest_fcall.suites.bfcl.multi_turn.results import form_of, is_conversation, score_row
-from pytest_fcall.suites.bfcl.result_rows import answer_row
-from pytest_fcall.suites.json_lines import BrokenRow
+from pytest_fcall.suites.bfcl.answers import as_answer_row
+from pytest_fcall.suites.bfcl.case_book import CaseBook, conversation_score_row, is_conversation, result_form
+from pytest_fcall.suites.bfcl.multi_turn.cases import parse_truth
+from pytest_fcall.suites.bfcl.multi_turn.judge import CheckerProcess, MultiTurnJudge
+from pytest_fcall.suites.json_files import BrokenRow
 from tests.unit.suites.bfcl.multi_turn.package import case_row, write_package
 
 NATIVE: Json = [[[{"book": '{"seat": "4A"}'}], "Booked."], [[{"look": "{}"}]]]
@@ -19,15 +17,15 @@ PROMPTED: Json = [["[book(seat='4A')]", "Booked."], ["[look()]"]]
 SOURCE: Json = [[["book(seat='4A')"]], [["look()"]]]
 
 
-def scored(result: Json, bench: Bench, **fields: Json) -> dict[str, Json]:
+def scored(result: Json, bench: CheckerProcess, **fields: Json) -> dict[str, Json]:
     row = case_row()
-    answer = answer_row({"id": row["id"], "result": result, **fields})
+    answer = as_answer_row({"id": row["id"], "result": result, **fields})
     assert is_conversation(answer)
-    return score_row(answer, MultiTurnJudge(row, truth_of(row), bench))
+    return conversation_score_row(answer, MultiTurnJudge(row, parse_truth(row), bench))
 
 
 @pytest.mark.parametrize("result", [NATIVE, PROMPTED, SOURCE])
-def test_a_row_of_results_is_read_by_what_it_holds(result: Json, bench: Bench) -> None:
+def test_a_row_of_results_is_read_by_what_it_holds(result: Json, bench: CheckerProcess) -> None:
     assert scored(result, bench) == {
         "category": "multi_turn_base",
         "id": "multi_turn_base_0",
@@ -38,7 +36,7 @@ def test_a_row_of_results_is_read_by_what_it_holds(result: Json, bench: Bench) -
     }
 
 
-def test_what_the_row_says_of_its_style_counts(bench: Bench) -> None:
+def test_what_the_row_says_of_its_style_counts(bench: CheckerProcess) -> None:
     assert scored(PROMPTED, bench, style="prompt")["valid"]
     assert scored(PROMPTED, bench, style="FC")["error_type"] == "multi_turn:empty_turn_model_response"
 
@@ -54,21 +52,21 @@ def test_what_the_row_says_of_its_style_counts(bench: Bench) -> None:
         ([[None, 3, {"look": {}}], [[]]], "instance_state_mismatch"),
     ],
 )
-def test_results_of_any_form_have_a_verdict(result: Json, error_type: str, bench: Bench) -> None:
+def test_results_of_any_form_have_a_verdict(result: Json, error_type: str, bench: CheckerProcess) -> None:
     assert scored(result, bench)["error_type"] == f"multi_turn:{error_type}"
 
 
-def test_a_row_without_an_answer_is_broken(bench: Bench) -> None:
+def test_a_row_without_an_answer_is_broken(bench: CheckerProcess) -> None:
     row = case_row()
     with pytest.raises(BrokenRow, match="no `raw` answer"):
-        score_row({"category": "multi_turn_base"}, MultiTurnJudge(row, truth_of(row), bench))
+        conversation_score_row({"category": "multi_turn_base"}, MultiTurnJudge(row, parse_truth(row), bench))
 
 
 @pytest.mark.parametrize(
     ("result", "form"), [(NATIVE, "fc"), (PROMPTED, "prompt"), (SOURCE, "decoded"), ([], "prompt")]
 )
 def test_the_form_of_an_answer_shows(result: list[Json], form: str) -> None:
-    assert form_of(result) == form
+    assert result_form(result) == form
 
 
 @pytest.mark.parametrize(
@@ -83,12 +81,12 @@ def test_the_form_of_an_answer_shows(result: list[Json], form: str) -> None:
     ],
 )
 def test_rows_of_the_harness_say_their_category_by_their_id(row: dict[str, Json], told: dict[str, Json]) -> None:
-    assert answer_row(row) == {**row, **told}
+    assert as_answer_row(row) == {**row, **told}
 
 
 def test_rows_of_answers_are_left_alone() -> None:
     row: dict[str, Json] = {"id": "x_1", "category": "x", "raw": "", "result": ""}
-    assert answer_row(row) is row
+    assert as_answer_row(row) is row
 
 
 def test_cases_are_found_in_the_folder_of_the_data(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Costs: token estimates, prices in US dollars, and the budget of `--fc-max-cost`."""

@@ -1,0 +1,1 @@
+"""Interfaces of models as apps use them: how requests and answers are read."""

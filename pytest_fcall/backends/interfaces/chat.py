@@ -1,0 +1,64 @@
+"""Chat Completions, as apps use it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from pytest_fcall.backends.interfaces.interface import Body, Interface
+from pytest_fcall.backends.openai.answer_fields import count, items, mapping, text
+from pytest_fcall.backends.openai.chat import read
+from pytest_fcall.core import Json, Message, Reply
+from pytest_fcall.schema.wire_tools import tools_for_wire
+
+_END = re.compile(rb'^data: ?\[DONE\]|"finish_reason" ?: ?"\w', re.MULTILINE)
+
+
+def _messages(body: Body) -> Iterator[Message]:
+    for message in items(body.get("messages")):
+        yield mapping(message)
+
+
+def _reply(body: Body) -> Reply | None:
+    return read(body, tools_for_wire(()))
+
+
+def _joined_stream(chunks: Iterable[Body]) -> Body:
+    """The first choice of a stream, put together, with the last usage that was told."""
+    whole: dict[str, Json] = {}
+    content: list[str] = []
+    refusal: list[str] = []
+    calls: dict[int, dict[str, str]] = {}
+    reason: Json = None
+    for chunk in chunks:
+        whole |= {key: value for key, value in chunk.items() if value is not None and key != "choices"}
+        choice = mapping(next(iter(items(chunk.get("choices"))), None))
+        delta = mapping(choice.get("delta"))
+        content.append(text(delta.get("content")) or "")
+        refusal.append(text(delta.get("refusal")) or "")
+        for call in items(delta.get("tool_calls")):
+            _add(calls, mapping(call))
+        reason = choice.get("finish_reason") or reason
+    message: Json = {
+        "content": "".join(content),
+        "refusal": "".join(refusal) or None,
+        "tool_calls": [_call(calls[index]) for index in sorted(calls)],
+    }
+    return {**whole, "choices": [{"message": message, "finish_reason": reason}]}
+
+
+def _add(calls: dict[int, dict[str, str]], delta: Body) -> None:
+    """Add a piece of a call to what there is of it."""
+    index = count(delta.get("index"))
+    call = calls.setdefault(len(calls) if index is None else index, {"id": "", "name": "", "arguments": ""})
+    function = mapping(delta.get("function"))
+    call["id"] = call["id"] or text(delta.get("id")) or ""
+    call["name"] += text(function.get("name")) or ""
+    call["arguments"] += text(function.get("arguments")) or ""
+
+
+def _call(call: dict[str, str]) -> Json:
+    return {"id": call["id"], "function": {"name": call["name"], "arguments": call["arguments"]}}
+
+
+CHAT_INTERFACE = Interface("openai:", _messages, frozenset({"messages"}), _reply, _joined_stream, _END)

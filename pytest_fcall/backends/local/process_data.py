@@ -1,0 +1,70 @@
+"""Data sent to the process that holds a local model, as JSON: the specification first, then requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import cast
+
+from pytest_fcall.backends.json_fields import as_mapping, optional_field, required_field
+from pytest_fcall.backends.processes.protocol import Frame
+from pytest_fcall.core import Json, Message, Request, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSpec:
+    """Which model answers, and how. Equal orders are answered by one process."""
+
+    maker: str
+    """The module:function that loads it: takes the options, returns an Answerer."""
+    options: Mapping[str, Json] = field(default_factory=dict)
+    batch: int = 16
+
+    def to_data(self) -> dict[str, Json]:
+        """Say it in JSON values."""
+        return {"maker": self.maker, "options": self.options, "batch": self.batch}
+
+
+def process_spec_from_data(data: Json) -> ProcessSpec:
+    """Read what `to_data` wrote. Raises Damaged."""
+    fields = as_mapping(data, "the order")
+    return ProcessSpec(
+        required_field(fields, "maker", str),
+        required_field(fields, "options", dict),
+        required_field(fields, "batch", int),
+    )
+
+
+def request_to_data(request: Request) -> Frame:
+    """Say what a model has to know of a request."""
+    return {
+        "messages": list(request.messages),
+        "tools": [
+            {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+            for tool in request.tools
+        ],
+        "settings": dict(request.settings),
+        "sample": request.sample,
+        "now": request.now.isoformat() if request.now else None,
+    }
+
+
+def request_from_data(data: Json) -> Request:
+    """Read what `request_to_data` wrote. Raises Damaged."""
+    fields = as_mapping(data, "the request")
+    return Request(
+        messages=tuple(cast("list[Message]", required_field(fields, "messages", list))),
+        tools=tuple(_tool(as_mapping(each, "a tool")) for each in required_field(fields, "tools", list)),
+        settings=required_field(fields, "settings", dict),
+        sample=optional_field(fields, "sample", int) or 0,
+        now=datetime.fromisoformat(now) if (now := optional_field(fields, "now", str)) else None,
+    )
+
+
+def _tool(fields: Frame) -> Tool:
+    return Tool(
+        required_field(fields, "name", str),
+        required_field(fields, "description", str),
+        required_field(fields, "parameters", dict),
+    )

@@ -1,0 +1,19 @@
+"""JSON over several lines, for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+
+def pretty_json(value: object) -> str:
+    """JSON over several lines, keys in the order in which they are sent."""
+    return json.dumps(value, indent=2, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value.isoformat() if isinstance(value, datetime) else str(value)

@@ -1,0 +1,128 @@
+"""Why a request has no recording: the differences from the nearest one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+
+from pytest_fcall.backends.recordings.entry import Recording
+from pytest_fcall.backends.redaction import without_secrets
+from pytest_fcall.core import Json, Message, Request, Tool, canonical
+
+_BEFORE, _AFTER = 24, 72
+"""Characters shown before and after the place where two texts part."""
+
+
+def explain_missing(request: Request, recorded: Recording | None) -> str:
+    """Say in a few short lines what makes `request` another one than `recorded`, the nearest that has a reply."""
+    if recorded is None:
+        return "nothing was recorded for this case"
+    old = recorded.request
+    lines = [
+        *_prompt(old.messages, request.messages),
+        *_tools(old.tools, request.tools),
+        *_settings(without_secrets(old.settings), without_secrets(request.settings)),
+    ]
+    if request.sample != old.sample:
+        lines.append(f"sample {request.sample} was not recorded, sample {old.sample} was")
+    return "\n".join(lines) or "the same was recorded of another model, or with other headers or keys"
+
+
+def _prompt(old: Sequence[Message], new: Sequence[Message]) -> Iterator[str]:
+    for before, after in zip_longest(old, new):
+        if before == after:
+            continue
+        role = (after or before or {}).get("role", "message")
+        if role == "assistant" and before is None:
+            yield "the conversation goes on, and was recorded up to here only"
+        elif role == "assistant" and after is None:
+            yield "a later step of the conversation was recorded, and this one was not"
+        elif before is None or after is None:
+            yield f"the prompt changed: a {role} message was {'added' if before is None else 'removed'}"
+        else:
+            was, now = _around_difference(_text(before), _text(after))
+            yield f"the prompt changed ({role} message):"
+            yield f"  - {was}"
+            yield f"  + {now}"
+        return
+
+
+def _tools(old: Sequence[Tool], new: Sequence[Tool]) -> Iterator[str]:
+    before, after = {tool.name: tool for tool in old}, {tool.name: tool for tool in new}
+    changes = [
+        *(f"{name} is gone" for name in before if name not in after),
+        *(f"{name} is new" for name in after if name not in before),
+        *(
+            f"{name} has {' and '.join(parts)}"
+            for name in after
+            if name in before and (parts := list(_tool_parts(before[name], after[name])))
+        ),
+    ]
+    if changes:
+        yield f"the tools changed: {', '.join(changes)}"
+    elif list(before) != list(after):
+        yield "the tools changed: their order"
+
+
+def _tool_parts(old: Tool, new: Tool) -> Iterator[str]:
+    if old.description != new.description:
+        yield "another description"
+    if canonical(old.parameters) != canonical(new.parameters):
+        yield "other parameters"
+
+
+def _settings(old: Mapping[str, Json], new: Mapping[str, Json]) -> Iterator[str]:
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) != new.get(name):
+            yield f"the settings changed: {name} was {_value(old, name)}, is {_value(new, name)}"
+
+
+def _value(settings: Mapping[str, Json], name: str) -> str:
+    return canonical(settings[name])[:_AFTER] if name in settings else "not set"
+
+
+def _text(message: Message) -> str:
+    content = message.get("content")
+    return content if isinstance(content, str) and len(message) == 2 else canonical(message)
+
+
+def _around_difference(old: str, new: str) -> tuple[str, str]:
+    """Cut both texts to the place where they part."""
+    shared = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    start = max(0, shared - _BEFORE)
+    return _excerpt(old, start, shared + _AFTER), _excerpt(new, start, shared + _AFTER)
+
+
+def _excerpt(text: str, start: int, stop: int) -> str:
+    cut = text[start:stop].replace("\n", " ")
+    return f"{'…' if start else ''}{cut}{'…' if stop < len(text) else ''}"
+
+
+def explain_missing_among(request: Request, recorded: Iterable[Recording]) -> str:
+    """Say what is new about a request, against the one of these that it resembles most."""
+    candidates = list(recorded)
+    if not candidates:
+        return "nothing was recorded for this case"
+    near = max(candidates, key=lambda entry: _similarity(request, entry.request))
+    if _same_question(request, near.request):
+        return f"the same was recorded, but no {_ordinal(request.sample + 1)} time in a row"
+    return explain_missing(request, near)
+
+
+def _similarity(new: Request, old: Request) -> tuple[int, int, bool]:
+    """How many messages are alike where they stand, how near the numbers of them are, and whether the tools are."""
+    alike = sum(a == b for a, b in zip(new.messages, old.messages, strict=False))
+    return alike - abs(len(new.messages) - len(old.messages)), -abs(new.sample - old.sample), new.tools == old.tools
+
+
+def _same_question(new: Request, old: Request) -> bool:
+    return (
+        list(new.messages) == list(old.messages)
+        and canonical(new.settings) == canonical(old.settings)
+        and new.tools == old.tools
+    )
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"

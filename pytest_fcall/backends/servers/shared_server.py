@@ -1,0 +1,79 @@
+"""A server that workers share, as one worker sees it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_fcall.backends.json_fields import as_mapping, required_field
+from pytest_fcall.backends.processes.launcher import Launcher, users_folder
+from pytest_fcall.backends.processes.protocol import Frame, read_frame
+from pytest_fcall.backends.servers.command import Command
+from pytest_fcall.core import Json, ModelUnavailable
+
+_KEEPER_MODULE = "pytest_fcall.backends.servers.keeper"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """Where a server is, and what it says of itself."""
+
+    url: str
+    about: Mapping[str, Json]
+
+
+class SharedServer:
+    """A server that is started, or found, by whoever asks first, and ends with the last.
+
+    One that ends by itself is not started again: what has made it end may well do so once more.
+    """
+
+    def __init__(self, command: Command, folder: Path | None = None) -> None:
+        self._launcher = Launcher(_KEEPER_MODULE, command.to_data(), folder or users_folder())
+        self._opening: asyncio.Task[ServerAddress] | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._over = ""
+
+    async def address(self) -> ServerAddress:
+        """Where to ask. Raises ModelUnavailable, with the end of the log, where it does not start or has ended."""
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+        address = await asyncio.shield(self._opening)
+        if self._over:
+            raise ModelUnavailable(self._over)
+        return address
+
+    async def close(self) -> None:
+        """Need it no more."""
+        for task in (self._opening, self._watching):
+            if task is not None:
+                task.cancel()
+        if self._writer is not None:
+            self._writer.close()
+
+    async def _open(self) -> ServerAddress:
+        connection = await asyncio.to_thread(self._launcher.connect)
+        connection.setblocking(False)
+        reader, self._writer = await asyncio.open_connection(sock=connection)
+        frame = await self._told(reader)
+        if "failure" in frame:
+            raise ModelUnavailable(self._in_words(frame))
+        self._watching = asyncio.create_task(self._watch(reader))
+        return ServerAddress(
+            required_field(frame, "url", str), as_mapping(frame.get("about"), "what is told of the server")
+        )
+
+    async def _watch(self, reader: asyncio.StreamReader) -> None:
+        self._over = self._in_words(await self._told(reader))
+
+    async def _told(self, reader: asyncio.StreamReader) -> Frame:
+        try:
+            return await read_frame(reader)
+        except EOFError:
+            return {"failure": "model", "text": "the process that keeps the server has died"}
+
+    def _in_words(self, frame: Frame) -> str:
+        return f"{frame.get('text')}; {self._launcher.last_words()}"

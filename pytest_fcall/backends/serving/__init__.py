@@ -1,1 +1,0 @@
-"""Servers of models that a run starts, shares and stops by itself."""

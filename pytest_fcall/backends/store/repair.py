@@ -1,0 +1,200 @@
+"""Repair of a damaged database: the file is set aside, and all readable rows are copied to a new one.
+
+Records are read page by page, without SQLite, after https://www.sqlite.org/fileformat.html. A salvaged record may
+hold anything; each row has a checksum of its own.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
+
+from pytest_fcall.backends.json_fields import DamagedData
+from pytest_fcall.backends.store import tables
+from pytest_fcall.backends.store.tables import Row, from_row, read_catalogue, storable
+
+Value: TypeAlias = "int | float | str | bytes | None"
+
+PAGE_SIZE = 4096
+_TABLE_LEAF = 13
+_INTEGER_SIZES: Mapping[int, int] = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
+
+
+def salvaged_records(path: Path, wal: Path) -> Iterator[tuple[Value, ...]]:
+    """All records of tables that can be read in the file, as `wal` changed it."""
+    content = path.read_bytes()
+    starts = range(0, len(content), PAGE_SIZE)
+    pages = {number: content[start : start + PAGE_SIZE] for number, start in enumerate(starts, 1)}
+    pages.update(_pages_of_wal(wal.read_bytes() if wal.exists() else b""))
+    for number, page in pages.items():
+        for payload in _payloads(page, pages, 100 if number == 1 else 0):
+            try:
+                yield tuple(_values(payload))
+            except (IndexError, struct.error, OverflowError):  # no record
+                continue
+
+
+def _pages_of_wal(content: bytes) -> dict[int, bytes]:
+    """The pages of all transactions that were committed; what is left of earlier uses of the file bears other salts."""
+    committed: dict[int, bytes] = {}
+    begun: dict[int, bytes] = {}
+    for start in range(32, len(content) - 24, 24 + PAGE_SIZE):
+        number, pages_after_commit = struct.unpack_from(">II", content, start)
+        if content[start + 8 : start + 16] != content[16:24]:
+            continue
+        begun[number] = content[start + 24 : start + 24 + PAGE_SIZE]
+        if pages_after_commit:
+            committed.update(begun)
+            begun.clear()
+    return committed
+
+
+def _payloads(page: bytes, pages: Mapping[int, bytes], start: int) -> Iterator[bytes]:
+    if len(page) < start + 8 or page[start] != _TABLE_LEAF:
+        return
+    (cells,) = struct.unpack_from(">H", page, start + 3)
+    for at in range(start + 8, min(start + 8 + 2 * cells, len(page) - 1), 2):
+        try:
+            yield _payload(page, int.from_bytes(page[at : at + 2], "big"), pages)
+        except (IndexError, KeyError):  # a cell that points nowhere
+            continue
+
+
+def _payload(page: bytes, at: int, pages: Mapping[int, bytes]) -> bytes:
+    length, at = _varint(page, at)
+    _, at = _varint(page, at)
+    if length <= PAGE_SIZE - 35:
+        return page[at : at + length]
+    if length > PAGE_SIZE * len(pages):
+        raise IndexError
+    least = (PAGE_SIZE - 12) * 32 // 255 - 23
+    here = least + (length - least) % (PAGE_SIZE - 4)
+    here = here if here <= PAGE_SIZE - 35 else least
+    parts, found = [page[at : at + here]], here
+    overflow = int.from_bytes(page[at + here : at + here + 4], "big")
+    while found < length:
+        more = pages[overflow]
+        overflow = int.from_bytes(more[:4], "big")
+        parts.append(more[4:])
+        found += PAGE_SIZE - 4
+    return b"".join(parts)[:length]
+
+
+def _values(payload: bytes) -> Iterator[Value]:
+    end, at = _varint(payload, 0)
+    body = end
+    while at < end:
+        kind, at = _varint(payload, at)
+        value, size = _value(kind, payload, body)
+        yield value
+        body += size
+
+
+def _value(kind: int, payload: bytes, at: int) -> tuple[Value, int]:
+    if kind >= 12:
+        size = (kind - 12) // 2
+        raw = payload[at : at + size]
+        return (raw.decode("utf-8", "replace") if kind % 2 else raw), size
+    if size := _INTEGER_SIZES.get(kind, 0):
+        return int.from_bytes(payload[at : at + size], "big", signed=True), size
+    if kind == 7:
+        return struct.unpack_from(">d", payload, at)[0], 8
+    return {8: 0, 9: 1}.get(kind), 0
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number of one to nine bytes, and where the next thing begins."""
+    number = 0
+    for count in range(8):
+        byte = data[at + count]
+        number = number << 7 | byte & 0x7F
+        if byte < 0x80:
+            return number, at + count + 1
+    return number << 8 | data[at + 8], at + 9
+
+
+_SUFFIXES = ("-wal", "-shm", "")
+"""The database itself is moved last: while it is there, the others are its own."""
+
+
+def set_aside(path: Path) -> None:
+    """Give the database a name that says it is being mended, so that mending which is cut off goes on later."""
+    number = 1
+    while any(_set_aside_path(path, word, number).exists() for word in ("mending", "damaged")):
+        number += 1
+    _move(path, _set_aside_path(path, "mending", number))
+
+
+def copy_readable(connection: sqlite3.Connection, path: Path) -> Iterator[str]:
+    """Copy what can be read of databases set aside; a sentence for each says what was found, and where it is now."""
+    for mending in path.parent.glob(_set_aside_path(path, "mending", "*").name):
+        readable = _copy(connection, mending)
+        damaged = mending.with_name(mending.name.replace(".mending-", ".damaged-"))
+        _move(mending, damaged)
+        yield (
+            f"the recorded replies in {path} were damaged: {readable} of them could be read and are kept; "
+            f"the damaged file is {damaged.name} now"
+        )
+
+
+def is_truncated(path: Path) -> bool:
+    """Whether the database is empty though there is more to write to it, which SQLite would throw away."""
+    wal = _beside(path, "-wal")
+    return path.exists() and path.stat().st_size == 0 and wal.exists() and wal.stat().st_size > 0
+
+
+def _set_aside_path(path: Path, word: str, number: object) -> Path:
+    return path.with_name(f"{path.stem}.{word}-{number}{path.suffix}")
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _move(path: Path, target: Path) -> None:
+    for suffix in _SUFFIXES:
+        with suppress(FileNotFoundError):
+            _beside(path, suffix).rename(_beside(target, suffix))
+
+
+def _copy(connection: sqlite3.Connection, damaged: Path) -> int:
+    """All of it or, where the disk is full, nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        copied = {_copied(connection, record) for record in salvaged_records(damaged, _beside(damaged, "-wal"))}
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.rollback()
+        raise
+    return len(copied - {None})
+
+
+def _copied(connection: sqlite3.Connection, record: tuple[Value, ...]) -> str | None:
+    """Write what is as it was written; the digest if it is a reply."""
+    match record:
+        case (str() as digest, bytes() as line):
+            with suppress(DamagedData):
+                read_catalogue(digest, line)
+                connection.execute("INSERT OR IGNORE INTO catalogues VALUES (?, ?)", (digest, line))
+        case (
+            str() as digest,
+            str() as model,
+            str() as file,
+            int() as sample,
+            int() | float() as recorded,
+            str() as catalogue,
+            bytes() as line,
+            int() as checksum,
+        ):
+            with suppress(DamagedData):
+                row = Row(digest, model, file, sample, float(recorded), catalogue, line, checksum)
+                entry = from_row(row, ())
+                connection.execute(tables.PUT_NEWER, row)
+                connection.execute(tables.USE_ONCE, (model, file, storable(entry.case), digest))
+                return digest
+    return None

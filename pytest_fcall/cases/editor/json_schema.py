@@ -1,0 +1,110 @@
+"""Functions that build JSON Schemas, so that the schema of case files reads like a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from pytest_fcall.core import Json
+
+Schema: TypeAlias = dict[str, Json]
+
+
+FILLED = r"^\{[^\W\d]\w*\}$"
+"""A text that a row of a matrix replaces, so that it may stand where no text could."""
+
+
+def ref(name: str) -> Schema:
+    """The definition called `name`."""
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def obj(description: str, properties: Mapping[str, Schema], required: Sequence[str] = ()) -> Schema:
+    """A mapping with just these keys."""
+    return {
+        "description": description,
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def mapping(description: str, values: Schema | bool = True) -> Schema:
+    """A mapping with keys that the user chooses."""
+    return {"description": description, "type": "object", "additionalProperties": values}
+
+
+def string(description: str, pattern: str | None = None) -> Schema:
+    """A text."""
+    text: Schema = {"description": description, "type": "string"}
+    return text if pattern is None else text | {"pattern": pattern}
+
+
+def integer(description: str, minimum: int) -> Schema:
+    """A whole number from `minimum` up."""
+    return {"description": description, "type": "integer", "minimum": minimum}
+
+
+def number(description: str, minimum: int, maximum: int | None = None) -> Schema:
+    """A number from `minimum` up, at most to `maximum`."""
+    schema: Schema = {"description": description, "type": "number", "minimum": minimum}
+    return schema if maximum is None else schema | {"maximum": maximum}
+
+
+def flag(description: str) -> Schema:
+    """True or false."""
+    return {"description": description, "type": "boolean"}
+
+
+def choice(description: str, *values: str) -> Schema:
+    """One of these words."""
+    return {"description": description, "type": "string", "enum": list(values)}
+
+
+def array(description: str, items: Schema, least: int = 1) -> Schema:
+    """A list with at least `least` items."""
+    return {"description": description, "type": "array", "items": items, "minItems": least}
+
+
+def either(description: str, *forms: Schema) -> Schema:
+    """One of several forms."""
+    return {"description": description, "anyOf": list(forms)}
+
+
+def by_type(description: str, *forms: Schema) -> Schema:
+    """One of several forms, each of a type of its own: merged, so that an editor complains about the one meant."""
+    merged = {key: value for form in forms for key, value in form.items()}
+    return {**merged, "description": description, "type": [str(form["type"]) for form in forms]}
+
+
+def or_word(schema: Schema, *words: str) -> Schema:
+    """What the schema says, or one of these words."""
+    types: list[Json] = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    said: Json = {"anyOf": [{"enum": list(words)}, {"pattern": FILLED}]}
+    return {**schema, "type": [*types, "string"], "if": {"type": types}, "else": said, "examples": list(words)}
+
+
+def or_filled(schema: Schema) -> Schema:
+    """What the schema of one type says, or the name of a matrix's value."""
+    return {**schema, "type": [str(schema["type"]), "string"], "pattern": FILLED}
+
+
+def anything(description: str) -> Schema:
+    """Any value."""
+    return {"description": description}
+
+
+def one_or_many(description: str, item: Schema) -> Schema:
+    """One item, or a list of them."""
+    return by_type(description, item, array("", item))
+
+
+def any_key(*keys: str) -> Schema:
+    """At least one of these keys is there."""
+    return {"anyOf": [{"required": [key]} for key in keys]}
+
+
+def keys_with_dollar(allowed: Sequence[str]) -> Schema:
+    """Of the keys that begin with a dollar sign only these."""
+    return {"if": {"pattern": r"^\$"}, "then": {"enum": list(allowed)}}

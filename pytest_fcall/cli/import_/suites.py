@@ -1,0 +1,127 @@
+"""`fcall import SUITE`: the cases of a public benchmark as case files."""
+
+from __future__ import annotations
+
+import re
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from errno import EEXIST
+from itertools import count as count_from
+from pathlib import Path
+
+from pytest_fcall.cases.case_file import read_case_text
+from pytest_fcall.cases.scope import Extensions
+from pytest_fcall.cases.suite import Pick, read_pick, split_suite_name
+from pytest_fcall.cli.counting import count
+from pytest_fcall.core import Case, FaultyCase
+from pytest_fcall.core.extension import About, Suite, about_of
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES
+from pytest_fcall.suites.case_files import case_file_text, split_by_tools
+
+_MOST_NAMED = 5
+"""As many cases as are named one by one, though they are left out for the same reason."""
+
+
+def import_suite(parser: ArgumentParser, options: Namespace) -> int:
+    """Write the files; 1 where a case is left out."""
+    name, parts = split_suite_name(options.source)
+    if name not in SUITES:
+        parser.error(f"there is no suite {name!r}; there is {', '.join(SUITES)}, and no file of that name")
+    try:
+        cases = _picked_cases(SUITES[name], parts, options)
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+    about = about_of(name, SUITES[name], options.path)
+    left_out = [case for case in cases if isinstance(case, FaultyCase)]
+    names = _FileNames()
+    for category in dict.fromkeys(case.category for case in cases if isinstance(case, Case)):
+        own = [case for case in cases if isinstance(case, Case) and case.category == category]
+        left_out += _write_category(own, names.of(category), f"{category} of {_source_title(about)}", options.out)
+    for line in _left_out_lines(left_out, len(cases)):
+        print(safe_line(line), file=sys.stderr)
+    return 1 if left_out else 0
+
+
+def _left_out_lines(left_out: Sequence[FaultyCase], asked: int) -> Iterator[str]:
+    """Why cases are left out: a line each, or one for many that have it in common; and how many they are."""
+    by_reason: dict[str, list[str]] = {}
+    for case in left_out:
+        by_reason.setdefault(case.faults[0].message, []).append(case.id)
+    for reason, ids in by_reason.items():
+        if len(ids) > _MOST_NAMED:
+            yield f"left out: {ids[0]} and {count(len(ids) - 1, 'other')}: {reason}"
+        else:
+            yield from (f"left out: {id_}: {reason}" for id_ in ids)
+    if left_out:
+        yield f"{len(left_out)} of {count(asked, 'case')} left out"
+
+
+def _picked_cases(suite: Suite, parts: Sequence[str], options: Namespace) -> list[Case | FaultyCase]:
+    read = {case.id: case for part in parts for case in _cases_without_judge(suite, part, options.path)}
+    pick = read_pick([text.strip() for text in options.pick.split(",")]) if options.pick else Pick()
+    ids = list(read)
+    return [read[ids[number]] for number in pick.chosen(ids)]
+
+
+def _cases_without_judge(suite: Suite, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
+    """The cases as what they say judges them: those of a suite with a judge of its own, if it can say them so."""
+    plain: Callable[[str, Path | None], Iterable[Case | FaultyCase]] = getattr(suite, "plain", suite.cases)
+    for case in plain(part, path):
+        if isinstance(case, Case) and case.judge is not None:
+            raise ValueError("this suite is judged by rules of its own, which no case file can say")
+        yield case
+
+
+class _FileNames:
+    """Names of files, as they can be written behind a command, and different to systems that know no capitals, too."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def of(self, category: str) -> Iterator[str]:
+        """The names for the files of a category, as many as it takes."""
+        name = re.sub(r"[^\w.-]+", "_", category)
+        for number in count_from(1):
+            text = f"{name}_{number}" if number > 1 else name
+            if text.casefold() not in self._taken:
+                self._taken.add(text.casefold())
+                yield f"{text}.fc.yaml"
+
+
+def _source_title(about: About) -> str:
+    return f"{about.title}, {about.licence}" if about.licence else about.title
+
+
+def _write_category(cases: Sequence[Case], names: Iterator[str], title: str, folder: Path) -> list[FaultyCase]:
+    """Write the files of a category; gives the cases that no file can say."""
+    sound, left_out = _writable_cases(cases)
+    folder.mkdir(parents=True, exist_ok=True)
+    for own in split_by_tools(sound):
+        path = folder / next(names)
+        try:
+            with path.open("x", encoding="utf-8") as file:
+                file.write(case_file_text(own, title))
+        except FileExistsError:
+            raise FileExistsError(
+                EEXIST, "nothing is overwritten; name another folder, for this is there", str(path)
+            ) from None
+        print(f"{path}: {count(len(own), 'case')}")
+    return left_out
+
+
+def _writable_cases(cases: Sequence[Case]) -> tuple[list[Case], list[FaultyCase]]:
+    """Read each case as it would be written: some contradict their own tools, and a case file may not."""
+    sound: list[Case] = []
+    left_out: list[FaultyCase] = []
+    known = Extensions(comparators=frozenset(SUITE_OPERATORS))
+    for case in cases:
+        text = case_file_text([case], case.id)
+        (entry,) = read_case_text(text, Path("case.fc.yaml"), root=Path(), extensions=known).entries
+        if isinstance(entry, FaultyCase):
+            left_out.append(replace(entry, id=case.id))
+        else:
+            sound.append(case)
+    return sound, left_out

@@ -1,0 +1,37 @@
+"""`fcall score --format mannheim`: logged runs of the Mannheim function calling benchmark."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pytest_fcall.cli.score.rows import RowVerdict, object_field
+from pytest_fcall.core.values import Json
+
+
+def add_options(_: ArgumentParser) -> None:
+    """Rows hold all that is needed."""
+
+
+def judge_of(_: ArgumentParser, __: Namespace) -> MannheimJudge:
+    """Make the judge."""
+    return MannheimJudge()
+
+
+@dataclass(frozen=True, slots=True)
+class MannheimJudge:
+    """Judges rows by themselves."""
+
+    names: ClassVar = ("case",)
+
+    def __call__(self, row: Mapping[str, Json]) -> RowVerdict:
+        """Grade the calls and the answer in `row`."""
+        from pytest_fcall.suites.mannheim.score import score_row
+
+        return RowVerdict({"case": row.get("case"), **score_row(row).as_row()})
+
+    def earlier(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
+        """The grades in `result`."""
+        return object_field(row, "result")

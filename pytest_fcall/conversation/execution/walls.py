@@ -1,0 +1,129 @@
+"""Walls around a process: what it may read, write, start and reach. Python's audit hook holds them on every system;
+`kernel_walls` adds those of the operating system.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Walls:
+    """Folders and files that may be read, the one folder that may be written in, and the rest of the limits."""
+
+    readable: tuple[str, ...]
+    writable: str
+    memory: int
+    file: int
+    network: bool
+    processes: bool
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Walls:
+        """What `to_data` gave, after a journey as JSON."""
+        return cls(**{**data, "readable": tuple(data["readable"])})
+
+    def to_data(self) -> dict[str, Any]:
+        """A mapping for JSON."""
+        return asdict(self)
+
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_CHANGES = (
+    *("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.chmod", "os.chown", "os.link", "os.symlink"),
+    *("os.truncate", "os.utime", "os.setxattr", "os.removexattr", "os.chflags", "os.lockf"),
+)
+_LOOKS = ("os.listdir", "os.scandir", "os.chdir", "os.listxattr", "os.getxattr")
+_PROCESSES = (
+    *("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn"),
+    *("os.startfile", "os.startfile/2", "pty.spawn"),
+)
+_NETWORK = (
+    *("socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo"),
+    *("socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo", "http.client.connect"),
+)
+
+HookCheck = Callable[[tuple[Any, ...]], None]
+
+
+def raise_hook(walls: Walls) -> None:
+    """Refuse from now on, with a PermissionError, whatever `walls` do not allow. A hook cannot be taken away."""
+    checks = _checks(walls)
+
+    def hook(event: str, given: tuple[Any, ...]) -> None:
+        if (check := checks.get(event)) is not None:
+            check(given)
+        elif event.startswith("winreg."):
+            raise PermissionError("called functions may not touch the registry")
+
+    sys.addaudithook(hook)
+
+
+def _checks(walls: Walls) -> dict[str, HookCheck]:
+    own = (walls.writable, os.devnull)
+    inside = partial(_is_inside, tuple(map(_real_path, own)))
+    readable = partial(_is_inside, tuple(map(_real_path, (*walls.readable, *own))))
+    checks: dict[str, HookCheck] = {"open": partial(_check_open, readable, inside)}
+    checks |= dict.fromkeys(_CHANGES, partial(_check_paths, inside))
+    checks |= dict.fromkeys(_LOOKS, partial(_check_paths, readable))
+    if not walls.processes:
+        checks |= dict.fromkeys(_PROCESSES, partial(_refuse, "start other programs"))
+        checks |= {"os.kill": _check_kill, "os.killpg": partial(_refuse, "send signals to other processes")}
+    if not walls.network:
+        checks |= dict.fromkeys(_NETWORK, partial(_refuse, "use the network"))
+    return checks
+
+
+def _check_open(readable: Callable[[object], bool], inside: Callable[[object], bool], given: tuple[Any, ...]) -> None:
+    path, mode, flags = given
+    writing = flags & _WRITING or (isinstance(mode, str) and set(mode) & set("wax+"))
+    if not (inside(path) if writing else readable(path)):
+        raise PermissionError(f"called functions may not {'write' if writing else 'read'} {path!r}")
+
+
+def _check_paths(allowed: Callable[[object], bool], given: tuple[Any, ...]) -> None:
+    for path in given:
+        if isinstance(path, str | bytes | os.PathLike) and not allowed(path):
+            raise PermissionError(f"called functions may not touch {path!r}")
+
+
+def _check_kill(given: tuple[Any, ...]) -> None:
+    if given[0] != os.getpid():
+        raise PermissionError("called functions may not send signals to other processes")
+
+
+def _refuse(what: str, _: tuple[Any, ...]) -> None:
+    raise PermissionError(f"called functions may not {what}")
+
+
+def _is_inside(folders: tuple[str, ...], path: object) -> bool:
+    """Whether a path lies in one of these; an open file, given by its number, lies where it was opened."""
+    if not isinstance(path, str | bytes | os.PathLike):
+        return True
+    real = _real_path(path)
+    return any(real == folder or real.startswith(folder + os.sep) for folder in folders)
+
+
+def _real_path(path: str | bytes | os.PathLike[Any]) -> str:
+    return os.path.normcase(os.path.realpath(os.fsdecode(path)))
+
+
+def raise_walls(walls: Walls) -> list[str]:
+    """Keep this process inside for good; name what holds. Nothing may run before that is not to be kept inside."""
+    raised: list[str] = []
+    if sys.platform != "win32":
+        from pytest_fcall.conversation.execution.kernel_walls import limit_resources
+
+        limit_resources(walls)
+        raised.append("resources")
+    if sys.platform == "linux":
+        from pytest_fcall.conversation.execution.kernel_walls import raise_landlock, raise_seccomp
+
+        raised += [name for name, wall in (("landlock", raise_landlock), ("seccomp", raise_seccomp)) if wall(walls)]
+    raise_hook(walls)
+    return [*raised, "hook"]

@@ -1,0 +1,112 @@
+"""A case in the form of the official checker: its tools, its truth, its category."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from pytest_fcall.core.expectation import Expectation, Language
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
+from pytest_fcall.schema.tool_schema import tool_schema
+from pytest_fcall.schema.traversal import applied_schemas
+
+
+@dataclass(frozen=True, slots=True)
+class OfficialCase:
+    """One case in the official form, as raw as its files hold it.
+
+    The rules follow from words in `category`: `relevance`, `parallel`, `multiple`. A case about sensitivity to
+    formats goes by the category that its id ends in.
+    """
+
+    category: str
+    functions: Sequence[Mapping[str, Any]]
+    truth: Sequence[Mapping[str, Any]]
+    """A call each, with a list of alternatives for each argument; empty where only calling or not counts."""
+    language: Language = "python"
+    underscored: bool = False
+    """Whether the model had to write `_` for each dot in the names of functions."""
+
+
+_OFFICIAL_TYPES: Mapping[Json, str] = MappingProxyType(
+    {
+        "string": "string",
+        "integer": "integer",
+        "number": "float",
+        "boolean": "boolean",
+        "array": "array",
+        "object": "dict",
+    }
+)
+
+
+def official_tool(tool: Tool) -> dict[str, Any]:
+    """Give the tool's name and parameters: as they were written, if in the leaderboard's words."""
+    declared = tool.declared
+    if declared is not None and declared.get("type") == "dict":
+        return {"name": tool.name, "parameters": {"properties": {}, "required": [], **declared}}
+    root, known = tool.parameters, tool_schema(tool)
+    properties = {name: _declared(root, part) for name, part in known.parameters.items()}
+    return {"name": tool.name, "parameters": {"properties": properties, "required": sorted(known.required)}}
+
+
+def _declared(root: Mapping[str, Json], part: Json) -> dict[str, Any]:
+    items = next((piece["items"] for piece, _ in applied_schemas(root, part) if "items" in piece), None)
+    return {"type": _official_type(root, part), "items": {"type": _official_type(root, items)}}
+
+
+def _official_type(root: Mapping[str, Json], part: Json) -> str:
+    """Name the one type that is declared beside null; where there are more, or none, whatever the case expects."""
+    named = (piece.get("type") for piece, _ in applied_schemas(root, part))
+    types = {word for each in named for word in (each if isinstance(each, list) else [each]) if word is not None}
+    (word, *more) = types - {"null"} or {None}
+    return "any" if more else _OFFICIAL_TYPES.get(word, "any")
+
+
+_OMITTABLE = ""
+
+
+def official_case(expectation: Expectation, tools: Sequence[Tool], language: Language) -> OfficialCase:
+    """Translate an expectation in which nothing is beyond the official checker."""
+    truth = [
+        {call.tool: {name: _alternatives(pattern) for name, pattern in (call.arguments or {}).items()}}
+        for stage in expectation.stages
+        for call in stage
+    ]
+    return OfficialCase(_category(expectation, len(truth), len(tools)), [*map(official_tool, tools)], truth, language)
+
+
+def _category(expectation: Expectation, calls: int, tools: int) -> str:
+    if expectation.kind != "calls":
+        return "irrelevance" if expectation.kind == "no_call" else "relevance"
+    if calls != 1:
+        return "parallel"
+    return "multiple" if tools > 1 else "simple"
+
+
+def _alternatives(pattern: Pattern, level: int = 1) -> list[Any]:
+    """Give what may stand in a place, the mark for leaving out last."""
+    match pattern:
+        case Operator("optional", inner):
+            return [*_alternatives(inner, level), _OMITTABLE]
+        case Operator("any", list() | tuple() as options):
+            return [value for option in options for value in _alternatives(option, level)]
+        case Operator("literal", value):
+            return [value]
+    return [_value(pattern, level)]
+
+
+def _value(pattern: Pattern, level: int) -> Any:
+    """Give one alternative: objects, and objects in a list, hold alternatives by key; below that all is plain."""
+    match pattern:
+        case Operator():
+            return pattern.operand
+        case Mapping():
+            return {key: _alternatives(value, 0) if level else _value(value, 0) for key, value in pattern.items()}
+        case list() | tuple():
+            return [_value(item, level if isinstance(item, Mapping) else 0) for item in pattern]
+    return pattern

@@ -1,0 +1,81 @@
+"""One line on a terminal that says how the asking goes, while somebody waits for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, TypeVar
+
+import pytest
+
+from pytest_fcall.core import Usage
+from pytest_fcall.reporting.statistics import cost_text
+from pytest_fcall.reporting.terminal import encodable_text
+from pytest_fcall.session.ask.costs import Costs
+from pytest_fcall.session.outcomes import terminal_encoding
+
+if TYPE_CHECKING:
+    from pytest_fcall.backends.dispatch import Figures
+
+
+_PATIENCE = 0.5
+"""Seconds of waiting that need no word."""
+_AGAIN = 0.2
+_T = TypeVar("_T")
+
+
+class LiveLine:
+    """Written below pytest's own line, and gone before pytest writes again. `expected` requests are to come in all."""
+
+    def __init__(self, config: pytest.Config, figures: Callable[[], Figures], expected: int) -> None:
+        reporter = config.pluginmanager.getplugin("terminalreporter")
+        self._writer = config.get_terminal_writer()
+        self._capture = config.pluginmanager.getplugin("capturemanager")
+        self._shows = bool(getattr(reporter, "isatty", False))
+        self._figures = figures
+        self._expected = expected
+        self._started = time.monotonic()
+        self._costs = Costs(config)
+        self._spent: float | None = None
+
+    def wait(self, future: Future[_T]) -> _T:
+        """Wait for what is asked for, and show how it goes if that takes long.
+
+        Never without end: an interrupt that comes in the instant before a thread falls asleep is seen when it wakes.
+        """
+        if not wait((future,), _PATIENCE).done:
+            try:
+                while not wait((future,), _AGAIN).done:
+                    self._show(self._text(self._figures()))
+            finally:
+                self._show("")
+        return future.result()
+
+    def paid(self, model: str, usage: Usage | None) -> None:
+        """Count what a reply has cost."""
+        if self._shows and (cost := self._costs.of(model, usage)) is not None:
+            self._spent = (self._spent or 0.0) + cost
+
+    def _text(self, now: Figures) -> str:
+        speed = now.done / max(time.monotonic() - self._started, 0.001)
+        left = self._expected - now.done - now.failed
+        tokens = now.input_tokens + now.output_tokens
+        parts = [f"{now.in_flight} in flight", f"{now.done:,} of {max(self._expected, now.submitted):,} done"]
+        parts += [f"{now.failed:,} failed"] if now.failed else []
+        parts += [f"{now.retried:,} asked again"] if now.retried else []
+        parts += [f"{tokens:,} tokens"] if tokens else []
+        parts += [cost_text(self._spent, 0)] if self._spent else []
+        parts += [f"about {left / speed:.0f} s to go"] if speed and left > 0 else []
+        return encodable_text(terminal_encoding(), ", ".join(parts)[: self._writer.fullwidth - 1])
+
+    def _show(self, text: str) -> None:
+        """Write into the next line and come back, wherever on the screen that is; pytest should not know."""
+        if not self._shows:
+            return
+        column = self._writer.width_of_current_line + 1
+        screen = getattr(self._writer, "_file")  # noqa: B009  what the writer writes itself it counts as its own
+        with self._capture.global_and_fixture_disabled() if self._capture else nullcontext():
+            screen.write(f"\n\x1b[2K{text}\x1b[A\x1b[{column}G")
+            screen.flush()

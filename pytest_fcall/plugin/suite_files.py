@@ -1,0 +1,126 @@
+"""`--fc-report=bfcl:DIR`: answers and verdicts in the files of a suite's own tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TypeAlias
+
+import pytest
+
+from pytest_fcall.core import Case, Json, Model
+from pytest_fcall.core.extension import Suite
+from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.reporting.results import Result, Results
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.session.extensions import registry
+from pytest_fcall.session.judge.samples import JudgedAnswer
+
+Row: TypeAlias = "Mapping[str, Json]"
+
+
+def write_reports(config: pytest.Config) -> None:
+    """Write what the command line asks for, at the end. Raises UsageError for what nobody can write."""
+    folders: dict[str, Path] = {}
+    for text in config.getoption("fc_report"):
+        name, colon, folder = text.partition(":")
+        if not (name.isidentifier() and colon and folder):
+            raise pytest.UsageError(f"--fc-report: {text!r} is no report; write SUITE:DIR, such as bfcl:out")
+        folders[name] = Path(config.invocation_params.dir, folder)
+    config.pluginmanager.register(SuiteReports(config, folders), "fcall-suite-reports")
+
+
+class SuiteReports:
+    """Keeps the rows of suites: where cases run it adds them to reports, and where reports arrive it takes them."""
+
+    def __init__(self, config: pytest.Config, folders: Mapping[str, Path]) -> None:
+        self._config = config
+        self._folders = folders
+        self._rows: dict[str, Row] = {}
+        self._faults: list[str] = []
+
+    def pytest_sessionstart(self) -> None:
+        """Refuse what cannot be written, before anything runs and costs."""
+        suites = registry(self._config).suites
+        for name, folder in self._folders.items():
+            if name not in suites or not hasattr(suites[name], "files"):
+                able = [known for known in suites if hasattr(suites[known], "files")]
+                raise pytest.UsageError(f"--fc-report: {name!r} has no files of its own; {', '.join(able)} has")
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                with TemporaryFile(dir=folder):
+                    pass
+            except OSError as error:
+                why = error.strerror or error
+                raise pytest.UsageError(f"--fc-report: nothing can be written to {folder}: {why}") from None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Send the row along with the report."""
+        report = yield
+        if isinstance(item, CaseItem) and report.when == "call" and item.sampled is not None:
+            case = item.asked.case if item.asked else None
+            if case is not None and case.suite in self._folders:
+                shown = item.sampled.shown
+                report.fcall_row = self._row(case, shown)  # type: ignore[attr-defined]
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the row; where a test was run again, the last one counts."""
+        if (row := getattr(report, "fcall_row", None)) is not None:
+            self._rows[report.nodeid] = row
+
+    def pytest_fcall_report(self, results: Results) -> None:
+        """Write the files."""
+        suites = registry(self._config).suites
+        for name, folder in self._folders.items():
+            own = [result for result in results.results if result.suite == name and result.nodeid in self._rows]
+            models: dict[str, list[Result]] = {}
+            for result in sorted(own, key=lambda result: result.place):
+                models.setdefault(Model.by_id(result.model).name, []).append(result)
+            rows = {model: [self._rows[result.nodeid] for result in of_it] for model, of_it in models.items()}
+            costs = {model: _cost(of_it) for model, of_it in models.items()}
+            try:
+                _write(suites[name], rows, costs, folder)
+            except OSError as error:
+                self._faults.append(f"--fc-report: {folder} is not whole: {error.strerror or error}")
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say what could not be written after all."""
+        for fault in self._faults:
+            terminalreporter.line(safe_line(fault))
+
+    def _row(self, case: Case, shown: JudgedAnswer) -> Row:
+        suite = registry(self._config).suites[case.suite]
+        if shown.answer.transcript is not None:
+            held: Callable[..., Row] = suite.conversation_row  # type: ignore[attr-defined]
+            transcript = shown.answer.transcript
+            # What was held before several is told by the one that it was held for.
+            told = transcript if shown.answer.before else replace(transcript, earlier=())
+            return held(case, told, shown.verdict)
+        row: Callable[..., Row] = suite.row  # type: ignore[attr-defined]
+        return row(case, shown.reply, shown.verdict)
+
+
+def _write(suite: Suite, rows: Mapping[str, Sequence[Row]], costs: Mapping[str, float | None], folder: Path) -> None:
+    """Write the files of a suite, which may look at what is there. Raises OSError."""
+
+    def there(place: str) -> str | None:
+        try:
+            return (folder / place).read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return None
+
+    files: Callable[..., Iterable[tuple[str, str]]] = suite.files  # type: ignore[attr-defined]
+    for place, text in list(files(rows, costs, there)) if rows else ():
+        path = folder / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def _cost(results: Iterable[Result]) -> float | None:
+    """What all of them cost; None where that of one is not known."""
+    costs = [result.cost for result in results]
+    return None if None in costs else sum(cost for cost in costs if cost is not None)

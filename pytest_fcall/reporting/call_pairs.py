@@ -1,0 +1,120 @@
+"""Expected calls beside the calls made, as the verdict paired them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fcall.core import Call, Expectation, ExpectedCall, Reason, Verdict
+
+_CALL_PATH = re.compile(r"calls\[(\d{1,9})\](?:\.args\.?)?(.*)", re.DOTALL)
+_QUOTED_KEY = r"""\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\]"""
+_FIRST_KEY = re.compile(rf"[^.\[]+|{_QUOTED_KEY}")
+_STEP = re.compile(rf"\.([^.\[]+)|\[(\d{{1,9}})\]|({_QUOTED_KEY})")
+
+
+@dataclass(frozen=True, slots=True)
+class CallPair:
+    """An expected call and the call made for it; either may be missing. `reasons` are those about the call made."""
+
+    expected: ExpectedCall | None
+    called: Call | None
+    reasons: tuple[Reason, ...] = ()
+    complete: bool = True
+    """Whether all reasons are there: official rules stop at the first, so that the rest may be wrong, too."""
+
+    @property
+    def wrong(self) -> bool:
+        """Whether there is something to mend here."""
+        return self.called is None or bool(self.reasons)
+
+    @property
+    def name(self) -> str:
+        """The tool's name, where both are there the expected one."""
+        if self.expected is not None:
+            return self.expected.tool
+        return self.called.name if self.called is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongPlace:
+    """A place inside a call, `rest` below `argument`, such as `legs` and `[0].to`, and what is wrong there."""
+
+    argument: str
+    rest: str
+    reason: Reason
+
+    @property
+    def place(self) -> str:
+        """The whole way: `legs[0].to`."""
+        return self.argument + self.rest
+
+    def within(self, arguments: Mapping[str, object], default: object) -> object:
+        """What stands at this place in `arguments`; the default where nothing does."""
+        try:
+            return _below(arguments[self.argument], self.rest)
+        except LookupError:
+            return default
+
+
+def pair_calls(expectation: Expectation, calls: Sequence[Call], verdict: Verdict) -> list[CallPair]:
+    """All expected calls in order, each with the calls made for it, then the other calls made."""
+    expected = [call for stage in expectation.stages for call in stage]
+    made: dict[int, list[int]] = {}
+    for wanted, call in verdict.pairs:
+        if wanted < len(expected) and call < len(calls):
+            made.setdefault(wanted, []).append(call)
+    about, complete = _by_call(verdict.reasons), verdict.error_type is None
+    pairs = []
+    for wanted, pattern in enumerate(expected):
+        pairs += [CallPair(pattern, calls[call], tuple(about.get(call, ())), complete) for call in made.get(wanted, ())]
+        if wanted not in made and pattern.times[0] > 0:
+            pairs.append(CallPair(pattern, None))
+    taken = {call for of_one in made.values() for call in of_one}
+    rest = [CallPair(None, call, tuple(about.get(i, ()))) for i, call in enumerate(calls) if i not in taken]
+    return pairs + rest
+
+
+def wrong_places(pair: CallPair) -> list[WrongPlace]:
+    """The wrong places inside the call, each with the first reason for it."""
+    quoted = {f"[{name[:100]!r}]": name for name in argument_names(pair)}
+    found: dict[str, WrongPlace] = {}
+    for reason in pair.reasons:
+        path = _CALL_PATH.fullmatch(reason.path)
+        if path and (place := path[2]):
+            first = key[0] if (key := _FIRST_KEY.match(place)) else place
+            argument = quoted.get(first, first)
+            found.setdefault(place, WrongPlace(argument, place[len(first) :], reason))
+    return list(found.values())
+
+
+def _below(value: object, rest: str) -> object:
+    for name, index, quoted in _STEP.findall(rest):
+        if index and isinstance(value, list | tuple):
+            value = value[int(index)]
+        elif isinstance(value, Mapping):
+            value = value[name or {f"[{key[:100]!r}]": key for key in value}[quoted]]
+        else:
+            raise LookupError(rest)
+    return value
+
+
+def argument_names(pair: CallPair) -> list[str]:
+    """The names of all arguments on either side, expected ones first."""
+    expected = (pair.expected.arguments if pair.expected else None) or {}
+    return list(dict.fromkeys((*expected, *(pair.called.arguments if pair.called else ()))))
+
+
+def call_index(reason: Reason) -> int | None:
+    """Which of the calls made the reason is about, if it is about one."""
+    path = _CALL_PATH.fullmatch(reason.path)
+    return int(path[1]) if path else None
+
+
+def _by_call(reasons: Sequence[Reason]) -> dict[int, list[Reason]]:
+    about: dict[int, list[Reason]] = {}
+    for reason in reasons:
+        if (index := call_index(reason)) is not None:
+            about.setdefault(index, []).append(reason)
+    return about

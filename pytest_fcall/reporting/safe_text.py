@@ -1,0 +1,47 @@
+"""Text from models and files, made safe for a terminal."""
+
+from __future__ import annotations
+
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
+"""What Unicode calls printable although nothing is seen: fillers, a blank pattern, variation selectors."""
+
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def safe(text: str, limit: int = 2000) -> str:
+    """Return `text` with everything that a reader would not see, or a terminal would obey, as an escape.
+
+    Control characters, ANSI sequences, marks of direction, lone surrogates, invisible characters and unusual
+    spaces become `\\x1b`, `\\u202e` and the like. Newlines stay. Of more than `limit` characters the middle is
+    left out, and their number stands in its place.
+    """
+    return "\n".join(_escaped(line) for line in _cut(text, limit).split("\n"))
+
+
+def safe_line(text: str, limit: int = 500) -> str:
+    """Like `safe`, on one line: newlines become `\\n`."""
+    return _escaped(_cut(text, limit))
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    tail = limit // 3
+    return f"{text[: limit - tail]}[{len(text) - limit:,} characters left out]{text[len(text) - tail :]}"
+
+
+def _escaped(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_escaped_character, text))
+
+
+def _escaped_character(character: str) -> str:
+    if character.isprintable() and character not in _INVISIBLE and not "\U000e0100" <= character <= "\U000e01ef":
+        return character
+    if character in _SHORT:
+        return _SHORT[character]
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

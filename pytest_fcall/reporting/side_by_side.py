@@ -1,0 +1,108 @@
+"""Two sides in columns, row by row; and two lists of calls that a plain test found different."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from unicodedata import normalize
+
+from pytest_fcall.core import Call
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.terminal import UNICODE, Marks, column_count, cut_end, cut_middle, pad
+from pytest_fcall.reporting.value_text import PYTHON, arguments_text, value_text
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the comparison, in safe text."""
+
+    mark: str
+    label: str
+    left: str = ""
+    right: str = ""
+
+
+def side_by_side(titles: tuple[str, str], rows: Sequence[Row], width: int, marks: Marks) -> list[str]:
+    """Lay out the rows in at most `width` columns.
+
+    Where a row does not fit and both sides begin alike, they are shown from where they part.
+    """
+    head_row = Row(" ", "", *titles)
+    label = min(max(column_count(row.label) for row in (head_row, *rows)), width // 3)
+    room = max(width - label - 8, 2)
+    wanted = max(column_count(row.right) for row in (head_row, *rows))
+    left = min(max(column_count(row.left) for row in (head_row, *rows)), max(room - wanted, room // 2))
+    return [_line(row, label, left, room - left, marks.cut) for row in (head_row, *rows)]
+
+
+def visibly_different(left: str, right: str) -> tuple[str, str]:
+    """Two texts that look the same, such as a composed and a decomposed é, as escapes; others as they are."""
+    alike = normalize("NFC", left) == normalize("NFC", right)
+    return (_ascii(left), _ascii(right)) if alike else (left, right)
+
+
+def _line(row: Row, label: int, left: int, right: int, cut: str) -> str:
+    first, second = _fitted(row, left, right, cut)
+    return f"  {row.mark} {pad(cut_end(row.label, label, cut), label)}  {pad(first, left)}  {second}".rstrip()
+
+
+def _fitted(row: Row, left: int, right: int, cut: str) -> tuple[str, str]:
+    common = _common(row.left, row.right)
+    if common <= min(left, right) // 2 or (column_count(row.left) <= left and column_count(row.right) <= right):
+        return cut_middle(row.left, left, cut), cut_middle(row.right, right, cut)
+    start = common - min(left, right) // 3
+    return cut_end(cut + row.left[start:], left, cut), cut_end(cut + row.right[start:], right, cut)
+
+
+def _common(left: str, right: str) -> int:
+    """How many characters both texts begin with."""
+    parted = (place for place, (a, b) in enumerate(zip(left, right, strict=False)) if a != b)
+    return next(parted, min(len(left), len(right)))
+
+
+def _ascii(text: str) -> str:
+    return text.encode("ascii", "backslashreplace").decode()
+
+
+def equality_lines(
+    left: Sequence[Call],
+    right: Sequence[Call],
+    same: Callable[[object, object], bool],
+    *,
+    width: int = 100,
+    marks: Marks = UNICODE,
+) -> list[str]:
+    """Lay the calls side by side, in order; of calls that differ, the arguments that `same` tells apart."""
+    rows = [
+        row
+        for place, pair in enumerate(zip_longest(left, right))
+        for row in _equality_rows(f"[{place}]", *pair, same, marks)
+    ]
+    count = "" if len(left) == len(right) else f": {len(left)} on the left, {len(right)} on the right"
+    return [f"the calls differ{count}", *side_by_side(("left", "right"), rows, width, marks)]
+
+
+def _equality_rows(
+    place: str, left: Call | None, right: Call | None, same: Callable[[object, object], bool], marks: Marks
+) -> Iterator[Row]:
+    if left is None or right is None or left.name != right.name:
+        yield Row(marks.wrong, place, _call_text(left), _call_text(right))
+    elif same(left.arguments, right.arguments):
+        yield Row(marks.right, place, _call_text(left), _call_text(right))
+    else:
+        yield Row(marks.wrong, f"{place} {safe_line(left.name)}")
+        for name in dict.fromkeys((*left.arguments, *right.arguments)):
+            equal = name in left.arguments and name in right.arguments
+            equal = equal and same(left.arguments[name], right.arguments[name])
+            sides = _argument_text(left, name), _argument_text(right, name)
+            mark = marks.right if equal else marks.wrong
+            yield Row(mark, f"  {safe_line(name)}", *(sides if equal else visibly_different(*sides)))
+
+
+def _call_text(call: Call | None) -> str:
+    return "(no call)" if call is None else f"{safe_line(call.name)}({arguments_text(call.arguments, spelling=PYTHON)})"
+
+
+def _argument_text(call: Call, name: str) -> str:
+    return value_text(call.arguments[name], spelling=PYTHON) if name in call.arguments else "(left out)"

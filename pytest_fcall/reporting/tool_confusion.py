@@ -1,0 +1,81 @@
+"""Tools that were called in the place of others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from pytest_fcall.core import Call, Expectation, Verdict
+from pytest_fcall.core.expectation import chosen_alternative
+from pytest_fcall.reporting.call_pairs import pair_calls
+from pytest_fcall.reporting.results import Result
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.terminal import cut_middle, table_lines
+
+_PAIRS = 5
+_TOOLS = 12
+"""So many are told and shown; what is left is rare."""
+_NONE = "(none)"
+_CONFUSION = "`{}` called for `{}`"
+_SHORTEST = 10
+
+
+def tool_pairs(expectation: Expectation | None, calls: Sequence[Call], verdict: Verdict) -> list[tuple[str, str]]:
+    """Each expected tool with the one that was called for it. Empty names stand for no call, and for one too many."""
+    if expectation is None or verdict.valid:
+        return [(call.name, call.name) for call in calls]
+    found = pair_calls(chosen_alternative(expectation, verdict.alternative), calls, verdict)
+    both = [(pair.expected.tool, pair.called.name) for pair in found if pair.expected and pair.called]
+    missing = [pair.expected.tool for pair in found if pair.expected and pair.called is None]
+    extra = [pair.called.name for pair in found if pair.called and pair.expected is None and pair.reasons]
+    if len(missing) == len(extra) == 1:
+        return [*both, (missing[0], extra[0])]
+    return [*both, *((name, "") for name in missing), *(("", name) for name in extra)]
+
+
+def confusion_counts(results: Iterable[Result]) -> Counter[tuple[str, str]]:
+    """How often each tool was expected, by what was called for it."""
+    return Counter(pair for result in results for pair in result.called)
+
+
+def mixed_up_lines(results: Sequence[Result], width: int = 100) -> list[str]:
+    """The tools that were called in the place of others, in words, the most frequent first."""
+    counts = confusion_counts(results)
+    wrong: dict[tuple[str, str], int] = {}
+    for (expected, called), number in counts.most_common():
+        if expected and called and expected != called and (called, expected) not in wrong:
+            wrong[expected, called] = number
+    lines = []
+    for (expected, called), number in [*wrong.items()][:_PAIRS]:
+        of = sum(each for pair, each in counts.items() if pair[0] == expected)
+        back = f"; the other way round {counts[called, expected]:,}" if counts[called, expected] else ""
+        told = f", {number:,} of {of:,} times{back}"
+        lines.append(f"mixed up: {confusion_text(expected, called, width - len('mixed up: ') - len(told))}{told}")
+    return lines
+
+
+def confusion_lines(results: Sequence[Result], width: int = 100) -> list[str]:
+    """Expected tools by called ones, as far as any was taken for another; nothing where none was."""
+    counts = confusion_counts(results)
+    wrong = Counter[str]()
+    for (expected, called), number in counts.items():
+        if expected != called:
+            wrong.update({expected: number, called: number})
+    names = [name for name, _ in wrong.most_common(_TOOLS) if name]
+    if not names:
+        return []
+    rows = [
+        [safe_line(row or _NONE), *(_cell_text(counts[row, column]) for column in (*names, ""))] for row in (*names, "")
+    ]
+    told = [row for row in rows if any(row[1:])]
+    return table_lines(("expected \\ called", *map(safe_line, names), _NONE), told, texts=1, width=width)
+
+
+def confusion_text(expected: str, called: str, width: int = 200) -> str:
+    """A tool called in the place of another, in words; long names are cut so that it takes no more than `width`."""
+    room = max((width - len(_CONFUSION.format("", ""))) // 2, _SHORTEST)
+    return _CONFUSION.format(*(cut_middle(safe_line(name), room) for name in (called, expected)))
+
+
+def _cell_text(number: int) -> str:
+    return f"{number:,}" if number else ""

@@ -1,0 +1,158 @@
+"""Lock files: the tools of MCP servers and URLs, stored beside the case file.
+
+Collection reads only these, so that it starts no server and needs no network.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pytest_fcall.core import Json, Tool, digest
+from pytest_fcall.schema.errors import SchemaError
+
+_VERSION = 1
+_APPLIED_AFTER_READING = frozenset({"as", "only", "without"})
+_NAMES_ONLY = frozenset({"env", "headers"})
+_CREDENTIALS = re.compile(r"(?<=://)[^/?#]*@")
+_CONFLICT = re.compile(r"^(<{7}|={7}|>{7})", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class LockEntry:
+    """What one source said: all its tools, whichever of them the case file takes."""
+
+    source: Mapping[str, Json]
+    tools: tuple[Tool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLock:
+    """The entries of a lock file by `source_key`."""
+
+    entries: Mapping[str, LockEntry] = field(default_factory=dict)
+
+    def tools(self, source: Mapping[str, Json]) -> list[Tool] | None:
+        """All tools of `source`, None where it was never locked."""
+        entry = self.entries.get(source_key(source))
+        return None if entry is None else list(entry.tools)
+
+
+def lock_path(case_file: Path) -> Path:
+    """`cases/shop.fc.yaml` is locked in `cases/shop.tools.lock.json`."""
+    stem = case_file.name.removesuffix(case_file.suffix).removesuffix(".fc")
+    return case_file.with_name(f"{stem}.tools.lock.json")
+
+
+def public_source(source: Mapping[str, Json]) -> dict[str, Json]:
+    """`source` as it may be shown and kept: without values of headers and variables, and without credentials."""
+    return {key: _public(value) for key, value in source.items() if key not in _APPLIED_AFTER_READING}
+
+
+def source_key(source: Mapping[str, Json]) -> str:
+    """The name of `source` in a lock file. No secret has a part in it."""
+    return digest(public_source(source))
+
+
+def describe_source(source: Mapping[str, Json]) -> str:
+    """`source` in a few words, for messages: `mcp: python server.py`."""
+    kind, value = next(iter(public_source(source).items()), ("tools", ""))
+    if isinstance(value, Mapping):
+        value = value.get("url") or value.get("command") or ""
+    if not isinstance(value, str):
+        value = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return f"{kind}: {value}"
+
+
+def read_lock(path: Path) -> ToolLock:
+    """Read a lock file; one that does not exist holds nothing, one that is damaged is a SchemaError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ToolLock()
+    except (OSError, ValueError) as error:
+        raise _damaged(path, f"cannot be read ({error})") from None
+    if _CONFLICT.search(text):
+        raise _damaged(path, "holds the marks of a merge conflict")
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path, f"is not valid JSON ({error})") from None
+    if not isinstance(data, dict) or not isinstance(data.get("sources"), dict):
+        raise _damaged(path, "is not a lock file")
+    if data.get("version") != _VERSION:
+        raise _damaged(path, f"has version {data.get('version')!r}, and this pytest-fcall reads version {_VERSION}")
+    return ToolLock({key: _entry(path, key, value) for key, value in data["sources"].items()})
+
+
+def write_lock(path: Path, entries: Iterable[LockEntry]) -> None:
+    """Write a lock file, whole or not at all: the same bytes for the same tools, which keep their order."""
+    sources = {
+        source_key(entry.source): {
+            "source": public_source(entry.source),
+            "tools": [_data(tool) for tool in entry.tools],
+        }
+        for entry in entries
+    }
+    try:
+        # Only the sources are sorted: a tool's keys stay in the order in which a model is told of them.
+        data = {"version": _VERSION, "sources": dict(sorted(sources.items()))}
+        text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError) as error:
+        raise SchemaError(f"a tool cannot be written as JSON: {error}") from None
+    # The escape of a lone surrogate is the same in Python as in JSON.
+    _replace(path, f"{text}\n".encode("utf-8", "backslashreplace"))
+
+
+def _data(tool: Tool) -> dict[str, Json]:
+    """A tool, and how to ask for it where its document said so; the case file says of what server it is."""
+    told: dict[str, Json] = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    sending = (tool.origin or {}).get("openapi")
+    return told if sending is None else {**told, "openapi": sending}
+
+
+def _replace(path: Path, content: bytes) -> None:
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    except OSError as error:
+        raise SchemaError(f"{path.name} cannot be written ({error.strerror})") from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _public(value: Json) -> Json:
+    if isinstance(value, str):
+        return _CREDENTIALS.sub("", value)
+    if isinstance(value, list | tuple):
+        return [_public(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        key: sorted(map(str, item)) if key in _NAMES_ONLY and isinstance(item, Mapping) else _public(item)
+        for key, item in value.items()
+    }
+
+
+def _entry(path: Path, key: str, data: object) -> LockEntry:
+    match data:
+        case {"source": dict(source), "tools": list(tools)} if key == source_key(source):
+            return LockEntry(source, tuple(_tool(path, tool, describe_source(source)) for tool in tools))
+    raise _damaged(path, f"was changed by hand at {key[:12]}…")
+
+
+def _tool(path: Path, data: object, source: str) -> Tool:
+    match data:
+        case {"name": str(name), "description": str(description), "parameters": dict(parameters), **rest}:
+            origin = {"openapi": sending} if isinstance(sending := rest.get("openapi"), dict) else None
+            return Tool(name, description, parameters, source, origin=origin)
+    raise _damaged(path, "holds a tool without name, description or parameters")
+
+
+def _damaged(path: Path, what: str) -> SchemaError:
+    return SchemaError(f"{path.name} {what}", hint="run `fcall tools lock` for its case file again")

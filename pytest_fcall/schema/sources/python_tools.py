@@ -1,0 +1,191 @@
+"""Tools from Python: functions, methods and classes, given as objects or as `module:name`."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+import inspect
+import sysconfig
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pytest_fcall.core import Json, Tool
+from pytest_fcall.schema.dialect import normalise
+from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.sources.docstrings import read_docstring
+from pytest_fcall.schema.sources.tool_data import tool_from_data
+from pytest_fcall.schema.sources.type_hints import HintSchemas, is_typed_dict, members_of_function, own_docstring
+from pytest_fcall.schema.value_text import nearest, with_type
+
+
+def tool_from_object(obj: object) -> Tool:
+    """Read a tool from a function, method or other callable, a Pydantic model, a TypedDict, a dataclass or a mapping.
+
+    Name, parameters and description come from signature, type hints and docstring. A Tool is passed through.
+    """
+    if isinstance(obj, Tool):
+        return obj
+    if isinstance(obj, Mapping):
+        return tool_from_data(obj)
+    if isinstance(obj, type):
+        return _from_class(obj)
+    if callable(obj):
+        return _from_function(obj)
+    raise SchemaError(f"a tool must be a function, a class with fields or a mapping, not {with_type(obj)}")
+
+
+def _from_class(cls: type) -> Tool:
+    if hasattr(cls, "model_json_schema"):
+        return _tool(cls.__name__, _pydantic_schema(cls), own_docstring(cls), cls)
+    if is_typed_dict(cls) or dataclasses.is_dataclass(cls):
+        hints = HintSchemas()
+        schema = hints.fields(cls)
+        return _tool(cls.__name__, _with_definitions(schema, hints), own_docstring(cls), cls)
+    raise SchemaError(
+        f"the class `{cls.__name__}` is no tool",
+        hint="name one of its methods, or make it a Pydantic model, a TypedDict or a dataclass",
+    )
+
+
+def _from_function(function: Callable[..., object]) -> Tool:
+    named = function.func if isinstance(function, functools.partial) else function
+    name = getattr(named, "__name__", type(named).__name__)
+    words = read_docstring(_docstring(named))
+    hints = HintSchemas()
+    try:
+        schema = hints.properties(members_of_function(function), words, name)
+    except SchemaError as error:
+        told = error.message if f"`{name}`" in error.message else f"`{name}`: {error.message}"
+        raise SchemaError(told, hint=error.hint) from None
+    return _tool(name, _with_definitions(schema, hints), _docstring(named), named)
+
+
+def _docstring(function: Callable[..., object]) -> str:
+    """The function's own docstring, or for an object that can be called, that of its `__call__` or its class."""
+    if inspect.isroutine(function):
+        return function.__doc__ or ""
+    return type(function).__call__.__doc__ or own_docstring(type(function))
+
+
+def _tool(name: str, schema: dict[str, Json], docstring: str, origin: object) -> Tool:
+    if not name.isidentifier():
+        raise SchemaError(f"{name} has no name that a model could call it by", hint="use `def` and a name")
+    description = schema.pop("description", "")
+    words = read_docstring(docstring).description or (description if isinstance(description, str) else "")
+    module = getattr(origin, "__module__", None)
+    return Tool(name, words, normalise(schema), f"{module}:{name}" if module else name)
+
+
+def _pydantic_schema(cls: Any) -> dict[str, Json]:
+    try:
+        schema: dict[str, Json] = cls.model_json_schema()
+    except Exception as error:
+        raise SchemaError(f"Pydantic has no JSON Schema for `{cls.__name__}`: {str(error).splitlines()[0]}") from None
+    words = read_docstring(own_docstring(cls)).parameters
+    properties = schema.get("properties")
+    for name, part in properties.items() if isinstance(properties, dict) else ():
+        if name in words and isinstance(part, dict):
+            part.setdefault("description", words[name])
+    schema.pop("title", None)
+    return schema
+
+
+def _with_definitions(schema: dict[str, Json], hints: HintSchemas) -> dict[str, Json]:
+    return {**schema, "$defs": hints.definitions} if hints.definitions else schema
+
+
+_LONGEST = 300
+
+
+def tools_from_python(spec: str) -> list[Tool]:
+    """Read the tools that `spec` names.
+
+    `shop.tools:search_flights` and `shop.tools:Desk.book` are one tool, or all of a list that stands there;
+    `shop.tools` is every public function that the module defines itself.
+    """
+    name, colon, attributes = spec.partition(":")
+    if not all(part.isidentifier() for part in (*name.split("."), *(attributes.split(".") if colon else ()))):
+        raise SchemaError(f"`{spec}` is no place in Python code", hint="write package.module:function")
+    module = _imported(name)
+    if not colon:
+        return [_tool_at(function, spec, f"{spec}:{each}") for each, function in _public_functions(module).items()]
+    found = _attribute(module, attributes)
+    if not isinstance(found, Sequence) or isinstance(found, str):
+        return [_tool_at(found, spec, spec)]
+    return [_tool_at(obj, spec, f"{spec}.{index}") for index, obj in enumerate(found)]
+
+
+def _tool_at(obj: object, spec: str, target: str) -> Tool:
+    """One tool; `target` is where it stands, down to its number in a list."""
+    tool = tool_from_object(obj)
+    origin = {"python": target} if callable(obj) else None
+    return Tool(tool.name, tool.description, tool.parameters, f"python: {spec}", origin=origin)
+
+
+def _public_functions(module: ModuleType) -> dict[str, object]:
+    functions: dict[str, object] = {
+        name: value
+        for name, value in vars(module).items()
+        if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
+    }
+    if not functions:
+        raise SchemaError(f"{module.__name__} defines no public function", hint=f"name one: {module.__name__}:NAME")
+    return functions
+
+
+def _attribute(module: ModuleType, attributes: str) -> object:
+    found: Any = module
+    for name in attributes.split("."):
+        try:
+            found = getattr(found, name)
+        except AttributeError:
+            near = nearest(name, vars(found) if isinstance(found, ModuleType | type) else ())
+            owner = getattr(found, "__qualname__", None) or module.__name__
+            raise SchemaError(f"`{owner}` has no `{name}`", hint=f"did you mean `{near}`?" if near else "") from None
+    return found
+
+
+def _imported(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        raise SchemaError(f"cannot import {name}: {_told(error)}", hint=_advice(name, error)) from None
+
+
+def _told(error: BaseException) -> str:
+    words = _text(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {_text(error)}".rstrip(": ")
+    words = " ".join(words.split())[:_LONGEST]
+    place = _place(error)
+    return f"{words} ({place})" if place else words
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # an exception may fail even at this
+        return ""
+
+
+def _place(error: BaseException) -> str:
+    """The last line of the team's own code that ran before the error, as `tools.py, line 3`."""
+    if isinstance(error, SyntaxError):
+        return ""  # its text says where
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename)]
+    return f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
+
+
+def _is_own(file: str) -> bool:
+    libraries = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), str(Path(__file__).parent))
+    return not file.startswith(("<", *libraries))
+
+
+def _advice(name: str, error: BaseException) -> str:
+    if not isinstance(error, ModuleNotFoundError) or error.name is None:
+        return ""
+    if f"{name}.".startswith(f"{error.name}."):
+        return "is the root folder importable? Python looks in the folder that pytest runs from and in `pythonpath`"
+    return f"the module needs `{error.name}`, which is not installed here"

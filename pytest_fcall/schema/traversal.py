@@ -1,0 +1,226 @@
+"""Traversal of schemas: subschemas, local references, and the schema of a path in the arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+from urllib.parse import unquote
+
+from pytest_fcall.core import Json
+
+Way: TypeAlias = tuple[str | int, ...]
+"""The keyword, and inside it the index or name, under which a schema stands."""
+
+SCHEMA_KEYWORDS: Final = frozenset(
+    {
+        "additionalProperties",
+        "contains",
+        "else",
+        "if",
+        "items",
+        "not",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+"""Keywords whose value is a schema."""
+
+SCHEMA_LIST_KEYWORDS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+"""Keywords whose value is a list of schemas."""
+
+SCHEMA_MAP_KEYWORDS: Final = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"})
+"""Keywords whose value is a mapping of names to schemas."""
+
+
+def child_schemas(schema: Mapping[str, Json]) -> Iterator[tuple[Way, Json]]:
+    """The schemas right inside `schema`, each with the way to it."""
+    for key, value in schema.items():
+        if key in SCHEMA_KEYWORDS:
+            yield (key,), value
+        elif key in SCHEMA_LIST_KEYWORDS and isinstance(value, list):
+            yield from (((key, index), item) for index, item in enumerate(value))
+        elif key in SCHEMA_MAP_KEYWORDS and isinstance(value, Mapping):
+            yield from (((key, name), item) for name, item in value.items())
+
+
+def schemas_in(schema: Json, way: Way = ()) -> Iterator[tuple[Way, Mapping[str, Json]]]:
+    """A schema and all schemas inside it, each with the way to it."""
+    if isinstance(schema, Mapping):
+        yield way, schema
+        for step, inner in child_schemas(schema):
+            yield from schemas_in(inner, (*way, *step))
+
+
+def rebuild_schema(schema: Mapping[str, Json], change: Callable[[Way, Json], Json]) -> dict[str, Json]:
+    """A copy of `schema` in which `change(way, inner)` stands for each schema right inside it."""
+
+    def entry(key: str, value: Json) -> Json:
+        if key in SCHEMA_KEYWORDS:
+            return change((key,), value)
+        if key in SCHEMA_LIST_KEYWORDS and isinstance(value, list):
+            return [change((key, index), item) for index, item in enumerate(value)]
+        if key in SCHEMA_MAP_KEYWORDS and isinstance(value, Mapping):
+            return {name: change((key, name), item) for name, item in value.items()}
+        return value
+
+    return {key: entry(key, value) for key, value in schema.items()}
+
+
+Path: TypeAlias = tuple[str | int, ...]
+
+IN_PLACE_KEYWORDS: Final = ("allOf", "anyOf", "oneOf", "then", "else", "dependentSchemas")
+"""Keywords whose schemas speak of the same value as the schema around them."""
+
+
+def look_up(root: Json, path: Sequence[str | int]) -> Json:
+    """What stands at `path` below `root`. LookupError where nothing does."""
+    here = root
+    for step in path:
+        if isinstance(here, Mapping) and isinstance(step, str):
+            here = here[step]
+        elif isinstance(here, list | tuple) and str(step).isdecimal():
+            here = here[int(step)]
+        else:
+            raise LookupError(step)
+    return here
+
+
+def path_exists(root: Json, path: Sequence[str | int]) -> bool:
+    """Whether anything stands at `path` below `root`."""
+    try:
+        look_up(root, path)
+    except LookupError:
+        return False
+    return True
+
+
+def pointer_path(reference: str) -> Path | None:
+    """The path that a local reference (`#`, `#/$defs/Pet`) stands for; None for any other reference."""
+    if reference == "#":
+        return ()
+    if not reference.startswith("#/"):
+        return None
+    return tuple(unquote(step).replace("~1", "/").replace("~0", "~") for step in reference[2:].split("/"))
+
+
+def pointer(path: Path) -> str:
+    """The local reference that stands for `path`, the other way round."""
+    return "/".join(("#", *(str(step).replace("~", "~0").replace("/", "~1") for step in path)))
+
+
+def follow_reference(root: Mapping[str, Json], schema: Mapping[str, Json]) -> tuple[Mapping[str, Json], Path] | None:
+    """The schema that the `$ref` in `schema` leads to, and its path; None without one, or where it leads nowhere."""
+    reference = schema.get("$ref")
+    path = pointer_path(reference) if isinstance(reference, str) else None
+    if path is None:
+        return None
+    try:
+        target = look_up(root, path)
+    except LookupError:
+        return None
+    return (target, path) if isinstance(target, Mapping) else None
+
+
+def applied_schemas(
+    root: Mapping[str, Json], schema: Json, path: Path = (), through: Sequence[str] = IN_PLACE_KEYWORDS
+) -> Iterator[tuple[Mapping[str, Json], Path]]:
+    """`schema`, which stands at `path`, and all schemas that it applies to the same value, each once, with its path.
+
+    They are reached through `$ref` and the keywords in `through`.
+    """
+    waiting: list[tuple[Json, Path]] = [(schema, path)]
+    seen: set[int] = set()
+    while waiting:
+        here, place = waiting.pop(0)
+        if not isinstance(here, Mapping) or id(here) in seen:
+            continue
+        seen.add(id(here))
+        yield here, place
+        if target := follow_reference(root, here):
+            waiting.append(target)
+        for key in through:
+            match here.get(key):
+                case list() as items:
+                    waiting += [(item, (*place, key, index)) for index, item in enumerate(items)]
+                case Mapping() as items if key == "dependentSchemas":
+                    waiting += [(item, (*place, key, name)) for name, item in items.items()]
+                case Mapping() as item:
+                    waiting.append((item, (*place, key)))
+
+
+def resolve_references(root: Mapping[str, Json], schema: Mapping[str, Json]) -> Mapping[str, Json]:
+    """`schema` with what its `$ref` leads to; what stands beside the `$ref` goes before."""
+    seen = set()
+    while (target := follow_reference(root, schema)) and target[1] not in seen:
+        seen.add(target[1])
+        beside = {key: value for key, value in schema.items() if key != "$ref"}
+        schema = {**target[0], **beside} if beside else target[0]
+    return schema
+
+
+def object_form(root: Mapping[str, Json], schema: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The object in a union that has just one, such as an object or null; any other schema is returned as it is."""
+    for key in ("anyOf", "oneOf"):
+        forms = schema.get(key)
+        branches = (
+            [resolve_references(root, form) for form in forms if isinstance(form, Mapping)]
+            if isinstance(forms, list)
+            else []
+        )
+        objects = [form for form in branches if "properties" in form or form.get("type") == "object"]
+        if len(objects) == 1:
+            return {**objects[0], **{word: value for word, value in schema.items() if word != key}}
+    return schema
+
+
+class UndeclaredError(LookupError):
+    """The schema forbids what was asked for: `path` ends in a name that no property has, `known` are those it has."""
+
+    def __init__(self, path: Path, known: Sequence[str]) -> None:
+        super().__init__(path)
+        self.path = path
+        self.known = known
+
+
+def locate_schema(root: Mapping[str, Json], path: Sequence[str | int]) -> Path | None:
+    """The way in the strict schema `root` to what describes the value at `path`; None where it says nothing."""
+    here: Path = ()
+    for index, step in enumerate(path):
+        pieces = list(applied_schemas(root, look_up(root, here), here))
+        ways = list(_ways(pieces, step))
+        if not ways and isinstance(step, str) and _is_closed(pieces):
+            raise UndeclaredError(tuple(path[: index + 1]), [name for piece, _ in pieces for name in _names(piece)])
+        if not ways or any(look_up(root, way) != look_up(root, ways[0]) for way in ways):
+            return None
+        here = ways[0]
+    return here
+
+
+def _ways(pieces: Sequence[tuple[Mapping[str, Json], Path]], step: str | int) -> Iterator[Path]:
+    named = [(*way, "properties", step) for piece, way in pieces if step in _names(piece)]
+    yield from named or (way for piece, place in pieces for way in _general(piece, place, step))
+
+
+def _general(piece: Mapping[str, Json], place: Path, step: str | int) -> Iterator[Path]:
+    if isinstance(step, str):
+        if isinstance(piece.get("additionalProperties"), Mapping) and not piece.get("patternProperties"):
+            yield (*place, "additionalProperties")
+    elif isinstance(first := piece.get("prefixItems"), list) and step < len(first):
+        yield (*place, "prefixItems", step)
+    elif isinstance(piece.get("items"), Mapping):
+        yield (*place, "items")
+
+
+def _is_closed(pieces: Sequence[tuple[Mapping[str, Json], Path]]) -> bool:
+    if any(piece.get("patternProperties") for piece, _ in pieces):
+        return False
+    return any(
+        piece.get(key) is False for piece, _ in pieces for key in ("additionalProperties", "unevaluatedProperties")
+    ) and not any(piece.get("additionalProperties", False) is not False for piece, _ in pieces)
+
+
+def _names(piece: Mapping[str, Json]) -> Sequence[str]:
+    properties = piece.get("properties")
+    return list(properties) if isinstance(properties, Mapping) else []

@@ -1,0 +1,253 @@
+"""Parameter schemas in the form that providers accept: an object at the root, or OpenAI's strict mode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pytest_fcall.core import Json
+from pytest_fcall.schema.traversal import SCHEMA_MAP_KEYWORDS, Path, rebuild_schema, resolve_references
+from pytest_fcall.schema.value_text import path_text
+
+_UNIONS = ("anyOf", "oneOf")
+_MERGED = ("allOf", *_UNIONS)
+_LEFT_OUT = ("enum", "not")
+
+
+def object_root(parameters: Mapping[str, Json], changes: list[str]) -> dict[str, Json]:
+    """`parameters` with an object at the root that lists its properties, as OpenAI and Anthropic want it.
+
+    A union at the root becomes one object with the properties of all its branches, of which only those are required
+    that every branch requires. That allows more than the schema does: calls are judged by the schema itself. What was
+    changed is added to `changes`.
+    """
+    root = _Merger(parameters).merged(parameters)
+    given = resolve_references(parameters, parameters)
+    changes += [f"`{key}` at the root became one object" for key in _MERGED if key in given]
+    changes += [f"`{key}` at the root was left out" for key in _LEFT_OUT if key in given]
+    listed = _listing(root)
+    if listed != root:
+        changes.append("lists of anything got `items: {}`")
+    empty: dict[str, Json] = {"type": "object", "properties": {}}
+    return empty | listed
+
+
+def _listing(schema: Mapping[str, Json]) -> dict[str, Json]:
+    """A copy in which each list says what is in it, if only that it may be anything."""
+    out = rebuild_schema(schema, lambda _, inner: _listing(inner) if isinstance(inner, Mapping) else inner)
+    kinds = out.get("type")
+    if "items" not in out and (kinds == "array" or (isinstance(kinds, list) and "array" in kinds)):
+        out["items"] = {}
+    return out
+
+
+class _Merger:
+    """Makes one object of schemas in which others apply in place; each is looked at once, however often it is named."""
+
+    def __init__(self, root: Mapping[str, Json]) -> None:
+        self._root = root
+        self._known: dict[int, dict[str, Json]] = {}
+
+    def merged(self, schema: Mapping[str, Json]) -> dict[str, Json]:
+        """An object that takes whatever `schema` takes, without the keywords that may not stand at a root."""
+        if id(schema) in self._known:
+            return self._known[id(schema)]
+        self._known[id(schema)] = {}  # what it says of itself from within adds nothing
+        out = dict(resolve_references(self._root, schema))
+        pieces = [*self._branches(out.get("allOf")), *self._unions(out)]
+        for key in (*_MERGED, *_LEFT_OUT, "$ref"):
+            out.pop(key, None)
+        for piece in pieces:
+            _join(out, piece)
+        self._known[id(schema)] = out
+        return out
+
+    def _unions(self, schema: Mapping[str, Json]) -> list[dict[str, Json]]:
+        """One object for each union: the properties of all branches, required only where all require them."""
+        unions = []
+        for branches in filter(None, (self._branches(schema.get(key)) for key in _UNIONS)):
+            union: dict[str, Json] = {}
+            for branch in branches:
+                _join(union, branch)
+            common = set.intersection(*(set(_names(branch)) for branch in branches))
+            union["required"] = [name for name in _names(union) if name in common]
+            unions.append(union)
+        return unions
+
+    def _branches(self, given: Json) -> list[dict[str, Json]]:
+        branches = given if isinstance(given, list) else []
+        return [self.merged(branch) for branch in branches if isinstance(branch, Mapping)]
+
+
+def _join(out: dict[str, Json], piece: Mapping[str, Json]) -> None:
+    properties = dict(_mapping(out.get("properties")))
+    for name, schema in _mapping(piece.get("properties")).items():
+        known = properties.setdefault(name, schema)
+        if known != schema:
+            properties[name] = {"anyOf": [known, schema]}
+    required = list(dict.fromkeys((*_names(out), *_names(piece))))
+    out |= dict(piece) | out | {"properties": properties} | ({"required": required} if required else {})
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _names(schema: Mapping[str, Json]) -> Sequence[str]:
+    required = schema.get("required")
+    return [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+
+
+_TAKEN = frozenset(
+    {"$defs", "$ref", "additionalProperties", "anyOf", "const", "definitions", "description", "enum", "items"}
+    | {"properties", "required", "title", "type", "format", "pattern", "maxItems", "minItems"}
+    | {"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"}
+)
+_FORMATS = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
+_ESSENTIAL = frozenset(
+    {"allOf", "dependentSchemas", "else", "if", "patternProperties", "prefixItems", "then", "unevaluatedItems"}
+)
+"""Keywords without which the schema would forbid arguments that it means to take."""
+
+_SAYS_TYPE = ("type", "anyOf", "$ref")
+_TYPES: Mapping[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+
+
+class StrictModeError(ValueError):
+    """Strict mode cannot say what the schema says; the text tells what."""
+
+
+def strict_parameters(parameters: Mapping[str, Json], changes: list[str]) -> tuple[dict[str, Json], bool]:
+    """`parameters` for strict mode, and whether an optional argument had to be made required, with null for nothing.
+
+    Each object takes the properties that it lists and no others. What strict mode cannot say and the schema can do
+    without (bounds on lengths, defaults …) is left out and added to `changes`. Raises Inexpressible for the rest.
+    """
+    form = _Form()
+    out = form.root(parameters)
+    if form.left_out:
+        changes.append(f"sent without {', '.join(f'`{key}`' for key in sorted(form.left_out))}")
+    if form.nulls:
+        changes.append("optional arguments are sent as required, with null for nothing")
+    return out, form.nulls
+
+
+class _Form:
+    """One schema on its way into strict form, and what happens to it there."""
+
+    def __init__(self) -> None:
+        self.left_out: set[str] = set()
+        self.nulls = False
+
+    def schema(self, given: Json, path: Path) -> dict[str, Json]:
+        """Any schema inside the parameters."""
+        if not isinstance(given, Mapping):
+            raise StrictModeError(f"{_place(path)} takes {'anything' if given else 'nothing'}")
+        out = _typed(self._kept(_one_union(given, path), path), path)
+        if _may_be(out, "array"):
+            out["items"] = self.schema(out.get("items", {}), (*path, 0))
+        if isinstance(forms := out.get("anyOf"), list):
+            out["anyOf"] = [self.schema(form, path) for form in forms]
+        return self._object(out, path) if _may_be(out, "object") or "properties" in out else out
+
+    def root(self, given: Mapping[str, Json]) -> dict[str, Json]:
+        """The parameters themselves: alone in that they may list no properties at all."""
+        empty: dict[str, Json] = {"type": "object", "properties": {}}
+        return self._object(empty | self._kept(given, ()), ())
+
+    def _object(self, given: Mapping[str, Json], path: Path) -> dict[str, Json]:
+        """An object with all its properties required, and no others allowed."""
+        out = dict(given)
+        properties = out.get("properties")
+        if out.pop("additionalProperties", False) is not False or not (properties or not path):
+            raise StrictModeError(f"{_place(path)} takes any keys")
+        required = out.get("required")
+        asked = required if isinstance(required, list) else []
+        named = properties if isinstance(properties, Mapping) else {}
+        out["properties"] = {name: self._property(item, (*path, name), name in asked) for name, item in named.items()}
+        out["required"] = list(named)
+        out["additionalProperties"] = False
+        return out
+
+    def _property(self, given: Json, path: Path, required: bool) -> dict[str, Json]:
+        out = self.schema(given, path)
+        if required or _takes_null(out):
+            return out
+        self.nulls = True
+        return _nullable(out)
+
+    def _kept(self, given: Mapping[str, Json], path: Path) -> dict[str, Json]:
+        """The keywords that strict mode takes, with the definitions among them in strict form."""
+        if missed := sorted(_ESSENTIAL & given.keys()):
+            raise StrictModeError(f"{_place(path)} needs `{missed[0]}`")
+        out = {key: value for key, value in given.items() if key in _TAKEN}
+        if out.get("format") not in _FORMATS:
+            out.pop("format", None)
+        self.left_out |= given.keys() - out.keys()
+        for key in SCHEMA_MAP_KEYWORDS & out.keys() - {"properties"}:
+            definitions = out[key]
+            if isinstance(definitions, Mapping):
+                out[key] = {name: self.schema(item, (name,)) for name, item in definitions.items()}
+        return out
+
+
+def _may_be(schema: Mapping[str, Json], kind: str) -> bool:
+    kinds = schema.get("type")
+    return kinds == kind or (isinstance(kinds, list) and kind in kinds)
+
+
+def _one_union(given: Mapping[str, Json], path: Path) -> Mapping[str, Json]:
+    """The schema with `anyOf` for what strict mode has no other word for.
+
+    That is `oneOf`, an `allOf` of just one, and a `$ref` with something beside it.
+    """
+    out = dict(given)
+    forms: dict[str, Json] = {}
+    if "oneOf" in out:
+        forms["oneOf"] = out.pop("oneOf")
+    if isinstance(pieces := out.get("allOf"), list) and len(pieces) == 1:
+        forms["allOf"] = out.pop("allOf")
+    if "$ref" in out and (len(out) > 1 or forms):
+        forms["$ref"] = [{"$ref": out.pop("$ref")}]
+    if len(forms) + ("anyOf" in out) > 1:
+        raise StrictModeError(f"{_place(path)} needs `{next(iter(forms))}` beside another union")
+    for form in forms.values():
+        out["anyOf"] = form
+    return out
+
+
+def _typed(given: dict[str, Json], path: Path) -> dict[str, Json]:
+    """The schema with its type, which strict mode wants in words."""
+    if any(key in given for key in _SAYS_TYPE) or "properties" in given:
+        return given
+    options = given.get("enum", [given["const"]] if "const" in given else [])
+    kinds = list(dict.fromkeys(_TYPES.get(type(value), "") for value in options)) if isinstance(options, list) else []
+    if not kinds or "" in kinds:
+        raise StrictModeError(f"{_place(path)} takes anything")
+    return {**given, "type": kinds[0] if len(kinds) == 1 else list(kinds)}
+
+
+def _takes_null(schema: Mapping[str, Json]) -> bool:
+    if isinstance(forms := schema.get("anyOf"), list):
+        return any(isinstance(form, Mapping) and _takes_null(form) for form in forms)
+    options = schema.get("enum", [None])
+    return _may_be(schema, "null") and isinstance(options, list) and None in options and schema.get("const") is None
+
+
+def _nullable(schema: dict[str, Json]) -> dict[str, Json]:
+    if isinstance(forms := schema.get("anyOf"), list):
+        return {**schema, "anyOf": [*forms, {"type": "null"}]}
+    kinds = schema.get("type")
+    if kinds is None or "const" in schema:
+        return {"anyOf": [schema, {"type": "null"}]}
+    out: dict[str, Json] = {**schema, "type": [*([kinds] if isinstance(kinds, str) else _listed(kinds)), "null"]}
+    if isinstance(options := out.get("enum"), list) and None not in options:
+        out["enum"] = [*options, None]
+    return out
+
+
+def _listed(value: Json) -> list[Json]:
+    return [item for item in value if item != "null"] if isinstance(value, list) else []
+
+
+def _place(path: Path) -> str:
+    return f"`{path_text(path)}`" if path else "the root"

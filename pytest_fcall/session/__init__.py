@@ -1,0 +1,1 @@
+"""A run without pytest: asking models, judging replies, and what came of it."""

@@ -1,0 +1,1 @@
+"""From replies to verdicts, and from verdicts to changes against the baseline."""

@@ -1,0 +1,66 @@
+"""Judging in plain tests, by the same rules as in case files."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pytest_fcall.cases.expectations import read_expectation
+from pytest_fcall.core import Calls, Case, Location, Reply, Request, Rules, Strings, Turn
+from pytest_fcall.decoding import decode
+from pytest_fcall.matching.reply import judge as judge_reply
+from pytest_fcall.reporting.failure import failure_text
+from pytest_fcall.reporting.side_by_side import equality_lines
+from pytest_fcall.session.ask.call_list import CallList, call_list, same
+from pytest_fcall.session.ask.model import DecodedReply
+
+if TYPE_CHECKING:
+    from pytest_fcall.core import Verdict
+    from pytest_fcall.session.ask.app_wire import AppWire
+    from pytest_fcall.session.judge.llm_judge import AskJudge
+
+
+def assert_calls(
+    reply: Reply | AppWire,
+    expected: object,
+    *,
+    strings: Strings = "exact",
+    now: datetime | None = None,
+    judge: AskJudge | None = None,
+) -> Verdict:
+    """Assert that a reply made the calls that were expected, judged as in a case file.
+
+    `expected` is what stands behind `expect:` there, in Python: a list of calls such as
+    `[{"get_weather": {"city": {"$any": ["Oslo", "OSL"]}}}]`, `"no_call"`, `"any_call"`, or a mapping with
+    `calls`, `order`, `extra` … The reply is one that the fixture `fc_model` gave, or what `fc_wire` gave: then all
+    calls count that the app was told to make. `now` is the clock of `$date`,
+    and `judge` what the fixture `fc_judge` gave, for `$judge`.
+    """
+    __tracebackhide__ = True
+    reply = reply if isinstance(reply, Reply) else reply.whole()
+    request = reply.request if isinstance(reply, DecodedReply) else Request(())
+    calls = Calls(tuple(reply.calls), reply.malformed) if isinstance(reply, DecodedReply) else decode(reply)
+    expectation = read_expectation(expected, request.tools)
+    rules = Rules(strings=strings, now=now)
+    judging = partial(judge_reply, reply, calls, expectation, request.tools, rules)
+    verdict = judging({}) if judge is None else judge.settle(judging, request.messages)
+    if not verdict.valid:
+        case = Case(
+            id="assert_calls",
+            location=Location(""),
+            turns=(Turn(request.messages, expectation),),
+            tools=request.tools,
+            rules=rules,
+        )
+        raise AssertionError(failure_text(case, calls, verdict, reply))
+    return verdict
+
+
+def explain_unequal(made: CallList, other: object) -> list[str] | None:
+    """The text of a failed `reply.calls == [...]`; None where the other side is no list of calls."""
+    try:
+        expected = call_list(other) if isinstance(other, (list, tuple)) else None
+    except TypeError as error:
+        return ["reply.calls == ...", str(error)]
+    return equality_lines(made, expected, same) if expected is not None else None

@@ -1,0 +1,95 @@
+"""What a baseline keeps of what an app asked of models, and what `wire` of a case makes of that today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, cast
+
+from pytest_fcall.backends.redaction import without_secrets
+from pytest_fcall.core import AppExchange, Call, Calls, Case, Json, Message, Reason, Reply, Request, Tool
+from pytest_fcall.decoding import decode
+from pytest_fcall.matching.app_exchanges import judge_app_exchanges
+from pytest_fcall.tracking.question_digests import question_digests
+from pytest_fcall.tracking.stanza import WireRequest
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.extension import Comparator, Decoder
+    from pytest_fcall.core.verdict import ReasonKind
+    from pytest_fcall.tracking.stanza import Stanza
+
+
+_PROVIDER_IDS: Final = frozenset({"id", "call_id", "tool_call_id", "tool_use_id"})
+"""What a provider calls things, otherwise each time."""
+_UNSTABLE_SETTINGS: Final = frozenset({"model", "previous_response_id"})
+"""Settings that are told apart from the others, or are such names."""
+_UNSTABLE_FIGURES: Final = ("tokens", "cost")
+"""What is otherwise each time, so that it is not kept."""
+_BROKEN: Final = ("length", "content_filter", "refusal")
+_ANY: Final[Mapping[str, Json]] = {"type": "object", "additionalProperties": True}
+
+
+def wire_of(inside: Sequence[AppExchange] | None, decoders: Mapping[str, Decoder]) -> tuple[WireRequest, ...] | None:
+    """What is kept of the requests that a model answered; None where nobody knows what was asked."""
+    if inside is None:
+        return None
+    return tuple(
+        WireRequest(each.model, _calls(each, decoders), question_digests(_stable_request(each.request)))
+        for each in inside
+        if each.model
+    )
+
+
+def wire_reasons(
+    case: Case, stanza: Stanza, inside: Sequence[AppExchange] | None, comparators: Mapping[str, Comparator]
+) -> tuple[Reason, ...]:
+    """What `wire` of the case makes today of the requests that a stanza keeps.
+
+    Tokens and cost are not kept, and neither are replies that could not be read: of them counts what was found when
+    they were accepted. `inside` is what the app asked now, for the schemas of its tools.
+    """
+    if case.wire is None:
+        return ()
+    found = [Reason(cast("ReasonKind", kind), path, "") for kind, path in stanza.reasons if path.startswith("wire.")]
+    if stanza.wire is None or any(each.calls is None for each in stanza.wire):
+        return tuple(found)
+    known = {tool.name: tool for tool in (*_offered(inside), *case.tools)}
+    asked = [AppExchange(each.model, _request(each, known), Reply("(not kept)")) for each in stanza.wire]
+    calls = Calls(tuple(call for each in stanza.wire for call in each.calls or ()))
+    expected = replace(case.wire, **dict.fromkeys(_UNSTABLE_FIGURES))
+    measured = [f"wire.{name}" for name in _UNSTABLE_FIGURES if getattr(case.wire, name) is not None]
+    return (
+        *judge_app_exchanges(expected, asked, calls, (), case.tools, case.rules, comparators),
+        *(reason for reason in found if reason.path.startswith(tuple(measured))),
+    )
+
+
+def _calls(inner: AppExchange, decoders: Mapping[str, Decoder]) -> tuple[Call, ...] | None:
+    read = decode(inner.reply, inner.request.tools, decoders)
+    whole = read.malformed is None and inner.reply.finish not in _BROKEN and not inner.reply.refusal
+    return tuple(replace(call, id=None) for call in read.calls) if whole else None
+
+
+def _stable_request(request: Request) -> Request:
+    """The request without what models said, and without names of theirs: neither says that the app has changed."""
+    messages = tuple(cast("Message", _without_ids(message)) for message in request.messages if _is_own(message))
+    settings = {name: value for name, value in request.settings.items() if name not in _UNSTABLE_SETTINGS}
+    return Request(messages, request.tools, without_secrets(settings))
+
+
+def _is_own(message: Message) -> bool:
+    return message.get("role") != "assistant" and message.get("type") not in ("function_call", "reasoning")
+
+
+def _without_ids(value: Json) -> Json:
+    if isinstance(value, Mapping):
+        return {key: _without_ids(item) for key, item in value.items() if key not in _PROVIDER_IDS}
+    return [_without_ids(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _offered(inside: Sequence[AppExchange] | None) -> Iterator[Tool]:
+    return (tool for each in inside or () for tool in each.request.tools)
+
+
+def _request(kept: WireRequest, known: Mapping[str, Tool]) -> Request:
+    return Request((), tuple(known.get(name) or Tool(name, parameters=_ANY) for name in kept.tools))

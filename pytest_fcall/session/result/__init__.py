@@ -1,0 +1,1 @@
+"""What a run leaves: results, scores, gates, the run's file."""

@@ -1,0 +1,102 @@
+"""What items add to the scores that are asked for, and what it comes to over a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from pytest_fcall.conversation.evidence import Evidence, evidence_of, subjects_of
+from pytest_fcall.conversation.named_scores import SCORES, ScoreNumbers, score_value
+from pytest_fcall.core import Case, HeldTurn, Step, Transcript
+from pytest_fcall.plugin.score_options import ALL
+from pytest_fcall.reporting.results import CaseScore, Result
+from pytest_fcall.reporting.score_tables import ScoreRow, score_lines, score_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_fcall.session.judge.samples import CaseAnswers, JudgedAnswer
+
+
+WantedScores: TypeAlias = Mapping[str, Sequence[str]]
+"""The scores that each tag asks for."""
+
+
+def scores_of(
+    case: Case, wanted: WantedScores, own: WantedScores, asked: CaseAnswers | None, judged: Sequence[JudgedAnswer]
+) -> tuple[CaseScore, ...]:
+    """What a case adds to the scores that its tags, or its suite (`own`), ask for; of several answers the mean.
+
+    Where none was judged it adds nothing, and says so.
+    """
+    subjects = subjects_of(case)
+    by_tags = (
+        (tag, score)
+        for tag, scores in wanted.items()
+        if tag == ALL or tag in case.tags
+        for score in scores
+        if SCORES[score].about in subjects
+    )
+    by_suite = ((tag, score) for tag, scores in own.items() for score in scores)
+    named = list(dict.fromkeys((*by_tags, *by_suite)))
+    if not named or asked is None or not judged:
+        return tuple(CaseScore(tag, score) for tag, score in named)
+    added = [_ScoredAnswer(_evidence(case, asked, each), each.verdict.scores) for each in judged]
+    return tuple(
+        CaseScore(tag, score, numbers) for tag, score in named if (numbers := _numbers(score, added)) is not None
+    )
+
+
+def values_of_case(scores: Iterable[CaseScore]) -> list[tuple[str, str]]:
+    """Each score of one case by its name, as people read it."""
+    values = {each.score: score_value(each.score, [each.numbers]) for each in scores if each.numbers}
+    return [(score, score_text(value)) for score, value in values.items() if value is not None]
+
+
+def score_rows(results: Iterable[Result]) -> list[ScoreRow]:
+    """The scores over all results: model by model, tag by tag."""
+    parts: dict[str, dict[tuple[str, str], list[ScoreNumbers]]] = {}
+    for result in results:
+        for each in result.scores:
+            parts.setdefault(result.model, {}).setdefault((each.tag, each.score), []).append(each.numbers)
+    return [row for model, own in parts.items() for row in _rows_of_model(model, own)]
+
+
+def score_table(results: Iterable[Result], width: int) -> list[str]:
+    """What people read of them."""
+    return score_lines(score_rows(results), width)
+
+
+def _rows_of_model(model: str, parts: Mapping[tuple[str, str], Sequence[ScoreNumbers]]) -> Iterator[ScoreRow]:
+    order = list(SCORES)
+    known = [name for name in parts if name[1] in SCORES]
+    for tag, score in sorted(known, key=lambda name: (name[0], order.index(name[1]))):
+        numbers = parts[tag, score]
+        counted = [each for each in numbers if each]
+        yield ScoreRow(model, tag, score, len(counted), score_value(score, counted), len(numbers) - len(counted))
+
+
+def _evidence(case: Case, asked: CaseAnswers, judged: JudgedAnswer) -> Evidence:
+    """A single reply is a conversation of one step."""
+    transcript = judged.answer.transcript or Transcript(
+        (HeldTurn((Step(asked.request, judged.reply, judged.calls),), "answered"),)
+    )
+    return evidence_of(case, transcript, judged.verdict)
+
+
+class _ScoredAnswer(NamedTuple):
+    """What there is to score of an answer, and what its own judge has scored already."""
+
+    evidence: Evidence
+    judged: Mapping[str, ScoreNumbers]
+
+    def numbers(self, score: str) -> ScoreNumbers | None:
+        return self.judged[score] if score in self.judged else SCORES[score].adds(self.evidence)
+
+
+def _numbers(score: str, answers: Sequence[_ScoredAnswer]) -> ScoreNumbers | None:
+    added = [numbers for each in answers if (numbers := each.numbers(score)) is not None]
+    if len(added) < 2:
+        return added[0] if added else None
+    return tuple(map(fmean, zip(*added, strict=True)))

@@ -1,0 +1,78 @@
+"""The data sets of API-BLEND: their formats, notations and scores, and one sample of a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
+
+from pytest_fcall.core.reply import Call
+
+Format: TypeAlias = Literal["json", "topv2", "sgd", "toolqa", "toolllm", "api_bank", "toolalpaca", "toolbench"]
+Notation: TypeAlias = Literal["json", "topv2", "sgd", "toolqa", "python", "lines"]
+
+_NAME_SCORES: Final = ("api_f1", "lcs_f1")
+_ALL_SCORES: Final = ("api_f1", "parameter_f1", "lcs_f1")
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """One data set."""
+
+    name: str
+    format: Format
+    notation: Notation
+    decoder: str
+    names_only: bool = False
+    """Whether it says which functions are right, and nothing of their arguments."""
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """What the publication tells of it."""
+        return _NAME_SCORES if self.names_only else _ALL_SCORES
+
+
+DATA_SETS: Final[Mapping[str, DataSet]] = MappingProxyType(
+    {
+        each.name: each
+        for each in (
+            DataSet("seq_atis", "json", "json", "api_blend_atis"),
+            DataSet("seq_snips", "json", "json", "api_blend_snips"),
+            DataSet("seq_topv2", "topv2", "topv2", "api_blend_topv2"),
+            DataSet("seq_sgd", "sgd", "sgd", "api_blend_sgd"),
+            DataSet("seq_multiwoz", "sgd", "sgd", "api_blend_multiwoz"),
+            DataSet("seq_toolqa", "toolqa", "toolqa", "api_blend_toolqa"),
+            DataSet("toolllm_g1", "toolllm", "topv2", "api_blend_topv2", names_only=True),
+            DataSet("toolllm_g2", "toolllm", "topv2", "api_blend_topv2", names_only=True),
+            DataSet("toolllm_g3", "toolllm", "topv2", "api_blend_topv2", names_only=True),
+            DataSet("api_bank_1", "api_bank", "python", "python"),
+            DataSet("api_bank_2", "api_bank", "python", "python"),
+            DataSet("toolalpaca", "toolalpaca", "json", "api_blend_atis"),
+            DataSet("toolbench_home_search", "toolbench", "lines", "toolbench"),
+            DataSet("toolbench_booking", "toolbench", "lines", "toolbench"),
+        )
+    }
+)
+
+
+CallPath: TypeAlias = tuple[Call, ...]
+NAMELESS_ARGUMENT: Final = "value"
+"""What an argument is called that has no name, as in `LoadDB[flights]`."""
+
+
+class UnknownValue(str):
+    """What stands for a value that nobody knows, such as `${id from search}`. Whatever a model says there is right."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One question."""
+
+    text: str
+    paths: tuple[CallPath, ...]
+    """What is right; one of them is enough."""
+    offered: tuple[str, ...] = ()
+    """The functions that may be called; those of the whole data set where it is empty."""

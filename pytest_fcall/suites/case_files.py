@@ -1,0 +1,141 @@
+"""Writes the cases of a suite as case files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_fcall.cases.yaml.flow_style import write_flow, write_flow_key
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.expectation import Expectation, ExpectedCall
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
+
+
+def split_by_tools(cases: Sequence[Case]) -> list[list[Case]]:
+    """Deal cases to files. In one file a name is one tool, so those that differ about it are kept apart."""
+    files: list[tuple[dict[str, Tool], list[Case]]] = []
+    for case in cases:
+        own = {tool.name: tool for tool in case.tools}
+        place = next((n for n, (tools, _) in enumerate(files) if _tools_agree(own, tools)), len(files))
+        if place == len(files):
+            files.append(({}, []))
+        files[place][0].update(own)
+        files[place][1].append(case)
+    return [taken for _, taken in files]
+
+
+def _tools_agree(some: Mapping[str, Tool], others: Mapping[str, Tool]) -> bool:
+    return all(
+        (tool, tool.declared) == (others[name], others[name].declared) for name, tool in some.items() if name in others
+    )
+
+
+def case_file_text(cases: Sequence[Case], title: str) -> str:
+    """Write a case file of cases that agree about their tools and are judged alike."""
+    rules = cases[0].rules
+    tools = {tool.name: tool for case in cases for tool in case.tools}
+    defaults = {"profile": rules.profile, "strings": rules.strings, "language": rules.language}
+    usual = {"profile": "strict", "strings": "exact", "language": "python"}
+    said = {name: value for name, value in defaults.items() if value != usual[name]}
+    lines = [f"# {title}", *_tools(tools.values())]
+    lines += [f"defaults: {write_flow({**said, **_shared(cases[0]), 'category': cases[0].category})}", "cases:"]
+    for case in cases:
+        lines += _case(case, [*tools])
+    return "\n".join(lines) + "\n"
+
+
+def _shared(case: Case) -> dict[str, Json]:
+    """What a suite says of all cases of a category alike."""
+    found: dict[str, Json] = {}
+    if case.settings:
+        found["settings"] = case.settings
+    if case.decoder:
+        found["decoder"] = case.decoder
+    if case.world and case.world.environment:
+        world = case.world
+        found |= {"environment": world.environment, "setup": world.setup, "max_steps": world.max_steps}
+    return found
+
+
+def _tools(tools: Any) -> Iterator[str]:
+    yield "tools:" if tools else "tools: []"
+    for tool in tools:
+        yield f"  - name: {write_flow(tool.name)}"
+        if tool.description:
+            yield f"    description: {write_flow(tool.description)}"
+        yield f"    parameters: {write_flow(tool.parameters if tool.declared is None else tool.declared)}"
+
+
+def _case(case: Case, offered: Sequence[str]) -> Iterator[str]:
+    (turn,) = case.turns
+    yield f"  - id: {write_flow(case.id)}"
+    own = [tool.name for tool in case.tools]
+    if own != offered:
+        yield f"    tools: {write_flow({'only': own})}"
+    match turn.messages:
+        case ({"role": "user", "content": str() as text, **rest},) if not rest:
+            yield f"    prompt: {write_flow(text)}"
+        case messages:
+            yield "    messages:"
+            yield from (f"      - {write_flow(message)}" for message in messages)
+    if case.tags:
+        yield f"    tags: {write_flow(case.tags)}"
+    if turn.answer is not None:
+        yield f"    answer: {write_flow(_pattern(turn.answer))}"
+    if turn.expect is not None or turn.answer is None:
+        yield from _expectation(turn.expect)
+
+
+def _expectation(expect: Expectation | None) -> Iterator[str]:
+    if expect is None or expect.kind in ("no_call", "any_call"):
+        yield f"    expect: {expect.kind if expect else 'no_call'}"
+    elif expect.kind == "any_of":
+        yield f"    expect: {write_flow({'any_of': [_alternative(each) for each in expect.alternatives]})}"
+    elif (expect.order, expect.parallel) != ("any", "as_given"):
+        yield f"    expect: {write_flow(_alternative(expect))}"
+    else:
+        yield "    expect:"
+        for stage in expect.stages:
+            yield from (f"      - {_call_item(_call(call))}" for call in stage)
+
+
+def _alternative(expect: Expectation) -> Json:
+    if expect.kind != "calls":
+        return expect.kind
+    calls = [_call(call) for stage in expect.stages for call in stage]
+    return {"calls": calls, "order": expect.order, "parallel": expect.parallel}
+
+
+def _call(call: ExpectedCall) -> dict[str, Json]:
+    arguments: Json = {"$ignore": True} if call.arguments is None else _patterns(call.arguments)
+    return {call.tool: arguments, **({"args": "open"} if call.open else {})}
+
+
+def _call_item(call: Mapping[str, Json]) -> str:
+    """A call as an item of a list; braces are needed where something stands beside it."""
+    if len(call) > 1:
+        return write_flow(call)
+    return "".join(f"{write_flow_key(tool)}: {write_flow(arguments)}" for tool, arguments in call.items())
+
+
+def _patterns(patterns: Mapping[str, Pattern]) -> dict[str, Json]:
+    return {name: _pattern(pattern) for name, pattern in patterns.items()}
+
+
+def _pattern(pattern: Pattern) -> Json:
+    """A pattern as a case file says it. A mapping that looks like an operator is a literal."""
+    match pattern:
+        case Operator("literal", operand):
+            return {"$literal": operand}  # type: ignore[dict-item]  # a literal holds no operators
+        case Operator("any", []):  # only leaving out is right, and the empty text means that, too
+            return ""
+        case Operator():
+            return {f"${pattern.name}": _pattern(pattern.operand), **_patterns(pattern.options)}
+        case Mapping():
+            inner = _patterns(pattern)
+            return {"$literal": inner} if any(key.startswith("$") for key in inner) else inner
+        case list() | tuple():
+            return [_pattern(item) for item in pattern]
+    return pattern

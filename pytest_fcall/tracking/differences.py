@@ -1,0 +1,187 @@
+"""Differences between two lists of calls, or of an app's requests, in words."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from pytest_fcall.core import Call
+from pytest_fcall.schema.value_text import describe_changes, json_text, path_text, shorten
+from pytest_fcall.tracking.question_digests import PROMPT_CHANGED, question_changes
+from pytest_fcall.tracking.stanza import WireRequest, call_to_json, calls_to_json
+
+T = TypeVar("T")
+
+
+class Unpaired(Generic[T]):
+    """The things on both sides that nothing is said of yet."""
+
+    def __init__(self, old: Sequence[T], new: Sequence[T]) -> None:
+        self._things = old, new
+        self.old = dict.fromkeys(range(len(old)))
+        self.new = dict.fromkeys(range(len(new)))
+
+    def take(self, name: Callable[[T], str]) -> Iterator[tuple[int, int]]:
+        """Pair those of the same name in order, and take them away."""
+        waiting: dict[str, list[int]] = {}
+        for was in reversed(self.old):
+            waiting.setdefault(name(self._things[0][was]), []).append(was)
+        for now in list(self.new):
+            if found := waiting.get(name(self._things[1][now])):
+                was = found.pop()
+                del self.old[was], self.new[now]
+                yield was, now
+
+
+_LONGEST_SHOWN: Final = 60
+
+
+def call_key(call: Call) -> str:
+    """The call as a text that equals another one just if the calls do: 1, 1.0 and true are three things.
+
+    What JSON cannot say has a text that tells nothing more than that.
+    """
+    return json_text(call_to_json(call)) or f"{call.name}(…)"
+
+
+def same_calls(old: Sequence[Call], new: Sequence[Call]) -> bool:
+    """Whether both are the same calls in the same order; the wire's ids do not count."""
+    return len(old) == len(new) and all(map(_same_call, old, new))
+
+
+def call_differences(old: Sequence[Call], new: Sequence[Call]) -> list[str]:
+    """Say what became of `old`, a line each: calls that moved, changed, are gone or are new, with the new indices."""
+    sides = Unpaired(old, new)
+    kept = list(sides.take(call_key))
+    changed = list(sides.take(lambda call: call.name))
+    renamed = list(sides.take(lambda _: ""))
+    return [
+        *(f"calls[{was}] {_short_name(new[now])} moved to calls[{now}]" for was, now in _moved_calls(kept)),
+        *(line for was, now in changed for line in _argument_changes(old[was], new[now], now)),
+        *(line for was, now in renamed for line in _renamed_call(old[was], new[now], now)),
+        *(f"calls[{was}] {short_call_text(old[was])} is gone" for was in sides.old),
+        *(f"calls[{now}] {short_call_text(new[now])} is new" for now in sides.new),
+    ]
+
+
+def _same_call(old: Call, new: Call) -> bool:
+    return old.name == new.name and call_key(old) == call_key(new)
+
+
+def _moved_calls(kept: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The fewest calls that changed places among those that stayed as they were."""
+    pairs = sorted(kept, key=lambda pair: pair[1])
+    in_order = _longest_rising_subsequence([was for was, _ in pairs])
+    return [pair for pair in pairs if pair[0] not in in_order]
+
+
+def _longest_rising_subsequence(numbers: Sequence[int]) -> set[int]:
+    """A longest rising subsequence of different numbers."""
+    tails: list[int] = []
+    before: dict[int, int | None] = {}
+    for number in numbers:
+        place = bisect_left(tails, number)
+        before[number] = tails[place - 1] if place else None
+        tails[place:] = [number, *tails[place + 1 :]]
+    rising, last = set(), tails[-1] if tails else None
+    while last is not None:
+        rising.add(last)
+        last = before[last]
+    return rising
+
+
+def _renamed_call(old: Call, new: Call, index: int) -> Iterator[str]:
+    yield f"calls[{index}]: {short_call_text(old)} → {short_call_text(new)}"
+
+
+def _argument_changes(old: Call, new: Call, index: int) -> list[str]:
+    keys = ("calls", index, "args")
+    lines = describe_changes(old.arguments, new.arguments, keys)
+    return lines or [f"{path_text(keys)}: differ in how they are written"]
+
+
+def short_call_text(call: Call) -> str:
+    """The beginning of a call, for people."""
+    arguments = json_text(call.arguments)
+    return f"{_short_name(call)}({'…' if arguments is None else shorten(arguments[1:-1])})"
+
+
+def _short_name(call: Call) -> str:
+    return repr(call.name[:_LONGEST_SHOWN])[1:-1]
+
+
+class _RequestPair(NamedTuple):
+    """A request that is there on both sides; requests are counted from 1 where people read it."""
+
+    old: WireRequest
+    new: WireRequest
+    number: int
+
+
+def wire_differences(old: Sequence[WireRequest], new: Sequence[WireRequest]) -> list[str]:
+    """Say what became of `old`, a line each: requests that are new or gone, then what is otherwise in the others.
+
+    Requests that are sent at the same time come in any order, so order counts for nothing.
+    """
+    sides = Unpaired(old, new)
+    pairs = [
+        _RequestPair(old[was], new[now], now + 1)
+        for name in (_request_key, _reply_key, _model, lambda _: "")
+        for was, now in sides.take(name)
+    ]
+    pairs.sort(key=lambda pair: pair.number)
+    return [
+        *(f"{_request_title(new[now], now + 1)} is new{_calls_text(new[now])}" for now in sides.new),
+        *(f"{_request_title(old[was], was + 1)} is gone{_calls_text(old[was])}" for was in sides.old),
+        *_question_lines(pairs),
+        *(f"request {pair.number}: {line}" for pair in pairs for line in _reply_differences(pair)),
+    ]
+
+
+def _request_key(request: WireRequest) -> str:
+    return f"{_reply_key(request)} {json_text(request.digests)}"
+
+
+def _reply_key(request: WireRequest) -> str:
+    return f"{request.model} {json_text(calls_to_json(request.calls))}"
+
+
+def _model(request: WireRequest) -> str:
+    return request.model
+
+
+def _question_lines(pairs: Sequence[_RequestPair]) -> Iterator[str]:
+    """What was asked otherwise, each thing once, with the requests that it is true of."""
+    found: dict[str, list[int]] = {}
+    changed = False
+    for pair in pairs:
+        for line in _question_differences(pair):
+            # Later requests repeat what came of this one.
+            if line != PROMPT_CHANGED or not changed:
+                found.setdefault(line, []).append(pair.number)
+        changed |= pair.old != pair.new
+    for line, numbers in found.items():
+        yield f"{'request' if len(numbers) == 1 else 'requests'} {', '.join(map(str, numbers))}: {line}"
+
+
+def _question_differences(pair: _RequestPair) -> Iterator[str]:
+    if pair.old.model != pair.new.model:
+        yield f"goes to {pair.new.model} instead of {pair.old.model}"
+    yield from question_changes(pair.old.digests, pair.new.digests)
+
+
+def _reply_differences(pair: _RequestPair) -> list[str]:
+    if pair.old.calls is None or pair.new.calls is None:
+        readable = "can" if pair.old.calls is None else "cannot"
+        return [] if pair.old.calls == pair.new.calls else [f"its reply {readable} be read now"]
+    return call_differences(pair.old.calls, pair.new.calls)
+
+
+def _request_title(request: WireRequest, number: int) -> str:
+    return f"request {number} to {request.model}"
+
+
+def _calls_text(request: WireRequest) -> str:
+    calls = ", ".join(map(short_call_text, request.calls or ()))
+    return f": {calls}" if calls else ""
