@@ -26,7 +26,7 @@ _NEEDED: Mapping[object, tuple[str, ...]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Loc:
     """A place."""
 
     location: object
@@ -71,7 +71,7 @@ class Booking:
     def set(self, key: str, /, value: object) -> None:
         """Set a criterion; places are Locs, and days are Dates."""
         if key.startswith("location"):
-            if not isinstance(value, Place):
+            if not isinstance(value, Loc):
                 raise CallRefused(f"`{key}` is to be a Loc")
             value = value.location
         if key.endswith("_date"):

@@ -13,7 +13,7 @@ from pytest_fcall.conversation.score_formulas import lcs_score, state_f1
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.unreadable import shortened
 from pytest_fcall.suites.json_files import BrokenRow
-from pytest_fcall.suites.toolbench.apis import Booking, CallRefused, Date, HomeSearch, Place
+from pytest_fcall.suites.toolbench.apis import Booking, CallRefused, Date, HomeSearch, Loc
 from pytest_fcall.suites.toolbench.virtual_home import Actions, is_known_step, parse_step, step_lines
 
 _StateKey = TypeVar("_StateKey", bound=Hashable)
@@ -40,7 +40,7 @@ def _differences(state: Mapping[_StateKey, object], expected: Mapping[_StateKey,
 Api = HomeSearch | Booking
 
 _VALUE_CLASSES: Mapping[type[Api], Mapping[str, Callable[..., object]]] = MappingProxyType(
-    {HomeSearch: {}, Booking: {"Date": Date, "Loc": Place}}
+    {HomeSearch: {}, Booking: {"Date": Date, "Loc": Loc}}
 )
 
 
