@@ -1,31 +1,29 @@
-"""Ending a test in words, without a traceback."""
+"""Ways for a case to end other than by a verdict, and for a run not to start."""
 
 from __future__ import annotations
 
-import sys
-from typing import NoReturn
 
-import pytest
-
-from pytest_fcall.reporting.terminal import encodable_text
+class SettingError(ValueError):
+    """A setting cannot be used, so that nothing should run. The text names it and says what to write."""
 
 
-def terminal_encoding() -> str:
-    """The encoding in which this run is printed. pytest would fold what it cannot encode into one long line."""
-    return getattr(sys.__stdout__, "encoding", None) or "utf-8"
+class CaseEnded(BaseException):
+    """The case, or the plain test, ends here. The text is all that people need to read.
 
-
-def fail(text: str) -> NoReturn:
-    """End the test: in a set-up this is an error, in a call a failure.
-
-    What is being handled meanwhile is not shown beside it: the text says it all. This frame is not hidden: where all
-    are, pytest adds a hint that there is more to see.
+    It is no Exception, so that no `except Exception` of a team's own code can take it for an answer.
     """
-    raise pytest.fail.Exception(encodable_text(terminal_encoding(), text), pytrace=False) from None
 
 
-def without_our_frames(error: BaseException) -> BaseException:
-    """Cut a traceback down to what lies below our own code, if anything does."""
+class CaseError(CaseEnded):
+    """The case cannot be asked or judged."""
+
+
+class CaseSkipped(CaseEnded):
+    """The case is not asked, on purpose."""
+
+
+def without_own_frames(error: BaseException) -> BaseException:
+    """Cut a traceback down to the frames below this package, if there are any."""
     below = here = error.__traceback__
     while here is not None:
         if str(here.tb_frame.f_globals.get("__name__", "")).startswith("pytest_fcall."):

@@ -6,7 +6,7 @@ import importlib
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -194,8 +194,8 @@ class PythonBackend:
         """Why there is no app: a module that fails is not run again for every case."""
         self._catalogue = CopyableTools(())
 
-    async def complete(self, request: Request) -> Reply:
-        """Answer by calling the app; what it raises is left to rise."""
+    def call(self, request: Request) -> Reply | Coroutine[Any, None, Reply]:
+        """Call the app. The reply, or a coroutine that gives it; an exception of the app is left to rise."""
         app = self._found()
         started = time.perf_counter()
         if self._catalogue.tools is not request.tools:
@@ -203,8 +203,14 @@ class PythonBackend:
         asked = app_request(request, self._catalogue)
         given = list(asked.messages)
         answer = app(asked)
-        reply = reply_of(await answer if isawaitable(answer) else answer, given)
-        return replace(reply, seconds=time.perf_counter() - started)
+        if isawaitable(answer):
+            return _awaited_reply(answer, given, started)
+        return replace(reply_of(answer, given), seconds=time.perf_counter() - started)
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer by calling the app; an exception of the app is left to rise."""
+        reply = self.call(request)
+        return reply if isinstance(reply, Reply) else await reply
 
     def _found(self) -> AppFunction:
         if self._missing:
@@ -223,6 +229,10 @@ class PythonBackend:
 
     async def close(self) -> None:
         """Nothing to give back: the app is the user's."""
+
+
+async def _awaited_reply(answer: Awaitable[object], given: list[dict[str, Any]], started: float) -> Reply:
+    return replace(reply_of(await answer, given), seconds=time.perf_counter() - started)
 
 
 def python_backend(model: Model, root: Path) -> PythonBackend:

@@ -10,14 +10,9 @@ from http import HTTPStatus
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
-import pytest
-
-from pytest_fcall.core import AppExchange, Model, ModelUnavailable
-from pytest_fcall.plugin.options import options
-from pytest_fcall.plugin.proxy_options import proxy_options
-from pytest_fcall.session.ask.costs import app_budget
-from pytest_fcall.session.ask.recordings import SessionRecordings
-from pytest_fcall.session.ask.source import Question, Source
+from pytest_fcall.core import AppExchange, Model
+from pytest_fcall.session.ask.no_reply import NotRecorded, OverBudget
+from pytest_fcall.session.ask.types import Question, Source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,29 +23,35 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.listener import LazyListener
     from pytest_fcall.backends.recordings.entry import Recording
     from pytest_fcall.backends.store import New
+    from pytest_fcall.session.ask.costs import Spending
+    from pytest_fcall.session.ask.recordings import SessionRecordings
+    from pytest_fcall.session.settings import Settings
 
 
 class ProxyVariables:
-    """Knows where the variables lead without the proxy, also while they lead to it. Safe with threads."""
+    """The environment variables that lead apps to their models, or to the proxy. Safe with threads."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = variables
         self._lock = Lock()
-        self._led = ExitStack()
-        self._wanted = 0
+        self._applied = ExitStack()
+        self._users = 0
+        self._seen: tuple[str | None, ...] = ()
         self._upstreams: Mapping[str, str] = {}
 
     def upstreams(self) -> Mapping[str, str]:
-        """Where the providers are."""
-        from pytest_fcall.backends.proxy.variables import provider_addresses
-
+        """The addresses of the providers, also while the variables lead to the proxy."""
         with self._lock:
-            if not self._wanted:
-                self._upstreams = provider_addresses(self._variables, os.environ)
+            if not self._users:
+                seen = tuple(map(os.environ.get, self._variables))
+                if seen != self._seen or not self._upstreams:
+                    from pytest_fcall.backends.proxy.variables import provider_addresses
+
+                    self._seen, self._upstreams = seen, provider_addresses(self._variables, os.environ)
             return self._upstreams
 
     def values(self, base: str, *, offline: bool) -> dict[str, str]:
-        """What leads to the proxy at `base`; offline, with keys that are none where there are none."""
+        """The variables that lead to the proxy at `base`; offline, with placeholders for keys that are not set."""
         from pytest_fcall.backends.proxy.variables import placeholder_keys, proxy_addresses
 
         upstreams = self.upstreams()
@@ -61,204 +62,189 @@ class ProxyVariables:
         }
 
     @contextmanager
-    def here(self, base: str, *, offline: bool) -> Iterator[None]:
-        """Set the variables of this process, until nobody wants it any more."""
+    def applied(self, base: str, *, offline: bool) -> Iterator[None]:
+        """Set the variables of this process until the last of those who want it has ended."""
         from pytest_fcall.backends.proxy.variables import environment_with
 
         values = self.values(base, offline=offline)
         with self._lock:
-            if not self._wanted:
-                self._led.enter_context(environment_with(values))
-            self._wanted += 1
+            if not self._users:
+                self._applied.enter_context(environment_with(values))
+            self._users += 1
         try:
             yield
         finally:
             with self._lock:
-                self._wanted -= 1
-                if not self._wanted:
-                    self._led.close()
-
-
-class NotRecorded(Exception):
-    """An app asked something that no recording answers. The text says what is new."""
-
-
-class Unpaid(ModelUnavailable):
-    """An app asked something that there is no money for. The text says what to do."""
+                self._users -= 1
+                if not self._users:
+                    self._applied.close()
 
 
 class AppElsewhere(Protocol):
-    """How an app in another process finds the proxy."""
+    """The way in which an app in another process finds the proxy."""
 
     by_hand: bool
     """Whether it was started before the run, by `fcall proxy`."""
     group: str
-    """Stands in its addresses for the one case that it works on; empty where it shares them with others."""
+    """The part of its addresses that stands for the one case that it works on; empty where cases share them."""
 
 
 @dataclass(slots=True)
 class _ActiveRun:
-    """A run, and how many want it at the same time."""
+    """A run of an app, and the number of those who wait for it."""
 
     run: AppRun
     token: str
-    wanted: int = 0
+    users: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class CaseRecordings:
-    """What is recorded inside an app for one case."""
+    """The requests of an app that are recorded for one case."""
 
-    kept: SessionRecordings
+    recordings: SessionRecordings
     question: Question
-    """The case's own, put to what its app asks."""
+    """The question of the case, put to the models of the app."""
     live: bool
 
     def find(self, digest: str) -> Recording | None:
-        """The reply that counts, which is noted as used. A failure is asked for again: it may have been put right."""
+        """The recorded reply that answers the request; it is marked as used.
+
+        Where models may be asked, a failure does not count: its cause may be mended.
+        """
         question = self.question._replace(digest=digest)
-        found = self.kept.find(question, live=self.live)
+        found = self.recordings.find(question, live=self.live)
         if found is None or (self.live and found.wire and found.wire.status >= HTTPStatus.BAD_REQUEST):
             return None
-        self.kept.used(question)
+        self.recordings.mark_used(question)
         return found
 
     def all(self) -> Sequence[Recording]:
-        """All of the case."""
-        return self.kept.of_case(self.question)
+        """All recordings of the case."""
+        return self.recordings.of_case(self.question)
 
 
 class AppProxy:
-    """Starts the proxy with the first app that is asked, and knows which case each of them works on."""
+    """Starts the proxy with the first app that sends a request, and knows the case that each app works on."""
 
-    def __init__(self, config: pytest.Config, kept: SessionRecordings) -> None:
-        self._kept = kept
-        self._options = options(config)
-        self._purse = app_budget(config)
-        found = proxy_options(config)
-        self._on = found.on
-        self._leading = ProxyVariables(found.variables)
+    def __init__(self, settings: Settings, recordings: SessionRecordings, spending: Spending) -> None:
+        self._settings = settings
+        self._recordings = recordings
+        self._spending = spending.of_apps()
+        self._variables = _variables(settings)
         self._lock = Lock()
-        self._going: dict[RequestOrigin, _ActiveRun] = {}
+        self._active: dict[RequestOrigin, _ActiveRun] = {}
         self._runs: AppRuns | None = None
-        self._listening: LazyListener | None = None
-        self._root = config.rootpath
+        self._listener: LazyListener | None = None
         self._announced: Path | None = None
 
-    def knows(self, question: Question) -> bool:
-        """Whether anything is recorded that the app asked for this case, so that it can run without its models."""
-        if not self._on:
+    def has_recordings(self, question: Question) -> bool:
+        """Whether requests of the app are recorded for this case, so that it can run without its models."""
+        if not self._settings.proxy:
             return False
         inside = _question_inside(question)
-        return self._kept.has_any(inside) and self._kept.nearest(inside) is not None
+        return self._recordings.has_any(inside) and self._recordings.nearest(inside) is not None
 
     @contextmanager
-    def here(self, question: Question) -> Iterator[Sequence[AppExchange] | None]:
-        """Have what an app in this process asks meanwhile belong to this case; it grows in the list.
+    def in_process(self, question: Question) -> Iterator[Sequence[AppExchange] | None]:
+        """Let what an app in this process sends meanwhile belong to the question; the list grows with each request.
 
-        None is given without a proxy. Raises NotRecorded and Unpaid for what was asked in vain, whatever the app made
-        of it, and StoreError for what the app was told and nobody could keep.
+        Gives None without a proxy. Raises NotRecorded and OverBudget for requests that were not answered, whatever the
+        app made of it, and StoreError for answers that could not be recorded.
         """
-        if not self._on:
+        if not self._settings.proxy:
             yield None
             return
-        runs = self._known()
+        runs = self._known_runs()
         offline = not self._may_ask(question)
-        with self._leading.here(self._base(runs.here), offline=offline), self._run(question, runs.here) as going:
-            yield going.run.inside
+        with (
+            self._variables.applied(self._base(runs.here), offline=offline),
+            self._run(question, runs.here) as active,
+        ):
+            yield active.run.inside
 
     @contextmanager
     def elsewhere(self, question: Question, app: AppElsewhere) -> Iterator[Sequence[AppExchange] | None]:
-        """The same for an app in another process, which is told by the context of those who ask it."""
-        if not self._on:
+        """Do the same for an app in another process, which learns the addresses from the request to it."""
+        if not self._settings.proxy:
             yield None
             return
         from pytest_fcall.backends.proxy.case_lookup import CASE_TAG, CaseTag, case_headers
 
-        runs = self._known()
+        runs = self._known_runs()
         group = app.group or runs.elsewhere
         if app.by_hand:
             self._announce(runs.elsewhere)
-        with self._run(question, group) as going:
+        with self._run(question, group) as active:
             offline = not self._may_ask(question)
-            bases = self._leading.values(self._base(going.token), offline=offline)
-            headers = case_headers(going.token, next(iter(bases.values()), ""))
-            tied = CASE_TAG.set(CaseTag(headers, self._leading.values(self._base(group), offline=offline)))
+            bases = self._variables.values(self._base(active.token), offline=offline)
+            headers = case_headers(active.token, next(iter(bases.values()), ""))
+            tag = CASE_TAG.set(CaseTag(headers, self._variables.values(self._base(group), offline=offline)))
             try:
-                yield going.run.inside
+                yield active.run.inside
             finally:
-                CASE_TAG.reset(tied)
+                CASE_TAG.reset(tag)
 
     def turn(self) -> AbstractAsyncContextManager[None]:
-        """Wait until no other run is at an app that was started by hand."""
+        """Wait until no other run uses an app that was started by hand."""
         from pytest_fcall.backends.proxy.announcements import only_run_at_app
 
-        return only_run_at_app(self._root) if self._on else nullcontext()
+        return only_run_at_app(self._settings.root) if self._settings.proxy else nullcontext()
 
     def close(self) -> None:
-        """Serve no more."""
+        """Stop serving."""
         if self._announced is not None:
             self._announced.unlink(missing_ok=True)
-        if self._listening is not None:
-            self._listening.close()
+        if self._listener is not None:
+            self._listener.close()
 
     @contextmanager
     def _run(self, question: Question, group: str) -> Iterator[_ActiveRun]:
-        going = self._begin(question, group)
+        active = self._begin(question, group)
         try:
-            yield going
+            yield active
         except Exception:
-            self._complain(going.run)
+            _raise_failures(active.run)
             raise
         finally:
-            self._end(going)
-        self._complain(going.run)
+            self._end(active)
+        _raise_failures(active.run)
 
     def _begin(self, question: Question, group: str) -> _ActiveRun:
         from pytest_fcall.backends.proxy.app_run import AppRun, RequestOrigin
 
         inside = _question_inside(question)
-        place = RequestOrigin(inside.model.id, self._kept.name(question), question.asker.case, question.request.sample)
+        file = self._recordings.file_name(question)
+        origin = RequestOrigin(inside.source.id, file, question.asker.case, question.request.sample)
         with self._lock:
-            going = self._going.get(place)
-            if going is None:
+            active = self._active.get(origin)
+            if active is None:
                 live = self._may_ask(question)
-                run = AppRun(
-                    place, CaseRecordings(self._kept, inside, live), live, self._leading.upstreams(), self._purse
-                )
-                going = self._going[place] = _ActiveRun(run, self._known().begin(run, group))
-            going.wanted += 1
-        return going
+                recordings = CaseRecordings(self._recordings, inside, live)
+                run = AppRun(origin, recordings, live, self._variables.upstreams(), self._spending)
+                active = self._active[origin] = _ActiveRun(run, self._known_runs().begin(run, group))
+            active.users += 1
+        return active
 
     def _may_ask(self, question: Question) -> bool:
         """Whether the app's models may be asked."""
-        return question.source.named.live and not self._options.replay
+        return question.source.named.live and not self._settings.replay
 
-    def _end(self, going: _ActiveRun) -> None:
+    def _end(self, active: _ActiveRun) -> None:
         with self._lock:
-            going.wanted -= 1
-            if not going.wanted:
-                del self._going[going.run.place]
-                self._known().end(going.token)
+            active.users -= 1
+            if not active.users:
+                del self._active[active.run.place]
+                self._known_runs().end(active.token)
 
     def _announce(self, group: str) -> None:
         """Let apps find the proxy that `fcall proxy` has started."""
         if self._announced is None:
             from pytest_fcall.backends.proxy.announcements import announce
 
-            self._announced = announce(self._root, self._base(group))
+            self._announced = announce(self._settings.root, self._base(group))
 
-    def _complain(self, run: AppRun) -> None:
-        from pytest_fcall.backends.store import StoreError
-
-        if run.missing:
-            raise NotRecorded(run.missing[0]) from None
-        if run.unpaid:
-            raise Unpaid(run.unpaid[0]) from None
-        if run.unkept:
-            raise StoreError(run.unkept[0]) from None
-
-    def _known(self) -> AppRuns:
+    def _known_runs(self) -> AppRuns:
         if self._runs is None:
             from pytest_fcall.backends.proxy.case_lookup import AppRuns
 
@@ -266,38 +252,55 @@ class AppProxy:
         return self._runs
 
     def _base(self, token: str) -> str:
-        if self._listening is None:
+        if self._listener is None:
             from pytest_fcall.backends.proxy.listener import LazyListener
 
-            self._listening = LazyListener(self._serve)
-        return f"http://127.0.0.1:{self._listening.port}/{token}"
+            self._listener = LazyListener(self._serve)
+        return f"http://127.0.0.1:{self._listener.port}/{token}"
 
     async def _serve(self, connections: socket, end: Coroutine[None, None, object]) -> None:
-        """Serve whoever has come: what it takes is imported only then."""
+        """Serve the connections. The server is imported only now, with the first one."""
         from pytest_fcall.backends.proxy.proxy import Proxy
 
-        await Proxy(self._known(), self._keep).serve(connections, end)
+        await Proxy(self._known_runs(), self._record).serve(connections, end)
 
-    def _keep(self, replies: Sequence[New]) -> None:
-        if self._options.record != "off":
-            self._kept.store.keep_all(replies)
+    def _record(self, replies: Sequence[New]) -> None:
+        if self._settings.record != "off":
+            self._recordings.store.keep_all(replies)
 
 
-def wire_model(model: Model) -> Model:
-    """Under whose name what a model asks by itself is kept."""
+def recorded_for_other_case(recordings: SessionRecordings, question: Question) -> tuple[str, str] | None:
+    """The case, and its file, for which both an app's reply and the app's own requests are recorded, if one is."""
+    model = _wire_model(question.model).id
+    files = recordings.files_of(model)
+    found = recordings.find(question, live=False, request=question.request) if files else None
+    if found is None:
+        return None
+    return next(((found.case, file) for file in files if recordings.store.nearest(model, file, found.case)), None)
+
+
+def _wire_model(model: Model) -> Model:
+    """The name under which requests of an app are recorded."""
     return Model("wire", model.id)
 
 
-def recorded_for_another(kept: SessionRecordings, question: Question) -> tuple[str, str] | None:
-    """The case that an app's reply is of, and its file, if it is recorded for that what the app asked models."""
-    model = wire_model(question.model).id
-    files = kept.files_of(model)
-    found = kept.find(question, live=False, request=question.request) if files else None
-    if found is None:
-        return None
-    return next(((found.case, file) for file in files if kept.store.nearest(model, file, found.case)), None)
-
-
 def _question_inside(question: Question) -> Question:
-    named = replace(question.source.named, model=wire_model(question.model))
+    named = replace(question.source.named, model=_wire_model(question.model))
     return question._replace(source=Source(named, None))
+
+
+def _variables(settings: Settings) -> ProxyVariables:
+    from pytest_fcall.backends.proxy.variables import read_variables
+
+    return ProxyVariables(read_variables(settings.proxy_variables) if settings.proxy else {})
+
+
+def _raise_failures(run: AppRun) -> None:
+    from pytest_fcall.backends.store import StoreError
+
+    if run.missing:
+        raise NotRecorded(run.missing[0]) from None
+    if run.unpaid:
+        raise OverBudget(run.unpaid[0]) from None
+    if run.unkept:
+        raise StoreError(run.unkept[0]) from None

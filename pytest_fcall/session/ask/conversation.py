@@ -8,9 +8,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
-
-import pytest
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pytest_fcall.core import (
     AppExchange,
@@ -27,206 +25,207 @@ from pytest_fcall.core import (
 )
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.turn_follower import MatchContext, TurnFollower
-from pytest_fcall.plugin.models import NamedModel, parse_model
-from pytest_fcall.session.ask.environments import environment_ground
-from pytest_fcall.session.ask.source import Asker, Question, Source
-from pytest_fcall.session.extensions import registry
-from pytest_fcall.session.outcomes import fail
+from pytest_fcall.session.ask.types import Answer, Asker, Conversation, Question, Source, with_case_decoder
+from pytest_fcall.session.models import NamedModel, parse_model
+from pytest_fcall.session.outcomes import CaseEnded, CaseError, CaseSkipped, SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pytest_fcall.conversation.dialogue import ConversationContext, UserTalk
     from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment
     from pytest_fcall.conversation.environments import StoredResults
     from pytest_fcall.core import Environment, Model, Transcript, User, World
-    from pytest_fcall.session.ask.no_reply import MissingReplies
-    from pytest_fcall.session.ask.replies import Answer, Replies
+    from pytest_fcall.session.ask.environments import EnvironmentSettings
+    from pytest_fcall.session.ask.no_reply import NoReplies
+    from pytest_fcall.session.ask.tool_results import RecordedResults
+    from pytest_fcall.session.extensions import Registry
 
 
 class EarlierResult(NamedTuple):
-    """What earlier conversations have left, and what was said in them if they were held for the one who asks."""
+    """The state that earlier conversations have left, and the replies in them if they were held for this test."""
 
-    left: CarriedState
-    said: Sequence[Reply] = ()
+    state: CarriedState
+    replies: Sequence[Reply] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Started:
-    """Conversations that a test has begun."""
+    """Earlier conversations that a test has started."""
 
     nodeid: str
-    left: Future[CarriedState] = field(default_factory=Future)
+    state: Future[CarriedState] = field(default_factory=Future)
 
 
 class EarlierConversations:
-    """Whoever needs some first holds them, and all others wait, in whatever thread. A failure is everybody's."""
+    """Conversations that come before cases. The first test that needs some holds them; the others wait for the result.
 
-    def __init__(self, lacking: MissingReplies) -> None:
-        self._lacking = lacking
+    Tests may wait in any thread. A failure is the failure of all of them.
+    """
+
+    def __init__(self, no_replies: NoReplies) -> None:
+        self._no_replies = no_replies
         self._lock = Lock()
-        self._begun: dict[tuple[str, ...], _Started] = {}
+        self._started: dict[tuple[str, ...], _Started] = {}
 
     async def of(
         self, earlier: EarlierCases, question: Question, hold: Callable[[], Awaitable[CarriedState]]
     ) -> EarlierResult:
-        """What they have left, for this question. They are held by `hold` where nobody has begun to."""
-        __tracebackhide__ = True
+        """The result of earlier conversations, for this question. `hold` holds them if no test has started them."""
         key = _key(earlier, question.model, question.request)
         with self._lock:
-            known = self._begun.get(key)
-            begun = self._begun[key] = known or _Started(question.asker.nodeid)
+            known = self._started.get(key)
+            started = self._started[key] = known or _Started(question.asker.nodeid)
             if not known:
-                begun.left.set_running_or_notify_cancel()  # so that nobody who is given up ends it for others
+                started.state.set_running_or_notify_cancel()  # so that a cancelled test does not cancel it for others
         if known:
             return EarlierResult(await self._awaited(known, question))
         try:
-            left = await hold()
+            state = await hold()
         except BaseException as error:
-            begun.left.set_exception(error)
+            started.state.set_exception(error)
             raise
-        begun.left.set_result(left)
-        return EarlierResult(left, [step.reply for transcript in left.transcripts for step in transcript.steps])
+        started.state.set_result(state)
+        return EarlierResult(state, [step.reply for transcript in state.transcripts for step in transcript.steps])
 
-    async def _awaited(self, begun: _Started, question: Question) -> CarriedState:
-        __tracebackhide__ = True
+    async def _awaited(self, started: _Started, question: Question) -> CarriedState:
         try:
-            return await wrap_future(begun.left)
+            return await wrap_future(started.state)
         except BaseException:
-            self._lacking.likewise(begun.nodeid, question)
+            self._no_replies.share(started.nodeid, question)
             raise
 
 
-def first_request(case: Case, asked: Request) -> Request:
-    """The first request of an earlier conversation: with the settings of what is asked, and for the same sample."""
+def first_request(case: Case, request: Request) -> Request:
+    """The first request of an earlier conversation: with the settings and the sample of the request that needs it."""
     from pytest_fcall.cases.case import plan_request
 
-    return plan_request(case, asked.settings, asked.sample)
+    return plan_request(case, request.settings, request.sample)
 
 
-def _key(earlier: EarlierCases, model: Model, asked: Request) -> tuple[str, ...]:
-    """Tells what is held before a request from what else may be."""
-    firsts = (request_digest(model.id, first_request(case, asked)) for case in earlier.cases)
+def _key(earlier: EarlierCases, model: Model, request: Request) -> tuple[str, ...]:
+    """Identifies the conversations before a request."""
+    firsts = (request_digest(model.id, first_request(case, request)) for case in earlier.cases)
     return canonical({**model.options}), *firsts
 
 
-class Conversation(NamedTuple):
-    """A case to be held from its first request on, with whom, and the test that wants it."""
+class Asking(Protocol):
+    """Answers the requests of conversations."""
 
-    case: Case
-    source: Source
-    first: Request
-    asker: Asker
+    def source(self, named: NamedModel) -> Source:
+        """The source of a model."""
+        ...
 
-    @property
-    def key(self) -> tuple[str, int]:
-        """Names it among those of a session."""
-        return self.asker.nodeid, self.first.sample
+    async def answer_async(self, question: Question) -> Answer:
+        """Answer a question. Raises CaseEnded where there is no reply."""
+        ...
 
-    def on(self, left: CarriedState, slot: str) -> Conversation:
-        """The conversation on what earlier ones have left."""
-        return self._replace(case=left.to(self.case), first=left.in_place_of(slot, self.first))
+    def results(self, conversation: Conversation) -> RecordedResults:
+        """The recorded results of the calls of a conversation, to which new ones may be added."""
+        ...
+
+    def recorded_results(self, conversation: Conversation) -> RecordedResults:
+        """The same where no server may be asked."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationRunner:
-    """Holds conversations with what a session has."""
+    """Holds conversations."""
 
-    config: pytest.Config
-    answering: Replies
+    root: Path
+    environments: EnvironmentSettings
+    registry: Registry
+    asking: Asking
+    no_replies: NoReplies
+    earlier: EarlierConversations
 
     async def hold(self, conversation: Conversation) -> Answer:
-        """Hold it. What ends the test is raised, as asking for a single reply would."""
+        """Hold a conversation. Raises CaseEnded where it cannot be held."""
         from pytest_fcall.conversation.dialogue import hold_conversation
-        from pytest_fcall.session.ask.replies import Answer
 
-        __tracebackhide__ = True
-        heard: list[Answer] = []
-        said: Sequence[Reply] = ()
-        earlier: tuple[Transcript, ...] = ()
-        if conversation.case.earlier:
-            left, said = await self._before(conversation.case.earlier, conversation)
-            conversation, earlier = conversation.on(left, conversation.case.earlier.slot), left.transcripts
-        with self._in_words(conversation):
-            transcript = await hold_conversation(
-                conversation.case, conversation.first, self._ground(conversation, heard)
-            )
-        whole = replace(transcript, earlier=earlier)
-        return Answer(transcript.steps[-1].reply, _oldest_recording(heard), whole, _inner_requests(heard), said)
+        answers: list[Answer] = []
+        before: Sequence[Reply] = ()
+        transcripts: tuple[Transcript, ...] = ()
+        if earlier := conversation.case.earlier:
+            state, before = await self._before(earlier, conversation)
+            conversation, transcripts = conversation.after(state, earlier.slot), state.transcripts
+        with self._failures_of(conversation):
+            context = self._context(conversation, answers)
+            transcript = await hold_conversation(conversation.case, conversation.first, context)
+        whole = replace(transcript, earlier=transcripts)
+        return Answer(transcript.steps[-1].reply, _oldest_recording(answers), whole, _exchanges(answers), before)
 
     @contextmanager
-    def _in_words(self, conversation: Conversation) -> Iterator[None]:
-        """End the test in words where it cannot be held."""
+    def _failures_of(self, conversation: Conversation) -> Iterator[None]:
+        """End the test with a sentence where the conversation cannot be held."""
         from pytest_fcall.conversation.environments import EnvironmentFailed, EnvironmentUnavailable, ResultNotRecorded
 
-        __tracebackhide__ = True
         try:
             yield
         except ResultNotRecorded as missing:
-            self.answering.lacking.no_result(conversation, str(missing))
+            self.no_replies.result_not_recorded(conversation.question, str(missing))
         except Unanswered as error:
-            self.answering.lacking.unanswered.add(conversation.asker.nodeid)
-            fail(f"{conversation.case.id}: {error}")
+            self.no_replies.unanswered.add(conversation.asker.nodeid)
+            raise CaseError(f"{conversation.case.id}: {error}") from None
         except EnvironmentUnavailable as error:
-            pytest.skip(str(error))
+            raise CaseSkipped(str(error)) from None
         except EnvironmentFailed as error:
-            fail(f"{conversation.case.id}: {error}")
+            raise CaseError(f"{conversation.case.id}: {error}") from None
 
     async def _before(self, earlier: EarlierCases, conversation: Conversation) -> EarlierResult:
-        """What the conversations before it have left; they are held for the first that wants it."""
+        """The result of the conversations before it, which are held for the first test that needs them."""
         from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment
 
-        async def held() -> CarriedState:
-            left, shared = CarriedState(), SharedEnvironment()
+        async def hold() -> CarriedState:
+            state, shared = CarriedState(), SharedEnvironment()
             try:
                 for case in earlier.cases:
-                    left = await self._next(left, case, earlier.slot, conversation, shared)
+                    state = await self._next(state, case, earlier.slot, conversation, shared)
             finally:
                 await shared.close()
-            return left
+            return state
 
-        __tracebackhide__ = True
-        return await self.answering.earlier.of(earlier, Question.of(*conversation[1:]), held)
+        return await self.earlier.of(earlier, conversation.question, hold)
 
     async def _next(
-        self, left: CarriedState, case: Case, slot: str, wanted: Conversation, shared: SharedEnvironment
+        self, state: CarriedState, case: Case, slot: str, wanted: Conversation, shared: SharedEnvironment
     ) -> CarriedState:
-        """Hold one more of those before what is wanted."""
+        """Hold the next of the conversations before the wanted one."""
         from pytest_fcall.conversation.earlier_conversations import CarriedState, hold_earlier
 
-        __tracebackhide__ = True
         conversation = wanted._replace(case=CarriedState().to(case), first=first_request(case, wanted.first))
         try:
-            with self._in_words(conversation):
-                ground = self._ground(conversation, [])
-                return await hold_earlier(left, conversation.case, conversation.first, slot, ground, shared)
-        except (pytest.fail.Exception, pytest.skip.Exception) as error:
-            said = str(error.msg).removeprefix(f"{case.id}: ")
-            raise type(error)(f"{case.id}, which is held before it: {said}", pytrace=False) from None
+            with self._failures_of(conversation):
+                context = self._context(conversation, [])
+                return await hold_earlier(state, conversation.case, conversation.first, slot, context, shared)
+        except CaseEnded as ended:
+            text = str(ended).removeprefix(f"{case.id}: ")
+            raise type(ended)(f"{case.id}, a conversation before this case: {text}") from None
 
-    def _ground(self, conversation: Conversation, heard: list[Answer]) -> ConversationContext:
+    def _context(self, conversation: Conversation, answers: list[Answer]) -> ConversationContext:
         from pytest_fcall.conversation.dialogue import ConversationContext
 
-        case, known = conversation.case, registry(self.config)
-        exam = MatchContext(case.tools, case.rules, known.comparators)
+        case, world = conversation.case, conversation.case.world
+        match = MatchContext(case.tools, case.rules, self.registry.comparators)
 
-        def follow(expectation: Expectation | None, names: NamedCalls) -> Follower:
-            return TurnFollower(expectation, exam, names)
+        def follow(expectation: Expectation | None, calls: NamedCalls) -> Follower:
+            return TurnFollower(expectation, match, calls)
 
         return ConversationContext(
-            ask=self._asks(conversation.source, conversation.asker, heard),
-            decode=lambda reply: decode(with_case_decoder(case, reply), case.tools, known.decoders),
+            ask=self._asks(conversation.source, conversation.asker, answers),
+            decode=lambda reply: decode(with_case_decoder(case, reply), case.tools, self.registry.decoders),
             follow=follow,
-            open_environment=self._opens(case.world, conversation) if case.world and case.world.environment else None,
-            recall=self._recalls(case.world, conversation) if case.world else None,
-            talk=self._talk(case.world.user, conversation, heard) if case.world and case.world.user else None,
+            open_environment=self._opens(world, conversation) if world and world.environment else None,
+            recall=self._recalls(world, conversation) if world else None,
+            talk=self._talk(world.user, conversation, answers) if world and world.user else None,
         )
 
-    def _asks(self, source: Source, asker: Asker, heard: list[Answer]) -> Callable[[Request], Awaitable[Reply]]:
+    def _asks(self, source: Source, asker: Asker, answers: list[Answer]) -> Callable[[Request], Awaitable[Reply]]:
         async def ask(request: Request) -> Reply:
-            __tracebackhide__ = True
-            answer = await self.answering.answer_async(Question.of(source, request, asker))
-            heard.append(answer)
+            answer = await self.asking.answer_async(Question.of(source, request, asker))
+            answers.append(answer)
             return answer.reply
 
         return ask
@@ -235,46 +234,42 @@ class ConversationRunner:
         async def opened() -> Environment:
             from pytest_fcall.conversation.environments import open_environment
 
-            ground = environment_ground(self.config, conversation.asker.file, self.answering.results(conversation))
-            return await open_environment(world, conversation.case.tools, ground)
+            results = self.asking.results(conversation)
+            context = self.environments.context(self.root, conversation.asker.file, results)
+            return await open_environment(world, conversation.case.tools, context)
 
         return opened
 
     def _recalls(self, world: World, conversation: Conversation) -> StoredResults | None:
-        """What calls came to in whatever conversation, where nothing else stands behind the tools."""
+        """Results of equal calls in any conversation, where nothing else stands behind the tools."""
         if world.environment or world.kept != "for_ever":
             return None
         from pytest_fcall.conversation.environments import StoredResults
 
-        return StoredResults({"environment": None, "setup": world.setup}, self.answering.recorded_results(conversation))
+        return StoredResults({"environment": None, "setup": world.setup}, self.asking.recorded_results(conversation))
 
-    def _talk(self, user: User, conversation: Conversation, heard: list[Answer]) -> UserTalk:
+    def _talk(self, user: User, conversation: Conversation, answers: list[Answer]) -> UserTalk:
         from pytest_fcall.conversation.dialogue import user_talk
 
         source = self._player(user.model, conversation.source) if user.model else conversation.source
-        return user_talk(user, self._asks(source, conversation.asker, heard), {**source.settings})
+        return user_talk(user, self._asks(source, conversation.asker, answers), {**source.settings})
 
     def _player(self, name: str, under_test: Source) -> Source:
         """The model that plays a user; it is asked only where the model under test may be."""
         try:
-            model = parse_model(name, "`user`", self.config.rootpath)
-        except pytest.UsageError as error:
-            fail(str(error))
-        return self.answering.source(NamedModel(model, "fixture", live=under_test.named.live))
+            model = parse_model(name, "`user`", self.root)
+        except SettingError as error:
+            raise CaseError(str(error)) from None
+        return self.asking.source(NamedModel(model, "fixture", live=under_test.named.live))
 
 
-def with_case_decoder(case: Case, reply: Reply) -> Reply:
-    """The reply, to be read by the case's own decoder if it names one."""
-    return replace(reply, decoder=case.decoder) if case.decoder else reply
+def _oldest_recording(answers: Sequence[Answer]) -> float | None:
+    """The time of the oldest recording, where all answers were recorded."""
+    known = [answer.recorded for answer in answers if answer.recorded is not None]
+    return min(known) if known and len(known) == len(answers) else None
 
 
-def _oldest_recording(heard: Sequence[Answer]) -> float | None:
-    """When the oldest reply was recorded, where none was given now."""
-    known = [answer.recorded for answer in heard if answer.recorded is not None]
-    return min(known) if known and len(known) == len(heard) else None
-
-
-def _inner_requests(heard: Sequence[Answer]) -> tuple[AppExchange, ...] | None:
-    """What an app asked of models in all its steps."""
-    known = [answer.inside for answer in heard if answer.inside is not None]
-    return tuple(inner for inside in known for inner in inside) if known else None
+def _exchanges(answers: Sequence[Answer]) -> tuple[AppExchange, ...] | None:
+    """The requests that an app has sent to models in all its steps."""
+    known = [answer.exchanges for answer in answers if answer.exchanges is not None]
+    return tuple(exchange for exchanges in known for exchange in exchanges) if known else None

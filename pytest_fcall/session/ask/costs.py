@@ -1,52 +1,49 @@
-"""What replies cost, and what the run may."""
+"""Costs of replies, and the budget of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from pytest_fcall.core import Backend, Model, ModelUnavailable, Usage
-from pytest_fcall.plugin.judge_model import named_judge
-from pytest_fcall.plugin.models import NamedModel, named_models
-from pytest_fcall.plugin.options import options
 from pytest_fcall.session.ask.limits import shared_file
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.costs.budget import Bill, Budget
     from pytest_fcall.backends.costs.prices import Price
     from pytest_fcall.backends.proxy.app_run import ForwardedRequest
+    from pytest_fcall.session.settings import Settings
 
 
 class Costs:
-    """The prices of this run's models, each looked up once, when it is first wanted."""
+    """The prices of this run's models. Each is looked up once, when it is first needed."""
 
-    def __init__(self, config: pytest.Config) -> None:
-        self._config = config
-        judge = named_judge(config)
-        self._models = {named.model.id: named.model for named in (*([judge] if judge else []), *named_models(config))}
+    def __init__(self, settings: Settings) -> None:
+        self._root = settings.root
+        named = (*([settings.judge] if settings.judge else []), *settings.models)
+        self._models: Mapping[str, Model] = {each.model.id: each.model for each in named}
         self._prices: dict[str, Price | None] = {}
         self.fault = ""
-        """Why prices are not known: what is wrong in the project's own."""
+        """What is wrong with the prices of the project, so that they are not used."""
 
     def of(self, model: str, usage: Usage | None) -> float | None:
-        """The dollars for a reply of this usage; None where nobody knows."""
-        from pytest_fcall.backends.costs.prices import cost_of
-
+        """The dollars for a reply of this usage; None where usage or price is unknown."""
         if usage is None:
             return None
+        from pytest_fcall.backends.costs.prices import cost_of
+
         if model not in self._prices:
-            self._prices[model] = self._price(self._models.get(model) or _model(model))
+            self._prices[model] = self._price(self._models.get(model) or Model.by_id(model))
         return cost_of(self._prices[model], usage)
 
     def _price(self, model: Model) -> Price | None:
         from pytest_fcall.backends.costs.prices import price_of
 
         try:
-            return price_of(model, self._config.rootpath)
+            return price_of(model, self._root)
         except ValueError as error:
             self.fault = str(error)
             return None
@@ -57,35 +54,46 @@ def total_cost(costs: Sequence[float | None]) -> float | None:
     return None if None in costs else sum(each for each in costs if each is not None)
 
 
-def _model(name: str) -> Model:
-    kind, _, rest = name.partition(":")
-    return Model(kind, rest)
+class Spending:
+    """Keeps the requests of this process within `--fc-max-cost`, which all workers share."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._budget: Budget | None = None
+
+    def metered(self, model: Model, backend: Backend) -> Backend:
+        """The backend within the budget, where there is one and the model's requests have a price.
+
+        Raises ModelUnavailable where the prices of the project cannot be read.
+        """
+        budget = self.budget
+        if budget is None or not backend.ahead or model.kind in ("local", "http"):
+            return backend
+        from pytest_fcall.backends.costs.budget import MeteredBackend
+
+        return MeteredBackend(backend, model.id, _price(model, self._settings.root), budget)
+
+    def of_apps(self) -> AppSpending | None:
+        """Pays for requests that apps send; None where there is no budget."""
+        return None if self.budget is None else AppSpending(self.budget, self._settings.root)
+
+    @property
+    def budget(self) -> Budget | None:
+        """The budget of this process; None where costs have no limit."""
+        if self._budget is None and self._settings.max_cost is not None:
+            from pytest_fcall.backends.costs.budget import Budget
+
+            self._budget = Budget(self._settings.max_cost, shared_file(self._settings))
+        return self._budget
+
+    def close(self) -> None:
+        """Let go of the file that workers share."""
+        if self._budget is not None:
+            self._budget.close()
 
 
-BUDGET: pytest.StashKey[Budget] = pytest.StashKey()
-
-
-def metered(config: pytest.Config, named: NamedModel, backend: Backend) -> Backend:
-    """The back end, asked within `--fc-max-cost` where that is set and where a request has a price.
-
-    Raises ModelUnavailable where the project's own prices cannot be read.
-    """
-    limit = options(config).max_cost
-    if limit is None or not backend.ahead or named.model.kind in ("local", "http"):
-        return backend
-    from pytest_fcall.backends.costs.budget import MeteredBackend
-    from pytest_fcall.backends.costs.prices import price_of
-
-    budget = _budget(config, limit)
-    try:
-        price = price_of(named.model, config.rootpath)
-    except ValueError as error:
-        raise ModelUnavailable(str(error)) from None
-    return MeteredBackend(backend, named.model.id, price, budget)
-
-
-class AppBudget:
-    """Pays for what apps ask of models, within `--fc-max-cost`."""
+class AppSpending:
+    """Pays for the requests that apps send to models."""
 
     def __init__(self, budget: Budget, root: Path) -> None:
         self._budget = budget
@@ -93,40 +101,25 @@ class AppBudget:
         self._prices: dict[tuple[str, str], Price | None] = {}
 
     def paying(self, asked: ForwardedRequest, provider: str) -> AbstractAsyncContextManager[Bill]:
-        """Hold what it can cost, and settle what it did cost. Raises ModelUnavailable where it cannot be paid."""
+        """Reserve the most that the request can cost, and settle its real cost. Raises ModelUnavailable if over budget.
+
+        `provider` is the real address of the provider: the environment leads to the proxy meanwhile.
+        """
         from pytest_fcall.backends.costs.budget import hold_and_settle
         from pytest_fcall.backends.costs.token_estimates import greatest_usage
 
-        name = asked.priced_as
-        if (name, provider) not in self._prices:
-            self._prices[name, provider] = self._price(name, provider)
-        return hold_and_settle(self._budget, name, self._prices[name, provider], greatest_usage(asked.request()))
-
-    def _price(self, name: str, provider: str) -> Price | None:
-        """By the real address of the provider: the variables lead to the proxy while an app is at work."""
-        from dataclasses import replace
-
-        from pytest_fcall.backends.costs.prices import price_of
-
-        model = Model.by_id(name)
-        options = {"base_url": provider} if model.kind == "openai" else {}
-        try:
-            return price_of(replace(model, options=options), self._root)
-        except ValueError as error:
-            raise ModelUnavailable(str(error)) from None
+        key = asked.priced_as, provider
+        if key not in self._prices:
+            model = Model.by_id(asked.priced_as)
+            options = {"base_url": provider} if model.kind == "openai" else {}
+            self._prices[key] = _price(replace(model, options=options), self._root)
+        return hold_and_settle(self._budget, asked.priced_as, self._prices[key], greatest_usage(asked.request()))
 
 
-def app_budget(config: pytest.Config) -> AppBudget | None:
-    """Who pays for what apps ask; None where there is no limit."""
-    limit = options(config).max_cost
-    return None if limit is None else AppBudget(_budget(config, limit), config.rootpath)
+def _price(model: Model, root: Path) -> Price | None:
+    from pytest_fcall.backends.costs.prices import price_of
 
-
-def _budget(config: pytest.Config, limit: float) -> Budget:
-    """The one account of this process."""
-    from pytest_fcall.backends.costs.budget import Budget
-
-    if BUDGET not in config.stash:
-        config.stash[BUDGET] = Budget(limit, shared_file(config))
-        config.add_cleanup(config.stash[BUDGET].close)
-    return config.stash[BUDGET]
+    try:
+        return price_of(model, root)
+    except ValueError as error:
+        raise ModelUnavailable(str(error)) from None

@@ -1,47 +1,41 @@
-"""How fast this process may ask, of what all processes of the run may."""
+"""Limits on requests: the share of this process in those of the run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import pytest
-
-from pytest_fcall.plugin.options import options
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.dispatch import Limits
+    from pytest_fcall.session.settings import Settings
 
 
-def limits(config: pytest.Config) -> Limits:
-    """The limits of this process; what is counted by the minute is counted in a file that all workers share."""
+def request_limits(settings: Settings) -> Limits:
+    """The limits of this process; requests and tokens per minute are counted in a file that all workers share."""
     from pytest_fcall.backends.dispatch import Limits
 
-    chosen = options(config)
     return Limits(
-        concurrency=share_of_concurrency(config),
-        rpm=chosen.requests_per_minute,
-        tpm=chosen.tokens_per_minute,
-        shared=shared_file(config),
+        concurrency=share_of_concurrency(settings),
+        rpm=settings.requests_per_minute,
+        tpm=settings.tokens_per_minute,
+        shared=shared_file(settings),
     )
 
 
-def share_of_concurrency(config: pytest.Config) -> int:
-    """How many requests this process may have in flight; each worker may have one."""
-    worker: Mapping[str, Any] = getattr(config, "workerinput", {"workerid": "gw0", "workercount": 1})
-    workers: int = worker["workercount"]
-    share, rest = divmod(options(config).concurrency, workers)
-    number: str = worker["workerid"].removeprefix("gw")
+def share_of_concurrency(settings: Settings) -> int:
+    """The number of requests that this process may have in flight; at least one for each worker."""
+    if settings.worker is None:
+        return settings.concurrency
+    share, rest = divmod(settings.concurrency, settings.worker.count)
+    number = settings.worker.id.removeprefix("gw")
     return max(1, share + (number.isdecimal() and int(number) < rest))
 
 
-def shared_file(config: pytest.Config) -> Path | None:
-    """Where the workers of a run count together; None where there is one process."""
-    run: str | None = getattr(config, "workerinput", {}).get("testrunuid")
-    return file_of_run(config, run) if run else None
+def shared_file(settings: Settings) -> Path | None:
+    """The file in which the workers of a run count together; None where there is one process."""
+    return file_of_run(settings.root, settings.worker.run) if settings.worker else None
 
 
-def file_of_run(config: pytest.Config, run: str) -> Path:
-    """Where the workers of this run count."""
-    return config.rootpath / ".fcall" / f"limits-{run}.db"
+def file_of_run(root: Path, run: str) -> Path:
+    """The file in which the workers of this run count."""
+    return root / ".fcall" / f"limits-{run}.db"

@@ -1,25 +1,118 @@
-"""Cases that end without a reply, with a sentence that says why."""
+"""Tests without a reply: why there is none, and how the test ends."""
 
 from __future__ import annotations
 
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
-import pytest
-
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Unanswered
-from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.session.ask.app_proxy import NotRecorded, Unpaid
-from pytest_fcall.session.ask.recordings import SessionRecordings
-from pytest_fcall.session.ask.source import Question
-from pytest_fcall.session.outcomes import fail, without_our_frames
+from pytest_fcall.session.outcomes import CaseError, CaseSkipped, without_own_frames
 
 if TYPE_CHECKING:
-    from pytest_fcall.session.ask.conversation import Conversation
+    from pytest_fcall.session.ask.recordings import SessionRecordings
+    from pytest_fcall.session.ask.types import Question
 
 
-_NAMES = frozenset(
+class NotRecorded(Exception):
+    """An app sent a request that no recording answers. The text says what is new in it."""
+
+
+class OverBudget(ModelUnavailable):
+    """An app sent a request that would cost more than is left. The text says what to do."""
+
+
+class NoReplies:
+    """Knows which tests have no reply, and ends them with a sentence that says why."""
+
+    def __init__(self, recordings: SessionRecordings, *, replay: bool) -> None:
+        self._recordings = recordings
+        self.replay = replay
+        """Whether only recordings count: a missing one is an error then, and otherwise skips the test."""
+        self.missing: set[str] = set()
+        """Node ids of the tests that no recording could answer."""
+        self.unanswered: set[str] = set()
+        """Node ids of the tests that have no reply because of a server, the network or the model's entry."""
+        self.unavailable: dict[str, str] = {}
+        """Models that cannot be asked any more, and why."""
+        self._reported: set[str] = set()
+        """Reasons among these that have been an error already."""
+
+    def not_recorded(self, question: Question) -> NoReturn:
+        """End the test: no recording answers, and the model may not be asked."""
+        from pytest_fcall.backends.recordings.differences import explain_missing
+
+        lines = [
+            f"no recorded reply of {question.source.id}; to ask the model: {_command(question)}",
+            explain_missing(question.request, self._recordings.nearest(question)),
+        ]
+        if damage := self._recordings.damage(question):
+            lines.append(f"{len(damage)} damaged lines: {damage[0]}")
+        self._end_without_recording(question, "\n".join(lines))
+
+    def recorded_for_other_case(self, question: Question, case: str, file: str) -> NoReturn:
+        """End the test: the requests that the app sends to models are recorded, but for another case."""
+        from pytest_fcall.reporting.safe_text import safe_line
+
+        missing = f"the requests that {question.source.id} sends to models for this case are not recorded"
+        other = safe_line(f"the case {case} of {file} has the same question, and a recording")
+        self._end_without_recording(question, f"{missing}; to ask the model: {_command(question)}\n{other}")
+
+    def result_not_recorded(self, question: Question, reason: str) -> NoReturn:
+        """End the test: the result of a call is not recorded, and its server may not be asked."""
+        self._end_without_recording(question, f"{reason}; to ask the model: {_command(question)}")
+
+    def failed(self, question: Question, error: BaseException) -> NoReturn:
+        """End the test after a failure. Known failures are one line; anything else is raised as it came."""
+        from pytest_fcall.backends.apps.python import AnswerError
+        from pytest_fcall.backends.store import StoreError
+
+        if isinstance(error, Unanswered | CancelledError) or is_outage(error):
+            self.unanswered.add(question.asker.nodeid)
+        prefix = f"{question.source.id}: "
+        text = prefix + str(error).removeprefix(prefix)
+        if isinstance(error, OverBudget) and question.source.is_app:  # its other cases may be recorded
+            self.unanswered.add(question.asker.nodeid)
+            raise CaseError(text) from None
+        if isinstance(error, ModelUnavailable | StoreError):  # a reply that cannot be recorded is paid for in vain
+            self.model_unavailable(question, text)
+        if isinstance(error, NotRecorded):
+            self.missing.add(question.asker.nodeid)
+            raise CaseError(f"{text}\nrecord it: {_command(question)}") from None
+        if isinstance(error, AnswerError | CaseRefused | Unanswered):
+            raise CaseError(text) from None
+        raise without_own_frames(error)
+
+    def share(self, nodeid: str, question: Question) -> None:
+        """Give the test of the question the same reason as the test `nodeid`, which asked for the same.
+
+        Ends the test where the model cannot be asked any more.
+        """
+        for tests in (self.missing, self.unanswered):
+            if nodeid in tests:
+                tests.add(question.asker.nodeid)
+        if reason := self.unavailable.get(question.source.id):
+            self.model_unavailable(question, reason)
+
+    def model_unavailable(self, question: Question, reason: str) -> NoReturn:
+        """End the test: the model cannot be asked. The first such test is an error, the others are skipped.
+
+        Where it is the team's own app that cannot be found, all are errors.
+        """
+        first = self.unavailable.setdefault(question.source.id, reason)
+        if question.source.is_app:
+            raise CaseError(first) from None
+        self.unanswered.add(question.asker.nodeid)
+        if first not in self._reported:
+            self._reported.add(first)
+            raise CaseError(first) from None
+        raise CaseSkipped(f"model unavailable: {first}") from None
+
+    def _end_without_recording(self, question: Question, text: str) -> NoReturn:
+        self.missing.add(question.asker.nodeid)
+        raise (CaseError if self.replay else CaseSkipped)(text) from None
+
+
+_OUTAGES = frozenset(
     {
         "APIConnectionError",  # openai, anthropic
         "ClientConnectionError",  # aiohttp
@@ -33,110 +126,14 @@ _NAMES = frozenset(
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether a server or the network is to blame, by the classes that libraries have for it."""
+    """Whether a server or the network caused the error, judged by the classes that libraries have for it."""
     if isinstance(error, ConnectionError | TimeoutError):
         return True
-    return any(kind.__name__ in _NAMES for kind in type(error).__mro__)
-
-
-@dataclass(slots=True)
-class MissingReplies:
-    """Who lacks a reply, and whose fault it is."""
-
-    kept: SessionRecordings
-    replay: bool
-    """Whether nothing counts but what is kept: what is missing is an error then, and else a skip."""
-    missing: set[str] = field(default_factory=set)
-    """Node ids of the tests that no recording could answer."""
-    unanswered: set[str] = field(default_factory=set)
-    """Node ids of the tests that a server, the network or the model's entry left without a reply."""
-    unavailable: dict[str, str] = field(default_factory=dict)
-    """Why models cannot be asked any more."""
-    told: set[str] = field(default_factory=set)
-    """The reasons among these that are an error already."""
-
-    def no_recording(self, question: Question) -> NoReturn:
-        """End the test since no recording answers, and nobody may be asked."""
-        from pytest_fcall.backends.recordings.differences import explain_missing
-
-        __tracebackhide__ = True
-        lines = [
-            f"no recorded reply of {question.model.id}; ask it: {_command(question)}",
-            explain_missing(question.request, self.kept.nearest(question)),
-        ]
-        if damage := self.kept.damage(question):
-            lines.append(f"{len(damage)} damaged lines: {damage[0]}")
-        self._not_kept(question, "\n".join(lines))
-
-    def of_another_case(self, question: Question, case: str, file: str) -> NoReturn:
-        """End the test since it is recorded for another case what the app asked models."""
-        __tracebackhide__ = True
-        told = f"it is recorded for the case {case} of {file}, which asks the same"
-        inside = f"what {question.model.id} asks models for this case is not recorded"
-        self._not_kept(question, f"{inside}; ask it: {_command(question)}\n{safe_line(told)}")
-
-    def no_result(self, conversation: Conversation, reason: str) -> NoReturn:
-        """End the test since no server may be asked what a call comes to."""
-        __tracebackhide__ = True
-        question = Question.of(*conversation[1:])
-        self._not_kept(question, f"{reason}; ask it: {_command(question)}")
-
-    def failed(self, question: Question, error: BaseException) -> NoReturn:
-        """End the test: what we found ourselves is one line, anything else is shown as it was raised."""
-        from pytest_fcall.backends.apps.python import AnswerError
-        from pytest_fcall.backends.store import StoreError
-
-        __tracebackhide__ = True
-        if isinstance(error, Unanswered | CancelledError) or is_outage(error):
-            self.unanswered.add(question.asker.nodeid)
-        name = f"{question.model.id}: "
-        text = name + str(error).removeprefix(name)  # back ends may have named their model already
-        if isinstance(error, Unpaid) and question.source.is_app:  # which may still do what is recorded
-            self.unanswered.add(question.asker.nodeid)
-            fail(text)
-        if isinstance(error, ModelUnavailable | StoreError):  # what cannot be kept would be paid for in vain
-            self.nobody(question, text)
-        if isinstance(error, NotRecorded):
-            self.missing.add(question.asker.nodeid)
-            fail(f"{text}\nrecord it: {_command(question)}")
-        if isinstance(error, AnswerError | CaseRefused | Unanswered):
-            fail(text)
-        raise without_our_frames(error)
-
-    def likewise(self, nodeid: str, question: Question) -> None:
-        """Note that a test lacks what that of this node id lacks; end it where nobody can be asked any more."""
-        __tracebackhide__ = True
-        for lacking in (self.missing, self.unanswered):
-            if nodeid in lacking:
-                lacking.add(question.asker.nodeid)
-        if reason := self.unavailable.get(question.model.id):
-            self.nobody(question, reason)
-
-    def nobody(self, question: Question, reason: str) -> NoReturn:
-        """End the test since nobody can be asked: one error for a model, the others are skipped.
-
-        Where it is the team's own app that cannot be found, all are errors.
-        """
-        __tracebackhide__ = True
-        first = self.unavailable.setdefault(question.model.id, reason)
-        if question.source.is_app:
-            fail(first)
-        self.unanswered.add(question.asker.nodeid)
-        if first not in self.told:
-            self.told.add(first)
-            fail(first)
-        pytest.skip(f"nothing more is asked: {first}")
-
-    def _not_kept(self, question: Question, text: str) -> NoReturn:
-        __tracebackhide__ = True
-        self.missing.add(question.asker.nodeid)
-        if self.replay:
-            fail(text)
-        pytest.skip(text)
+    return any(kind.__name__ in _OUTAGES for kind in type(error).__mro__)
 
 
 def _command(question: Question) -> str:
-    """What to type to ask it."""
+    """The command that asks the model for the test of the question."""
     model = question.model
-    named = f'"{model.id}?…"' if model.options else model.id  # what stands there may hold a key
+    named = f'"{model.id}?…"' if model.options else model.id  # the options may hold a key
     return f'pytest {question.source.named.option}={named} "{question.asker.again}"'

@@ -1,161 +1,164 @@
-"""The replies that are kept: those of earlier runs to use again, and those of this run."""
+"""Recordings of a session: the files beside the cases, and the local store."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from functools import cached_property
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core import Reply, Request
-from pytest_fcall.plugin.options import Options
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.recordings.entry import Recording, Recordings
     from pytest_fcall.backends.store import ReplyStore
-    from pytest_fcall.session.ask.source import Question
-
+    from pytest_fcall.session.ask.types import Question
+    from pytest_fcall.session.settings import Settings
 
 _BUFFER_SECONDS = 0.2
-"""Seconds within which replies of an app that answers at once are kept together."""
+"""Replies of an app that answers at once are written together, at this interval."""
 
 
 class SessionRecordings:
-    """Two places: the files beside the cases, for version control, and the local store that every reply goes to."""
+    """Finds recorded replies, and records those of this run.
 
-    def __init__(self, root: Path, options: Options) -> None:
-        self._root = root
-        self._options = options
+    Files beside the cases are for version control; the local store gets every reply.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._root = settings.root
+        self._replay = settings.replay
+        self._record = settings.record
+        self._max_age = settings.max_age
         self._files: dict[tuple[str, Path], Recordings] = {}
-        self._names: dict[Path, str] = {}
+        self._file_names: dict[Path, str] = {}
         self._absent: set[str] = set()
-        self._soon: list[tuple[Question, Reply]] = []
-        """What is not kept yet."""
-        self._kept_last = 0.0
+        self._buffer: list[tuple[Question, Reply]] = []
+        self._written_last = 0.0
         self.started = time.time()
         """Replies recorded since then are of this run."""
 
     def find(self, question: Question, *, live: bool, request: Request | None = None) -> Recording | None:
-        """The newest reply that is kept; where the model may be asked, only one that the options let count.
+        """The newest recorded reply; where the model may be asked (`live`), only one that the settings let count.
 
-        `request` is what the question's digest names, where that is at hand.
+        `request` is the one that the question's digest names, where that is at hand.
         """
         since = self.since if live else -inf
         digest = question.digest
         stored = None if digest in self._absent else self.store.find(digest, since, request)
-        entries = [self._recordings(question).find(digest), stored]
-        counting = [entry for entry in entries if entry and entry.moment >= since]
+        in_file = self._of_file(question).find(digest)
+        counting = [entry for entry in (in_file, stored) if entry and entry.moment >= since]
         return max(counting, key=lambda entry: entry.moment, default=None)
 
-    def used(self, question: Question) -> None:
-        """Note that a kept reply answered this test, so that it is exported with it, too."""
-        if self._options.record != "off":
-            self.store.used(question.model.id, self.name(question), question.asker.case, question.digest)
+    def mark_used(self, question: Question) -> None:
+        """Note that a recorded reply answered this test, so that it is exported with the test."""
+        if self._record != "off":
+            self.store.used(question.source.id, self.file_name(question), question.asker.case, question.digest)
 
     def look_up(self, digests: Sequence[str]) -> None:
-        """Find out at once which of these the store has no reply to; it is not searched for them until next time."""
+        """Find out in one query which of these the store has no reply to, so that `find` need not search for them."""
         self._absent = {*digests} - self.store.known(digests)
 
     @cached_property
     def since(self) -> float:
-        """When a reply must have been recorded to stand for a new one where one may be asked for."""
-        record, max_age = self._options.record, self._options.max_age
-        if record == "missing":
-            return -inf if max_age is None else self.started - max_age
-        return self.started if record == "all" else inf
+        """The moment from which on a recorded reply counts where the model may be asked."""
+        if self._record == "missing":
+            return -inf if self._max_age is None else self.started - self._max_age
+        return self.started if self._record == "all" else inf
 
     def nearest(self, question: Question) -> Recording | None:
-        """What was kept for a case when it asked something else."""
+        """The reply that is recorded for the case of the question when it sent another request."""
         case, sample = question.asker.case, question.request.sample
-        found = self._recordings(question).nearest(case, sample)
-        return found or self.store.nearest(question.model.id, self.name(question), case, sample)
+        found = self._of_file(question).nearest(case, sample)
+        return found or self.store.nearest(question.source.id, self.file_name(question), case, sample)
 
     def has_any(self, question: Question) -> bool:
-        """Whether anything of its model is kept for its file; see `files_of`."""
-        return self.name(question) in self.files_of(question.model.id) or bool(self._recordings(question).entries)
+        """Whether anything of its model is recorded for its file; see `files_of`."""
+        return self.file_name(question) in self.files_of(question.source.id) or bool(self._of_file(question).entries)
 
     def files_of(self, model: str) -> Sequence[str]:
-        """The files for which the store had anything of a model when that was first asked, in this run."""
-        return self._stored.get(model, ())
+        """The files for which the store had replies of a model when this was first asked."""
+        return self._stored_files.get(model, ())
 
     @cached_property
-    def _stored(self) -> Mapping[str, Sequence[str]]:
+    def _stored_files(self) -> Mapping[str, Sequence[str]]:
         found: dict[str, list[str]] = {}
         for model, file in self.store.files():
             found.setdefault(model, []).append(file)
         return found
 
     def of_case(self, question: Question) -> list[Recording]:
-        """All that is kept for a case, whatever it asked."""
+        """Everything that is recorded for the case of the question, whatever it asked."""
         case = question.asker.case
-        stored = (each.entry for each in self.store.replies(question.model.id, self.name(question)))
-        return [entry for entry in (*self._recordings(question).entries, *stored) if entry.case == case]
+        stored = (each.entry for each in self.store.replies(question.source.id, self.file_name(question)))
+        return [entry for entry in (*self._of_file(question).entries, *stored) if entry.case == case]
 
     def damage(self, question: Question) -> list[str]:
-        """What could not be read of the recordings beside a test, and of the store."""
-        return [fault.message for fault in (*self._recordings(question).faults, *self.store.faults)]
+        """Faults in the recordings beside the test of the question, and in the store."""
+        return [fault.message for fault in (*self._of_file(question).faults, *self.store.faults)]
 
     def notes(self) -> list[str]:
-        """What was found damaged in the store, or could not be read; it may be the last writing that finds it."""
+        """Faults of the store. Writes what is still to be written, which may find some."""
         from pytest_fcall.backends.store import StoreError
 
-        told = []
+        found = []
         try:
-            self._keep_now()
+            self._write_buffer()
         except StoreError as error:
-            told = [str(error)]
+            found = [str(error)]
         if "store" in self.__dict__:
             self.store.flush()
-            told += [fault.message for fault in self.store.faults]
-        return told
+            found += [fault.message for fault in self.store.faults]
+        return found
 
-    def keep(self, replies: Iterable[tuple[Question, Reply]]) -> None:
-        """Keep replies at once: they were paid for. StoreError where that cannot be done, for all of them."""
-        if self._options.record == "off":
+    def record(self, replies: Iterable[tuple[Question, Reply]]) -> None:
+        """Record replies at once. Raises StoreError where they cannot be written."""
+        if self._record == "off":
             return
+        from datetime import UTC, datetime
+
         from pytest_fcall.backends.recordings.entry import Recording
         from pytest_fcall.backends.store import Kept as Row
 
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         self.store.keep_all(
-            Row(of.model.id, self.name(of), Recording(of.asker.case, of.digest, of.request, reply, now))
+            Row(of.source.id, self.file_name(of), Recording(of.asker.case, of.digest, of.request, reply, now))
             for of, reply in replies
         )
 
-    def keep_answers(self, replies: Iterable[tuple[Question, Reply]]) -> None:
-        """Keep what models and apps have answered; what apps make of recordings is nothing new, and only noted."""
-        if not self._options.replay:
-            self.keep(replies)
+    def record_answers(self, replies: Iterable[tuple[Question, Reply]]) -> None:
+        """Record the replies of models and apps. An app that ran on recordings alone has said nothing new."""
+        if not self._replay:
+            self.record(replies)
             return
         for question, _ in replies:
-            self.used(question)
+            self.mark_used(question)
 
-    def keep_soon(self, question: Question, reply: Reply) -> None:
-        """Keep what an app has answered; at once if it took any time, since to write each by itself would take longer.
+    def record_soon(self, question: Question, reply: Reply) -> None:
+        """Record the reply of an app in this process; those of an instant app are written together.
 
-        StoreError where that cannot be done.
+        Raises StoreError where they cannot be written.
         """
-        self._soon.append((question, reply))
-        if time.monotonic() - self._kept_last > _BUFFER_SECONDS:
-            self._keep_now()
+        self._buffer.append((question, reply))
+        if time.monotonic() - self._written_last > _BUFFER_SECONDS:
+            self._write_buffer()
 
-    def _keep_now(self) -> None:
-        soon, self._soon = self._soon, []
-        if soon:
-            self.keep_answers(soon)
-            self._kept_last = time.monotonic()
+    def _write_buffer(self) -> None:
+        replies, self._buffer = self._buffer, []
+        if replies:
+            self.record_answers(replies)
+            self._written_last = time.monotonic()
 
     def close(self) -> None:
-        """Keep what is not kept yet, and let go of the store's file. What cannot be kept, `notes` has told."""
-        if self._soon:
+        """Write what is still to be written, and let go of the store's file. `notes` has named faults already."""
+        if self._buffer:
             from pytest_fcall.backends.store import StoreError
 
             with suppress(StoreError):
-                self._keep_now()
+                self._write_buffer()
         if "store" in self.__dict__:
             self.store.close()
 
@@ -166,18 +169,18 @@ class SessionRecordings:
 
         return ReplyStore(store_path(self._root))
 
-    def _recordings(self, question: Question) -> Recordings:
-        from pytest_fcall.backends.recordings.file import read_recordings, recordings_path
+    def _of_file(self, question: Question) -> Recordings:
+        key = question.source.id, question.asker.file
+        if key not in self._files:
+            from pytest_fcall.backends.recordings.file import read_recordings, recordings_path
 
-        model, file = question.model, question.asker.file
-        if (model.id, file) not in self._files:
-            self._files[model.id, file] = read_recordings(recordings_path(file, model))
-        return self._files[model.id, file]
+            self._files[key] = read_recordings(recordings_path(question.asker.file, question.model))
+        return self._files[key]
 
-    def name(self, question: Question) -> str:
-        """The path of the file that asks, from the root and with slashes."""
+    def file_name(self, question: Question) -> str:
+        """The path of the test's file, from the root and with slashes."""
         file = question.asker.file
-        if file not in self._names:
+        if file not in self._file_names:
             inside = file.is_relative_to(self._root)
-            self._names[file] = (file.relative_to(self._root) if inside else file).as_posix()
-        return self._names[file]
+            self._file_names[file] = (file.relative_to(self._root) if inside else file).as_posix()
+        return self._file_names[file]

@@ -6,44 +6,38 @@ import secrets
 from asyncio import Lock
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pytest_fcall.backends.wrapper import BackendWrapper, innermost
 from pytest_fcall.core import AppExchange, Backend, Reply, Request
 from pytest_fcall.session.ask.app_proxy import AppProxy
-from pytest_fcall.session.ask.source import Question
+from pytest_fcall.session.ask.types import Question
 
 
-@dataclass(slots=True)
 class RemoteApp:
-    """An app, and what it has asked itself, by the digests of the questions that it was asked."""
+    """An app, and the requests that it has sent to models."""
 
-    backend: Backend
-    proxying: AppProxy
-    inside: dict[str, tuple[AppExchange, ...] | None] = field(default_factory=dict)
-    closed: bool = False
-    group: str = ""
-    """Stands in its addresses for the one case that it works on; empty where it shares them with others."""
-    by_hand: bool = False
-    """Whether it was started before the run, which cannot give it addresses of its own."""
-    _forwards: bool = True
-    _turn: Lock = field(default_factory=Lock)
-
-    def __post_init__(self) -> None:
-        """Read what the app's back end says of it."""
-        answering = innermost(self.backend)
-        self._forwards = getattr(answering, "forwards", True)
-        self.by_hand = getattr(answering, "by_hand", True)
-        if self._forwards or not self.by_hand:
-            self.group = secrets.token_hex(16)
+    def __init__(self, backend: Backend, proxy: AppProxy) -> None:
+        self.backend = backend
+        self.proxy = proxy
+        self.exchanges: dict[str, tuple[AppExchange, ...] | None] = {}
+        """By the digests of the questions that it was asked."""
+        self.closed = False
+        app = innermost(backend)
+        self._forwards = getattr(app, "forwards", True)
+        self.by_hand = getattr(app, "by_hand", True)
+        """Whether it was started before the run, which cannot give it addresses of its own."""
+        self.group = secrets.token_hex(16) if self._forwards or not self.by_hand else ""
+        """The part of its addresses that stands for the one case that it works on; empty where cases share them."""
+        self._turn = Lock()
 
     @asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:
-        """Wait for the turn, where an app does not say which case its own requests belong to."""
+        """Wait for the turn, where the app does not forward the case that its own requests belong to."""
         if self._forwards:
             yield
             return
-        async with self._turn, self.proxying.turn() if self.by_hand else nullcontext():
+        async with self._turn, self.proxy.turn() if self.by_hand else nullcontext():
             yield
 
 
@@ -55,15 +49,15 @@ class CaseScopedApp(BackendWrapper):
     question: Question
 
     async def complete(self, request: Request) -> Reply:
-        """Answer `request`. Raises what the app's back end raises, NotRecorded and StoreError."""
+        """Answer `request`. Raises what the app's backend raises, NotRecorded, OverBudget and StoreError."""
         async with self.app.at_work():
-            with self.app.proxying.elsewhere(self.question, self.app) as inside:
+            with self.app.proxy.elsewhere(self.question, self.app) as exchanges:
                 reply = await self.backend.complete(request)
-        self.app.inside[self.question.digest] = None if inside is None else tuple(inside)
+        self.app.exchanges[self.question.digest] = None if exchanges is None else tuple(exchanges)
         return reply
 
     async def close(self) -> None:
-        """Close the app's back end, unless another question's has."""
+        """Close the app's backend, unless another question has closed it."""
         if not self.app.closed:
             self.app.closed = True
             await self.backend.close()

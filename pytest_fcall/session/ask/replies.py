@@ -1,254 +1,236 @@
-"""Getting replies: those that are kept first, then from the model if it may be asked."""
+"""Replies to questions: recorded ones first, then from the model if it may be asked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pytest
-
-from pytest_fcall.core import AppExchange, Backend, Reply, Transcript
-from pytest_fcall.core.extension import Decoder
-from pytest_fcall.plugin.models import NamedModel
-from pytest_fcall.plugin.options import options
-from pytest_fcall.session.ask.app_proxy import recorded_for_another
-from pytest_fcall.session.ask.conversation import Conversation, ConversationRunner, EarlierConversations
-from pytest_fcall.session.ask.no_reply import MissingReplies
+from pytest_fcall.session.ask.app_proxy import AppProxy, recorded_for_other_case
+from pytest_fcall.session.ask.costs import Spending
+from pytest_fcall.session.ask.no_reply import NoReplies
 from pytest_fcall.session.ask.recordings import SessionRecordings
-from pytest_fcall.session.ask.source import Question, Source, Sources
+from pytest_fcall.session.ask.sources import Sources
 from pytest_fcall.session.ask.transport import Received, Transport, result_of
-from pytest_fcall.session.extensions import registry
-from pytest_fcall.session.outcomes import fail
+from pytest_fcall.session.ask.types import Answer, Conversation, Question, Source
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from contextlib import AbstractContextManager
 
-    from pytest_fcall.session.ask.tool_results import KeptResults
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A reply, and when it was recorded if that was not now, in seconds since 1970."""
-
-    reply: Reply
-    """Of a conversation, the last one."""
-    recorded: float | None = None
-    transcript: Transcript | None = None
-    inside: tuple[AppExchange, ...] | None = None
-    """What an app asked of models on the way to it; None where that is not known, or it was no app."""
-    before: Sequence[Reply] = ()
-    """What the model said in earlier conversations, where they were held for this one."""
-
-    @property
-    def replies(self) -> Sequence[Reply]:
-        """All that the model said."""
-        return [step.reply for step in self.transcript.steps] if self.transcript else [self.reply]
+    from pytest_fcall.core import AppExchange, Backend, Reply
+    from pytest_fcall.core.extension import Decoder
+    from pytest_fcall.session.ask.conversation import ConversationRunner
+    from pytest_fcall.session.ask.tool_results import RecordedResults
+    from pytest_fcall.session.ask.transport import ProgressFactory
+    from pytest_fcall.session.extensions import Registry
+    from pytest_fcall.session.models import NamedModel
+    from pytest_fcall.session.settings import Settings
 
 
 class Replies:
-    """What outlives a single question: models, kept replies and who asks for new ones."""
+    """Answers the questions of a session: holds its models, its recordings, and the requests under way."""
 
-    def __init__(self, config: pytest.Config) -> None:
-        self._config = config
-        self._options = options(config)
-        self._kept = SessionRecordings(config.rootpath, self._options)
-        self._sources = Sources(config, self._kept)
-        self._sending = Transport(config, self._kept)
-        self.lacking = MissingReplies(self._kept, self._options.replay)
-        self.earlier = EarlierConversations(self.lacking)
-        self._held_ahead: dict[tuple[str, int], Future[Answer]] = {}
+    def __init__(self, settings: Settings, registry: Registry, progress: ProgressFactory) -> None:
+        self._settings = settings
+        self._registry = registry
+        self._recordings = SessionRecordings(settings)
+        self._spending = Spending(settings)
+        self._sources = Sources(settings, registry.backends, self._recordings, self._spending)
+        proxy = AppProxy(settings, self._recordings, self._spending)
+        self._transport = Transport(settings, self._recordings, proxy, progress)
+        self.no_replies = NoReplies(self._recordings, replay=settings.replay)
+        self._runner: ConversationRunner | None = None
+        self._ahead: dict[tuple[str, int], Future[Answer]] = {}
         """Conversations that no test has taken yet."""
-        config.add_cleanup(self._close)
-
-    def source(self, named: NamedModel) -> Source:
-        """The source of a model that the command line, the configuration or a fixture names."""
-        return self._sources.of(named)
-
-    def backend(self, source: Source) -> Backend:
-        """The back end of a source, which a kind of model that nothing here can ask does not have."""
-        __tracebackhide__ = True
-        if source.backend is None:
-            model, known = source.named.model, ", ".join(sorted(registry(self._config).backends))
-            fail(f"{model.id}: nothing here can ask a model of kind {model.kind!r}; installed are: {known}")
-        return source.backend
 
     @property
     def decoders(self) -> Mapping[str, Decoder]:
-        """The decoders that plugins add."""
-        return registry(self._config).decoders
+        """The decoders that other packages add."""
+        return self._registry.decoders
+
+    def source(self, named: NamedModel) -> Source:
+        """The source of a model. Raises CaseError where its settings cannot be used."""
+        return self._sources.of(named)
+
+    def backend(self, source: Source) -> Backend:
+        """The backend of a source. Raises CaseError where there is none."""
+        return self._sources.backend(source)
 
     def answer(self, question: Question) -> Answer:
-        """Answer a question, or end the test with a sentence that says why there is no reply.
+        """Answer a question. Raises CaseEnded where there is no reply.
 
-        What the team's own code raises is raised as it is, with its own frames only.
+        An exception of the team's own code is raised as it is, with its own frames only.
         """
-        __tracebackhide__ = True
-        if recorded := self._taken(question):
+        if recorded := self._take(question):
             return recorded
-        backend = self._live(question)
+        backend = self._live_backend(question)
         try:
-            return self._answer(self._sending.ask(backend, question))
+            return self._answer(self._transport.ask(backend, question))
         except (Exception, SystemExit, CancelledError) as error:
-            self.lacking.failed(question, error)
+            self.no_replies.failed(question, error)
 
     async def answer_async(self, question: Question) -> Answer:
         """Do what `answer` does, in the event loop of an async test."""
-        __tracebackhide__ = True
-        if recorded := self._taken(question):
+        if recorded := self._take(question):
             return recorded
-        backend = self._live(question)
+        backend = self._live_backend(question)
         try:
-            return self._answer(await self._sending.ask_async(backend, question))
+            return self._answer(await self._transport.ask_async(backend, question))
         except (Exception, SystemExit) as error:
-            self.lacking.failed(question, error)
-
-    def ask_ahead(self, questions: Iterable[Question]) -> list[Future[Reply]]:
-        """Ask for what tests will want, where there is something to ask. Failures wait for the tests."""
-        live = [each for each in questions if self._may_be_asked(each.source)]
-        self._kept.look_up([question.digest for question in live])
-        return [
-            self._sending.ahead(backend, question)
-            for question in live
-            if (backend := question.source.backend)
-            and not self._sending.is_under_way(question.digest)
-            and not self._recorded(question)
-        ]
+            self.no_replies.failed(question, error)
 
     def converse(self, conversation: Conversation) -> Answer:
-        """Hold a conversation, or take the one that is under way; the test ends in words as it does with `answer`."""
-        __tracebackhide__ = True
-        future = self._held_ahead.pop(conversation.key, None)
+        """Hold a conversation, or take the one that is under way. Raises as `answer` does."""
+        future = self._ahead.pop(conversation.key, None)
         try:
             if future is not None:
-                return self._sending.wait(future)
-            return self._sending.work(ConversationRunner(self._config, self).hold(conversation))
+                return self._transport.wait(future)
+            return self._transport.run_here(self._conversations().hold(conversation))
         except (Exception, SystemExit, CancelledError) as error:
-            self.lacking.failed(Question.of(*conversation[1:]), error)
+            self.no_replies.failed(conversation.question, error)
 
-    def overhear(self, question: Question) -> AbstractContextManager[Sequence[AppExchange] | None]:
-        """Have what an app in this process asks meanwhile belong to this question; see `Proxying.here`."""
-        return self._sending.overhear(question)
-
-    def results(self, conversation: Conversation) -> KeptResults:
-        """Where what servers say to the calls of a conversation is kept; they may be asked where the model may."""
-        return self._results(conversation, offline=self._options.replay or not conversation.source.named.live)
-
-    def recorded_results(self, conversation: Conversation) -> KeptResults:
-        """The same where nobody can be asked, however new a reply of the model must be."""
-        return self._results(conversation, offline=True)
-
-    def _results(self, conversation: Conversation, *, offline: bool) -> KeptResults:
-        from pytest_fcall.session.ask.tool_results import KeptResults
-
-        return KeptResults(self._kept, Question.of(*conversation[1:]), offline=offline)
+    def ask_ahead(self, questions: Iterable[Question]) -> list[Future[Reply]]:
+        """Ask for replies that tests will want, where models may be asked. Failures wait for the tests."""
+        live = [each for each in questions if self._may_be_asked(each.source)]
+        self._recordings.look_up([question.digest for question in live])
+        return [
+            self._transport.ask_ahead(backend, question)
+            for question in live
+            if (backend := question.source.backend)
+            and not self._transport.is_under_way(question.digest)
+            and not self._recorded(question)
+        ]
 
     def converse_ahead(self, conversations: Iterable[Conversation]) -> list[Future[Answer]]:
         """Hold conversations that tests will want, where their model may be asked."""
         live = [each for each in conversations if self._may_be_asked(each.source) and each.source.backend]
         for each in live:
-            if each.key not in self._held_ahead:
-                self._held_ahead[each.key] = self._sending.start(ConversationRunner(self._config, self).hold(each))
-        return [self._held_ahead[each.key] for each in live]
+            if each.key not in self._ahead:
+                self._ahead[each.key] = self._transport.start(self._conversations().hold(each))
+        return [self._ahead[each.key] for each in live]
 
     def arrived(self, wanted: Question | Conversation) -> Answer | None:
-        """What a test will get, if that is there before it asks."""
+        """The answer that a test will get, if it is there already."""
         if isinstance(wanted, Conversation):
-            held = self._held_ahead.get(wanted.key)
+            held = self._ahead.get(wanted.key)
             return result_of(held) if held else None
-        if self._sending.is_under_way(wanted.digest):
-            reply = self._sending.arrived(wanted.digest)
+        if self._transport.is_under_way(wanted.digest):
+            reply = self._transport.arrived(wanted.digest)
             return Answer(reply) if reply else None
         return self._recorded(wanted)
 
     def is_awaited(self, wanted: Question | Conversation) -> bool:
         """Whether it was asked for ahead and is not there yet."""
         if isinstance(wanted, Conversation):
-            return wanted.key in self._held_ahead and not self._held_ahead[wanted.key].done()
-        return self._sending.is_awaited(wanted.digest)
-
-    def expect(self, requests: int) -> None:
-        """Know how many requests are to come, for those who want to know how long it will take."""
-        self._sending.expected = requests
+            return wanted.key in self._ahead and not self._ahead[wanted.key].done()
+        return self._transport.is_awaited(wanted.digest)
 
     def is_recorded(self, question: Question) -> bool:
-        """Whether a kept reply would answer, so that nobody is asked."""
+        """Whether a recorded reply would answer, so that no model is asked."""
         return self._recorded(question) is not None
 
-    def notes(self) -> list[str]:
-        """What people should know about limits that cannot be kept to together, and replies that cannot be read."""
-        return [*self._sending.notes(), *self._kept.notes()]
+    def overhear(self, question: Question) -> AbstractContextManager[Sequence[AppExchange] | None]:
+        """Let what an app in this process sends to models meanwhile belong to this question."""
+        return self._transport.overhear(question)
 
-    def figures(self) -> dict[str, tuple[int, str]]:
-        """How fast each model that works here has answered, with how many requests that is known from."""
-        return self._sources.figures()
+    def results(self, conversation: Conversation) -> RecordedResults:
+        """The recorded results of the calls of a conversation; servers may be asked where the model may."""
+        return self._results(conversation, offline=self._settings.replay or not conversation.source.named.live)
+
+    def recorded_results(self, conversation: Conversation) -> RecordedResults:
+        """The same where no server may be asked, however new a reply of the model must be."""
+        return self._results(conversation, offline=True)
+
+    def expect(self, requests: int) -> None:
+        """Note the number of requests to come, for those who want to know how long it will take."""
+        self._transport.expected = requests
+
+    def notes(self) -> list[str]:
+        """Sentences on limits that cannot be kept to by all workers together, and on damaged recordings."""
+        return [*self._transport.notes(), *self._recordings.notes()]
+
+    def throughputs(self) -> dict[str, tuple[int, str]]:
+        """Speed of each model that runs on this machine, and the number of requests that it was measured on."""
+        return self._sources.throughputs()
 
     def cancel(self) -> None:
-        """Ask for nothing more; what is under way is given up."""
-        self._sending.cancel()
+        """Give up what is under way, and ask for nothing more."""
+        self._transport.cancel()
+
+    def close(self) -> None:
+        """End all that runs, and write what is still to be recorded."""
+        self._transport.close(self._sources.apps())
+        self._recordings.close()
+        self._spending.close()
+
+    def _conversations(self) -> ConversationRunner:
+        if self._runner is None:
+            from pytest_fcall.session.ask.conversation import ConversationRunner, EarlierConversations
+
+            self._runner = ConversationRunner(
+                self._settings.root,
+                self._settings.environments,
+                self._registry,
+                self,
+                self.no_replies,
+                EarlierConversations(self.no_replies),
+            )
+        return self._runner
+
+    def _results(self, conversation: Conversation, *, offline: bool) -> RecordedResults:
+        from pytest_fcall.session.ask.tool_results import RecordedResults
+
+        return RecordedResults(self._recordings, conversation.question, offline=offline)
 
     def _may_be_asked(self, source: Source) -> bool:
-        asked_here = source.named.live and not source.is_app and not self._options.replay
-        return asked_here and source.named.model.id not in self.lacking.unavailable
+        asked_here = source.named.live and not source.is_app and not self._settings.replay
+        return asked_here and source.id not in self.no_replies.unavailable
 
     def _recorded(self, question: Question) -> Answer | None:
-        source = question.source
-        if self._sending.is_under_way(question.digest) or not (source.replayable or self._options.replay):
+        source, replay = question.source, self._settings.replay
+        if self._transport.is_under_way(question.digest) or not (source.replayable or replay):
             return None
-        if self._sending.runs_offline(question):
+        if self._transport.runs_offline(question):
             return None
-        live = source.named.live and not self._options.replay
-        found = self._kept.find(question, live=live, request=question.request)
+        live = source.named.live and not replay
+        found = self._recordings.find(question, live=live, request=question.request)
         if found is None:
             return None
-        moment = found.moment if found.moment < self._kept.started else None
-        return Answer(found.reply, moment, inside=() if source.asks_models else None)
+        moment = found.moment if found.moment < self._recordings.started else None
+        return Answer(found.reply, moment, exchanges=() if source.asks_models else None)
 
-    def _taken(self, question: Question) -> Answer | None:
-        """The kept reply that answers, which is noted as used.
+    def _take(self, question: Question) -> Answer | None:
+        """The recorded reply that answers, which is marked as used.
 
-        That of an app counts for nothing where it is of another case, for which the app asked models.
+        That of an app does not count where the app's own requests are recorded for another case.
         """
-        __tracebackhide__ = True
         recorded = self._recorded(question)
         if recorded is None:
             return None
-        if question.source.asks_models and (other := recorded_for_another(self._kept, question)):
-            self.lacking.of_another_case(question, *other)
-        self._kept.used(question)
+        if question.source.asks_models and (other := recorded_for_other_case(self._recordings, question)):
+            self.no_replies.recorded_for_other_case(question, *other)
+        self._recordings.mark_used(question)
         return recorded
 
-    def _answer(self, heard: Received) -> Answer:
-        """The answer of whom was asked; it is a recorded one where an app that asks models had all from recordings."""
-        moments = [inner.recorded for inner in heard.inside or ()]
-        known = [moment for moment in moments if moment is not None and moment < self._kept.started]
+    def _answer(self, received: Received) -> Answer:
+        """The answer; it counts as recorded where all requests that an app sent were answered by recordings."""
+        if not received.exchanges:
+            return Answer(received.reply, exchanges=received.exchanges)
+        started = self._recordings.started
+        moments = [exchange.recorded for exchange in received.exchanges]
+        known = [moment for moment in moments if moment is not None and moment < started]
         recorded = min(known) if known and len(known) == len(moments) else None
-        return Answer(heard.reply, recorded, inside=heard.inside)
+        return Answer(received.reply, recorded, exchanges=received.exchanges)
 
-    def _live(self, question: Question) -> Backend:
-        __tracebackhide__ = True
-        source, model = question.source, question.model
-        replayed = self._options.replay and not self._sending.runs_offline(question)
-        if replayed or not (source.named.live or self._options.replay):
-            self.lacking.no_recording(question)
-        backend = self.backend(source)
+    def _live_backend(self, question: Question) -> Backend:
+        source, replay = question.source, self._settings.replay
+        if not (source.named.live or replay) or (replay and not self._transport.runs_offline(question)):
+            self.no_replies.not_recorded(question)
+        backend = self._sources.backend(source)
         # What was asked ahead may have been answered before the model could not be asked any more.
-        if not self._sending.is_under_way(question.digest) and (reason := self.lacking.unavailable.get(model.id)):
-            self.lacking.nobody(question, reason)
+        if not self._transport.is_under_way(question.digest) and (
+            reason := self.no_replies.unavailable.get(source.id)
+        ):
+            self.no_replies.model_unavailable(question, reason)
         return backend
-
-    def _close(self) -> None:
-        self._sending.close(self._sources.apps())
-        self._kept.close()
-
-
-REPLIES = pytest.StashKey[Replies]()
-
-
-def replies(config: pytest.Config) -> Replies:
-    """The session's one Answering."""
-    if REPLIES not in config.stash:
-        config.stash[REPLIES] = Replies(config)
-    return config.stash[REPLIES]

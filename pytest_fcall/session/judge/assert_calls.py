@@ -1,4 +1,4 @@
-"""Judging in plain tests, by the same rules as in case files."""
+"""Assertions of plain tests on calls, by the same rules as in case files."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""How a verdict stands to what is accepted of its case."""
+"""The verdict on a case beside its baseline: what changed, and what the settings make of that."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.core import Case, Json, Outcome, Request, Verdict, canonical
-from pytest_fcall.plugin.baseline_options import BaselineOptions
+from pytest_fcall.core import Case, Outcome, Request, Verdict, canonical
 from pytest_fcall.session.judge.samples import JudgedAnswer
+from pytest_fcall.session.settings import BaselineSettings
 from pytest_fcall.tracking.baseline_file import Baseline
 from pytest_fcall.tracking.comparison import Comparison, StanzaJudge, compare_verdict, reason_pairs
 from pytest_fcall.tracking.differences import call_differences, wire_differences
@@ -17,64 +17,64 @@ from pytest_fcall.tracking.question_digests import provenance_changes, question_
 from pytest_fcall.tracking.samples import rate_of_stanza
 from pytest_fcall.tracking.stanza import Stanza, WireRequest, call_counts_of, call_results_of, stanza_to_json
 
-_BROKEN = frozenset({"malformed", "truncated", "refused"})
-"""Reasons that say that the calls found are not all that there was to read."""
-_SHOWN = 3
-"""So many differences are told of one case."""
+_INCOMPLETE = frozenset({"malformed", "truncated", "refused"})
+"""Kinds of reasons after which there may have been more calls than were read."""
+_MOST_SHOWN = 3
+"""Number of differences that are shown for one case."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineComparison:
-    """What would be accepted of a verdict, and its comparison with what is; None where nothing is accepted at all."""
+    """The stanza of a verdict, and its comparison with the baseline; None where there is no baseline."""
 
     stanza: Stanza
     comparison: Comparison | None
     difference: str = ""
-    """What is otherwise than in the baseline, in words."""
+    """The change against the baseline, in words."""
     changed: tuple[str, ...] = ()
-    """What changed in the question, and in what answers."""
+    """Changes in the question, and in the engine that answers."""
     wire: tuple[str, ...] = ()
-    """What the app asks otherwise of models."""
+    """Changes in the requests that the app sends to models."""
     complaint: str | None = None
-    """Why the test fails although the answer is right."""
+    """The reason why the test fails although the answer is right."""
 
     @property
     def outcome(self) -> Outcome | None:
-        """One word for what changed."""
+        """The change in one word."""
         return self.comparison.outcome if self.comparison else None
 
     @property
     def before(self) -> tuple[int, int] | None:
-        """How many answers were right when one was accepted, and how many there were."""
+        """The number of right answers, and of all, in the baseline."""
         if self.comparison is None or self.comparison.baseline is None:
             return None
         right, asked = rate_of_stanza(self.comparison.baseline)
         return right, asked
 
     @property
-    def told(self) -> list[str]:
-        """What people read beside a failure."""
+    def lines(self) -> list[str]:
+        """Lines beside a failure."""
         if not self.difference or self.comparison is None or self.comparison.baseline is None:
             return []
         day = self.comparison.baseline.provenance.get("date")
         of_day = f" of {day}" if isinstance(day, str) else ""
         changed = [f"changed since: {_listed(self.changed)}"] if self.changed else []
-        return [f"baseline{of_day}: {self.difference}", *changed, *self._inside]
+        return [f"baseline{of_day}: {self.difference}", *changed, *self._wire_lines]
 
     @property
     def since(self) -> tuple[str, ...]:
-        """The same, thing by thing; where nothing else is told, only what an app asks otherwise."""
+        """The same, change by change; where nothing else changed, only the requests of the app."""
         if not self.difference:
             return self.wire
-        return (self.difference, *self.changed, *self._inside)
+        return (self.difference, *self.changed, *self._wire_lines)
 
     @property
-    def _inside(self) -> list[str]:
+    def _wire_lines(self) -> list[str]:
         return [f"inside the app: {_listed(self.wire)}"] if self.wire else []
 
     @property
     def excuse(self) -> str | None:
-        """Why a wrong answer is no failure: the reason of an expected one."""
+        """The reason why a wrong answer is a known failure; None where it is not."""
         if self.comparison is None or self.comparison.outcome is not Outcome.KNOWN_FAILURE:
             return None
         known = self.comparison.baseline or self.stanza
@@ -82,7 +82,7 @@ class BaselineComparison:
         return f"known failure{since}: {known.because or _reasons_text(known)}"
 
     def text(self) -> str | None:
-        """The stanza as JSON in ASCII, which travels anywhere; None where JSON cannot say it."""
+        """The stanza as JSON in ASCII; None where it cannot be written as JSON."""
         try:
             return canonical(stanza_to_json(self.stanza))
         except (ValueError, TypeError, RecursionError):
@@ -90,9 +90,9 @@ class BaselineComparison:
 
 
 def stanza_of(case: Case, request: Request, judged: JudgedAnswer, wire: tuple[WireRequest, ...] | None) -> Stanza:
-    """What a baseline would keep of a verdict, and of what an app asked on the way."""
+    """The stanza that a baseline would keep of a verdict, and of the requests that an app sent meanwhile."""
     reply, calls, verdict, transcript = judged.reply, judged.calls, judged.verdict, judged.answer.transcript
-    whole = calls.malformed is None and not any(reason.kind in _BROKEN for reason in verdict.reasons)
+    whole = calls.malformed is None and not any(reason.kind in _INCOMPLETE for reason in verdict.reasons)
     engine = dict(reply.engine)
     return Stanza(
         case=case.id,
@@ -110,7 +110,7 @@ def stanza_of(case: Case, request: Request, judged: JudgedAnswer, wire: tuple[Wi
 
 
 def _needs_results(case: Case) -> bool:
-    """Whether the verdict speaks of what calls gave."""
+    """Whether the verdict depends on results of calls."""
     calls = (call for turn in case.turns if turn.expect for call in turn.expect.all_calls)
     return any(call.name or call.result is not None for call in calls) or any(
         turn.result is not None for turn in case.turns
@@ -118,35 +118,29 @@ def _needs_results(case: Case) -> bool:
 
 
 def compare_with_baseline(
-    now: Stanza, verdict: Verdict, case: Case, baseline: Baseline | None, judge: StanzaJudge, options: BaselineOptions
+    now: Stanza, verdict: Verdict, case: Case, baseline: Baseline | None, judge: StanzaJudge, settings: BaselineSettings
 ) -> BaselineComparison:
-    """Compare a verdict with the baseline, and say what the options make of it."""
+    """Compare a verdict with the baseline, as the settings say."""
     if baseline is None:
         return BaselineComparison(now, None)
     found = compare_verdict(now, verdict, baseline.stanzas.get(case.id), case, judge)
-    if found.outcome is Outcome.DRIFTED and options.drift == "ignore":
+    if found.outcome is Outcome.DRIFTED and settings.drift == "ignore":
         found = Comparison(Outcome.OK, found.baseline)
     before = found.baseline
     if before is None or found.outcome is Outcome.KNOWN_FAILURE:
         return BaselineComparison(now, found)
     wire = tuple(wire_differences(before.wire, now.wire)) if before.wire is not None and now.wire is not None else ()
     if found.outcome is Outcome.OK:
-        return BaselineComparison(now, found, wire=() if options.drift == "ignore" else wire)
+        return BaselineComparison(now, found, wire=() if settings.drift == "ignore" else wire)
     changed = (*question_changes(before.digests, now.digests), *provenance_changes(before.provenance, now.provenance))
-    complaint = None if options.accept else _complaint(found, options)
+    complaint = None if settings.accept else _complaint(found, settings)
     return BaselineComparison(now, found, _difference(found, before, now), changed, wire, complaint)
 
 
-def engine_of(stanza: Stanza) -> Mapping[str, Json]:
-    """What answered when the stanza was accepted."""
-    engine = stanza.provenance.get("engine")
-    return engine if isinstance(engine, Mapping) else {}
-
-
-def _complaint(found: Comparison, options: BaselineOptions) -> str | None:
-    if found.outcome is Outcome.DRIFTED and options.drift == "fail":
+def _complaint(found: Comparison, settings: BaselineSettings) -> str | None:
+    if found.outcome is Outcome.DRIFTED and settings.drift == "fail":
         return "drifted: the answer is right, and not the one that was accepted"
-    if found.outcome is Outcome.FIXED and options.fixed == "fail":
+    if found.outcome is Outcome.FIXED and settings.fixed == "fail":
         return "fixed: the answer is right, and what is accepted is not"
     return None
 
@@ -172,5 +166,5 @@ def _reasons_text(stanza: Stanza) -> str:
 
 
 def _listed(lines: Sequence[str]) -> str:
-    more = len(lines) - _SHOWN
-    return "; ".join([*islice(lines, _SHOWN), *([f"and {more} more"] if more > 0 else [])])
+    more = len(lines) - _MOST_SHOWN
+    return "; ".join([*islice(lines, _MOST_SHOWN), *([f"and {more} more"] if more > 0 else [])])

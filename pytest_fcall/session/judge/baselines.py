@@ -1,4 +1,4 @@
-"""The baselines of a session: what verdicts are compared with."""
+"""The baselines of a session: each file is read once."""
 
 from __future__ import annotations
 
@@ -7,46 +7,34 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 
-import pytest
-
 from pytest_fcall.core import Model
-from pytest_fcall.plugin.baseline_options import baseline_options
-from pytest_fcall.plugin.models import parse_model
+from pytest_fcall.session.models import parse_model
+from pytest_fcall.session.outcomes import SettingError
 
 if TYPE_CHECKING:
+    from pytest_fcall.session.settings import BaselineSettings
     from pytest_fcall.tracking.baseline_file import Baseline
 
-
-Find: TypeAlias = "Callable[[Path, Model], Baseline | None]"
+FindBaseline: TypeAlias = "Callable[[Path, Model], Baseline | None]"
 
 
 class Baselines:
-    """Each file is read once."""
+    """Finds the baseline that the verdicts on a case file are compared with. Raises SettingError for bad settings."""
 
-    def __init__(self, config: pytest.Config) -> None:
-        self.options = baseline_options(config)
-        self._find = _baseline_finder(self.options.against, config.rootpath)
+    def __init__(self, settings: BaselineSettings, root: Path) -> None:
+        self.settings = settings
+        self._find = _baseline_finder(settings.against, root)
         self._found: dict[tuple[Path, str], Baseline | None] = {}
 
     def of(self, case_file: Path, model: Model) -> Baseline | None:
-        """What is accepted of the cases of a file under a model; None where there is nothing."""
+        """The baseline of a case file under a model; None where there is none."""
         key = case_file, model.id
         if key not in self._found:
             self._found[key] = self._find(case_file, model)
         return self._found[key]
 
 
-BASELINES = pytest.StashKey[Baselines]()
-
-
-def baselines(config: pytest.Config) -> Baselines:
-    """The session's one Baselines. Raises UsageError for options that cannot be read."""
-    if BASELINES not in config.stash:
-        config.stash[BASELINES] = Baselines(config)
-    return config.stash[BASELINES]
-
-
-def _baseline_finder(against: str, root: Path) -> Find:
+def _baseline_finder(against: str, root: Path) -> FindBaseline:
     if against.startswith("git:"):
         return _at_revision(against.removeprefix("git:"), root)
     folder = Path(against) if against else root
@@ -54,9 +42,8 @@ def _baseline_finder(against: str, root: Path) -> Find:
         return lambda case_file, model: _in_folder(folder.absolute(), root, case_file, model)
     try:
         other = parse_model(against, "--fc-baseline", root)
-    except pytest.UsageError:
-        message = f"--fc-baseline: {against!r} is neither a model, nor a folder, nor git:REVISION"
-        raise pytest.UsageError(message) from None
+    except SettingError:
+        raise SettingError(f"--fc-baseline: {against!r} is neither a model, nor a folder, nor git:REVISION") from None
     return lambda case_file, _: _in_folder(root, root, case_file, other)
 
 
@@ -67,7 +54,7 @@ def _in_folder(folder: Path, root: Path, case_file: Path, model: Model) -> Basel
     return read_baseline(baseline_path(folder / case_file.relative_to(root) if inside else case_file, model))
 
 
-def _at_revision(revision: str, root: Path) -> Find:
+def _at_revision(revision: str, root: Path) -> FindBaseline:
     from pytest_fcall.tracking.baseline_file import baseline_path, read_baseline
     from pytest_fcall.tracking.revision import file_at_revision
 
@@ -84,5 +71,5 @@ def _at_revision(revision: str, root: Path) -> Find:
     try:
         file_at_revision(revision, root / "any")
     except ValueError as error:
-        raise pytest.UsageError(f"--fc-baseline: {error}") from None
+        raise SettingError(f"--fc-baseline: {error}") from None
     return find

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-import pytest
-
 from pytest_fcall.core import Case, Json, Message, Pattern, Reply, Request, Usage, Verdict
+from pytest_fcall.core.case import case_operators
 from pytest_fcall.core.extension import Comparator, Undecided
 from pytest_fcall.core.operators import MOST_VOTES
 from pytest_fcall.core.reply import total_usage
@@ -20,145 +19,141 @@ from pytest_fcall.matching.judge_prompt import (
     opinion_as_mismatch,
     read_opinion,
 )
-from pytest_fcall.plugin.judge_model import HOW_TO_NAME_A_JUDGE, is_judged, named_judge
 from pytest_fcall.reporting.failure import content_text
-from pytest_fcall.session.ask.model import AskModel, asker_of
-from pytest_fcall.session.ask.replies import Answer, replies
-from pytest_fcall.session.outcomes import fail
+from pytest_fcall.session.ask.model import AskModel
+from pytest_fcall.session.ask.types import Answer
+from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
 
 JudgeFunction: TypeAlias = Callable[[Mapping[str, Comparator]], Verdict]
-"""Judges something with the operators that it is handed; the same whenever they say the same."""
+"""Judges one answer with these operators. Pure: the same operators give the same verdict."""
 
-_MOST = 100
-"""Questions that one reply may lead to. A reply that makes calls without end should not cost without end."""
+HOW_TO_NAME_A_JUDGE = (
+    "`$judge` needs a model that judges, and none is named. Name one with --fc-judge=KIND:NAME, or in the "
+    "configuration (fc_judge = KIND:NAME); for example --fc-judge=openai:gpt-5.2"
+)
+
+_MOST_QUESTIONS = 100
+"""Number of questions that one reply may lead to: a reply with calls without end must not cost without end."""
 
 
 class JudgeQuestion(NamedTuple):
-    """A question, and how often it is put."""
+    """A question to the judge, and the number of times that it is put."""
 
-    asked: str
+    text: str
     votes: int
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeOpinions:
-    """Asks the judge each question of a case once, however often and for how many replies it comes up."""
+    """The opinions of the judge in one case. Each question is put once, for however many answers it comes up."""
 
     judge: AskModel
-    said: str
-    """What the user asked of the model under test."""
+    prompt: str
+    """The user's message to the model under test."""
     known: dict[JudgeQuestion, Opinion] = field(default_factory=dict)
     answers: list[Answer] = field(default_factory=list)
-    """All that the judge gave."""
+    """All replies of the judge."""
 
     @property
     def usage(self) -> Usage | None:
-        """The tokens that it took."""
+        """The tokens of the judge's replies."""
         return total_usage(answer.reply.usage for answer in self.answers)
 
-    def settle(self, judgings: Sequence[JudgeFunction], comparators: Mapping[str, Comparator]) -> list[Verdict]:
-        """Judge by what the judge says.
+    def settle(self, judges: Sequence[JudgeFunction], comparators: Mapping[str, Comparator]) -> list[Verdict]:
+        """The verdicts by the opinions of the judge.
 
-        What it has not been asked is taken for true at first. So whatever the verdicts depend on comes up, is asked
-        for at the same time, and everything is judged again.
+        A first attempt takes every statement for true. The questions that came up are put, at the same time, and the
+        answers are judged again; so only questions are put on which a verdict depends.
         """
-        __tracebackhide__ = True
         while True:
-            verdicts, hearings = self._heard(judgings, comparators)
-            if not (unknown := self._unknown(hearings)):
-                return [*map(self._marked, verdicts, hearings)]
+            verdicts, attempts = self._attempt(judges, comparators)
+            if not (unknown := self._unknown(attempts)):
+                return [*map(self._annotated, verdicts, attempts)]
             self.ask(unknown)
 
-    def foresee(self, judgings: Sequence[JudgeFunction], comparators: Mapping[str, Comparator]) -> list[Future[Reply]]:
-        """Have asked what will come up first, and do not wait for it."""
-        _, hearings = self._heard(judgings, comparators)
-        return self.judge.ask_ahead(self._requests(self._unknown(hearings)))
+    def ask_ahead(self, judges: Sequence[JudgeFunction], comparators: Mapping[str, Comparator]) -> list[Future[Reply]]:
+        """Send the questions that come up at first, and do not wait for the opinions."""
+        _, attempts = self._attempt(judges, comparators)
+        return self.judge.ask_ahead(self._requests(self._unknown(attempts)))
 
-    def ask(self, points: Sequence[JudgeQuestion]) -> Mapping[JudgeQuestion, Opinion]:
-        """Put these questions. All that is known is given back."""
-        __tracebackhide__ = True
-        answers = self.judge.answers(self._requests(points))
+    def ask(self, questions: Sequence[JudgeQuestion]) -> Mapping[JudgeQuestion, Opinion]:
+        """Put these questions, and give all opinions that are known then."""
+        answers = self.judge.answers(self._requests(questions))
         self.answers.extend(answers)
         votes = iter(answers)
-        for point in points:
-            self.known[point] = majority_opinion([_read_opinion(next(votes).reply) for _ in range(point.votes)])
+        for question in questions:
+            self.known[question] = majority_opinion([_opinion(next(votes).reply) for _ in range(question.votes)])
         return self.known
 
-    def _heard(
-        self, judgings: Sequence[JudgeFunction], comparators: Mapping[str, Comparator]
+    def _attempt(
+        self, judges: Sequence[JudgeFunction], comparators: Mapping[str, Comparator]
     ) -> tuple[list[Verdict], list[JudgeAttempt]]:
-        hearings = [JudgeAttempt(self.known, self.said) for _ in judgings]
-        verdicts = [
-            judging({**comparators, "judge": hearing}) for judging, hearing in zip(judgings, hearings, strict=True)
-        ]
-        return verdicts, hearings
+        attempts = [JudgeAttempt(self.known, self.prompt) for _ in judges]
+        verdicts = [judge({**comparators, "judge": attempt}) for judge, attempt in zip(judges, attempts, strict=True)]
+        return verdicts, attempts
 
-    def _unknown(self, hearings: Sequence[JudgeAttempt]) -> list[JudgeQuestion]:
-        heard = dict.fromkeys(point for hearing in hearings for point in hearing.heard)
-        return [point for point in heard if point not in self.known]
+    def _unknown(self, attempts: Sequence[JudgeAttempt]) -> list[JudgeQuestion]:
+        questions = dict.fromkeys(question for attempt in attempts for question in attempt.statements)
+        return [question for question in questions if question not in self.known]
 
-    def _requests(self, points: Sequence[JudgeQuestion]) -> list[Request]:
+    def _requests(self, questions: Sequence[JudgeQuestion]) -> list[Request]:
         settings = {**self.judge.settings}
         return [
-            Request(judge_messages(point.asked), settings=settings, sample=vote)
-            for point in points
-            for vote in range(point.votes)
+            Request(judge_messages(question.text), settings=settings, sample=vote)
+            for question in questions
+            for vote in range(question.votes)
         ]
 
-    def _marked(self, verdict: Verdict, hearing: JudgeAttempt) -> Verdict:
-        if not hearing.heard:
+    def _annotated(self, verdict: Verdict, attempt: JudgeAttempt) -> Verdict:
+        if not attempt.statements:
             return verdict
-        said = ((statement, self.known[point]) for point, statement in hearing.heard.items())
-        notes = [f"{self.judge.id} says {each.says} to {statement!r}: {each.why}" for statement, each in said]
+        opinions = ((statement, self.known[question]) for question, statement in attempt.statements.items())
+        notes = [f"{self.judge.id} says {each.says} to {statement!r}: {each.why}" for statement, each in opinions]
         turns = tuple(replace(turn, judged=True) for turn in verdict.turns)
         return replace(verdict, judged=True, notes=(*verdict.notes, *notes), turns=turns)
 
 
 class JudgeAttempt:
-    """One attempt at a verdict: `$judge` as far as it is known."""
+    """The operator `$judge` in one attempt at a verdict, with the opinions that are known."""
 
-    def __init__(self, known: Mapping[JudgeQuestion, Opinion], said: str) -> None:
+    def __init__(self, known: Mapping[JudgeQuestion, Opinion], prompt: str) -> None:
         self._known = known
-        self._said = said
-        self.heard: dict[JudgeQuestion, Pattern] = {}
-        """All that came up, with the statement in question."""
+        self._prompt = prompt
+        self.statements: dict[JudgeQuestion, Pattern] = {}
+        """The questions that came up, with their statements."""
 
     def __call__(self, operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str | None:
-        """Decide whether a statement is true of a value; what is not known is taken for true."""
+        """Compare a value with a statement; a statement without an opinion is taken for true."""
         votes = options.get("votes", 1)
-        point = JudgeQuestion(
-            judge_question(operand, got, self._said), votes if isinstance(votes, int) and votes > 0 else 1
-        )
-        if point not in self.heard and len(self.heard) == _MOST:
-            raise Undecided(f"one reply leads to more than {_MOST} questions to the judge")
-        self.heard[point] = operand
-        return opinion_as_mismatch(operand, self._known[point]) if point in self._known else None
+        text = judge_question(operand, got, self._prompt)
+        question = JudgeQuestion(text, votes if isinstance(votes, int) and votes > 0 else 1)
+        if question not in self.statements and len(self.statements) == _MOST_QUESTIONS:
+            raise Undecided(f"one reply leads to more than {_MOST_QUESTIONS} questions to the judge")
+        self.statements[question] = operand
+        return opinion_as_mismatch(operand, self._known[question]) if question in self._known else None
 
 
-def opinions_of(item: pytest.Item, case: Case) -> JudgeOpinions | None:
-    """What is to be asked of the judge in a case; None where nothing is. Without a judge the test ends in words."""
-    __tracebackhide__ = True
-    if not is_judged(case):
-        return None
-    named = named_judge(item.config)
-    if named is None:
-        fail(HOW_TO_NAME_A_JUDGE)
-    asking = replies(item.config)
-    said = "\n".join(filter(None, (last_user_message(turn.messages) for turn in case.turns)))
-    return JudgeOpinions(AskModel(asking.source(named), asking, asker_of(item)), said)
+def uses_judge(case: Case) -> bool:
+    """Whether the verdict of a case may depend on a model that judges."""
+    return any(operator.name == "judge" for operator in case_operators(case))
+
+
+def case_prompt(case: Case) -> str:
+    """The user's messages of a case, as the judge is shown them."""
+    return "\n".join(filter(None, (last_user_message(turn.messages) for turn in case.turns)))
 
 
 def last_user_message(messages: Sequence[Message]) -> str:
-    """The last thing that the user says."""
-    said = [content_text(message.get("content")) for message in messages if message.get("role") == "user"]
-    return said[-1] if said else ""
+    """The last message of the user."""
+    texts = [content_text(message.get("content")) for message in messages if message.get("role") == "user"]
+    return texts[-1] if texts else ""
 
 
-def _read_opinion(reply: Reply) -> Opinion:
+def _opinion(reply: Reply) -> Opinion:
     return read_opinion(reply.text or reply.refusal or "")
 
 
@@ -176,30 +171,20 @@ class AskJudge:
 
         `says` of the opinion is `yes`, `no` or `uncertain`, and `why` is the judge's reason.
         """
-        __tracebackhide__ = True
         if not 1 <= votes <= MOST_VOTES:
-            fail(f"votes: {votes} is no number from 1 to {MOST_VOTES}")
+            raise CaseError(f"votes: {votes} must be from 1 to {MOST_VOTES}")
         try:
-            point = JudgeQuestion(judge_question(statement, value, said), votes)
+            question = JudgeQuestion(judge_question(statement, value, said), votes)
         except Undecided as why:
             return Opinion("uncertain", str(why))
-        return self._opinions(said).ask([point])[point]
+        return self._opinions(said).ask([question])[question]
 
-    def settle(self, judging: JudgeFunction, messages: Sequence[Message]) -> Verdict:
-        """Judge a reply to these messages by what the judge says."""
-        __tracebackhide__ = True
-        (verdict,) = self._opinions(last_user_message(messages)).settle([judging], {})
+    def settle(self, judge: JudgeFunction, messages: Sequence[Message]) -> Verdict:
+        """The verdict on a reply to these messages, by the opinions of the judge."""
+        (verdict,) = self._opinions(last_user_message(messages)).settle([judge], {})
         return verdict
 
-    def _opinions(self, said: str) -> JudgeOpinions:
-        __tracebackhide__ = True
+    def _opinions(self, prompt: str) -> JudgeOpinions:
         if not self.model:
-            fail(HOW_TO_NAME_A_JUDGE)
-        return JudgeOpinions(self.model, said)
-
-
-def judge_of_test(request: pytest.FixtureRequest) -> AskJudge:
-    """The value of the fixture `fc_judge` for the test that asks for it."""
-    config, named = request.config, named_judge(request.config)
-    asking = replies(config)
-    return AskJudge(AskModel(asking.source(named) if named else None, asking, asker_of(request.node)))
+            raise CaseError(HOW_TO_NAME_A_JUDGE)
+        return JudgeOpinions(self.model, prompt)

@@ -1,0 +1,81 @@
+"""The models of a session, each made ready once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pytest_fcall.backends.wrapper import throughput_of
+from pytest_fcall.core import Backend, ModelUnavailable, canonical
+from pytest_fcall.session.ask.types import Source
+from pytest_fcall.session.models import NamedModel
+from pytest_fcall.session.outcomes import CaseError
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.extension import BackendFactory
+    from pytest_fcall.session.ask.costs import Spending
+    from pytest_fcall.session.ask.recordings import SessionRecordings
+    from pytest_fcall.session.settings import Settings
+
+
+class Sources:
+    """Makes the backends of models, within the limits of the run."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        factories: Mapping[str, BackendFactory],
+        recordings: SessionRecordings,
+        spending: Spending,
+    ) -> None:
+        self._settings = settings
+        self._factories = factories
+        self._recordings = recordings
+        self._spending = spending
+        self._made: dict[tuple[str, str, bool], Source] = {}
+
+    def of(self, named: NamedModel) -> Source:
+        """The source of a model. Raises CaseError where its settings cannot be used."""
+        key = named.model.id, canonical({**named.model.options}), named.live
+        if key not in self._made:
+            self._made[key] = Source(named, self._backend(named))
+        return self._made[key]
+
+    def backend(self, source: Source) -> Backend:
+        """The backend of a source. Raises CaseError where there is none for models of its kind."""
+        if source.backend is None:
+            kind, known = source.named.model.kind, ", ".join(sorted(self._factories))
+            raise CaseError(f"{source.id}: no backend for models of kind {kind!r}; available: {known}")
+        return source.backend
+
+    def apps(self) -> list[Backend]:
+        """The backends that are called in this process, outside the dispatcher."""
+        return [source.backend for source in self._made.values() if source.backend is not None and source.is_app]
+
+    def throughputs(self) -> dict[str, tuple[int, str]]:
+        """Speed of each model that runs on this machine, and the number of requests that it was measured on."""
+        found = {source.id: throughput_of(source.backend) for source in self._made.values() if source.backend}
+        return {model: throughput for model, throughput in found.items() if throughput}
+
+    def _backend(self, named: NamedModel) -> Backend | None:
+        make = self._factories.get(named.model.kind)
+        if make is None:
+            return None
+        try:
+            backend = self._spending.metered(named.model, make(named.model, self._settings.root))
+        except ModelUnavailable as unavailable:
+            raise CaseError(str(unavailable)) from None
+        return self._claiming(named, backend)
+
+    def _claiming(self, named: NamedModel, backend: Backend) -> Backend:
+        """Let only one of several workers ask for each reply: a case may move from one to another.
+
+        Apps are left out: the worker that wants an app's reply must see the requests that the app sends meanwhile.
+        """
+        worker = self._settings.worker
+        shared = backend.ahead and backend.reusable and named.live and self._settings.record != "off"
+        if worker is None or not shared:
+            return backend
+        from pytest_fcall.backends.store.claiming_backend import ClaimingBackend
+
+        return ClaimingBackend(backend, named.model.id, self._recordings.store, self._recordings.since, worker.id)

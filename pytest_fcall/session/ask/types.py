@@ -1,0 +1,121 @@
+"""Questions to models and the answers to them: plain data that everything in this folder passes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_fcall.core import AppExchange, Backend, Case, Json, Model, Reply, Request, Transcript, digest, request_digest
+from pytest_fcall.session.models import NamedModel
+from pytest_fcall.session.outcomes import CaseError
+
+if TYPE_CHECKING:
+    from pytest_fcall.conversation.earlier_conversations import CarriedState
+
+
+class Asker(NamedTuple):
+    """The test that asks: its recordings lie beside its file, and messages name it."""
+
+    file: Path
+    case: str
+    nodeid: str
+    again: str
+    """The argument for pytest that runs the test again where one model is named."""
+
+
+class Source:
+    """One model, ready to be asked. Without a backend of its kind, recordings may still answer for it."""
+
+    __slots__ = ("asks_models", "backend", "id", "is_app", "named", "replayable")
+
+    def __init__(self, named: NamedModel, backend: Backend | None) -> None:
+        self.named = named
+        self.backend = backend
+        self.id = named.model.id
+        self.is_app = backend is not None and not backend.ahead
+        """Whether it is the team's own code in this process, which is called where the test runs."""
+        self.replayable = backend is None or backend.reusable
+        """Whether a recorded reply may answer in place of the model."""
+        self.asks_models = not self.replayable
+        """Whether it is an app, which may ask models itself, so that a reply depends on more than the request."""
+
+    @property
+    def settings(self) -> Mapping[str, Json]:
+        """Settings that are part of every request to the model."""
+        return self.backend.settings if self.backend else {}
+
+
+class Question(NamedTuple):
+    """A request, the model that it goes to, and the test that wants the reply."""
+
+    source: Source
+    request: Request
+    asker: Asker
+    digest: str
+    """The key under which the reply is recorded."""
+
+    @classmethod
+    def of(cls, source: Source, request: Request, asker: Asker) -> Question:
+        """Make the question. Raises CaseError where the request cannot be written as JSON."""
+        try:
+            key = request_digest(source.id, request)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise CaseError(f"{source.id}: the request cannot be sent: {error}") from None
+        # Requests that an app elsewhere sends belong to the case, so its replies are kept apart by case.
+        by_case = source.asks_models and not source.is_app
+        return cls(source, request, asker, digest([key, asker.again]) if by_case else key)
+
+    @property
+    def model(self) -> Model:
+        """The model that is asked."""
+        return self.source.named.model
+
+
+class Conversation(NamedTuple):
+    """A conversation about a case that begins with a request, its model, and the test that wants it."""
+
+    case: Case
+    source: Source
+    first: Request
+    asker: Asker
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Identifies the conversation among those of the session."""
+        return self.asker.nodeid, self.first.sample
+
+    @property
+    def question(self) -> Question:
+        """The first request as a question. Raises CaseError as `Question.of` does."""
+        return Question.of(self.source, self.first, self.asker)
+
+    def after(self, state: CarriedState, slot: str) -> Conversation:
+        """The conversation, set up with the state that earlier ones have left."""
+        return self._replace(case=state.to(self.case), first=state.in_place_of(slot, self.first))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply, or the replies of a conversation, to a case."""
+
+    reply: Reply
+    """The last one of a conversation."""
+    recorded: float | None = None
+    """Time at which it was recorded, in seconds since 1970; None where the model gave it now."""
+    transcript: Transcript | None = None
+    exchanges: tuple[AppExchange, ...] | None = None
+    """Requests that an app sent to models meanwhile; None where they are not known, or it is no app."""
+    before: Sequence[Reply] = ()
+    """Replies in earlier conversations, where they were held for this case."""
+
+    @property
+    def replies(self) -> Sequence[Reply]:
+        """All replies of the model to the case."""
+        return [step.reply for step in self.transcript.steps] if self.transcript else [self.reply]
+
+
+def with_case_decoder(case: Case, reply: Reply) -> Reply:
+    """The reply, to be read by the case's own decoder if it names one."""
+    return replace(reply, decoder=case.decoder) if case.decoder else reply

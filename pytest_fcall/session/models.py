@@ -1,0 +1,71 @@
+"""Models as users name them: `KIND:NAME?key=value`, or an alias of the project."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+from urllib.parse import parse_qsl
+
+from pytest_fcall.core import Model
+from pytest_fcall.session.outcomes import SettingError
+
+Origin: TypeAlias = Literal["command line", "configuration", "fixture"]
+
+EXAMPLE = "python:shop.agent:answer"
+HOW_TO_NAME_A_MODEL = (
+    "no model is named. Name one with --fc-model=KIND:NAME, in the configuration (fc_model = KIND:NAME), "
+    f"or by a fixture `fc_model` in conftest.py; for example --fc-model={EXAMPLE}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedModel:
+    """A model, and whether it may be asked: plain `pytest` asks no model."""
+
+    model: Model
+    origin: Origin
+    live: bool
+    option: str = "--fc-model"
+    """The option that names it on the command line."""
+
+
+def parse_model(text: str, where: str, root: Path) -> Model:
+    """Parse `KIND:NAME?key=value&…`, or `ALIAS?key=value&…` where the project in `root` has such an entry.
+
+    Raises SettingError; `where` says in its text what held the name.
+    """
+    whole, _, query = text.strip().partition("?")
+    kind, colon, name = whole.partition(":")
+    if not colon:
+        kind, name = _kind_of_alias(whole, root), whole
+    if not (kind.isidentifier() and name and name.isprintable()):
+        hint = "" if colon else _suggestion(whole, root)
+        raise SettingError(f"{where}: {whole!r} is not the name of a model; {hint}write KIND:NAME, such as {EXAMPLE}")
+    try:
+        options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
+    except ValueError:
+        text = f"{where}: the question mark of {whole!r} must be followed by key=value, or key=value&key=value"
+        raise SettingError(text) from None  # the query itself may hold a key
+    return Model(kind, name, options)
+
+
+def _kind_of_alias(alias: str, root: Path) -> str:
+    from pytest_fcall.backends.settings import SettingsError, model_of_alias
+
+    try:
+        found = model_of_alias(alias, root)
+    except SettingsError as error:
+        raise SettingError(str(error)) from None
+    return found.kind if found else ""
+
+
+def _suggestion(name: str, root: Path) -> str:
+    """The entry of the project, or the known local model, whose name is closest."""
+    from pytest_fcall.backends.local.aliases import ALIASES
+    from pytest_fcall.backends.settings import aliases
+    from pytest_fcall.cases.faults import closest
+
+    known = {**{alias: f"local:{alias}" for alias in ALIASES}, **{alias: alias for alias in aliases(root)}}
+    meant = closest(name, known)
+    return f"did you mean {known[meant]}? else " if meant else ""

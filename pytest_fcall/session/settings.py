@@ -1,0 +1,73 @@
+"""Settings of a run, as the command line and the configuration give them: checked once, then plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from pytest_fcall.core import Samples
+from pytest_fcall.session.ask.environments import EnvironmentSettings
+from pytest_fcall.session.models import NamedModel
+
+Record: TypeAlias = Literal["missing", "all", "off"]
+Accept: TypeAlias = Literal["valid", "all"]
+Drift: TypeAlias = Literal["note", "fail", "ignore"]
+Fixed: TypeAlias = Literal["pass", "fail"]
+
+DEFAULT_CONCURRENCY = 64
+DEFAULT_PROXY_VARIABLES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineSettings:
+    """The baseline that verdicts are compared with, and the effect of differences."""
+
+    accept: Accept | None
+    prune: bool
+    drift: Drift
+    fixed: Fixed
+    against: str
+    """Another model, a folder, or `git:REVISION`; empty for the model's own baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """The worker of pytest-xdist that this process is."""
+
+    id: str
+    count: int
+    """Number of workers of the run."""
+    run: str
+    """Identifies the run among all runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set for a run, for asking models and for comparing verdicts."""
+
+    root: Path
+    models: tuple[NamedModel, ...]
+    judge: NamedModel | None
+    replay: bool
+    record: Record
+    max_age: int | None
+    """In seconds."""
+    concurrency: int
+    requests_per_minute: int | None
+    tokens_per_minute: int | None
+    max_cost: float | None
+    confirm: int
+    """Number of further answers to a case that seems to have regressed."""
+    samples: Samples | None
+    """Overrides the `samples` of the cases; an empty rule leaves each case its own."""
+    baseline: BaselineSettings
+    proxy: bool
+    proxy_variables: tuple[str, ...]
+    """Lines `NAME` or `NAME=URL`."""
+    wanted_scores: Mapping[str, tuple[str, ...]]
+    """Names of scores by the tag of the cases that they are told of."""
+    environments: EnvironmentSettings
+    worker: Worker | None
+    verbose: bool
