@@ -124,7 +124,7 @@ def test_what_is_spent_never_passes_the_limit(requests: list[tuple[float, float 
 SPENDER = """
 import sys
 from pathlib import Path
-from pytest_fcall.backends.budget import Budget, OverBudget
+from pytest_fcall.backends.costs.budget import Budget, OverBudget
 budget, paid = Budget(1, Path(sys.argv[1])), 0
 try:
     while True:
