@@ -64,8 +64,8 @@ class FillRun:
         """Note what came of the case; the verdict, on an expectation that nobody wrote, says nothing."""
         report = yield
         if isinstance(item, CaseItem):
-            if call.when == "call" and item.asked and item.asked.judged:
-                self.answers[item.case.id] = item.asked
+            if call.when == "call" and item.run and item.run.answers.judged:
+                self.answers[item.case.id] = item.run.answers
             elif call.when == "setup" and not report.passed:
                 self.failed[item.case.id] = str(call.excinfo.value) if call.excinfo else "it was skipped"
         return report

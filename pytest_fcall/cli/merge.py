@@ -41,13 +41,13 @@ class Merged:
         """What people read of the gates, or why they are not judged."""
         if self.lacking:
             return [f"{'gates are not judged' if self.gates.gates else 'not whole'}: {self.lacking}"]
-        return [*gate_verdict_lines(self._judged()), *self.gates.beside(self.ending)]
+        return [*gate_verdict_lines(self._judged()), *self.gates.notes(self.ending)]
 
     def status(self) -> int:
         """The exit status that one run would have had."""
         if not self.lacking:
-            return self.ending.status(self.gates.fail, self._judged())
-        return FAILED if self.ending.status(self.gates.fail, ()) == FAILED else INCONCLUSIVE
+            return self.ending.exit_status(self.gates.fail, self._judged())
+        return FAILED if self.ending.exit_status(self.gates.fail, ()) == FAILED else INCONCLUSIVE
 
     def _judged(self) -> list[GateVerdict]:
         return self.gates.judge(self.results.results, SUITES)

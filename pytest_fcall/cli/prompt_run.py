@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import pytest
 
 from pytest_fcall.core import CaseRefused, FaultyCase, ModelUnavailable, backend_prompt, request_changes
-from pytest_fcall.plugin.item import CaseItem, planned_request
-from pytest_fcall.plugin.models import HOW_TO_NAME_ONE, NamedModel
+from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.session import registry_of
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.schema.value_text import nearest
-from pytest_fcall.session.extensions import registry
+from pytest_fcall.session.models import HOW_TO_NAME_A_MODEL, NamedModel
 
 
 class NoPrompt(Exception):
@@ -72,16 +72,15 @@ def _shown_prompt(item: CaseItem) -> ShownPrompt:
     if isinstance(case, FaultyCase):
         raise NoPrompt("\n".join(fault_text(fault, item.config.rootpath) for fault in case.faults))
     if named is None:
-        raise NoPrompt(HOW_TO_NAME_ONE)
-    make = registry(item.config).backends.get(named.model.kind)
+        raise NoPrompt(HOW_TO_NAME_A_MODEL)
+    backends = registry_of(item.config).backends
+    make = backends.get(named.model.kind)
     if make is None:
-        known = ", ".join(sorted(registry(item.config).backends))
+        known = ", ".join(sorted(backends))
         raise NoPrompt(f"nothing here can ask a model of kind {named.model.kind!r}; installed are: {known}")
     try:
         backend = make(named.model, item.config.rootpath)
-        request = item.ihook.pytest_fcall_request(
-            item=item, case=case, request=planned_request(item, case, backend.settings)
-        )
+        request = item.ihook.pytest_fcall_request(item=item, case=case, request=item.planned_request(backend.settings))
         text = backend_prompt(backend, request)
         notes = tuple(request_changes(backend, request))
     except (ModelUnavailable, CaseRefused) as error:

@@ -1,4 +1,4 @@
-"""`--fc-accept` and `--fc-prune`: what becomes of baselines at the end of a run, where reports arrive."""
+"""`--fc-accept` and `--fc-prune`: the effect of a run on baselines, at its end and where reports arrive."""
 
 from __future__ import annotations
 
@@ -9,46 +9,74 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fcall.core import Model, Outcome
-from pytest_fcall.plugin.baseline_options import Accept
+from pytest_fcall.plugin.collected import collected
+from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.session.judge.baselines import baselines
-from pytest_fcall.session.result.stale import Stale, stale_of, why_narrowed
+from pytest_fcall.session.result.stale import Stale, stale_baselines
+from pytest_fcall.session.settings import Accept
 
 if TYPE_CHECKING:
     from pytest_fcall.tracking.stanza import Stanza
 
-_LISTED = 10
+_MOST_LISTED = 10
+
+_NARROWING = {
+    "keyword": "-k",
+    "markexpr": "-m",
+    "deselect": "--deselect",
+    "lf": "--lf",
+    "stepwise": "--stepwise",
+    "ignore": "--ignore",
+    "ignore_glob": "--ignore-glob",
+    "fc_shard": "--fc-shard",
+}
+"""Options after which a run has not seen all cases."""
+
+
+def stale_of(config: pytest.Config) -> list[Stale]:
+    """The stanzas of baselines whose cases are gone, in the folders that this run has read."""
+    session = session_of(config)
+    models = [named.model for named in session.settings.models]
+    return stale_baselines(session.baselines, config.rootpath, collected(config).cases, models)
+
+
+def why_narrowed(config: pytest.Config) -> str | None:
+    """The reason why this run has not seen all cases; None where it has."""
+    if config.option.collectonly or config.getoption("fc_dry_run"):
+        return "nothing was run"
+    for name, option in _NARROWING.items():
+        if config.getoption(name, None):
+            return f"the run was narrowed by {option}"
+    narrow = [arg for arg in config.args if not Path(config.invocation_params.dir, arg).is_dir()]
+    return f"the run was narrowed to {narrow[0]}" if narrow else None
 
 
 class BaselineWriter:
-    """Writes what the run's verdicts change in baselines, once, when nothing more will come."""
+    """Writes the accepted verdicts of a run into baselines, once, when all results are there."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._stale: list[Stale] | None = None
-        self._told: list[str] = []
+        self.lines: list[str] = []
+        """Lines for people on what was written."""
         self.failed = False
         """Whether something could not be written."""
 
     def take_stale(self, output: Mapping[str, Any]) -> None:
-        """Take what a worker found stale; all of them see the same."""
+        """Take the stale stanzas that a worker has found; all workers find the same."""
         if "fcall_stale" in output:
             self._stale = [Stale(*each) for each in output["fcall_stale"]]
 
     def finish(self, session: pytest.Session, results: Sequence[Result]) -> None:
-        """Write what is to be accepted, and forget what is to be pruned."""
+        """Write what is to be accepted, and remove what is to be pruned."""
         if self._stale is None:
             self._stale = stale_of(self._config)
-        options = baselines(self._config).options
-        if options.accept:
-            self._told += self._accept(results, options.accept)
+        settings = session_of(self._config).settings.baseline
+        if settings.accept:
+            self.lines += self._accept(results, settings.accept)
         if self._stale:
-            self._told += self._prune(session) if options.prune else self._stale_lines()
-
-    def lines(self) -> list[str]:
-        """What people read of it."""
-        return self._told
+            self.lines += self._prune(session) if settings.prune else self._stale_lines()
 
     def _accept(self, results: Sequence[Result], which: Accept) -> Iterator[str]:
         from importlib.metadata import version
@@ -66,7 +94,7 @@ class BaselineWriter:
                 continue
             written, same = written + len(changed), same + len(stanzas) - len(changed)
         yield f"accepted: {written:,} {'case' if written == 1 else 'cases'}, {same:,} as before"
-        yield from _left(results, which)
+        yield from _not_accepted(results, which)
 
     def _chosen(self, results: Sequence[Result], which: Accept) -> dict[Path, list[Stanza]]:
         """The stanzas to be written, by file."""
@@ -105,8 +133,8 @@ class BaselineWriter:
             yield f"accepted, and gone: {_listed(stale.cases)} ({safe_line(stale.path)}); --fc-prune forgets them"
 
 
-def _left(results: Sequence[Result], which: Accept) -> Iterator[str]:
-    """What is not accepted, and why."""
+def _not_accepted(results: Sequence[Result], which: Accept) -> Iterator[str]:
+    """Lines on results that are not accepted, and why."""
     if forbidden := [each.case for each in results if any(kind == "forbidden_call" for kind, _ in each.reasons)]:
         yield f"not accepted, since a forbidden call is never excused: {_listed(forbidden)}"
     if unsayable := [each.case for each in results if each.answered and each.stanza is None]:
@@ -121,5 +149,5 @@ def _is_refused(result: Result) -> bool:
 
 
 def _listed(cases: list[str]) -> str:
-    more = len(cases) - _LISTED
-    return ", ".join([*map(safe_line, cases[:_LISTED]), *([f"and {more:,} more"] if more > 0 else [])])
+    more = len(cases) - _MOST_LISTED
+    return ", ".join([*map(safe_line, cases[:_MOST_LISTED]), *([f"and {more:,} more"] if more > 0 else [])])

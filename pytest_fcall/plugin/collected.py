@@ -1,4 +1,4 @@
-"""What collection noticed, for the hooks that come later."""
+"""What collection has found, for the hooks that come later."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ import pytest
 
 if TYPE_CHECKING:
     from pytest_fcall.core import Fault
+    from pytest_fcall.plugin.collection import CaseFile
 
 
 @dataclass(slots=True)
 class Collected:
-    """Faults in case files, tags that are markers now, how many YAML files were left alone, and the ids of cases."""
+    """The case files of a session."""
 
+    files: list[CaseFile] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     tags: set[str] = field(default_factory=set)
+    """Tags of cases that are known as markers."""
     files_without_cases: int = 0
+    """YAML files in folders of cases that hold none."""
     places: int = 0
-    """How many items the case files have so far, with those that another shard builds."""
+    """Number of cases so far, with those that another shard builds."""
     cases: dict[Path, frozenset[str]] = field(default_factory=dict)
     """All cases of the files that were read without a fault, whichever of them run."""
 
-
-PLACE = pytest.StashKey[int]()
-"""Where an item stands among all items of case files: the same whichever of them are built."""
 
 COLLECTED = pytest.StashKey[Collected]()
 
 
 def collected(config: pytest.Config) -> Collected:
-    """The session's one Noted."""
+    """What the session has collected so far."""
     return config.stash.setdefault(COLLECTED, Collected())
 
 

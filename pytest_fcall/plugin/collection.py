@@ -1,10 +1,11 @@
-"""Which files hold cases, and how they become items."""
+"""Case files as collectors, and their cases as items."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,15 +17,14 @@ from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, Fault
 from pytest_fcall.core.gc_pause import gc_paused
 from pytest_fcall.decoding import DECODERS
-from pytest_fcall.plugin.collected import PLACE, collected, register_tags
+from pytest_fcall.plugin.collected import collected, register_tags
 from pytest_fcall.plugin.hooks import register_hooks
-from pytest_fcall.plugin.item import CaseItem
-from pytest_fcall.plugin.models import ids_have_models, named_models
-from pytest_fcall.plugin.sharding import shard_of
-from pytest_fcall.reporting.faults import fault_text
-from pytest_fcall.reporting.terminal import encodable_text
-from pytest_fcall.session.extensions import registry
-from pytest_fcall.session.outcomes import terminal_encoding
+from pytest_fcall.plugin.item import CaseItem, FileContext
+from pytest_fcall.plugin.models import ids_have_models
+from pytest_fcall.plugin.session import printable, registry_of, session_of
+
+if TYPE_CHECKING:
+    from pluggy import HookRelay
 
 
 def case_file(path: Path, parent: pytest.Collector) -> CaseFile | None:
@@ -42,6 +42,13 @@ class CaseFile(pytest.Module):
     def __init__(self, **kwargs: object) -> None:
         super().__init__(**kwargs)  # type: ignore[arg-type]  # what from_parent passes on
         self.obj = ModuleType(self.path.name.replace(".", "_"))
+        self.hooks: HookRelay | None = None
+        """The hooks of the file's folder, from when all conftest files have been read."""
+
+    @property
+    def ihook(self) -> HookRelay:
+        """The hooks of the folder. pytest asks by the file, and finds none where a suite has no file."""
+        return self.hooks or self.session.gethookproxy(self.path.parent)
 
     def collect(self) -> Iterator[CaseItem]:
         """Yield an item for each case and model; a faulty case is an item that errors."""
@@ -49,34 +56,31 @@ class CaseFile(pytest.Module):
             yield from self._items()
 
     def _items(self) -> Iterator[CaseItem]:
-        found = self.read()
+        found, known = self.read(), collected(self.config)
         if found is None:
-            collected(self.config).files_without_cases += 1
+            known.files_without_cases += 1
             return
-        collected(self.config).faults.extend(found.faults)
+        known.files.append(self)
+        known.faults.extend(found.faults)
         if not found.faults:
-            collected(self.config).cases[self.path] = frozenset(entry.id for entry in found.entries)
+            known.cases[self.path] = frozenset(entry.id for entry in found.entries)
         register_tags(self.config, {tag for entry in found.entries if isinstance(entry, Case) for tag in entry.tags})
-        named = named_models(self.config)
-        told_apart = ids_have_models(self.config)
-        # All cases of a file want the same fixtures; pytest shares what it found out among parameter sets, too.
-        fixtures = None
-        shard = shard_of(self.config)
+        session = session_of(self.config)
+        models, shard = session.settings.models, session.settings.shard
+        with_models = ids_have_models(self.config, models)
+        context = FileContext(self, session)
         for entry in found.entries:
-            for model in named or (None,):
-                name = f"{entry.id}[{model.model.id}]" if told_apart and model else entry.id
-                collected(self.config).places += 1
+            for model in models or (None,):
+                name = f"{entry.id}[{model.model.id}]" if with_models and model else entry.id
+                known.places += 1
                 if shard and not shard.takes(f"{self.nodeid}::{name}"):
                     continue
-                item = CaseItem.from_parent(self, name=name, entry=entry, named=model, fixtureinfo=fixtures)
-                item.stash[PLACE] = collected(self.config).places
-                fixtures = getattr(item, "_fixtureinfo", None)
-                yield item
+                yield context.item(name, entry, model, known.places)
 
     @property
     def extensions(self) -> Extensions:
-        """What a case file may name."""
-        added = registry(self.config)
+        """The names that other packages add to case files."""
+        added = registry_of(self.config)
         return Extensions(
             tool_sources=added.tool_sources,
             comparators=frozenset(added.comparators),
@@ -85,16 +89,17 @@ class CaseFile(pytest.Module):
         )
 
     def read(self) -> ReadFile | None:
-        """What stands in the file; None where it is no case file."""
+        """The content of the file; None where it is no case file."""
         try:
             return read_case_file(self.path, root=self.config.rootpath, extensions=self.extensions)
         except UnreadableFile as unreadable:
             if self._is_no_case_file(unreadable.fault):
                 return None
-            text = fault_text(unreadable.fault, self.config.rootpath)
-            raise self.CollectError(encodable_text(terminal_encoding(), text)) from None
+            from pytest_fcall.reporting.faults import fault_text
+
+            raise self.CollectError(printable(fault_text(unreadable.fault, self.config.rootpath))) from None
 
     def _is_no_case_file(self, fault: Fault) -> bool:
-        """Other YAML may lie in a folder of cases; only a name that promises cases, or a person, can be wrong."""
+        """Other YAML may lie in a folder of cases, unless its name or the command line says that it holds cases."""
         promised = is_case_file_name(self.path) or self.session.isinitpath(self.path)
         return fault.code == "no-cases" and not promised

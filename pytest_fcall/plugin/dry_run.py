@@ -1,4 +1,4 @@
-"""`--fc-dry-run`: what would be asked, and nothing is."""
+"""`--fc-dry-run`: the requests that a run would send, in place of the run."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from collections.abc import Iterator
 import pytest
 
 from pytest_fcall.core import Case
-from pytest_fcall.plugin.item import CaseItem, planned_request
+from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.session import session_of
+from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.reporting.dry_run import PlannedRequest, dry_run_line, dry_run_lines
 from pytest_fcall.session.ask.costs import Costs
-from pytest_fcall.session.ask.model import asker_of
-from pytest_fcall.session.ask.replies import replies
-from pytest_fcall.session.ask.source import Question
-from pytest_fcall.session.judge.samples import first_portion, request_of_sample, samples_of
+from pytest_fcall.session.ask.types import Question
+from pytest_fcall.session.judge.samples import first_portion, sample_request, samples_of
+from pytest_fcall.session.outcomes import CaseEnded
 
 
 class DryRun:
-    """Takes the place of the run."""
+    """Lists the requests instead of running the items."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._costs = Costs(config)
+        self._costs = Costs(settings_of(config))
         self._plan: list[PlannedRequest] = []
 
     @pytest.hookimpl(tryfirst=True)
@@ -28,13 +29,13 @@ class DryRun:
         """Look at the items instead of running them. Raises UsageError for a model that cannot be asked."""
         try:
             self._plan = [planned for item in session.items for planned in self._planned(item)]
-        except pytest.fail.Exception as error:
+        except CaseEnded as error:
             session.config.pluginmanager.unregister(self)
             raise pytest.UsageError(str(error)) from None
         return True
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-        """Tell what would be asked."""
+        """List the requests."""
         if config.get_verbosity() < 0:
             terminalreporter.line(dry_run_line(self._plan))
             return
@@ -49,23 +50,23 @@ class DryRun:
             return
         from pytest_fcall.backends.costs.token_estimates import likely_usage
 
-        asking = replies(item.config)
-        source = asking.source(item.named)
-        request = planned_request(item, item.case, source.settings)
+        session, model = session_of(item.config), item.named.model.id
+        source = session.replies.source(item.named)
+        request = item.planned_request(source.settings)
         usage = likely_usage(request)
-        for sample in range(first_portion(samples_of(item.case, item.config))):
-            question = Question.of(source, request_of_sample(request, sample), asker_of(item))
-            recorded = asking.is_recorded(question)
+        for sample in range(first_portion(samples_of(item.case, session.settings.samples))):
+            question = Question.of(source, sample_request(request, sample), item.asker)
+            recorded = session.replies.is_recorded(question)
             if not recorded:
                 if not item.named.live:
                     return
-                asking.backend(source)
+                session.replies.backend(source)
             yield PlannedRequest(
-                model=item.named.model.id,
+                model=model,
                 file=item.location[0],
                 case=item.case.id,
                 usage=usage,
-                cost=self._costs.of(item.named.model.id, usage),
+                cost=self._costs.of(model, usage),
                 recorded=recorded,
                 begins=item.case.mode == "conversation",
             )

@@ -1,54 +1,36 @@
-"""One case as a pytest item."""
+"""One case as a pytest item: set up, run and reported."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
 from pluggy import HookRelay
 
 from pytest_fcall.cases.case import plan_request
-from pytest_fcall.core import Case, Condition, FaultyCase, Json, Model, Outcome, Request, Verdict
+from pytest_fcall.core import Case, Condition, FaultyCase, Json, Model, Reply, Request, Verdict
 from pytest_fcall.core.case import judge_fault
 from pytest_fcall.core.glob import glob_matches
-from pytest_fcall.plugin.judge_model import lacks_judge
-from pytest_fcall.plugin.models import NamedModel
-from pytest_fcall.plugin.options import options
-from pytest_fcall.reporting.failure import failure_text, full_failure_text, location_text
-from pytest_fcall.reporting.faults import fault_text
-from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.terminal import encodable_text, marks_for
+from pytest_fcall.plugin.report import CaseReport, attach
+from pytest_fcall.plugin.session import printable, terminal_encoding
+from pytest_fcall.reporting.results import Status
 from pytest_fcall.session.ask.model import AskModel
-from pytest_fcall.session.ask.replies import replies
-from pytest_fcall.session.ask.retrieval import as_offered, missed_told
-from pytest_fcall.session.extensions import registry
-from pytest_fcall.session.judge.baseline_comparison import BaselineComparison, compare_with_baseline, stanza_of
-from pytest_fcall.session.judge.baseline_wire import wire_of
-from pytest_fcall.session.judge.baselines import baselines
-from pytest_fcall.session.judge.llm_judge import JudgeOpinions, opinions_of
-from pytest_fcall.session.judge.samples import (
-    ONCE,
-    CaseAnswers,
-    SampleResult,
-    confirmed_result,
-    first_portion,
-    sample_result,
-    samples_of,
-)
-from pytest_fcall.session.judge.verdict import judge_answers, rejudge
-from pytest_fcall.session.outcomes import fail, terminal_encoding
-from pytest_fcall.session.result.failure import failure_context
-from pytest_fcall.tracking.samples import PassRule
+from pytest_fcall.session.ask.types import Asker
+from pytest_fcall.session.case_run import CaseRun, JudgedCase
+from pytest_fcall.session.judge.verdict import CaseJudge
+from pytest_fcall.session.models import NamedModel
+from pytest_fcall.session.outcomes import CaseError
+from pytest_fcall.session.result.result import CaseItemFacts, result_of, result_properties
+from pytest_fcall.session.session import Session
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
 
-HOOKS = pytest.StashKey[dict[Path, HookRelay]]()
-"""The hooks of each file, from when all conftest files are read: pytest looks for them eleven times a test."""
+    from pytest_fcall.plugin.collection import CaseFile
+    from pytest_fcall.tracking.baseline_file import Baseline
 
 
 class CaseFailed(AssertionError):
@@ -56,66 +38,115 @@ class CaseFailed(AssertionError):
 
 
 class NotAccepted(AssertionError):
-    """The reply is valid, and not what is accepted; the options want that to fail."""
+    """The reply is valid, but is not the accepted one, and the settings want that to fail."""
 
 
 def case(fc_model: AskModel) -> None:
-    """Name, by its signature, the fixtures that every case needs; the item itself does the rest."""
+    """Name, by its signature, the fixture that every case needs; the item itself does the rest."""
+
+
+def case_without_fixtures() -> None:
+    """Stand for a case whose model no conftest file replaces: then the fixture need not be set up."""
+
+
+class FileContext:
+    """What the items of one case file have in common, found out once."""
+
+    def __init__(self, file: CaseFile, session: Session) -> None:
+        self.file = file
+        self.session = session
+        self._baselines: dict[str, Baseline | None] = {}
+        self._fixtures: object = None
+        self._call: Callable[..., None] = case
+        self.own_model = False
+        """Whether the models of the command line and the configuration are asked, with no fixture in between."""
+
+    def item(self, name: str, entry: Case | FaultyCase, named: NamedModel | None, place: int) -> CaseItem:
+        """Make the item of a case. All items of a file want the same fixtures, which are looked up once."""
+        if self._fixtures is None:
+            probe = self._item(name, entry, named, place)
+            # pytest has no public way to ask which fixtures an item uses before it runs.
+            self._fixtures = getattr(probe, "_fixtureinfo")  # noqa: B009
+            definitions = getattr(self._fixtures, "name2fixturedefs").get("fc_model", ())  # noqa: B009
+            self.own_model = len(definitions) == 1
+            if named is None or not self.own_model:
+                return probe
+            self._call, self._fixtures = case_without_fixtures, None
+            probe = self._item(name, entry, named, place)
+            self._fixtures = getattr(probe, "_fixtureinfo")  # noqa: B009
+            return probe
+        return self._item(name, entry, named, place)
+
+    def _item(self, name: str, entry: Case | FaultyCase, named: NamedModel | None, place: int) -> CaseItem:
+        return CaseItem.from_parent(
+            self.file,
+            name=name,
+            entry=entry,
+            named=named,
+            context=self,
+            place=place,
+            callobj=self._call,
+            fixtureinfo=self._fixtures,
+        )
+
+    def baseline(self, model: str) -> Baseline | None:
+        """The baseline of the file under a model. Raises CaseError where it is damaged: no verdict could be compared."""
+        if model not in self._baselines:
+            self._baselines[model] = self.session.baselines.of(self.file.path, Model.by_id(model))
+        found = self._baselines[model]
+        if found and found.faults:
+            from pytest_fcall.reporting.faults import fault_text
+
+            root = self.session.settings.root
+            raise CaseError("\n".join(fault_text(fault, root) for fault in found.faults))
+        return found
+
+    @cached_property
+    def changes_requests(self) -> bool:
+        """Whether other packages change requests."""
+        return _is_implemented(self.file.ihook, "pytest_fcall_request")
+
+    @cached_property
+    def changes_verdicts(self) -> bool:
+        """Whether other packages change verdicts."""
+        return _is_implemented(self.file.ihook, "pytest_fcall_verdict")
+
+
+def _is_implemented(hooks: HookRelay, name: str) -> bool:
+    """Whether others implement a hook, beside our own default."""
+    plugins = (each.plugin for each in getattr(hooks, name).get_hookimpls())
+    return any(not getattr(plugin, "__name__", "").startswith("pytest_fcall.") for plugin in plugins)
 
 
 class CaseItem(pytest.Function):
     """A case under one model. The model is asked in the set-up, so that its failure is an error, not a verdict."""
 
-    def __init__(self, *, entry: Case | FaultyCase, named: NamedModel | None, **kwargs: object) -> None:
+    def __init__(
+        self,
+        *,
+        entry: Case | FaultyCase,
+        named: NamedModel | None,
+        context: FileContext,
+        place: int,
+        **kwargs: object,
+    ) -> None:
         self.case = entry
         self.named = named
-        self.asked: CaseAnswers | None = None
-        self.verdict: Verdict | None = None
-        self.sampled: SampleResult | None = None
-        self.standing: BaselineComparison | None = None
-        self.opinions: JudgeOpinions | None = None
-        self.planned: Request | None = None
-        super().__init__(callobj=case, **kwargs)  # type: ignore[arg-type]  # what from_parent passes on
+        self.context = context
+        self.place = place
+        """Its number among all cases, the same whichever of them this run builds."""
+        self.run: CaseRun | None = None
+        """The case on its way, from its set-up until its reports are made."""
+        self._planned: Request | None = None
+        super().__init__(**kwargs)  # type: ignore[arg-type]  # what from_parent passes on
         if isinstance(entry, Case):
             for tag in entry.tags:
                 self.add_marker(tag)
 
     @property
     def ihook(self) -> HookRelay:
-        """The hooks of the folder. pytest asks by the file, and finds none where a suite has no file."""
-        known = self.session.stash.get(HOOKS, None)
-        if known is None:
-            return self.session.gethookproxy(self.path.parent)
-        if self.path not in known:
-            known[self.path] = self.session.gethookproxy(self.path.parent)
-        return known[self.path]
-
-    @property
-    def lacks_recording(self) -> bool:
-        """Whether there was no reply because none is recorded."""
-        return self.nodeid in replies(self.config).lacking.missing
-
-    @property
-    def lacks_reply(self) -> bool:
-        """Whether there was no reply because of a server, the network or the model's entry."""
-        return self.nodeid in replies(self.config).lacking.unanswered
-
-    @property
-    def changes(self) -> list[str]:
-        """What was sent otherwise than the case has it."""
-        return self.asked.model.changes(self.asked.request) if self.asked else []
-
-    @property
-    def is_skipped(self) -> bool:
-        """Whether a mark or the case itself may keep it from running, as far as can be told before it starts."""
-        marked = any(self.iter_markers("skip")) or any(self.iter_markers("skipif"))
-        named = self.named.model.id if self.named else ""
-        skipped = isinstance(self.case, Case) and _first_for(self.case.skip, named) is not None
-        return marked or skipped or lacks_judge(self.case, self.config)
-
-    def forget(self) -> None:
-        """Let go of what was asked and found, which the reports have told: of thousands of cases it would pile up."""
-        self.asked = self.verdict = self.sampled = self.standing = self.opinions = self.planned = None
+        """The hooks of the file's folder, which are the same for all its items."""
+        return self.context.file.ihook
 
     def reportinfo(self) -> tuple[PathLike[str] | str, int | None, str]:
         """The line of the YAML file, so that editors and reports lead to it."""
@@ -124,132 +155,174 @@ class CaseItem(pytest.Function):
     def setup(self) -> None:
         """Set up the fixtures, then get the reply."""
         __tracebackhide__ = True
-        self.asked = self.verdict = self.sampled = self.standing = None
-        case = self.case
-        if isinstance(case, FaultyCase):
-            fail("\n".join(fault_text(fault, self.config.rootpath) for fault in case.faults))
-        if fault := judge_fault(case):
-            fail(fault_text(fault, self.config.rootpath))
+        self.run = None
+        self._refuse_faults()
         super().setup()
-        model = cast("AskModel", self.funcargs["fc_model"])
-        self._skip_or_excuse(case, model.id)
-        self._refuse_damaged_baseline(model.id)
-        self.opinions = opinions_of(self, case)
-        request = self.ihook.pytest_fcall_request(
-            item=self, case=case, request=planned_request(self, case, model.settings)
-        )
-        self.asked = self._ask(case, model, request)
-
-    def _ask(self, case: Case, model: AskModel, request: Request) -> CaseAnswers:
-        """Get all replies here, since a server's failure is no verdict; so some are judged here already."""
-        __tracebackhide__ = True
-        samples = samples_of(case, self.config)
-        asked = CaseAnswers(case, model, request, samples)
-        asked.more(first_portion(samples))
-        if samples.count is None:
-            deciding = PassRule.by_rule(samples.rule)
-            while deciding.passes(rate := self._sampled(asked).rate) is None:
-                asked.more(deciding.portion(rate))
-        elif samples == ONCE and (again := options(self.config).confirm):
-            self.sampled = self._confirmed(asked, again)
-        if self.opinions:  # a model that judges is a model, too
-            self._standing(asked, self.sampled or self._sampled(asked))
-        return asked
-
-    def _confirmed(self, asked: CaseAnswers, again: int) -> SampleResult | None:
-        """Ask again where an answer that was right is wrong now; None where it is not."""
-        __tracebackhide__ = True
-        seen = self._standing(asked, self._sampled(asked))
-        if seen.outcome is not Outcome.REGRESSED or seen.comparison is None or seen.comparison.baseline is None:
-            return None
-        asked.more(again)
-        return confirmed_result(self._sampled(asked).all, seen.comparison.baseline)
+        self._ask(cast("Case", self.case))
 
     def runtest(self) -> None:
-        """Decode and judge the replies. Raises CaseFailed with the text that people read."""
+        """Judge the reply. Raises CaseFailed with the text for people."""
         __tracebackhide__ = True
-        if self.asked is not None:
-            self._judge(self.asked)
+        run = self.run
+        if run is None:
+            return
+        judged = run.decide()
+        if not judged.verdict.valid:
+            self._fail(run, judged)
+        if judged.comparison.complaint:
+            from pytest_fcall.session.result.failure import complaint_report
 
-    def _judge(self, asked: CaseAnswers) -> None:
-        __tracebackhide__ = True
-        whole = self.sampled = self.sampled or self._sampled(asked)
-        self.verdict = whole.shown.verdict
-        found = self.standing = self._standing(asked, whole)
-        if not self.verdict.valid:
-            if found.excuse:
-                pytest.xfail(encodable_text(terminal_encoding(), safe_line(found.excuse)))
-            raise CaseFailed(self._failure(asked, whole))
-        if found.complaint:
-            raise NotAccepted(self._complaint(asked.case, found.complaint))
+            raise NotAccepted(printable(complaint_report(run.case, judged, judged.comparison.complaint)))
 
-    def _sampled(self, asked: CaseAnswers) -> SampleResult:
-        """All answers so far. Each is judged once."""
-        __tracebackhide__ = True
-        asked.judged.extend(judge_answers(self, asked.case, asked.answers[len(asked.judged) :]))
-        return sample_result(asked.judged, asked.samples.rule)
-
-    def _standing(self, asked: CaseAnswers, whole: SampleResult) -> BaselineComparison:
-        case, shown, kept = asked.case, whole.shown, baselines(self.config)
-        inside = shown.answer.inside
-        return compare_with_baseline(
-            whole.stanza(stanza_of(case, asked.request, shown, wire_of(inside, registry(self.config).decoders))),
-            shown.verdict,
-            case,
-            kept.of(self.path, Model.by_id(asked.model.id)),
-            partial(rejudge, self, case, inside),
-            kept.options,
+    def add_result(self, report: pytest.TestReport) -> None:
+        """Attach the result to the report that decides it: the call, or a set-up that did not lead to one."""
+        run = self.run
+        status = _status(report, run.judged if run else None)
+        if status is None:
+            return
+        if report.skipped and isinstance(report.longrepr, tuple):
+            report.longrepr = str(self.path), self.case.location.line, report.longrepr[2]
+        missing, unanswered = self.lacks_recording, self.lacks_reply
+        session = self.context.session
+        no_reply = missing or unanswered
+        result = result_of(session, self.case, self._facts(run), status, run, no_reply=no_reply)
+        self.user_properties += result_properties(result, run)
+        judged = run.judged if run else None
+        attached = CaseReport(
+            result,
+            missing,
+            unanswered,
+            judged=judged is not None and report.when == "call",
+            stanza=judged.comparison.text() if judged else None,
+            recorded=run.answers.recorded if run and run.is_complete else None,
+            changes=tuple(run.changes) if run and self.config.get_verbosity() > 0 else (),
         )
+        attach(report, attached)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
-        """A judged failure is its own text; what a fixture or an app raised is pytest's to show."""
+        """A judged failure is its own text; exceptions of fixtures and apps are pytest's to show."""
         if isinstance(excinfo.value, CaseFailed | NotAccepted):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
 
-    def _failure(self, asked: CaseAnswers, whole: SampleResult) -> str:
-        case, shown, encoding = asked.case, whole.shown, terminal_encoding()
-        told = [*missed_told(case, asked.request), *whole.told, *(self.standing.told if self.standing else ())]
-        width = self.config.get_terminal_writer().fullwidth
-        fully = self.config.get_verbosity() > 1
-        write = full_failure_text if fully else partial(failure_text, width=width)
-        marks = marks_for(encoding)
-        part = failure_context(shown, case, marks, fully=fully)
-        text = write(*part.judged, asked.model.id, story=part.story, since=told, marks=marks)
-        return encodable_text(encoding, text)
+    def forget(self) -> None:
+        """Let go of answers and verdict once they are reported: of thousands of cases they would pile up."""
+        self.run = self._planned = None
 
-    def _complaint(self, case: Case, complaint: str) -> str:
-        """What is shown where a right answer fails."""
-        told = self.standing.told if self.standing else ()
-        lines = [
-            complaint,
-            f"  {location_text(case.location)}{safe_line(case.id)}",
-            *(f"  {safe_line(line)}" for line in told),
-            "  `fcall accept` accepts it",
-        ]
-        return encodable_text(terminal_encoding(), "\n".join(lines))
+    @property
+    def lacks_recording(self) -> bool:
+        """Whether there was no reply because none is recorded."""
+        return self.nodeid in self.context.session.replies.no_replies.missing
 
-    def _refuse_damaged_baseline(self, model: str) -> None:
-        """Ask nothing for a verdict that nobody could compare."""
+    @property
+    def lacks_reply(self) -> bool:
+        """Whether there was no reply because of a server, the network or the model's entry."""
+        return self.nodeid in self.context.session.replies.no_replies.unanswered
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether a mark or the case itself may keep it from running, as far as is known before it starts."""
+        if any(self.iter_markers("skip")) or any(self.iter_markers("skipif")):
+            return True
+        case = self.case
+        if not isinstance(case, Case):
+            return False
+        named = self.named.model.id if self.named else ""
+        return _first_for(case.skip, named) is not None or (
+            self.context.session.settings.judge is None and self.uses_judge
+        )
+
+    @cached_property
+    def uses_judge(self) -> bool:
+        """Whether a model that judges may be asked about its answers."""
+        from pytest_fcall.session.judge.llm_judge import uses_judge
+
+        return isinstance(self.case, Case) and uses_judge(self.case)
+
+    @cached_property
+    def asker(self) -> Asker:
+        """The test that asks. It is named without the model, as in recordings and in a run of one model."""
+        return Asker(self.path, self.case.id, self.nodeid, f"{self.context.file.nodeid}::{self.case.id}")
+
+    def planned_request(self, settings: Mapping[str, Json]) -> Request:
+        """The request as the file of the case says it; fixtures have no part in it. Made once."""
+        if self._planned is None:
+            case = cast("Case", self.case)
+            if case.retrieve is not None:
+                from pytest_fcall.session.ask.retrieval import with_chosen_tools
+
+                case = with_chosen_tools(case, case.retrieve, self.config.rootpath)
+            self._planned = plan_request(case, settings)
+        return self._planned
+
+    def _refuse_faults(self) -> None:
+        case = self.case
+        if isinstance(case, FaultyCase):
+            faults = case.faults
+        elif case.judge is not None and (fault := judge_fault(case)):
+            faults = (fault,)
+        else:
+            return
+        from pytest_fcall.reporting.faults import fault_text
+
+        raise CaseError("\n".join(fault_text(fault, self.config.rootpath) for fault in faults))
+
+    def _ask(self, case: Case) -> None:
         __tracebackhide__ = True
-        kept = baselines(self.config).of(self.path, Model.by_id(model))
-        if kept and kept.faults:
-            fail("\n".join(fault_text(fault, self.config.rootpath) for fault in kept.faults))
+        context, session = self.context, self.context.session
+        model = cast("AskModel | None", self.funcargs.get("fc_model"))
+        if model is None:
+            model = session.model(self.named, self.asker)
+        self._skip_or_excuse(case, model.id)
+        baseline = context.baseline(model.id)
+        opinions = session.opinions(case, self.asker) if self.uses_judge else None
+        request = self.planned_request(model.settings)
+        if context.changes_requests:
+            request = self.ihook.pytest_fcall_request(item=self, case=case, request=request)
+        amend = self._amended_verdict if context.changes_verdicts else None
+        self.run = CaseRun(session, case, model, request, baseline, CaseJudge(case, session, opinions, amend))
+        self.run.ask()
+
+    def _amended_verdict(self, reply: Reply, verdict: Verdict) -> Verdict:
+        amended: Verdict = self.ihook.pytest_fcall_verdict(item=self, case=self.case, reply=reply, verdict=verdict)
+        return amended
 
     def _skip_or_excuse(self, case: Case, model: str) -> None:
-        """Skip now; an expected failure is a verdict, so only a judged reply counts as one."""
-        __tracebackhide__ = True
-        if skip := _first_for(case.skip, model):
+        """Skip now. An expected failure is a verdict, so only a judged reply counts as one."""
+        if case.skip and (skip := _first_for(case.skip, model)):
             pytest.skip(skip.reason)
-        if xfail := _first_for(case.xfail, model):
+        if case.xfail and (xfail := _first_for(case.xfail, model)):
             self.add_marker(pytest.mark.xfail(reason=xfail.reason, raises=CaseFailed))
 
+    def _fail(self, run: CaseRun, judged: JudgedCase) -> None:
+        __tracebackhide__ = True
+        from pytest_fcall.reporting.safe_text import safe_line
+        from pytest_fcall.reporting.terminal import marks_for
+        from pytest_fcall.session.result.failure import failure_report
 
-def planned_request(item: CaseItem, case: Case, settings: Mapping[str, Json]) -> Request:
-    """The request of a case as its file says it; fixtures have no part in it. Made once."""
-    if item.planned is None:
-        item.planned = plan_request(as_offered(case, item.config.rootpath), settings)
-    return item.planned
+        if judged.comparison.excuse:
+            pytest.xfail(printable(safe_line(judged.comparison.excuse)))
+        width, fully = self.config.get_terminal_writer().fullwidth, self.config.get_verbosity() > 1
+        raise CaseFailed(printable(failure_report(run, judged, marks_for(terminal_encoding()), width, fully=fully)))
+
+    def _facts(self, run: CaseRun | None) -> CaseItemFacts:
+        file, line, _ = self.location
+        model = self.named.model.id if self.named else ""
+        if run is not None and run.is_complete:
+            model = run.answers.model.id
+        return CaseItemFacts(self.nodeid, file, (line or 0) + 1, model, self.place)
+
+
+def _status(report: pytest.TestReport, judged: JudgedCase | None) -> Status | None:
+    if report.when == "call":
+        if judged is not None and judged.verdict.valid:
+            # Where a right answer fails, a strict xfail was wrong, or the settings want another answer.
+            complained = judged.comparison.complaint is not None
+            return "xpassed" if hasattr(report, "wasxfail") or (report.failed and not complained) else "passed"
+        return "xfailed" if report.skipped else "failed"
+    if report.when == "setup" and not report.passed:
+        return "skipped" if report.skipped else "error"
+    return None
 
 
 def _first_for(conditions: tuple[Condition, ...], model: str) -> Condition | None:

@@ -1,45 +1,62 @@
-"""What can be set on the command line and in the configuration."""
+"""The options and settings that pytest knows of this plugin; `pytest --help` lists them.
+
+This module is imported in every run, so it imports nothing of ours.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
-from math import inf
-from typing import Literal, TypeAlias, TypeVar, cast, get_args
-
 import pytest
 
-Record: TypeAlias = Literal["missing", "all", "off"]
+RECORD = ("missing", "all", "off")
+DRIFT = ("note", "fail", "ignore")
+FIXED = ("pass", "fail")
+FAIL = ("items", "gates", "both")
+DEFAULT_PROXY_VARIABLES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
 
-CONCURRENCY = 64
-
-_T = TypeVar("_T", int, float)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How replies are got and kept."""
-
-    replay: bool
-    record: Record
-    max_age: int | None
-    """In seconds."""
-    concurrency: int
-    requests_per_minute: int | None
-    tokens_per_minute: int | None
-    max_cost: float | None
-    dry_run: bool
-    confirm: int
-    """How often a case is asked again that seems to have regressed."""
-
-
-OPTIONS = pytest.StashKey[Options]()
+SETTINGS_WITHOUT_DEFAULT = (
+    "fc_model",
+    "fc_judge",
+    "fc_gates",
+    "fc_runs",
+    "fc_fail",
+    "fc_record",
+    "fc_max_age",
+    "fc_concurrency",
+    "fc_rpm",
+    "fc_tpm",
+    "fc_max_cost",
+    "fc_samples",
+    "fc_confirm",
+    "fc_drift",
+    "fc_fixed",
+    "fc_scores",
+    "fc_allow_hosts",
+    "fc_http_headers",
+    "fc_tool_timeout",
+    "fc_tool_memory",
+    "fc_tool_allow",
+    "fc_proxy",
+    "fc_apibench_checked",
+)
+"""Settings of the configuration that are empty where a project says nothing."""
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Declare the options, which `pytest --help` lists."""
+    """Declare all options and settings."""
     group = parser.getgroup("fcall", "tool calls of language models (pytest-fcall)")
+    _add_models(parser, group)
+    _add_limits(parser, group)
+    _add_results(parser, group)
+    _add_baselines(parser, group)
+    _add_environments(parser, group)
+    _add_suites(parser, group)
+
+
+def _add_setting_of_option(parser: pytest.Parser, name: str) -> None:
+    parser.addini(f"fc_{name}", f"what --fc-{name.replace('_', '-')} is where the command line does not say")
+
+
+def _add_models(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     group.addoption(
         "--fc-model",
         action="append",
@@ -62,11 +79,12 @@ def add_options(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--fc-record",
-        choices=get_args(Record),
-        metavar="missing|all|off",
-        help="missing: use the replies that are kept, ask for the others and keep them (default); all: ask for all of "
-        "them again; off: neither use nor keep any",
+        choices=RECORD,
+        metavar="|".join(RECORD),
+        help="missing: use recorded replies, ask for the others and record them (default); all: ask for all of "
+        "them again; off: neither use nor record any",
     )
+    group.addoption("--fc-max-age", metavar="7d", help="ask again for replies that are older: 2w, 7d, 12h or 30m")
     group.addoption(
         "--fc-samples",
         metavar="N|auto",
@@ -75,36 +93,10 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--fc-confirm", metavar="N", help="ask what seems to have regressed N times more, and let the rate decide"
     )
-    group.addoption("--fc-max-age", metavar="7d", help="ask again for replies that are older: 2w, 7d, 12h or 30m")
-    group.addoption(
-        "--fc-concurrency", metavar="N", help=f"requests in flight, over all workers (default {CONCURRENCY})"
-    )
-    group.addoption("--fc-rpm", metavar="N", help="requests a minute, over all workers (default: as many as there are)")
-    group.addoption("--fc-tpm", metavar="N", help="tokens a minute, over all workers (default: as many as there are)")
-    group.addoption("--fc-max-cost", metavar="USD", help="stop asking before the run would cost more than this")
     group.addoption(
         "--fc-dry-run",
         action="store_true",
         help="ask nothing: list what would be asked, with estimated tokens and cost",
-    )
-    group.addoption(
-        "--fc-gate",
-        action="append",
-        default=[],
-        metavar="GATE",
-        help="what must hold of the whole run, such as 'accuracy>=0.9' or 'accuracy[parallel]>=80% and cost<=$2'",
-    )
-    group.addoption(
-        "--fc-fail",
-        choices=("items", "gates", "both"),
-        metavar="items|gates|both",
-        help="what makes the run fail: failed cases (default without gates), gates that do not hold (default with "
-        "gates), or both",
-    )
-    group.addoption(
-        "--fc-shard",
-        metavar="I/N",
-        help="run only this share of the cases and tests, such as 3/8; `fcall merge` joins the runs of all shares",
     )
     parser.addini("fc_model", "models to use when the command line names none (one a line)", type="linelist")
     parser.addini("fc_judge", "the model that judges where a case says $judge, if the command line names none")
@@ -114,59 +106,167 @@ def add_options(parser: pytest.Parser) -> None:
         type="linelist",
         default=["cases/**"],
     )
+    for name in ("record", "max_age", "samples", "confirm"):
+        _add_setting_of_option(parser, name)
+
+
+def _add_limits(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
+    group.addoption("--fc-concurrency", metavar="N", help="requests in flight, over all workers (default 64)")
+    group.addoption("--fc-rpm", metavar="N", help="requests a minute, over all workers (default: no limit)")
+    group.addoption("--fc-tpm", metavar="N", help="tokens a minute, over all workers (default: no limit)")
+    group.addoption("--fc-max-cost", metavar="USD", help="stop asking before the run would cost more than this")
+    for name in ("concurrency", "rpm", "tpm", "max_cost"):
+        _add_setting_of_option(parser, name)
+
+
+def _add_results(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
+    group.addoption(
+        "--fc-gate",
+        action="append",
+        default=[],
+        metavar="GATE",
+        help="what must hold of the whole run, such as 'accuracy>=0.9' or 'accuracy[parallel]>=80% and cost<=$2'",
+    )
+    group.addoption(
+        "--fc-fail",
+        choices=FAIL,
+        metavar="|".join(FAIL),
+        help="what makes the run fail: failed cases (default without gates), gates that do not hold (default with "
+        "gates), or both",
+    )
+    group.addoption(
+        "--fc-shard",
+        metavar="I/N",
+        help="run only this share of the cases and tests, such as 3/8; `fcall merge` joins the runs of all shares",
+    )
+    group.addoption(
+        "--fc-score",
+        action="append",
+        default=[],
+        metavar="'TAG: SCORE, …'",
+        help="scores to show beside the verdicts on the cases of a tag, such as 'mannheim: function_accuracy'; "
+        "the tag * stands for all cases",
+    )
     parser.addini("fc_gates", "gates, beside those of the command line (one a line)", type="linelist")
-    parser.addini("fc_runs", "how many runs are kept in .fcall/runs for `fcall compare`, 100 if not said; 0 keeps none")
-    for name in ("fail", "record", "max_age", "concurrency", "rpm", "tpm", "max_cost", "samples", "confirm"):
-        parser.addini(f"fc_{name}", f"what --fc-{name.replace('_', '-')} is where the command line does not say")
+    parser.addini("fc_runs", "number of runs that are kept in .fcall/runs for `fcall compare` (default 100)")
+    parser.addini(
+        "fc_scores", "scores, beside those of the command line (a tag and its scores a line)", type="linelist"
+    )
+    _add_setting_of_option(parser, "fail")
 
 
-def options(config: pytest.Config) -> Options:
-    """The session's options, checked. Raises UsageError for what cannot be read."""
-    if OPTIONS not in config.stash:
-        config.stash[OPTIONS] = _read(config)
-    return config.stash[OPTIONS]
+def _add_baselines(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
+    # Two options: one that may do without its value would swallow the path behind it.
+    group.addoption(
+        "--fc-accept",
+        action="store_const",
+        const="valid",
+        help="write right answers into the baseline: later runs are compared with it",
+    )
+    group.addoption(
+        "--fc-accept=all",
+        dest="fc_accept",
+        action="store_const",
+        const="all",
+        help="the same, and accept failures as known ones: a starting point",
+    )
+    group.addoption(
+        "--fc-prune",
+        action="store_true",
+        help="remove deleted cases from the baseline, if the run is complete and nothing fails",
+    )
+    group.addoption(
+        "--fc-drift",
+        choices=DRIFT,
+        metavar="|".join(DRIFT),
+        help="what becomes of right answers that differ from those accepted (default: note)",
+    )
+    group.addoption(
+        "--fc-fixed",
+        choices=FIXED,
+        metavar="|".join(FIXED),
+        help="what becomes of cases that were accepted as failures and are right now (default: pass)",
+    )
+    group.addoption(
+        "--fc-baseline",
+        metavar="MODEL|FOLDER|git:REVISION",
+        help="compare with the baseline of another model, in another copy of the project, or at a commit",
+    )
+    for name in ("drift", "fixed"):
+        _add_setting_of_option(parser, name)
 
 
-def _read(config: pytest.Config) -> Options:
-    concurrency = _number(config, "concurrency", int, "whole number")
-    record = _given(config, "record") or "missing"
-    if record not in get_args(Record):
-        raise pytest.UsageError(f"fc_record: {record!r} is none of {', '.join(get_args(Record))}")
-    return Options(
-        replay=config.getoption("fc_replay"),
-        record=cast("Record", record),
-        max_age=_age(_given(config, "max_age")),
-        concurrency=CONCURRENCY if concurrency is None else concurrency,
-        requests_per_minute=_number(config, "rpm", int, "whole number"),
-        tokens_per_minute=_number(config, "tpm", int, "whole number"),
-        max_cost=_number(config, "max_cost", float, "number of US dollars"),
-        dry_run=config.getoption("fc_dry_run"),
-        confirm=_number(config, "confirm", int, "whole number") or 0,
+def _add_environments(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
+    group.addoption(
+        "--fc-allow-host",
+        action="append",
+        default=[],
+        metavar="HOST[:PORT]",
+        help="a host that `environment: http` may ask, such as api.example.com or localhost:8000; repeat it for more",
+    )
+    parser.addini("fc_allow_hosts", "hosts beside those of --fc-allow-host (one a line)", type="linelist")
+    parser.addini(
+        "fc_http_headers",
+        "headers that are sent to a host, such as `api.example.com Authorization: Bearer ${SHOP_TOKEN}` (one a line)",
+        type="linelist",
+    )
+    parser.addini("fc_tool_timeout", "seconds that a called function may take (default 10)")
+    parser.addini(
+        "fc_tool_memory", "MiB of memory that called functions may take, for each conversation (default 2048)"
+    )
+    parser.addini(
+        "fc_tool_allow",
+        "permissions of called functions that they do not have otherwise: network, programs (one a line)",
+        type="linelist",
+    )
+    parser.addini(
+        "fc_tool_folders", "folders outside the project that called functions may read (one a line)", type="linelist"
+    )
+    parser.addini(
+        "fc_tool_variables", "environment variables that called functions may see (one a line)", type="linelist"
+    )
+    parser.addini("fc_proxy", "`off` lets apps ask their models directly, so that nothing inside them is recorded")
+    parser.addini(
+        "fc_proxy_variables",
+        "environment variables that lead an app to its models, as NAME or NAME=URL (one a line)",
+        type="linelist",
+        default=[*DEFAULT_PROXY_VARIABLES],
     )
 
 
-def _given(config: pytest.Config, name: str) -> str:
-    """What the command line says, or else the configuration."""
-    return config.getoption(f"fc_{name}") or str(config.getini(f"fc_{name}") or "")
-
-
-def _number(config: pytest.Config, name: str, read: Callable[[str], _T], wanted: str) -> _T | None:
-    text = _given(config, name)
-    if not text:
-        return None
-    with suppress(ValueError):
-        number = read(text)
-        if 0 < number < inf:
-            return number
-    raise pytest.UsageError(f"--fc-{name.replace('_', '-')}: {text!r} is no {wanted} above 0")
-
-
-def _age(text: str) -> int | None:
-    if not text:
-        return None
-    from pytest_fcall.core.age import age_in_seconds
-
-    try:
-        return age_in_seconds(text)
-    except ValueError as error:
-        raise pytest.UsageError(f"--fc-max-age: {error}") from None
+def _add_suites(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
+    group.addoption(
+        "--fc-suite",
+        action="append",
+        default=[],
+        metavar="NAME[:PART,…]",
+        help="run a public benchmark, or parts of it, such as bfcl:simple_python,parallel; `fcall suites` lists them",
+    )
+    group.addoption(
+        "--fc-suite-path",
+        action="append",
+        default=[],
+        metavar="[NAME=]DIR",
+        help="where the data is, if it is not in an installed package; with NAME=, that of one suite of several",
+    )
+    group.addoption(
+        "--fc-pick", metavar="N[@SEED]|IDS", help="the first N cases of the suite, a sample of N, or ids and globs"
+    )
+    group.addoption("--fc-suite-profile", choices=("strict", "bfcl"), help="the rules that judge, if not the suite's")
+    group.addoption(
+        "--fc-suite-mode",
+        choices=("native", "prompt"),
+        help="prompt: describe the tools in the suite's own system prompt; native: send them beside it (default)",
+    )
+    group.addoption(
+        "--fc-report",
+        action="append",
+        default=[],
+        metavar="SUITE:DIR",
+        help="bfcl:DIR writes answers and verdicts as the suite's own tools keep them, for these to read",
+    )
+    parser.addini(
+        "fc_apibench_checked",
+        "arguments that tell the APIs of APIBench apart, such as pipeline=model (an API a line)",
+        type="linelist",
+    )

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pytest
 
 from pytest_fcall.core import Case
-from pytest_fcall.plugin.item import CaseItem, planned_request
-from pytest_fcall.plugin.judge_model import is_judged, named_judge
-from pytest_fcall.session.ask.conversation import Conversation
+from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.session import session_of
 from pytest_fcall.session.ask.limits import share_of_concurrency
-from pytest_fcall.session.ask.model import asker_of
-from pytest_fcall.session.ask.replies import replies
-from pytest_fcall.session.ask.source import Question
-from pytest_fcall.session.judge.samples import first_portion, request_of_sample, samples_of
-from pytest_fcall.session.judge.verdict import ask_judge_ahead
+from pytest_fcall.session.ask.types import Conversation, Question
+from pytest_fcall.session.judge.samples import first_portion, sample_request, samples_of
+from pytest_fcall.session.judge.verdict import CaseJudge
+from pytest_fcall.session.outcomes import CaseEnded
 
 if TYPE_CHECKING:
     from collections import deque
@@ -26,76 +23,59 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from pytest_fcall.core import Reply
+    from pytest_fcall.session.session import Session
+
+Wanted: TypeAlias = "Sequence[Question | Conversation]"
+
+_WINDOW_WITH_MAXFAIL = 16
+"""Number of requests under way with -x and --maxfail, where few should be sent in vain."""
 
 
-Wanted: TypeAlias = Sequence[Question | Conversation]
-
-
-class JudgePrefetch:
-    """Knows the judged items whose answers are under way or there."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        named = named_judge(config)
-        self._asking = replies(config)
-        self._may_ask = named is not None and named.live
-        self._waiting: dict[CaseItem, Wanted] = {}
-
-    def expect(self, item: CaseItem, wanted: Wanted) -> None:
-        """Know what an item will ask of its model, if a model will judge the answers."""
-        if self._may_ask and wanted and isinstance(item.case, Case) and is_judged(item.case):
-            self._waiting[item] = wanted
-
-    def ask(self) -> list[Future[Reply]]:
-        """Ask about all answers that have come by now. An item none of whose answers will come is let go."""
-        begun: list[Future[Reply]] = []
-        for item, wanted in [*self._waiting.items()]:
-            if any(map(self._asking.is_awaited, wanted)):
-                continue
-            del self._waiting[item]
-            answers = [answer for each in wanted if (answer := self._asking.arrived(each))]
-            if len(answers) == len(wanted) and isinstance(item.case, Case):
-                # What cannot be asked is for the item itself to say.
-                with suppress(pytest.fail.Exception, pytest.skip.Exception):
-                    begun += ask_judge_ahead(item, item.case, answers)
-        return begun
-
-
-_WHERE_A_FAILURE_ENDS_IT = 16
-"""Under -x and --maxfail few replies should be asked for in vain."""
+def prefetch(session: pytest.Session) -> None:
+    """Send requests ahead, unless no case could have them sent."""
+    fcall = session_of(session.config)
+    items = [item for item in session.items if isinstance(item, CaseItem)]
+    fcall.replies.expect(sum(map(_expected_replies, items)))
+    session.config.pluginmanager.register(Prefetch(session, fcall), "fcall-prefetch")
 
 
 class Prefetch:
     """Keeps as many requests under way as the limits let, in the order of the items."""
 
-    def __init__(self, session: pytest.Session) -> None:
-        self._session = session
-        replies(session.config).expect(sum(map(_expected_replies, session.items)))
+    def __init__(self, session: pytest.Session, fcall: Session) -> None:
+        self._items = session.items
+        self._replies = fcall.replies
         self._places = {item: place for place, item in enumerate(session.items)}
         self._queue = _worker_queue(session.config)
-        window = share_of_concurrency(session.config)
+        window = share_of_concurrency(fcall.settings)
         self._portion = max(1, window // 4)
-        """How many are asked for at a time, for that costs less than one by one."""
+        """Number of requests that are sent at a time, which costs less than one by one."""
         self._reach = 2 * window
-        """How many items ahead are looked at."""
+        """Number of items ahead that are looked at."""
         if session.config.getoption("maxfail"):
             self._portion = 1
-            self._reach = window = min(window, _WHERE_A_FAILURE_ENDS_IT)
+            self._reach = window = min(window, _WINDOW_WITH_MAXFAIL)
         self._most = window + self._portion - 1
-        """How many may be under way: when the next portion is due, as many as may be in flight still are."""
+        """Number of requests that may be under way: when the next portion is due, a whole window still is."""
         self._pause = 0
-        """How many items may run before it is worth to look again, since all within reach are seen."""
+        """Number of items that may run before looking ahead again, since all within reach have been seen."""
         self._seen: set[int] = set()
         self._waiting: set[Future[Any]] = set()
-        self._judge = JudgePrefetch(session.config)
+        self._judge = JudgePrefetch(fcall)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
-        """Fill up what is under way, before an item runs."""
+        """Send more requests, before an item runs."""
         if self._pause:
             self._pause -= 1
         else:
             self._fill(item)
-        self._watch(self._judge.ask())
+        if self._judge.waiting:
+            self._watch(self._judge.ask())
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """Wait for nothing more."""
+        self._replies.cancel()
 
     def _fill(self, item: pytest.Item) -> None:
         upcoming = self._upcoming(self._places[item])
@@ -105,75 +85,93 @@ class Prefetch:
             if not portion:
                 self._pause = max(0, min(self._portion, len(upcoming) // 2) - 1)
                 return
-            self._watch(self._begun(portion))
+            self._watch(self._sent(portion))
 
     def _watch(self, futures: Iterable[Future[Any]]) -> None:
         for future in futures:
             self._waiting.add(future)
             future.add_done_callback(self._waiting.discard)
 
-    def _begun(self, portion: Sequence[Question | Conversation]) -> Sequence[Future[Any]]:
-        asking = replies(self._session.config)
+    def _sent(self, portion: Wanted) -> Sequence[Future[Any]]:
         questions = [each for each in portion if isinstance(each, Question)]
         conversations = [each for each in portion if isinstance(each, Conversation)]
-        return [*asking.ask_ahead(questions), *asking.converse_ahead(conversations)]
+        return [*self._replies.ask_ahead(questions), *self._replies.converse_ahead(conversations)]
 
     def _questions(self, places: Iterable[int]) -> Iterator[Question | Conversation]:
         for place in places:
             if place not in self._seen:
                 self._seen.add(place)
-                item = self._session.items[place]
+                item = self._items[place]
                 if isinstance(item, CaseItem):
-                    questions = _questions(item)
+                    questions = _questions_of(item)
                     self._judge.expect(item, questions)
                     yield from questions
 
-    def pytest_keyboard_interrupt(self) -> None:
-        """Wait for nothing more."""
-        replies(self._session.config).cancel()
-
     def _upcoming(self, place: int) -> Sequence[int]:
-        """The places of the items that this process will run, as far as it knows and not too far ahead."""
+        """The places of the items that this process will run next, as far as it knows."""
         if self._queue is None:
             return range(place, min(place + self._reach, len(self._places)))
         with self._queue.lock() as places:
             return [place, *(each for each in islice(places, self._reach - 1) if isinstance(each, int))]
 
 
-def _expected_replies(item: pytest.Item) -> int:
-    """How many replies it needs, as far as is known."""
-    if not isinstance(item, CaseItem) or not isinstance(item.case, Case):
+class JudgePrefetch:
+    """Asks the model that judges ahead of the tests, once there are answers to judge."""
+
+    def __init__(self, session: Session) -> None:
+        judge = session.settings.judge
+        self._session = session
+        self._may_ask = judge is not None and judge.live
+        self.waiting: dict[CaseItem, Wanted] = {}
+        """Items whose answers are under way or there."""
+
+    def expect(self, item: CaseItem, wanted: Wanted) -> None:
+        """Note the requests of an item, if the model that judges may be asked about the answers."""
+        if self._may_ask and wanted and item.uses_judge:
+            self.waiting[item] = wanted
+
+    def ask(self) -> list[Future[Reply]]:
+        """Ask about all answers that have come by now. An item none of whose answers will come is dropped."""
+        replies = self._session.replies
+        sent: list[Future[Reply]] = []
+        for item, wanted in [*self.waiting.items()]:
+            if any(map(replies.is_awaited, wanted)):
+                continue
+            del self.waiting[item]
+            answers = [answer for each in wanted if (answer := replies.arrived(each))]
+            if len(answers) == len(wanted) and isinstance(item.case, Case):
+                try:
+                    opinions = self._session.opinions(item.case, item.asker)
+                    sent += CaseJudge(item.case, self._session, opinions, None).ask_ahead(answers)
+                except CaseEnded:  # the item itself will say why
+                    continue
+        return sent
+
+
+def _expected_replies(item: CaseItem) -> int:
+    """The number of replies that an item needs, as far as that is known."""
+    if not isinstance(item.case, Case):
         return 0
-    return first_portion(samples_of(item.case, item.config))
+    return first_portion(samples_of(item.case, item.context.session.settings.samples))
 
 
-def _questions(item: CaseItem) -> Sequence[Question | Conversation]:
-    """What an item will ask in any case, if that is known before its fixtures are."""
+def _questions_of(item: CaseItem) -> Wanted:
+    """The requests that an item will send in any case, if they are known before its fixtures are set up."""
     if item.named is None or not isinstance(item.case, Case):
         return []
-    # What cannot be asked is for the item itself to say.
-    with suppress(pytest.fail.Exception, pytest.skip.Exception):
-        source = replies(item.config).source(item.named)
-        if not source.is_app and _is_plain(item):
-            request, asker = planned_request(item, item.case, source.settings), asker_of(item)
-            samples = range(first_portion(samples_of(item.case, item.config)))
-            requests = [request_of_sample(request, sample) for sample in samples]
-            if item.case.mode == "conversation":
-                return [Conversation(item.case, source, each, asker) for each in requests]
-            return [Question.of(source, each, asker) for each in requests]
-    return []
-
-
-def _is_plain(item: CaseItem) -> bool:
-    if item.is_skipped:
-        return False
-    definitions = getattr(item, "_fixtureinfo").name2fixturedefs.get("fc_model", ())  # noqa: B009  pytest's own
-    changed = [each for each in item.ihook.pytest_fcall_request.get_hookimpls() if not _is_ours(each.plugin)]
-    return not changed and len(definitions) == 1
-
-
-def _is_ours(plugin: object) -> bool:
-    return getattr(plugin, "__name__", "").startswith("pytest_fcall.")
+    session = item.context.session
+    try:
+        source = session.replies.source(item.named)
+        if source.is_app or item.context.changes_requests or not item.context.own_model or item.is_skipped:
+            return []
+        request = item.planned_request(source.settings)
+        samples = range(first_portion(samples_of(item.case, session.settings.samples)))
+        requests = [sample_request(request, sample) for sample in samples]
+        if item.case.mode == "conversation":
+            return [Conversation(item.case, source, each, item.asker) for each in requests]
+        return [Question.of(source, each, item.asker) for each in requests]
+    except CaseEnded:  # the item itself will say why
+        return []
 
 
 class _Queue(Protocol):
@@ -181,7 +179,7 @@ class _Queue(Protocol):
 
 
 def _worker_queue(config: pytest.Config) -> _Queue | None:
-    """What a worker of pytest-xdist was told to run; it may be looked at while it is locked."""
+    """The items that a worker of pytest-xdist was sent; it may be read while it is locked."""
     for plugin in config.pluginmanager.get_plugins() if hasattr(config, "workerinput") else ():
         if (queue := getattr(plugin, "torun", None)) is not None and hasattr(queue, "lock"):
             return queue  # type: ignore[no-any-return]

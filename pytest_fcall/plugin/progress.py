@@ -1,4 +1,4 @@
-"""One line on a terminal that says how the asking goes, while somebody waits for it."""
+"""A line on the terminal that shows how far the requests are, while a test waits for a reply."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 
 from pytest_fcall.core import Usage
+from pytest_fcall.plugin.session import printable
+from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.reporting.statistics import cost_text
-from pytest_fcall.reporting.terminal import encodable_text
 from pytest_fcall.session.ask.costs import Costs
-from pytest_fcall.session.outcomes import terminal_encoding
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.dispatch import Figures
 
 
 _PATIENCE = 0.5
-"""Seconds of waiting that need no word."""
+"""Seconds of waiting before the line is shown."""
 _AGAIN = 0.2
 _T = TypeVar("_T")
 
 
 class LiveLine:
-    """Written below pytest's own line, and gone before pytest writes again. `expected` requests are to come in all."""
+    """A line below pytest's own, removed before pytest writes again. `expected` is the number of all requests to come."""
 
     def __init__(self, config: pytest.Config, figures: Callable[[], Figures], expected: int) -> None:
         reporter = config.pluginmanager.getplugin("terminalreporter")
@@ -37,13 +37,14 @@ class LiveLine:
         self._figures = figures
         self._expected = expected
         self._started = time.monotonic()
-        self._costs = Costs(config)
+        self._costs = Costs(settings_of(config))
         self._spent: float | None = None
 
     def wait(self, future: Future[_T]) -> _T:
-        """Wait for what is asked for, and show how it goes if that takes long.
+        """Wait for a reply, and show the progress if that takes long.
 
-        Never without end: an interrupt that comes in the instant before a thread falls asleep is seen when it wakes.
+        Every wait has an end: an interrupt that comes in the instant before a thread falls asleep is seen only when
+        the thread wakes.
         """
         if not wait((future,), _PATIENCE).done:
             try:
@@ -54,7 +55,7 @@ class LiveLine:
         return future.result()
 
     def paid(self, model: str, usage: Usage | None) -> None:
-        """Count what a reply has cost."""
+        """Add the cost of a reply."""
         if self._shows and (cost := self._costs.of(model, usage)) is not None:
             self._spent = (self._spent or 0.0) + cost
 
@@ -68,7 +69,7 @@ class LiveLine:
         parts += [f"{tokens:,} tokens"] if tokens else []
         parts += [cost_text(self._spent, 0)] if self._spent else []
         parts += [f"about {left / speed:.0f} s to go"] if speed and left > 0 else []
-        return encodable_text(terminal_encoding(), ", ".join(parts)[: self._writer.fullwidth - 1])
+        return printable(", ".join(parts)[: self._writer.fullwidth - 1])
 
     def _show(self, text: str) -> None:
         """Write into the next line and come back, wherever on the screen that is; pytest should not know."""

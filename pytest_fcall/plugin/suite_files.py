@@ -1,4 +1,4 @@
-"""`--fc-report=bfcl:DIR`: answers and verdicts in the files of a suite's own tools."""
+"""`--fc-report=bfcl:DIR`: answers and verdicts in the file formats of a suite's own tools."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import pytest
 from pytest_fcall.core import Case, Json, Model
 from pytest_fcall.core.extension import Suite
 from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.session import registry_of
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.session.extensions import registry
 from pytest_fcall.session.judge.samples import JudgedAnswer
 
 Row: TypeAlias = "Mapping[str, Json]"
 
 
 def write_reports(config: pytest.Config) -> None:
-    """Write what the command line asks for, at the end. Raises UsageError for what nobody can write."""
+    """Register the writer of the reports on the command line. Raises UsageError for a name that is none."""
     folders: dict[str, Path] = {}
     for text in config.getoption("fc_report"):
         name, colon, folder = text.partition(":")
@@ -33,7 +33,7 @@ def write_reports(config: pytest.Config) -> None:
 
 
 class SuiteReports:
-    """Keeps the rows of suites: where cases run it adds them to reports, and where reports arrive it takes them."""
+    """Adds the rows of suites to reports where cases run, and writes them where reports arrive."""
 
     def __init__(self, config: pytest.Config, folders: Mapping[str, Path]) -> None:
         self._config = config
@@ -42,8 +42,8 @@ class SuiteReports:
         self._faults: list[str] = []
 
     def pytest_sessionstart(self) -> None:
-        """Refuse what cannot be written, before anything runs and costs."""
-        suites = registry(self._config).suites
+        """Refuse reports that cannot be written, before anything runs and costs."""
+        suites = registry_of(self._config).suites
         for name, folder in self._folders.items():
             if name not in suites or not hasattr(suites[name], "files"):
                 able = [known for known in suites if hasattr(suites[known], "files")]
@@ -60,11 +60,10 @@ class SuiteReports:
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Send the row along with the report."""
         report = yield
-        if isinstance(item, CaseItem) and report.when == "call" and item.sampled is not None:
-            case = item.asked.case if item.asked else None
-            if case is not None and case.suite in self._folders:
-                shown = item.sampled.shown
-                report.fcall_row = self._row(case, shown)  # type: ignore[attr-defined]
+        if isinstance(item, CaseItem) and report.when == "call" and item.run and (judged := item.run.judged):
+            case = item.run.case
+            if case.suite in self._folders:
+                report.fcall_row = self._row(case, judged.result.shown)  # type: ignore[attr-defined]
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -74,7 +73,7 @@ class SuiteReports:
 
     def pytest_fcall_report(self, results: Results) -> None:
         """Write the files."""
-        suites = registry(self._config).suites
+        suites = registry_of(self._config).suites
         for name, folder in self._folders.items():
             own = [result for result in results.results if result.suite == name and result.nodeid in self._rows]
             models: dict[str, list[Result]] = {}
@@ -88,18 +87,18 @@ class SuiteReports:
                 self._faults.append(f"--fc-report: {folder} is not whole: {error.strerror or error}")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say what could not be written after all."""
+        """Name the reports that could not be written after all."""
         for fault in self._faults:
             terminalreporter.line(safe_line(fault))
 
     def _row(self, case: Case, shown: JudgedAnswer) -> Row:
-        suite = registry(self._config).suites[case.suite]
+        suite = registry_of(self._config).suites[case.suite]
         if shown.answer.transcript is not None:
             held: Callable[..., Row] = suite.conversation_row  # type: ignore[attr-defined]
             transcript = shown.answer.transcript
-            # What was held before several is told by the one that it was held for.
-            told = transcript if shown.answer.before else replace(transcript, earlier=())
-            return held(case, told, shown.verdict)
+            # Earlier conversations belong to the row of the case that they were held for.
+            whole = transcript if shown.answer.before else replace(transcript, earlier=())
+            return held(case, whole, shown.verdict)
         row: Callable[..., Row] = suite.row  # type: ignore[attr-defined]
         return row(case, shown.reply, shown.verdict)
 

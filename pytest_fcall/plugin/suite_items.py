@@ -14,7 +14,7 @@ from pytest_fcall.cases.suite import split_suite_name
 from pytest_fcall.core.gc_pause import gc_paused
 from pytest_fcall.plugin.collection import CaseFile
 from pytest_fcall.plugin.hooks import register_hooks
-from pytest_fcall.plugin.models import without_model
+from pytest_fcall.plugin.models import split_model
 from pytest_fcall.reporting.safe_text import safe_line
 
 
@@ -46,7 +46,7 @@ class SuiteRun:
 
 
 class SuiteFile(CaseFile):
-    """The case file that there would be."""
+    """A suite as a case file in the root folder, which does not exist."""
 
     def __init__(self, *, text: str, **kwargs: object) -> None:
         super().__init__(**kwargs)
@@ -57,16 +57,16 @@ class SuiteFile(CaseFile):
             raise pytest.UsageError(f"--fc-suite: {safe_line(wrong[0].message + hint)}")
 
     def read(self) -> ReadFile:
-        """What the file would say."""
+        """The content that the file would have."""
         return self._found
 
 
 def _texts(config: pytest.Config) -> dict[str, str]:
-    """What each file would say, by the name of its suite."""
+    """The text of each file, by the name of its suite."""
     named, pick = _specs_by_suite(config), config.getoption("fc_pick")
     paths = _paths(config, named)
     beside = {
-        "pick": [*dict.fromkeys(without_model(part.strip())[0] for part in pick.split(","))] if pick else None,
+        "pick": [*dict.fromkeys(split_model(part.strip())[0] for part in pick.split(","))] if pick else None,
         "profile": config.getoption("fc_suite_profile"),
         "mode": config.getoption("fc_suite_mode"),
     }
@@ -79,23 +79,23 @@ def _texts(config: pytest.Config) -> dict[str, str]:
 
 
 def _picked_of(config: pytest.Config) -> Mapping[str, set[str | None]]:
-    """By the ids that are picked, of which models they say that they are."""
+    """The models of the ids that are picked, by the ids."""
     picked: dict[str, set[str | None]] = {}
     for part in (config.getoption("fc_pick") or "").split(","):
-        id_, model = without_model(part.strip())
+        id_, model = split_model(part.strip())
         picked.setdefault(id_, set()).add(model)
     return picked
 
 
 def _is_meant(item: pytest.Item, picked: Mapping[str, set[str | None]]) -> bool:
-    """Whether a case is asked of this model."""
-    id_, model = without_model(item.name)
+    """Whether a case is picked under its model."""
+    id_, model = split_model(item.name)
     models = picked.get(id_, {None})
     return None in models or model in models
 
 
 def _specs_by_suite(config: pytest.Config) -> dict[str, list[str]]:
-    """What is named of each suite."""
+    """The names on the command line, by suite."""
     named: dict[str, list[str]] = {}
     for spec in config.getoption("fc_suite"):
         named.setdefault(split_suite_name(spec)[0], []).append(spec)
@@ -103,7 +103,7 @@ def _specs_by_suite(config: pytest.Config) -> dict[str, list[str]]:
 
 
 def _paths(config: pytest.Config, named: Collection[str]) -> dict[str, str]:
-    """Where the data is, by suite; under "" for all that nothing else is said of."""
+    """The folders of the data, by suite; under "" for the suites without one of their own."""
     paths: dict[str, str] = {}
     for text in config.getoption("fc_suite_path"):
         name, equals, path = text.partition("=")

@@ -1,4 +1,4 @@
-"""How cases are dealt to the workers of pytest-xdist."""
+"""Distribution of cases over the workers of pytest-xdist."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import Final
 
 import pytest
 
-from pytest_fcall.plugin.models import named_models
-from pytest_fcall.plugin.options import options
+from pytest_fcall.plugin.settings import settings_of
 
 _APPS: Final = ("python", "http")
 
 
 def scheduler(config: pytest.Config, log: object) -> object:
-    """Deals each worker its whole part at once, for only who knows what is next asks ahead; None where nobody does.
+    """A scheduler that gives each worker its whole part at once, so that it can ask ahead; None where none asks ahead.
 
-    What one has asked another may take over at the end, and finds the reply among those that are kept. Where none are
-    kept, or an app would have to answer again, portions stay where they are.
+    A worker that takes a case over finds the reply among the recordings. So where nothing is recorded, or an app would
+    have to answer again, pytest-xdist deals the cases as usual.
     """
-    asks_ahead = any(named.live and named.model.kind not in _APPS for named in named_models(config))
-    if not asks_ahead or options(config).record == "off":
+    settings = settings_of(config)
+    asks_ahead = any(named.live and named.model.kind not in _APPS for named in settings.models)
+    if not asks_ahead or settings.record == "off":
         return None
     from xdist.scheduler import WorkStealingScheduling  # type: ignore[import-untyped]
 

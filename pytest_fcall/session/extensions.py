@@ -1,4 +1,4 @@
-"""What other packages and conftest files add through the hooks, gathered once a session."""
+"""Everything that a case file or the command line may name: what is built in, and what other packages add."""
 
 from __future__ import annotations
 
@@ -6,43 +6,47 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-import pytest
-
 from pytest_fcall.backends.any import any_backend
 from pytest_fcall.backends.apps import http_backend
-from pytest_fcall.backends.apps.python import python_backend
 from pytest_fcall.backends.local import local_backend
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.core import OPERATORS
 from pytest_fcall.core.extension import BackendFactory, Comparator, Decoder, Suite, ToolSource
 from pytest_fcall.decoding import DECODERS
-from pytest_fcall.plugin.suite_options import suite_settings
-from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES
+from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES, SuiteSettings
 
-SOURCES = frozenset({"python", "file", "openapi", "mcp"})
+TOOL_SOURCES = frozenset({"python", "file", "openapi", "mcp"})
 
-Named = TypeVar("Named")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """Everything that can be named in a case file or on the command line, by its name."""
+    """Backends, tool sources, operators, decoders and suites, by their names."""
 
     backends: Mapping[str, BackendFactory]
     tool_sources: Mapping[str, ToolSource]
+    """Those of other packages."""
     comparators: Mapping[str, Comparator]
+    """Those of other packages and of suites."""
     decoders: Mapping[str, Decoder]
+    """Those of other packages."""
     suites: Mapping[str, Suite]
 
+    @classmethod
+    def with_added(
+        cls,
+        backends: Iterable[Mapping[str, BackendFactory]],
+        tool_sources: Iterable[Mapping[str, ToolSource]],
+        comparators: Iterable[Mapping[str, Comparator]],
+        decoders: Iterable[Mapping[str, Decoder]],
+        suites: Mapping[str, Suite],
+    ) -> Registry:
+        """The registry with what other packages add. Raises SettingError where a name is taken."""
+        from pytest_fcall.backends.apps.python import python_backend
 
-REGISTRY = pytest.StashKey[Registry]()
-
-
-def registry(config: pytest.Config) -> Registry:
-    """Ask the hooks, once. Raises UsageError where a name is claimed twice."""
-    if REGISTRY not in config.stash:
-        hook = config.hook
-        ours: Mapping[str, BackendFactory] = {
+        own: Mapping[str, BackendFactory] = {
             "python": python_backend,
             "http": http_backend,
             "openai": openai_backend,
@@ -50,30 +54,25 @@ def registry(config: pytest.Config) -> Registry:
             "local": local_backend,
         }
         operators = {*OPERATORS, *SUITE_OPERATORS}
-        config.stash[REGISTRY] = Registry(
-            backends={**ours, **_merged("model kind", ours, hook.pytest_fcall_backends(config=config))},
-            tool_sources=_merged("tool source", SOURCES, hook.pytest_fcall_tool_sources(config=config)),
-            comparators={
-                **SUITE_OPERATORS,
-                **_merged("operator", operators, hook.pytest_fcall_comparators(config=config)),
-            },
-            decoders=_merged("decoder", DECODERS, hook.pytest_fcall_decoders(config=config)),
-            suites=known_suites(config),
+        return cls(
+            backends={**own, **_merged("model kind", own, backends)},
+            tool_sources=_merged("tool source", TOOL_SOURCES, tool_sources),
+            comparators={**SUITE_OPERATORS, **_merged("operator", operators, comparators)},
+            decoders=_merged("decoder", DECODERS, decoders),
+            suites=suites,
         )
-    return config.stash[REGISTRY]
 
 
-def known_suites(config: pytest.Config) -> Mapping[str, Suite]:
-    """The suites so far: before collection some conftest files are not there yet."""
-    added = _merged("suite", SUITES, config.hook.pytest_fcall_suites(config=config))
-    return SUITES.beside(added, suite_settings(config))
+def suites_with_added(added: Iterable[Mapping[str, Suite]], settings: SuiteSettings) -> Mapping[str, Suite]:
+    """The suites with those of other packages. Raises SettingError where a name is taken."""
+    return SUITES.beside(_merged("suite", SUITES, added), settings)
 
 
-def _merged(what: str, taken: Container[str], answers: Iterable[Mapping[str, Named]]) -> dict[str, Named]:
-    merged: dict[str, Named] = {}
-    for answer in answers:
-        for name, thing in answer.items():
+def _merged(kind: str, taken: Container[str], added: Iterable[Mapping[str, _T]]) -> dict[str, _T]:
+    merged: dict[str, _T] = {}
+    for mapping in added:
+        for name, thing in mapping.items():
             if name in taken or name in merged:
-                raise pytest.UsageError(f"a plugin or conftest file adds the {what} {name!r}, which is there already")
+                raise SettingError(f"a plugin or conftest file adds the {kind} {name!r}, which is there already")
             merged[name] = thing
     return merged

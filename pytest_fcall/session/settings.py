@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ Accept: TypeAlias = Literal["valid", "all"]
 Drift: TypeAlias = Literal["note", "fail", "ignore"]
 Fixed: TypeAlias = Literal["pass", "fail"]
 
+ALL_CASES = "*"
+"""Stands for all cases where a tag is asked for."""
 DEFAULT_CONCURRENCY = 64
 DEFAULT_PROXY_VARIABLES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
 
@@ -44,6 +47,18 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True)
+class Shard:
+    """The share of a run among several machines, counted from 1."""
+
+    number: int
+    of: int
+
+    def takes(self, nodeid: str) -> bool:
+        """Whether a case or test belongs to this share. It depends on the node id alone, so all machines agree."""
+        return int(hashlib.sha256(nodeid.encode("utf-8", "replace")).hexdigest(), 16) % self.of == self.number - 1
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set for a run, for asking models and for comparing verdicts."""
 
@@ -69,5 +84,7 @@ class Settings:
     wanted_scores: Mapping[str, tuple[str, ...]]
     """Names of scores by the tag of the cases that they are told of."""
     environments: EnvironmentSettings
+    kept_runs: int
+    """Number of runs that stay in `.fcall/runs`."""
+    shard: Shard | None
     worker: Worker | None
-    verbose: bool

@@ -13,7 +13,7 @@ from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.backends.servers.command import is_command
 from pytest_fcall.backends.settings import read_entry
 from pytest_fcall.core import Model
-from pytest_fcall.plugin.models import parse_model
+from pytest_fcall.session.models import parse_model
 
 DOCS = Path(__file__).parents[2] / "docs/how-to"
 LOCAL = (DOCS / "local-models.md").read_text(encoding="utf-8")

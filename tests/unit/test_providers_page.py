@@ -15,7 +15,7 @@ from pytest_fcall.backends.settings import read_entry
 from pytest_fcall.backends.tool_prompts import DEFAULT_STYLE, STYLES
 from pytest_fcall.core import Model
 from pytest_fcall.core.extension import BackendFactory
-from pytest_fcall.plugin.models import parse_model
+from pytest_fcall.session.models import parse_model
 
 PAGE = (Path(__file__).parents[2] / "docs/how-to/providers.md").read_text(encoding="utf-8")
 LINES = re.findall(r"`--fc-model=(?:'([^']+)'|([^`' ]+))`", PAGE)

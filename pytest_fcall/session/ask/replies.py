@@ -229,8 +229,6 @@ class Replies:
             self.no_replies.not_recorded(question)
         backend = self._sources.backend(source)
         # What was asked ahead may have been answered before the model could not be asked any more.
-        if not self._transport.is_under_way(question.digest) and (
-            reason := self.no_replies.unavailable.get(source.id)
-        ):
+        if not self._transport.is_under_way(question.digest) and (reason := self.no_replies.unavailable.get(source.id)):
             self.no_replies.model_unavailable(question, reason)
         return backend

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_fcall.session.ask.remote_app import CaseScopedApp, RemoteApp
     from pytest_fcall.session.settings import Settings
 
-    ProgressFactory: TypeAlias = Callable[[Callable[[], Figures], int], Progress]
-
 _T = TypeVar("_T")
 
 
@@ -36,6 +34,9 @@ class Progress(Protocol):
     def paid(self, model: str, usage: Usage | None) -> None:
         """Count the cost of a reply."""
         ...
+
+
+ProgressFactory: TypeAlias = "Callable[[Callable[[], Figures], int], Progress]"
 
 
 class Received(NamedTuple):

@@ -7,7 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_fcall.core import AppExchange, Backend, Case, Json, Model, Reply, Request, Transcript, digest, request_digest
+from pytest_fcall.core import (
+    AppExchange,
+    Backend,
+    Case,
+    Json,
+    Model,
+    Reply,
+    Request,
+    Transcript,
+    digest,
+    request_digest,
+)
 from pytest_fcall.session.models import NamedModel
 from pytest_fcall.session.outcomes import CaseError
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -81,7 +81,8 @@ class CaseJudge:
         if stanza.answer is None:
             last = replace(last, answer=None)
         known = replace(case, turns=(*(replace(turn, answer=None) for turn in before), last))
-        reply = Reply(stanza.answer or "(not kept)", engine=stanza.engine)
+        engine = stanza.provenance.get("engine")
+        reply = Reply(stanza.answer or "(not kept)", engine=engine if isinstance(engine, Mapping) else {})
         transcript = transcript_of(stanza, reply) if case.mode == "conversation" else None
         if transcript is not None and stanza.results is None:
             known = replace(known, turns=tuple(replace(turn, result=None) for turn in known.turns))

@@ -1,50 +1,84 @@
-"""What of an answer is told where it fails."""
+"""The text of a failed case."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from pytest_fcall.core import Calls, Case, HeldTurn, Reply, Turn, Verdict
 from pytest_fcall.matching.results import state_changes
+from pytest_fcall.reporting.failure import failure_text, full_failure_text, location_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks
 from pytest_fcall.reporting.transcript import latest, transcript_lines, turn_at_fault
-from pytest_fcall.session.ask.conversation import with_case_decoder
+from pytest_fcall.session.ask.types import with_case_decoder
+from pytest_fcall.session.case_run import CaseRun, JudgedCase
 from pytest_fcall.session.judge.samples import JudgedAnswer
 
-_LONGEST = 20_000
-_LINES = 4
-"""So many lines of what went before are shown of a conversation."""
+_LONGEST_MESSAGE = 20_000
+_STORY_LINES = 4
+"""Number of lines that are shown of a conversation before the turn at fault."""
 
 
-class FailureContext(NamedTuple):
-    """The case, calls, verdict and reply to speak of: of a conversation those of one turn, and what went before."""
+def failure_report(run: CaseRun, judged: JudgedCase, marks: Marks, width: int, *, fully: bool) -> str:
+    """The text for a wrong answer. `fully` shows all there is, beyond twelve lines."""
+    case, result = run.case, judged.result
+    context = _failure_context(result.shown, case, marks, fully=fully)
+    lines = [*_retrieval_lines(run), *result.lines, *judged.comparison.lines]
+    write = full_failure_text if fully else partial(failure_text, width=width)
+    return write(*context.judged, run.answers.model.id, story=context.story, since=lines, marks=marks)
+
+
+def complaint_report(case: Case, judged: JudgedCase, complaint: str) -> str:
+    """The text for a right answer that fails, since the settings want another one."""
+    return "\n".join(
+        [
+            complaint,
+            f"  {location_text(case.location)}{safe_line(case.id)}",
+            *(f"  {safe_line(line)}" for line in judged.comparison.lines),
+            "  `fcall accept` accepts it",
+        ]
+    )
+
+
+class _FailureContext(NamedTuple):
+    """The case, calls, verdict and reply to show: of a conversation those of one turn, and the story before it."""
 
     judged: tuple[Case, Calls, Verdict, Reply]
     story: Sequence[str] = ()
 
 
-def failure_context(shown: JudgedAnswer, case: Case, marks: Marks, *, fully: bool) -> FailureContext:
-    """The whole answer; of a conversation the turn at fault, and what went before it."""
+def _failure_context(shown: JudgedAnswer, case: Case, marks: Marks, *, fully: bool) -> _FailureContext:
     transcript, verdict = shown.answer.transcript, shown.verdict
     if transcript is None or not verdict.turns:
-        return FailureContext((case, shown.calls, verdict, shown.reply))
+        return _FailureContext((case, shown.calls, verdict, shown.reply))
     number = turn_at_fault(verdict)
     held = transcript.turns[min(number, len(transcript.turns) - 1)]
     calls = Calls(held.calls, held.steps[-1].calls.malformed)
     reply = with_case_decoder(case, held.steps[-1].reply)
-    story = transcript_lines(transcript, verdict, marks, *([_LONGEST] if fully else []))
-    story += _state(case.turns[number], held, verdict.turns[number])
-    one = replace(case, turns=(case.turns[number],))
-    told = replace(verdict.turns[number], notes=verdict.notes)
-    return FailureContext((one, calls, told, reply), story if fully else latest(story, _LINES, marks))
+    story = transcript_lines(transcript, verdict, marks, *([_LONGEST_MESSAGE] if fully else []))
+    story += _state_lines(case.turns[number], held, verdict.turns[number])
+    one_turn = replace(case, turns=(case.turns[number],))
+    turn_verdict = replace(verdict.turns[number], notes=verdict.notes)
+    return _FailureContext(
+        (one_turn, calls, turn_verdict, reply), story if fully else latest(story, _STORY_LINES, marks)
+    )
 
 
-def _state(turn: Turn, held: HeldTurn, verdict: Verdict) -> list[str]:
-    """What became of the state, where it is wrong in more than one place: one is told by its reason."""
+def _state_lines(turn: Turn, held: HeldTurn, verdict: Verdict) -> list[str]:
+    """The changes of the state, where it is wrong in more than one place: a single one is in its reason."""
     wrong = [reason for reason in verdict.reasons if reason.kind == "wrong_state"]
     if turn.state is None or held.state is None or len(wrong) < 2:
         return []
     return [f"  {safe_line(line)}" for line in state_changes(turn.state, held.state.value)]
+
+
+def _retrieval_lines(run: CaseRun) -> list[str]:
+    if run.case.retrieve is None:
+        return []
+    from pytest_fcall.session.ask.retrieval import missed_by_retrieval
+
+    missed = ", ".join(f"`{name}`" for name in missed_by_retrieval(run.case, run.answers.request))
+    return [f"retrieval missed {missed}"] if missed else []

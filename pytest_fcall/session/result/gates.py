@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias, cast, get_args
-
-import pytest
 
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.gates import JudgedGate, gate_lines
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.statistics import statistics_of
-from pytest_fcall.session.result.suite_scores import Suites, combined_score, score_names
+from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.result.suite_scores import Suites, combined_score
 from pytest_fcall.tracking.gate_figures import FIGURES, GroupFigures
 from pytest_fcall.tracking.gates import Gate, GateError, GateVerdict, parse_gates
 from pytest_fcall.tracking.significance import Rate, RatePair
@@ -25,19 +24,19 @@ PASSED, FAILED, INCONCLUSIVE = 0, 1, 10
 
 @dataclass(slots=True)
 class RunFailures:
-    """What decides beside the gates."""
+    """The kinds of failures of a run, which decide its exit status beside the gates."""
 
     verdicts: bool = False
     """Whether a verdict failed its case."""
     forbidden: bool = False
-    """Whether one of them found a forbidden call, which no gate excuses."""
+    """Whether one of these verdicts found a forbidden call, which no gate excuses."""
     otherwise: bool = False
     """Whether anything else failed that more replies could not have changed."""
     unanswered: bool = False
-    """Whether a case or test is in error for want of a reply."""
+    """Whether a case or test has an error because there is no reply."""
 
-    def status(self, fail: Fail, gates: Iterable[GateVerdict]) -> int:
-        """The exit status, where `fail` says whether failed cases, gates or both make a run fail."""
+    def exit_status(self, fail: Fail, gates: Iterable[GateVerdict]) -> int:
+        """The exit status of the run; `fail` says whether failed cases, gates or both make it fail."""
         held = {verdict.held for verdict in gates} if fail != "items" else set()
         if self.otherwise or self.forbidden or False in held or (self.verdicts and fail != "gates"):
             return FAILED
@@ -55,11 +54,11 @@ _PAIRS: Mapping[Outcome | None, RatePair] = MappingProxyType(
         Outcome.KNOWN_FAILURE: RatePair(_WRONG, _WRONG),
     }
 )
-"""What each outcome says of before and now; a case that has no accepted answer has no before."""
+"""The rates of right answers before and now, by outcome; a case without an accepted answer has none before."""
 
 
 def measured(results: Iterable[Result], scope: Sequence[str] = ()) -> GroupFigures:
-    """Measure the results that have each name in `scope`."""
+    """The figures of the results that have each name in `scope`."""
     chosen = within(results, scope)
     counted = statistics_of(chosen)
     return GroupFigures(
@@ -80,12 +79,12 @@ def measured(results: Iterable[Result], scope: Sequence[str] = ()) -> GroupFigur
 
 
 def within(results: Iterable[Result], scope: Sequence[str]) -> list[Result]:
-    """Those that have each name in `scope` as category, tag, suite or model, or have a score under that name."""
+    """The results that have each name in `scope` as category, tag, suite or model, or have a score of that name."""
     return [result for result in results if _scope_names(result).issuperset(scope)]
 
 
 def _pair(result: Result) -> RatePair | None:
-    """Before and now, as rates where a case was asked several times; None where there is no before."""
+    """The rates before and now; None where there is none before."""
     known = _PAIRS.get(result.outcome)
     if known is None or result.before is None or not (result.samples or result.before[1] > 1):
         return known
@@ -104,12 +103,12 @@ class Gates:
     fail: Fail = "items"
 
     def judge(self, results: Sequence[Result], suites: Suites) -> list[GateVerdict]:
-        """Judge each by its part of the results; `suites` work out their scores."""
+        """The verdict on each gate by its part of the results; `suites` compute their scores."""
         return [gate.judge(_measured_for(gate, results, suites)) for gate in self.gates]
 
-    def beside(self, ending: RunFailures) -> list[str]:
-        """What people must know where gates decide and yet are not all that counts."""
-        if self.fail != "gates" or not ending.forbidden:
+    def notes(self, failures: RunFailures) -> list[str]:
+        """Sentences for people where gates decide, but something else failed the run."""
+        if self.fail != "gates" or not failures.forbidden:
             return []
         return ["a forbidden call was made, which no gate excuses"]
 
@@ -118,46 +117,33 @@ def _measured_for(gate: Gate, results: Sequence[Result], suites: Suites) -> Grou
     found = measured(results, gate.scope)
     if gate.figure in FIGURES:
         return found
-    told = combined_score(gate.figure, within(results, gate.scope), suites, gate.scope)
-    return replace(found, scores={gate.figure: told})
+    score = combined_score(gate.figure, within(results, gate.scope), suites, gate.scope)
+    return replace(found, scores={gate.figure: score})
 
 
 def gate_verdict_lines(verdicts: Sequence[GateVerdict]) -> list[str]:
-    """What people read of the verdicts."""
+    """Lines for people on the verdicts."""
     return gate_lines(
         [JudgedGate(v.gate.text, v.gate.kind, v.figure, v.gate.bound, v.held, v.lacking) for v in verdicts]
     )
 
 
-GATES = pytest.StashKey[Gates]()
+def read_gates(written: Iterable[tuple[str, str]], fail: str, score_names: Callable[[], Iterable[str]]) -> Gates:
+    """Parse gates; each comes with the option or setting that holds it. Raises SettingError.
+
+    `fail` may be empty: gates decide where there are any, and else the cases do.
+    """
+    gates = tuple(gate for where, text in written for gate in _parsed(where, text, score_names))
+    chosen = fail or ("gates" if gates else "items")
+    if chosen not in get_args(Fail):
+        raise SettingError(f"fc_fail: {chosen!r} is none of {', '.join(get_args(Fail))}")
+    if chosen != "items" and not gates:
+        raise SettingError(f"--fc-fail={chosen} needs gates, and there are none: add --fc-gate or fc_gates")
+    return Gates(gates, cast("Fail", chosen))
 
 
-def gates_of(config: pytest.Config) -> Gates:
-    """The gates of the command line and of the configuration. Raises UsageError for one that cannot be read."""
-    if GATES not in config.stash:
-        config.stash[GATES] = _read_gates(config)
-    return config.stash[GATES]
-
-
-def _read_gates(config: pytest.Config) -> Gates:
-    written: list[tuple[str, str]] = [("fc_gates", text) for text in config.getini("fc_gates")]
-    typed: list[tuple[str, str]] = [("--fc-gate", text) for text in config.getoption("fc_gate")]
-    gates = tuple(gate for where, text in (*written, *typed) for gate in _parsed(config, where, text))
-    fail = config.getoption("fc_fail") or str(config.getini("fc_fail") or "") or ("gates" if gates else "items")
-    if fail not in get_args(Fail):
-        raise pytest.UsageError(f"fc_fail: {fail!r} is none of {', '.join(get_args(Fail))}")
-    if fail != "items" and not gates:
-        raise pytest.UsageError(f"--fc-fail={fail} wants gates, and there is none: add --fc-gate or fc_gates")
-    return Gates(gates, cast("Fail", fail))
-
-
-def _parsed(config: pytest.Config, where: str, text: str) -> tuple[Gate, ...]:
-    def names() -> Iterator[str]:
-        from pytest_fcall.session.extensions import known_suites
-
-        return score_names(known_suites(config))
-
+def _parsed(where: str, text: str, score_names: Callable[[], Iterable[str]]) -> tuple[Gate, ...]:
     try:
-        return parse_gates(text, names)
+        return parse_gates(text, score_names)
     except GateError as error:
-        raise pytest.UsageError(f"{where}: {error}") from None
+        raise SettingError(f"{where}: {error}") from None

@@ -2,36 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-import pytest
-
-from pytest_fcall.core import AppExchange, Case, Outcome, Usage
-from pytest_fcall.core.extension import scores_of_suite
+from pytest_fcall.core import Case, FaultyCase, Outcome
 from pytest_fcall.core.reply import total_usage
-from pytest_fcall.plugin.collected import PLACE
-from pytest_fcall.plugin.score_options import WANTED
 from pytest_fcall.reporting.results import AppUsage, CaseScore, JudgeUsage, Result, Status
 from pytest_fcall.reporting.statistics import known_sum
-from pytest_fcall.reporting.tool_confusion import tool_pairs
-from pytest_fcall.session.ask.retrieval import left_out
-from pytest_fcall.session.extensions import registry
-from pytest_fcall.session.judge.samples import JudgedAnswer
 
 if TYPE_CHECKING:
-    from pytest_fcall.plugin.item import CaseItem
-    from pytest_fcall.session.ask.replies import Answer
-    from pytest_fcall.session.judge.samples import CaseAnswers
+    from pytest_fcall.core import AppExchange, Usage
+    from pytest_fcall.session.ask.types import Answer
+    from pytest_fcall.session.case_run import CaseRun, JudgedCase
+    from pytest_fcall.session.judge.samples import CaseAnswers, JudgedAnswer
+    from pytest_fcall.session.session import Session
 
 
-def tool_confusions(case: Case, shown: JudgedAnswer) -> tuple[tuple[str, str], ...]:
-    """Expected tools with those that were called, over all turns that were judged."""
-    return tuple(_tool_pairs(case, shown))
+class CaseItemFacts(NamedTuple):
+    """A case in its run: the node id, the place of its file, the model, and its number among all cases."""
+
+    nodeid: str
+    file: str
+    line: int
+    model: str
+    place: int
+
+
+def result_of(
+    session: Session,
+    case: Case | FaultyCase,
+    facts: CaseItemFacts,
+    status: Status,
+    run: CaseRun | None,
+    *,
+    no_reply: bool,
+) -> Result:
+    """The result of a case that ended with this status. `run` is None where the case was not asked."""
+    answers = run.answers if run and run.is_complete else None
+    judged = run.judged if run else None
+    inside = app_usage(answers.answers) if answers else ()
+    comparison = judged.comparison if judged else None
+    outcome = comparison.outcome if comparison else None
+    return Result(
+        nodeid=facts.nodeid,
+        case=case.id,
+        model=facts.model,
+        status=status,
+        category=case.category if isinstance(case, Case) else "faulty",
+        tags=case.tags if isinstance(case, Case) else (),
+        suite=case.suite if isinstance(case, Case) else "",
+        reasons=tuple((reason.kind, reason.path) for reason in judged.verdict.reasons) if judged else (),
+        seconds=answers.seconds if answers else None,
+        usage=total_usage(each.usage for each in inside) if inside else answers.usage if answers else None,
+        file=facts.file,
+        line=facts.line,
+        replayed=answers.replayed if answers else False,
+        no_reply=no_reply,
+        place=facts.place,
+        outcome=Outcome.KNOWN_FAILURE if outcome and status == "xfailed" else outcome,
+        since=comparison.since if comparison else (),
+        samples=_samples(answers, judged) if answers and judged else None,
+        before=comparison.before if comparison else None,
+        most=answers.most if answers else None,
+        left_out=_missed_by_retrieval(run) if run and answers else (),
+        judging=_judge_usage(run) if run else None,
+        inside=inside,
+        called=tuple(_tool_pairs(answers.case, judged.result.shown)) if answers and judged else (),
+        scores=_scores(session, case, run, counts=status != "skipped" or no_reply),
+    )
+
+
+def _samples(answers: CaseAnswers, judged: JudgedCase) -> tuple[int, int] | None:
+    """The number of right answers, and of all; None where one was asked for in any case."""
+    if len(judged.result.all) == 1 and answers.most is None:
+        return None
+    right, asked = judged.result.rate
+    return right, asked
+
+
+def app_usage(answers: Iterable[Answer]) -> tuple[AppUsage, ...]:
+    """The requests that apps sent on the way to these answers, by model; new and replayed ones apart.
+
+    Requests without usage stand by themselves, so that no sum looks complete that is not.
+    """
+    groups: dict[tuple[str, bool, bool], list[AppExchange]] = {}
+    for answer in answers:
+        for exchange in answer.exchanges or ():
+            if exchange.model:
+                key = exchange.priced_as, exchange.recorded is not None, exchange.reply.usage is None
+                groups.setdefault(key, []).append(exchange)
+    return tuple(
+        AppUsage(model, len(group), replayed=replayed, usage=total_usage(each.reply.usage for each in group))
+        for (model, replayed, _), group in groups.items()
+    )
+
+
+def result_properties(result: Result, run: CaseRun | None) -> list[tuple[str, object]]:
+    """What JUnit reports have no other place for."""
+    found: list[tuple[str, object]] = [
+        ("fcall_file", result.file),
+        ("fcall_line", result.line),
+        ("fcall_model", result.model),
+    ]
+    if result.category != "faulty":
+        found.append(("fcall_category", result.category))
+    if run is not None and run.is_complete:
+        found += _measured(run.answers, result.usage)
+    if result.samples:
+        found.append(("fcall_samples", "{}/{}".format(*result.samples)))
+    if run is not None and run.judged and run.judged.verdict.judged and run.judge.opinions:
+        found.append(("fcall_judge", run.judge.opinions.judge.id))
+    if result.scores:
+        from pytest_fcall.session.result.scores import values_of_case
+
+        found += [(f"fcall_{name}", value) for name, value in values_of_case(result.scores)]
+    if run is not None and run.judged and (outcome := run.judged.comparison.outcome):
+        found.append(("fcall_outcome", outcome.value))
+    if result.reasons:
+        found.append(("fcall_reasons", ", ".join(f"{kind} at {path}" for kind, path in result.reasons)))
+    return found
+
+
+def _measured(answers: CaseAnswers, usage: Usage | None) -> Iterator[tuple[str, object]]:
+    seconds = answers.seconds
+    if seconds is not None:
+        yield "fcall_seconds", f"{seconds:.3f}"
+    if usage and (tokens := known_sum([usage.input_tokens, usage.output_tokens])) is not None:
+        yield "fcall_tokens", tokens
 
 
 def _tool_pairs(case: Case, shown: JudgedAnswer) -> Iterator[tuple[str, str]]:
+    """Expected tools with the tools that were called, over all turns that were judged."""
     transcript, verdict = shown.answer.transcript, shown.verdict
+    if verdict.valid and transcript is None:
+        yield from ((call.name, call.name) for call in shown.calls.calls)
+        return
+    from pytest_fcall.reporting.tool_confusion import tool_pairs
+
     if transcript is None or not verdict.turns:
         yield from tool_pairs(case.turns[0].expect, shown.calls.calls, verdict)
         return
@@ -39,144 +146,39 @@ def _tool_pairs(case: Case, shown: JudgedAnswer) -> Iterator[tuple[str, str]]:
         yield from tool_pairs(turn.expect, held.calls, own)
 
 
-def inner_usage(answers: Iterable[Answer]) -> tuple[AppUsage, ...]:
-    """What was asked on the way to these answers, by model, and apart what was asked now and what was replayed.
-
-    Requests whose tokens nobody counted stand by themselves, so that they make no sum look complete.
-    """
-    groups: dict[tuple[str, bool, bool], list[AppExchange]] = {}
-    for answer in answers:
-        for inner in answer.inside or ():
-            if inner.model:
-                key = inner.priced_as, inner.recorded is not None, inner.reply.usage is None
-                groups.setdefault(key, []).append(inner)
-    return tuple(
-        AppUsage(model, len(group), replayed=replayed, usage=total_usage(each.reply.usage for each in group))
-        for (model, replayed, _), group in groups.items()
-    )
-
-
-def result_of(item: CaseItem, report: pytest.TestReport) -> Result | None:
-    """The item's result, if this report decides it: the call, or a set-up that did not lead to one."""
-    status = _status(item, report)
-    if status is None:
-        return None
-    case, asked = item.case, item.asked
-    file, line, _ = item.location
-    return Result(
-        nodeid=item.nodeid,
-        case=case.id,
-        model=_model(item),
-        status=status,
-        category=case.category if isinstance(case, Case) else "faulty",
-        tags=case.tags if isinstance(case, Case) else (),
-        suite=case.suite if isinstance(case, Case) else "",
-        reasons=tuple((reason.kind, reason.path) for reason in item.verdict.reasons) if item.verdict else (),
-        seconds=asked.seconds if asked else None,
-        usage=_usage(asked) if asked else None,
-        file=file,
-        line=(line or 0) + 1,
-        replayed=bool(asked and asked.replayed),
-        no_reply=item.lacks_recording or item.lacks_reply,
-        place=item.stash.get(PLACE, 0),
-        outcome=_outcome(item, status),
-        since=item.standing.since if item.standing else (),
-        samples=_samples(item),
-        before=item.standing.before if item.standing else None,
-        most=asked.most if asked else None,
-        left_out=left_out(asked.case, asked.request) if asked else (),
-        judging=_judging(item),
-        inside=inner_usage(asked.answers) if asked else (),
-        called=tool_confusions(asked.case, item.sampled.shown) if asked and item.sampled else (),
-        scores=_scores(item, status),
-    )
-
-
-def _scores(item: CaseItem, status: Status) -> tuple[CaseScore, ...]:
-    """What it adds to the scores that are asked for. What is skipped by intention is not lacking."""
-    left_out = status == "skipped" and not (item.lacks_recording or item.lacks_reply)
-    if not isinstance(item.case, Case) or left_out:
+def _missed_by_retrieval(run: CaseRun) -> tuple[str, ...]:
+    if run.case.retrieve is None:
         return ()
-    wanted = item.config.stash.get(WANTED, {})
-    suites = registry(item.config).suites
-    own = scores_of_suite(suites[item.case.suite], item.case) if item.case.suite in suites else {}
+    from pytest_fcall.session.ask.retrieval import missed_by_retrieval
+
+    return missed_by_retrieval(run.case, run.answers.request)
+
+
+def _judge_usage(run: CaseRun) -> JudgeUsage | None:
+    """The requests to the model that judges, whatever came of them; their cost is known only where results arrive."""
+    opinions = run.judge.opinions
+    if opinions is None or not opinions.answers:
+        return None
+    return JudgeUsage(opinions.judge.id, len(opinions.answers), opinions.usage)
+
+
+def _scores(session: Session, case: Case | FaultyCase, run: CaseRun | None, *, counts: bool) -> tuple[CaseScore, ...]:
+    """What the case adds to the scores that are asked for. A case that was skipped on purpose adds nothing."""
+    if not isinstance(case, Case) or not counts:
+        return ()
+    wanted = session.settings.wanted_scores
+    own = _scores_of_suite(session, case) if case.suite else {}
     if not wanted and not own:
         return ()
     from pytest_fcall.session.result.scores import scores_of
 
-    return scores_of(item.case, wanted, own, item.asked, item.sampled.all if item.sampled else ())
+    judged = run.judged.result.all if run and run.judged else ()
+    return scores_of(case, wanted, own, run.answers if run and run.is_complete else None, judged)
 
 
-def _judging(item: CaseItem) -> JudgeUsage | None:
-    """What was asked of a judge, whatever it came to; the cost is known only where results are gathered."""
-    if item.opinions is None or not item.opinions.answers:
-        return None
-    return JudgeUsage(item.opinions.judge.id, len(item.opinions.answers), item.opinions.usage)
+def _scores_of_suite(session: Session, case: Case) -> Mapping[str, Sequence[str]]:
+    """The scores that the suite of a case always asks for."""
+    from pytest_fcall.core.extension import scores_of_suite
 
-
-def _samples(item: CaseItem) -> tuple[int, int] | None:
-    """How many answers were right; None where one was asked for, come what may."""
-    if item.sampled is None or item.asked is None or (len(item.sampled.all) == 1 and item.asked.most is None):
-        return None
-    right, asked = item.sampled.rate
-    return right, asked
-
-
-def _status(item: CaseItem, report: pytest.TestReport) -> Status | None:
-    if report.when == "call":
-        if item.verdict is not None and item.verdict.valid:
-            # Where a right answer fails, a strict xfail was wrong, or the options want another one.
-            complained = item.standing is not None and item.standing.complaint is not None
-            return "xpassed" if hasattr(report, "wasxfail") or (report.failed and not complained) else "passed"
-        return "xfailed" if report.skipped else "failed"
-    if report.when == "setup" and not report.passed:
-        return "skipped" if report.skipped else "error"
-    return None
-
-
-def _outcome(item: CaseItem, status: Status) -> Outcome | None:
-    """The outcome; a failure that a mark expects is a known one, whatever is accepted."""
-    outcome = item.standing.outcome if item.standing else None
-    return Outcome.KNOWN_FAILURE if outcome and status == "xfailed" else outcome
-
-
-def _model(item: CaseItem) -> str:
-    if item.asked:
-        return item.asked.model.id
-    return item.named.model.id if item.named else ""
-
-
-def _usage(asked: CaseAnswers) -> Usage | None:
-    """The tokens of all answers; of an app's, those of what it asked itself, where that is known."""
-    inside = inner_usage(asked.answers)
-    return total_usage(each.usage for each in inside) if inside else asked.usage
-
-
-def _measured(asked: CaseAnswers) -> Iterator[tuple[str, object]]:
-    if asked.seconds is not None:
-        yield "fcall_seconds", f"{asked.seconds:.3f}"
-    usage = _usage(asked)
-    if usage and (tokens := known_sum([usage.input_tokens, usage.output_tokens])) is not None:
-        yield "fcall_tokens", tokens
-
-
-def describe(item: CaseItem, result: Result) -> None:
-    """Put what JUnit cannot say elsewhere into its properties."""
-    file, line, _ = item.location
-    item.user_properties += [("fcall_file", file), ("fcall_line", (line or 0) + 1), ("fcall_model", _model(item))]
-    if isinstance(item.case, Case):
-        item.user_properties.append(("fcall_category", item.case.category))
-    if item.asked:
-        item.user_properties += _measured(item.asked)
-    if samples := _samples(item):
-        item.user_properties.append(("fcall_samples", "{}/{}".format(*samples)))
-    if item.verdict and item.verdict.judged and item.opinions:
-        item.user_properties.append(("fcall_judge", item.opinions.judge.id))
-    if result.scores:
-        from pytest_fcall.session.result.scores import values_of_case
-
-        item.user_properties += [(f"fcall_{name}", value) for name, value in values_of_case(result.scores)]
-    if item.standing and item.standing.outcome:
-        item.user_properties.append(("fcall_outcome", item.standing.outcome.value))
-    if item.verdict and item.verdict.reasons:
-        item.user_properties.append(("fcall_reasons", ", ".join(f"{r.kind} at {r.path}" for r in item.verdict.reasons)))
+    suite = session.registry.suites.get(case.suite)
+    return scores_of_suite(suite, case) if suite else {}

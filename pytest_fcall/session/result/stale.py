@@ -1,74 +1,55 @@
-"""What baselines keep of cases that are gone, and whether this run has seen enough to forget it."""
+"""Stanzas of baselines whose cases are in no case file any more."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 from pytest_fcall.core import Model
-from pytest_fcall.plugin.collected import collected
-from pytest_fcall.plugin.models import named_models
-from pytest_fcall.session.judge.baselines import baselines
+from pytest_fcall.session.judge.baselines import Baselines
 from pytest_fcall.tracking.baseline_file import SUFFIX
-
-_NARROWING = {
-    "keyword": "-k",
-    "markexpr": "-m",
-    "deselect": "--deselect",
-    "lf": "--lf",
-    "stepwise": "--stepwise",
-    "ignore": "--ignore",
-    "ignore_glob": "--ignore-glob",
-    "fc_shard": "--fc-shard",
-}
 
 
 class Stale(NamedTuple):
-    """The cases of one baseline, its path from the root, that are in no case file any more."""
+    """The cases of one baseline that are gone. The path of the baseline is relative to the root."""
 
     path: str
     cases: list[str]
 
 
-def stale_of(config: pytest.Config) -> list[Stale]:
-    """What is stale in the folders of the files that were read, under the models of this run.
+def stale_baselines(
+    baselines: Baselines, root: Path, read_files: Mapping[Path, frozenset[str]], models: Sequence[Model]
+) -> list[Stale]:
+    """Stale stanzas in the folders of the files that were read without a fault, under the models of the run.
 
-    A file with a fault may hold more cases than can be told, so nothing of it is stale, nor is anything where a
-    baseline is damaged.
+    A file with a fault may hold more cases than are known, so its stanzas count as needed, and so do those of a
+    damaged baseline.
     """
-    if baselines(config).options.against:  # it is not our own that was read
+    if baselines.settings.against:  # the baselines that were read are not those of the models
         return []
-    folders = dict.fromkeys(file.parent for file in collected(config).cases)
-    models = [named.model for named in named_models(config)]
-    return [stale for model in models for folder in folders for stale in _in_folder(config, folder, model)]
+    folders = dict.fromkeys(file.parent for file in read_files)
+    return [
+        stale
+        for model in models
+        for folder in folders
+        for stale in _in_folder(baselines, root, read_files, folder, model)
+    ]
 
 
-def why_narrowed(config: pytest.Config) -> str | None:
-    """Why this run has not seen all there is to see; None where it has."""
-    if config.option.collectonly or config.getoption("fc_dry_run"):
-        return "nothing was run"
-    for name, option in _NARROWING.items():
-        if config.getoption(name, None):
-            return f"the run was narrowed by {option}"
-    narrow = [arg for arg in config.args if not Path(config.invocation_params.dir, arg).is_dir()]
-    return f"the run was narrowed to {narrow[0]}" if narrow else None
-
-
-def _cases(config: pytest.Config, case_file: Path) -> frozenset[str] | None:
-    """The cases of a file, none of one that is gone; None where it cannot be told, as of suites without a file."""
-    known = collected(config).cases
-    if case_file.exists():
-        return known.get(case_file)
-    return None if case_file in known else frozenset()
-
-
-def _in_folder(config: pytest.Config, folder: Path, model: Model) -> Iterator[Stale]:
+def _in_folder(
+    baselines: Baselines, root: Path, read_files: Mapping[Path, frozenset[str]], folder: Path, model: Model
+) -> Iterator[Stale]:
     for path in sorted((folder / "__fcall__" / model.folder).glob(f"*{SUFFIX}")):
         case_file = folder / path.name.removesuffix(SUFFIX)
-        cases = _cases(config, case_file)
-        baseline = baselines(config).of(case_file, model)
+        cases = _known_cases(read_files, case_file)
+        baseline = baselines.of(case_file, model)
         if cases is not None and baseline and (gone := [case for case in baseline.stanzas if case not in cases]):
-            yield Stale(path.relative_to(config.rootpath).as_posix(), gone)
+            yield Stale(path.relative_to(root).as_posix(), gone)
+
+
+def _known_cases(read_files: Mapping[Path, frozenset[str]], case_file: Path) -> frozenset[str] | None:
+    """The cases of a file, none of a deleted one; None where they are unknown, as of suites without a file."""
+    if case_file.exists():
+        return read_files.get(case_file)
+    return None if case_file in read_files else frozenset()

@@ -6,12 +6,13 @@ import pytest
 
 from pytest_fcall.conversation.environments import EnvironmentContext
 from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS
-from pytest_fcall.session.ask.environments import environment_ground
+from pytest_fcall.plugin.settings import settings_of
 
 
 def ground(pytester: pytest.Pytester, *settings: str) -> EnvironmentContext:
     words = [word for setting in settings for word in ("-o", setting)]
-    return environment_ground(pytester.parseconfig(*words), pytester.path / "cases" / "shop.fc.yaml")
+    found = settings_of(pytester.parseconfig(*words))
+    return found.environments.context(found.root, pytester.path / "cases" / "shop.fc.yaml")
 
 
 def test_called_functions_have_the_usual_limits(pytester: pytest.Pytester) -> None:
@@ -38,9 +39,9 @@ def test_the_configuration_sets_limits(pytester: pytest.Pytester, monkeypatch: p
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ("fc_tool_timeout=soon", "fc_tool_timeout: 'soon' is no number above 0"),
-        ("fc_tool_timeout=inf", "fc_tool_timeout: 'inf' is no number above 0"),
-        ("fc_tool_memory=0.5", "fc_tool_memory: '0.5' is no whole number above 0"),
+        ("fc_tool_timeout=soon", "fc_tool_timeout: 'soon' must be a positive number"),
+        ("fc_tool_timeout=inf", "fc_tool_timeout: 'inf' must be a positive number"),
+        ("fc_tool_memory=0.5", "fc_tool_memory: '0.5' must be a positive integer"),
         ("fc_tool_allow=internet", "fc_tool_allow: 'internet' is none of network, programs"),
     ],
 )

@@ -34,4 +34,4 @@ def test_the_exit_status_says_what_people_should_do(
     ending: RunFailures, held: list[bool | None], items: int, by_gates: int, both: int
 ) -> None:
     wanted: dict[Fail, int] = {"items": items, "gates": by_gates, "both": both}
-    assert {fail: ending.status(fail, gates(*held)) for fail in wanted} == wanted
+    assert {fail: ending.exit_status(fail, gates(*held)) for fail in wanted} == wanted

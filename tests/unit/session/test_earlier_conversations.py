@@ -24,10 +24,10 @@ from pytest_fcall.core import (
     Turn,
 )
 from pytest_fcall.core.reply import Calls
-from pytest_fcall.plugin.models import NamedModel
 from pytest_fcall.session.ask.conversation import EarlierConversations, EarlierResult
-from pytest_fcall.session.ask.no_reply import MissingReplies
-from pytest_fcall.session.ask.source import Asker, Question, Source
+from pytest_fcall.session.ask.no_reply import NoReplies
+from pytest_fcall.session.ask.types import Asker, Question, Source
+from pytest_fcall.session.models import NamedModel
 
 ASKED = Request(({"role": "user", "content": "Which?"},))
 
@@ -49,13 +49,13 @@ class Holding:
 
     fails: BaseException | None = None
     times: int = 0
-    left: CarriedState = field(default_factory=lambda: CarriedState((_transcript("Noted."),), ["green"], "green"))
+    state: CarriedState = field(default_factory=lambda: CarriedState((_transcript("Noted."),), ["green"], "green"))
 
     async def __call__(self) -> CarriedState:
         self.times += 1
         if self.fails:
             raise self.fails
-        return self.left
+        return self.state
 
 
 def _transcript(said: str) -> Transcript:
@@ -68,12 +68,12 @@ class Lacks:
 
     likewise_of: list[tuple[str, str]] = field(default_factory=list)
 
-    def likewise(self, nodeid: str, question: Question) -> None:
+    def share(self, nodeid: str, question: Question) -> None:
         self.likewise_of.append((nodeid, question.asker.nodeid))
 
 
 def conversations(lacks: Lacks | None = None) -> EarlierConversations:
-    return EarlierConversations(cast("MissingReplies", lacks or Lacks()))
+    return EarlierConversations(cast("NoReplies", lacks or Lacks()))
 
 
 def test_they_are_held_once_and_counted_for_the_first() -> None:
@@ -84,9 +84,9 @@ def test_they_are_held_once_and_counted_for_the_first() -> None:
 
     first, second = asyncio.run(both())
     assert holding.times == 1
-    assert first.left is second.left
-    assert [reply.text for reply in first.said] == ["Noted."]
-    assert not second.said
+    assert first.state is second.state
+    assert [reply.text for reply in first.replies] == ["Noted."]
+    assert not second.replies
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_who_waits_in_another_thread_gets_them_too() -> None:
     over.set()
     for each in (thread, other):
         each.join()
-    assert [before.left.memory for before in got] == [["green"], ["green"]]
+    assert [before.state.memory for before in got] == [["green"], ["green"]]
 
 
 def _running(work: Callable[[], Awaitable[EarlierResult]], got: list[EarlierResult]) -> Thread:

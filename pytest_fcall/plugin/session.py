@@ -1,0 +1,89 @@
+"""The session of a pytest run, made once, and its outcomes in pytest's terms."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+from pytest_fcall.plugin.settings import settings_of, suite_settings, usage_errors
+from pytest_fcall.session.extensions import Registry, suites_with_added
+from pytest_fcall.session.outcomes import CaseEnded, CaseSkipped
+from pytest_fcall.session.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_fcall.backends.dispatch import Figures
+    from pytest_fcall.core.extension import Suite
+    from pytest_fcall.session.ask.transport import Progress
+
+REGISTRY = pytest.StashKey[Registry]()
+SESSION = pytest.StashKey[Session]()
+OPEN_WIRE = pytest.StashKey[ExitStack]()
+"""The recording of a plain test, which ends with its call."""
+
+
+def registry_of(config: pytest.Config) -> Registry:
+    """What case files may name, with what other packages add. Raises UsageError where a name is taken twice."""
+    if REGISTRY not in config.stash:
+        hook = config.hook
+        with usage_errors():
+            config.stash[REGISTRY] = Registry.with_added(
+                backends=hook.pytest_fcall_backends(config=config),
+                tool_sources=hook.pytest_fcall_tool_sources(config=config),
+                comparators=hook.pytest_fcall_comparators(config=config),
+                decoders=hook.pytest_fcall_decoders(config=config),
+                suites=suites_of(config),
+            )
+    return config.stash[REGISTRY]
+
+
+def suites_of(config: pytest.Config) -> Mapping[str, Suite]:
+    """The suites that are known by now: before collection, conftest files of folders have not been read."""
+    with usage_errors():
+        return suites_with_added(config.hook.pytest_fcall_suites(config=config), suite_settings(config))
+
+
+def session_of(config: pytest.Config) -> Session:
+    """The session of a run. Raises UsageError for settings that cannot be used."""
+    if SESSION not in config.stash:
+        with usage_errors():
+            session = Session(settings_of(config), registry_of(config), partial(_progress, config))
+        config.stash[SESSION] = session
+        config.add_cleanup(session.close)
+    return config.stash[SESSION]
+
+
+def _progress(config: pytest.Config, figures: Callable[[], Figures], expected: int) -> Progress:
+    from pytest_fcall.plugin.progress import LiveLine
+
+    return LiveLine(config, figures, expected)
+
+
+def end_test(ended: CaseEnded) -> NoReturn:
+    """End the test in pytest's terms: a failure, which is an error in a set-up, or a skip.
+
+    There is no traceback, for the text says it all. This frame must not be hidden: where all frames are, pytest adds
+    a hint that there is more to see.
+    """
+    text = printable(str(ended))
+    if isinstance(ended, CaseSkipped):
+        raise pytest.skip.Exception(text) from None
+    raise pytest.fail.Exception(text, pytrace=False) from None
+
+
+def printable(text: str) -> str:
+    """The text as this terminal can print it. pytest would fold what it cannot encode into one long line."""
+    from pytest_fcall.reporting.terminal import encodable_text
+
+    return encodable_text(terminal_encoding(), text)
+
+
+def terminal_encoding() -> str:
+    """The encoding in which this run is printed."""
+    return getattr(sys.__stdout__, "encoding", None) or "utf-8"

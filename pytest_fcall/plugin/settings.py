@@ -1,0 +1,218 @@
+"""The settings of a pytest run, read from the command line and the configuration, and checked."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from math import inf
+from typing import Any, TypeVar, cast
+
+import pytest
+
+from pytest_fcall.plugin.models import read_judge, read_models
+from pytest_fcall.plugin.options import DEFAULT_PROXY_VARIABLES, DRIFT, FIXED, RECORD
+from pytest_fcall.session.ask.environments import EnvironmentSettings
+from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.settings import (
+    DEFAULT_CONCURRENCY,
+    Accept,
+    BaselineSettings,
+    Drift,
+    Fixed,
+    Record,
+    Settings,
+    Shard,
+    Worker,
+)
+
+SETTINGS = pytest.StashKey[Settings]()
+
+_T = TypeVar("_T", int, float)
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Raise settings that cannot be used as errors of the command line."""
+    try:
+        yield
+    except SettingError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def settings_of(config: pytest.Config) -> Settings:
+    """The settings of a run. Raises UsageError for what cannot be used."""
+    if SETTINGS not in config.stash:
+        with usage_errors():
+            config.stash[SETTINGS] = _read(config)
+    return config.stash[SETTINGS]
+
+
+def suite_settings(config: pytest.Config) -> Mapping[str, Mapping[str, object]]:
+    """The settings of suites, by their names. Raises SettingError."""
+    lines = config.getini("fc_apibench_checked")
+    if not lines:
+        return {}
+    from pytest_fcall.suites.apibench.strict_rule import parse_checked
+
+    try:
+        return {"apibench": {"checked": dict(map(parse_checked, lines))}}
+    except ValueError as error:
+        raise SettingError(f"fc_apibench_checked: {error}") from None
+
+
+def _read(config: pytest.Config) -> Settings:
+    from pytest_fcall.session.judge.samples import parse_samples
+    from pytest_fcall.session.result.run_store import DEFAULT_RUNS, parse_kept_runs
+
+    samples = _given(config, "samples").strip()
+    settings = Settings(
+        root=config.rootpath,
+        models=read_models(config),
+        judge=read_judge(config),
+        replay=config.getoption("fc_replay"),
+        record=cast("Record", _choice(config, "record", RECORD)),
+        max_age=_max_age(_given(config, "max_age")),
+        concurrency=_number(config, "concurrency", int) or DEFAULT_CONCURRENCY,
+        requests_per_minute=_number(config, "rpm", int),
+        tokens_per_minute=_number(config, "tpm", int),
+        max_cost=_number(config, "max_cost", float),
+        confirm=_number(config, "confirm", int) or 0,
+        samples=parse_samples(samples) if samples else None,
+        baseline=_baseline(config),
+        proxy=_proxy(config),
+        proxy_variables=_proxy_variables(config),
+        wanted_scores=_wanted_scores(config),
+        kept_runs=parse_kept_runs(str(config.getini("fc_runs") or DEFAULT_RUNS)),
+        shard=_shard(config.getoption("fc_shard")),
+        environments=_environments(config),
+        worker=_worker(config),
+    )
+    settings.environments.check()
+    return settings
+
+
+def _given(config: pytest.Config, name: str) -> str:
+    """The value of the command line, or else of the configuration."""
+    return config.getoption(f"fc_{name}") or str(config.getini(f"fc_{name}") or "")
+
+
+def _choice(config: pytest.Config, name: str, choices: tuple[str, ...]) -> str:
+    """One of the choices; the first where nothing is given."""
+    given = _given(config, name) or choices[0]
+    if given not in choices:
+        raise SettingError(f"fc_{name}: {given!r} is none of {', '.join(choices)}")
+    return given
+
+
+def _number(config: pytest.Config, name: str, read: Callable[[str], _T]) -> _T | None:
+    text = _given(config, name)
+    if not text:
+        return None
+    with suppress(ValueError):
+        number = read(text)
+        if 0 < number < inf:
+            return number
+    kind = "integer" if read is int else "number of US dollars"
+    raise SettingError(f"--fc-{name.replace('_', '-')}: {text!r} must be a positive {kind}")
+
+
+def _max_age(text: str) -> int | None:
+    if not text:
+        return None
+    from pytest_fcall.core.age import age_in_seconds
+
+    try:
+        return age_in_seconds(text)
+    except ValueError as error:
+        raise SettingError(f"--fc-max-age: {error}") from None
+
+
+def _baseline(config: pytest.Config) -> BaselineSettings:
+    accept, prune = config.getoption("fc_accept"), config.getoption("fc_prune")
+    if (accept or prune) and os.environ.get("CI", "").lower() not in ("", "0", "false"):
+        option = "--fc-accept" if accept else "--fc-prune"
+        raise SettingError(f"{option}: CI={os.environ['CI']} is set, and baselines are only written by people")
+    return BaselineSettings(
+        accept=cast("Accept | None", accept),
+        prune=prune,
+        drift=cast("Drift", _choice(config, "drift", DRIFT)),
+        fixed=cast("Fixed", _choice(config, "fixed", FIXED)),
+        against=config.getoption("fc_baseline") or "",
+    )
+
+
+def _proxy(config: pytest.Config) -> bool:
+    given = str(config.getini("fc_proxy") or "on").strip()
+    if given not in ("on", "off"):
+        raise SettingError(f"fc_proxy: {given!r} must be on or off")
+    return given == "on"
+
+
+def _proxy_variables(config: pytest.Config) -> tuple[str, ...]:
+    lines = tuple(config.getini("fc_proxy_variables"))
+    if lines != DEFAULT_PROXY_VARIABLES:
+        from pytest_fcall.backends.proxy.variables import read_variables
+
+        try:
+            read_variables(lines)
+        except ValueError as error:
+            raise SettingError(f"fc_proxy_variables: {error}") from None
+    return lines
+
+
+def _wanted_scores(config: pytest.Config) -> dict[str, tuple[str, ...]]:
+    written = [("fc_scores", line) for line in config.getini("fc_scores")]
+    typed = [("--fc-score", line) for line in config.getoption("fc_score")]
+    wanted: dict[str, dict[str, None]] = {}
+    for where, line in (*written, *typed):
+        tag, scores = _scores_of_line(where, line)
+        wanted.setdefault(tag, {}).update(dict.fromkeys(scores))
+    return {tag: tuple(scores) for tag, scores in wanted.items()}
+
+
+def _scores_of_line(where: str, line: str) -> tuple[str, list[str]]:
+    from pytest_fcall.conversation.named_scores import SCORES
+
+    tag, colon, names = line.rpartition(":")
+    scores = ["".join(name.split()) for name in names.split(",")]
+    if not (tag.strip() and colon and all(scores)):
+        raise SettingError(
+            f"{where}: {line!r} names no scores; write a tag and its scores, such as 'smoke: api_f1, lcs_f1'"
+        )
+    if unknown := [score for score in scores if score not in SCORES]:
+        from pytest_fcall.schema.value_text import nearest
+
+        near = nearest(unknown[0], SCORES)
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(SCORES)}"
+        raise SettingError(f"{where}: there is no score {unknown[0]!r}; {hint}")
+    return tag.strip(), scores
+
+
+def _shard(text: str | None) -> Shard | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d{1,5})/(\d{1,5})", text)
+    shard = Shard(int(found[1]), int(found[2])) if found else Shard(0, 0)
+    if not 1 <= shard.number <= shard.of:
+        raise SettingError(f"--fc-shard: {text!r} must be a share such as 3/8, from 1/8 to 8/8")
+    return shard
+
+
+def _environments(config: pytest.Config) -> EnvironmentSettings:
+    lines: Callable[[str], list[str]] = config.getini
+    return EnvironmentSettings(
+        timeout=str(config.getini("fc_tool_timeout") or ""),
+        memory=str(config.getini("fc_tool_memory") or ""),
+        permissions=tuple(lines("fc_tool_allow")),
+        folders=tuple(lines("fc_tool_folders")),
+        variables=tuple(lines("fc_tool_variables")),
+        hosts=(*config.getoption("fc_allow_host"), *lines("fc_allow_hosts")),
+        headers=tuple(lines("fc_http_headers")),
+    )
+
+
+def _worker(config: pytest.Config) -> Worker | None:
+    given: Mapping[str, Any] | None = getattr(config, "workerinput", None)
+    return Worker(given["workerid"], given["workercount"], given["testrunuid"]) if given else None

@@ -1,0 +1,47 @@
+"""What lives as long as a run: settings, extensions, and the parts that ask models and compare verdicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_fcall.session.ask.costs import Costs
+from pytest_fcall.session.ask.model import AskModel
+from pytest_fcall.session.ask.replies import Replies
+from pytest_fcall.session.judge.baselines import Baselines
+from pytest_fcall.session.outcomes import CaseError
+
+if TYPE_CHECKING:
+    from pytest_fcall.core import Case
+    from pytest_fcall.session.ask.transport import ProgressFactory
+    from pytest_fcall.session.ask.types import Asker
+    from pytest_fcall.session.extensions import Registry
+    from pytest_fcall.session.judge.llm_judge import JudgeOpinions
+    from pytest_fcall.session.models import NamedModel
+    from pytest_fcall.session.settings import Settings
+
+
+class Session:
+    """One run. `progress` shows people how far the requests are. Raises SettingError for a baseline that cannot be."""
+
+    def __init__(self, settings: Settings, registry: Registry, progress: ProgressFactory) -> None:
+        self.settings = settings
+        self.registry = registry
+        self.replies = Replies(settings, registry, progress)
+        self.costs = Costs(settings)
+        self.baselines = Baselines(settings.baseline, settings.root)
+
+    def model(self, named: NamedModel | None, asker: Asker) -> AskModel:
+        """The model as this test asks it. Raises CaseError where its settings cannot be used."""
+        return AskModel(self.replies.source(named) if named else None, self.replies, asker)
+
+    def opinions(self, case: Case, asker: Asker) -> JudgeOpinions:
+        """The opinions of the model that judges, for a case that uses `$judge`. Raises CaseError where none is named."""
+        from pytest_fcall.session.judge.llm_judge import HOW_TO_NAME_A_JUDGE, JudgeOpinions, case_prompt
+
+        if self.settings.judge is None:
+            raise CaseError(HOW_TO_NAME_A_JUDGE)
+        return JudgeOpinions(self.model(self.settings.judge, asker), case_prompt(case))
+
+    def close(self) -> None:
+        """End all that runs, and write what is still to be recorded."""
+        self.replies.close()
