@@ -58,7 +58,7 @@ class Decoder(Protocol):
     names, or all values as text, and only the tools say what is meant.
     """
 
-    def __call__(self, text: str, tools: Sequence[Tool]) -> Calls:
+    def __call__(self, text: str, tools: Sequence[Tool], /) -> Calls:
         """Decode."""
         ...
 

@@ -12,8 +12,25 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+_WHOLE_NODES = frozenset(
+    {"string_literal", "character_literal", "identifier", "class_literal", "type_identifier", "method_invocation"}
+)
+# The parser of the official decoder is older. It reads these words as names where no statement can be, and some of them
+# and a few others as the name of an element (`<null/>`).
+_RESERVED_WORDS = rb"""break|case|catch|const|continue|debugger|default|do|else|extends|finally|for|if|in|instanceof
+    |return|switch|throw|try|using|var|while|with"""
+_RESERVED = re.compile(
+    rb"""(?:[=(,\[?!+-]|(?:^|[;{}])(?=\s*+(?:in|instanceof)\b)
+    |(?:^|[;{}\n])(?=\s*+(?:case|catch|default|else|extends|finally|using)\b))\s*+
+    \b(%(words)b)\b (?=[^\S\n]*+(?:\s*+[][=,.;:(){}]|\n|/[/*]|\Z))
+    | <\s*+(%(words)b|export|false|null|super|this|true)\b"""
+    % {b"words": _RESERVED_WORDS},
+    re.VERBOSE,
+)
+
+
 def decode_java(text: str) -> object:
-    """Read the first call in the text; an empty mapping where there is none."""
+    """Read the first call in the text; an empty mapping where there is none. Raises Undecodable."""
     try:
         root = parse_source(text.encode(), "java")
     except (NotSource, UnicodeEncodeError) as error:
@@ -23,7 +40,7 @@ def decode_java(text: str) -> object:
 
 
 def _first_call(root: Node) -> Node | None:
-    """Give the first call in the order of the text, the outermost where it holds others."""
+    """Give the first call in the order of the text, the outermost of nested ones."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -34,10 +51,10 @@ def _first_call(root: Node) -> Node | None:
 
 
 class _JavaReader:
-    """Takes parts out of the text by the parser's places.
+    """Takes parts out of the text by the positions of the parser.
 
-    Those count bytes, and the official decoder takes them for characters: after a character outside ASCII its
-    parts are shifted, and so are these.
+    Positions count bytes, but the official decoder uses them as if they counted characters. After a character outside
+    ASCII its parts are shifted, and so are these.
     """
 
     def __init__(self, text: str) -> None:
@@ -59,7 +76,7 @@ class _JavaReader:
             else:
                 continue
             if name in found:
-                raise Undecodable("an argument stands twice")
+                raise Undecodable("an argument is given twice")
             found[name] = value
         return found
 
@@ -69,35 +86,30 @@ class _JavaReader:
         return self._source(node)
 
     def _source(self, node: Node) -> str:
-        """Put the parts of a value together again, without the white space and some of what stands between."""
+        """Join the parts of a value, without white space and most of the tokens between them."""
         if node.type == "array_creation_expression":
-            made, items = node.child_by_field_name("type"), node.child_by_field_name("value")
-            if made is None or items is None:
-                raise Undecodable("an array is made without its items")
-            return f"new {self._source(made)}[]{self._source(items)}"
+            type_node, items = node.child_by_field_name("type"), node.child_by_field_name("value")
+            if type_node is None or items is None:
+                raise Undecodable("an array is created without its items")
+            return f"new {self._source(type_node)}[]{self._source(items)}"
         if node.type == "object_creation_expression":
-            return self._made(node)
+            return self._object_creation(node)
         if node.type in _WHOLE_NODES or not node.children:
             return self._part(node)
         return "".join(map(self._source, node.children))
 
-    def _made(self, node: Node) -> str:
-        """Leave out the body of a class without a name: the entries of most maps stand there."""
-        made, arguments = node.child_by_field_name("type"), node.child_by_field_name("arguments")
+    def _object_creation(self, node: Node) -> str:
+        """Give `new T(…)` without the body of an anonymous class, which has the entries of most maps."""
+        type_node, arguments = node.child_by_field_name("type"), node.child_by_field_name("arguments")
         values = [child for child in arguments.children if child.type not in {",", "(", ")"}] if arguments else []
-        return f"new {self._source(made) if made else ''}({', '.join(map(self._source, values))})"
+        return f"new {self._source(type_node) if type_node else ''}({', '.join(map(self._source, values))})"
 
     def _part(self, node: Node) -> str:
         return self._text[node.start_byte : node.end_byte]
 
 
-_WHOLE_NODES = frozenset(
-    {"string_literal", "character_literal", "identifier", "class_literal", "type_identifier", "method_invocation"}
-)
-
-
 def decode_javascript(text: str) -> object:
-    """Read the first statement that is a call; None where there is none."""
+    """Read the first statement that is a call; None where there is none. Raises Undecodable."""
     try:
         source = text.encode()
         root = parse_source(_RESERVED.sub(_as_name, source), "javascript")
@@ -110,20 +122,6 @@ def decode_javascript(text: str) -> object:
                     name, arguments = part.children[:2]
                     return [{_javascript_text(name, source): _javascript_arguments(arguments, source)}]
     return None
-
-
-# The parser of the official decoder is older: it takes these words for names where no statement can stand, and all but
-# those that begin a value also as the name of an element (`<null/>`).
-_RESERVED_WORDS = rb"""break|case|catch|const|continue|debugger|default|do|else|extends|finally|for|if|in|instanceof
-    |return|switch|throw|try|using|var|while|with"""
-_RESERVED = re.compile(
-    rb"""(?:[=(,\[?!+-]|(?:^|[;{}])(?=\s*+(?:in|instanceof)\b)
-    |(?:^|[;{}\n])(?=\s*+(?:case|catch|default|else|extends|finally|using)\b))\s*+
-    \b(%(words)b)\b (?=[^\S\n]*+(?:\s*+[][=,.;:(){}]|\n|/[/*]|\Z))
-    | <\s*+(%(words)b|export|false|null|super|this|true)\b"""
-    % {b"words": _RESERVED_WORDS},
-    re.VERBOSE,
-)
 
 
 def _as_name(found: re.Match[bytes]) -> bytes:
@@ -142,13 +140,13 @@ def _javascript_arguments(node: Node, source: bytes) -> dict[object, object]:
         else:
             continue
         if name in found:
-            raise Undecodable("an argument stands twice")
+            raise Undecodable("an argument is given twice")
         found[name] = value
     return found
 
 
 def _unquoted(source: str) -> str:
-    """Take away quotes at both ends, whether or not they belong together."""
+    """Remove the first and the last character of a text that begins with a quote and ends with the same one."""
     return source[1:-1] if source[:1] in {'"', "'"} and source.endswith(source[0]) else source
 
 
