@@ -164,9 +164,9 @@ def _number(config: pytest.Config, name: str, read: Callable[[str], _T], wanted:
 def _age(text: str) -> int | None:
     if not text:
         return None
-    from pytest_fcall.core.age import age_in_seconds
+    from pytest_fcall.core.duration import duration_in_seconds
 
     try:
-        return age_in_seconds(text)
+        return duration_in_seconds(text)
     except ValueError as error:
         raise pytest.UsageError(f"--fc-max-age: {error}") from None

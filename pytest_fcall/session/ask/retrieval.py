@@ -64,7 +64,7 @@ def _retriever(case: Case, how: Retrieval, root: Path) -> Retriever:
 def _index(tools: IdentityKey[tuple[Tool, ...]], model: str | None, root: Path) -> Retriever:
     """Most cases of a file have the same tools, which are indexed once."""
     __tracebackhide__ = True
-    documents = [tool_document(tool) for tool in tools.it]
+    documents = [tool_document(tool) for tool in tools.value]
     return Bm25(documents) if model is None else Embeddings(documents, _model(model, root))
 
 

@@ -93,5 +93,5 @@ def test_what_two_decoders_read_differently_is_malformed() -> None:
     gemma = "<|tool_call>call:get_weather{}<tool_call|>"
     # Each stands in what the other takes for thinking.
     assert read(f"<think>{gemma}<|channel>thought</think>{hermes}<channel|>") == Calls(
-        malformed="The text can be read by `hermes` and differently by `gemma4`: name a `decoder:`."
+        malformed="The text can be read by `hermes` and differently by `gemma4`: set a `decoder:`."
     )
