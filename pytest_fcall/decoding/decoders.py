@@ -84,7 +84,7 @@ def _decode_text(reply: Reply, name: str, tools: Sequence[Tool], decoders: Mappi
 
 
 def _decoder_hint(name: str, known: set[str]) -> str:
-    from difflib import get_close_matches
+    from pytest_fcall.schema.value_text import nearest
 
-    near = get_close_matches(name[:100], sorted(known), n=1)
-    return f"did you mean `{near[0]}`?" if near else f"available: {', '.join(sorted(known))}."
+    near = nearest(name, sorted(known))
+    return f"did you mean `{near}`?" if near else f"available: {', '.join(sorted(known))}."

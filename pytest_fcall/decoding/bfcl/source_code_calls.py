@@ -9,6 +9,8 @@ from pytest_fcall.decoding.bfcl.official_form import Undecodable
 from pytest_fcall.decoding.source_code.syntax_tree import NotSource, parse_source
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tree_sitter import Node
 
 
@@ -63,22 +65,8 @@ class _JavaReader:
     def call(self, node: Node) -> dict[object, object]:
         name, owner, arguments = map(node.child_by_field_name, ("name", "object", "arguments"))
         parts = [self._part(part) for part in (owner, name) if part is not None]
-        return {".".join(parts): self._arguments(arguments) if arguments else {}}
-
-    def _arguments(self, node: Node) -> dict[object, object]:
-        found: dict[object, object] = {}
-        for child in node.children:
-            if child.type == "assignment_expression":
-                name: str | None = self._part(child.children[0])
-                value = self._value(child.children[2])
-            elif child.type in {"identifier", "class_literal"}:
-                name, value = None, self._part(child)
-            else:
-                continue
-            if name in found:
-                raise Undecodable("an argument is given twice")
-            found[name] = value
-        return found
+        given = _arguments(arguments, {"identifier", "class_literal"}, self._part, self._value) if arguments else {}
+        return {".".join(parts): given}
 
     def _value(self, node: Node) -> str:
         if node.type in {"string_literal", "character_literal"}:
@@ -119,8 +107,7 @@ def decode_javascript(text: str) -> object:
         if statement.type == "expression_statement":
             for part in statement.children:
                 if part.type == "call_expression":
-                    name, arguments = part.children[:2]
-                    return [{_javascript_text(name, source): _javascript_arguments(arguments, source)}]
+                    return [_javascript_call(part, source)]
     return None
 
 
@@ -129,20 +116,13 @@ def _as_name(found: re.Match[bytes]) -> bytes:
     return found[0][: start - found.start()] + b"_" * (end - start)
 
 
-def _javascript_arguments(node: Node, source: bytes) -> dict[object, object]:
-    found: dict[object, object] = {}
-    for child in node.children:
-        if child.type == "assignment_expression":
-            name: str | None = _javascript_text(child.children[0], source)
-            value = _unquoted(_javascript_text(child.children[2], source))
-        elif child.type in {"identifier", "true"}:
-            name, value = None, _javascript_text(child, source)
-        else:
-            continue
-        if name in found:
-            raise Undecodable("an argument is given twice")
-        found[name] = value
-    return found
+def _javascript_call(node: Node, source: bytes) -> dict[object, object]:
+    def text(part: Node) -> str:
+        return source[part.start_byte : part.end_byte].decode()
+
+    name, arguments = node.children[:2]
+    given = _arguments(arguments, {"identifier", "true"}, text, lambda part: _unquoted(text(part)))
+    return {text(name): given}
 
 
 def _unquoted(source: str) -> str:
@@ -150,5 +130,20 @@ def _unquoted(source: str) -> str:
     return source[1:-1] if source[:1] in {'"', "'"} and source.endswith(source[0]) else source
 
 
-def _javascript_text(node: Node, source: bytes) -> str:
-    return source[node.start_byte : node.end_byte].decode()
+def _arguments(
+    node: Node, unnamed: set[str], text: Callable[[Node], str], value: Callable[[Node], str]
+) -> dict[object, object]:
+    """Give the arguments `name = value`, and under None the one whose node type is among `unnamed`."""
+    arguments: dict[object, object] = {}
+    for child in node.children:
+        if child.type == "assignment_expression":
+            name: str | None = text(child.children[0])
+            argument = value(child.children[2])
+        elif child.type in unnamed:
+            name, argument = None, text(child)
+        else:
+            continue
+        if name in arguments:
+            raise Undecodable("an argument is given twice")
+        arguments[name] = argument
+    return arguments
