@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from pytest_fcall.core.backend import Backend, Model
-from pytest_fcall.core.case import Case
-from pytest_fcall.core.expectation import Profile
-from pytest_fcall.core.fault import FaultyCase
-from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.operators import Undecided as Undecided  # noqa: PLC0414  comparators raise it
-from pytest_fcall.core.reply import Calls
-from pytest_fcall.core.request import Tool
-from pytest_fcall.core.values import Json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_fcall.core.backend import Backend, Model
+    from pytest_fcall.core.case import Case
+    from pytest_fcall.core.expectation import Profile
+    from pytest_fcall.core.fault import FaultyCase
+    from pytest_fcall.core.operators import Pattern
+    from pytest_fcall.core.reply import Calls
+    from pytest_fcall.core.request import Tool
+    from pytest_fcall.core.values import Json
 
 
 class BackendFactory(Protocol):
