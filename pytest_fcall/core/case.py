@@ -68,7 +68,7 @@ class EnvironmentNeeds:
     """The needs of an environment beyond those of every called function."""
 
     missing: str = ""
-    """What this machine does not have, and what to do about it. The case is then skipped."""
+    """The needs that this machine does not meet, and what to do about it. The case is then skipped."""
     memory: int = 0
     """The least address space, in bytes."""
     folders: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class EnvironmentNeeds:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """How the calls of a conversation are answered, and what follows the answers."""
+    """The execution of calls in a conversation, and the simulated user."""
 
     environment: str | None = None
     setup: Mapping[str, Json] = field(default_factory=dict)
@@ -115,7 +115,7 @@ RetrieverName: TypeAlias = Literal["bm25", "embeddings", "oracle"]
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """How the offered tools are chosen from those of the case."""
+    """The choice of the offered tools among those of the case."""
 
     by: RetrieverName
     k: int = 5

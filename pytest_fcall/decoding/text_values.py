@@ -13,7 +13,7 @@ from pytest_fcall.decoding.python.source import NotPython, parse_expression
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
 
 UntypedReading: TypeAlias = Literal["text", "json"]
-"""How a value is read whose type the schema does not give: as text, or as JSON where that is possible."""
+"""The reading of values whose type the schema does not give: as text, or as JSON where that is possible."""
 
 ReadValue: TypeAlias = "tuple[Json, Sequence[str]]"
 """A value, and notes on what was read leniently."""
