@@ -61,7 +61,7 @@ def test_a_tool_result_that_the_model_made_up_ends_its_turn() -> None:
         "harmony",
     )
     assert (found.calls, found.malformed) == (READ, None)
-    assert "behind the end" in found.notes[0]
+    assert "after the end" in found.notes[0]
 
 
 @pytest.mark.parametrize(
