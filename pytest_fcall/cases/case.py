@@ -316,7 +316,7 @@ def plan_request(case: Case, settings: Mapping[str, Json] = _NONE, sample: int =
     first = case.turns[0]
     return Request(
         messages=first.messages,
-        tools=() if case.tools_told else first.tools if first.tools is not None else case.tools,
+        tools=() if case.tools_in_messages else first.tools if first.tools is not None else case.tools,
         settings={**settings, **case.settings},
         sample=sample,
         now=case.rules.now,

@@ -14,8 +14,8 @@ from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.core import Language, MatchRule, Operator, Profile, Rules, Strings, Turn
 from pytest_fcall.core.bfcl_support import SUPPORTED, SUPPORTED_IN_RESULTS, unsupported_by_bfcl, unsupported_in_result
-from pytest_fcall.core.case import pattern_operators
 from pytest_fcall.core.glob import is_glob
+from pytest_fcall.core.operators import pattern_operators
 
 
 def match_rules(node: Node, scope: Scope) -> tuple[MatchRule, ...]:

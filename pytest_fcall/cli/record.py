@@ -18,7 +18,7 @@ from pytest_fcall.backends.recordings.file import read_recordings, recordings_pa
 from pytest_fcall.backends.store import ReplyStore, StoreError, store_path
 from pytest_fcall.cli.project import existing_paths, root_of
 from pytest_fcall.core import Fault, Model
-from pytest_fcall.core.age import age_in_seconds
+from pytest_fcall.core.duration import duration_in_seconds
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe_line
 
@@ -238,6 +238,6 @@ def _parser() -> ArgumentParser:
 
 def _age(text: str) -> int:
     try:
-        return age_in_seconds(text)
+        return duration_in_seconds(text)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from None

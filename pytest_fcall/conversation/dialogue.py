@@ -129,7 +129,7 @@ class _Dialogue:
     def go_on(self, turn: Turn) -> None:
         """Say what begins a turn after the first, and offer what is offered from there on."""
         self.messages += turn.messages
-        if turn.tools is not None and not self._case.tools_told:
+        if turn.tools is not None and not self._case.tools_in_messages:
             self._first = replace(self._first, tools=turn.tools)
 
     async def turn(self, turn: Turn, follower: Follower) -> HeldTurn:
@@ -177,11 +177,13 @@ class _Dialogue:
 
     def _spoken(self, step: Step) -> Message:
         """A model that is told of its tools in messages has said nothing but text."""
-        return reply_text_message(step.reply) if self._case.tools_told else reply_message(step.reply, step.calls)
+        return reply_text_message(step.reply) if self._case.tools_in_messages else reply_message(step.reply, step.calls)
 
     def _told(self, step: Step, results: Sequence[CallResult]) -> list[Message]:
         calls = step.calls.calls
-        return [results_text_message(calls, results)] if self._case.tools_told else result_messages(calls, results)
+        return (
+            [results_text_message(calls, results)] if self._case.tools_in_messages else result_messages(calls, results)
+        )
 
     def _of_app(self, step: Step, steps: list[Step], follower: Follower) -> Literal["answered", "stopped"]:
         """An app that carried out its calls itself has come to an end with them."""

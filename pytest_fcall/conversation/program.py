@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from pytest_fcall.core import arithmetic
-from pytest_fcall.core.arithmetic import TOO_LONG, Incalculable
+from pytest_fcall.core.arithmetic import Incalculable
+from pytest_fcall.core.limits import HUGE_INTEGER
 
 __all__ = ["MalformedProgram", "ProgramCall", "program_steps", "run_program"]
 
@@ -82,7 +83,7 @@ def _parsed(source: str) -> ast.Module:
     except (RecursionError, MemoryError):
         raise MalformedProgram("it is nested too deep") from None
     except SyntaxError as error:
-        reason = TOO_LONG if "limit" in error.msg else error.msg.partition(" (<")[0]  # on the digits of a whole number
+        reason = HUGE_INTEGER if "limit" in error.msg else error.msg.partition(" (<")[0]  # on the digits of an integer
         raise MalformedProgram(f"{reason} (line {error.lineno})" if error.lineno else reason) from None
     except UnicodeError:
         raise MalformedProgram("it holds half of a surrogate pair") from None
@@ -128,14 +129,14 @@ def apply_sign(sign: ast.unaryop, value: object) -> object:
     if not isinstance(value, int | float):
         raise MalformedProgram("a sign stands before what is no number")
     with _as_malformed():
-        return arithmetic.signed(sign, value)
+        return arithmetic.apply_sign(sign, value)
 
 
 def combine(sign: ast.operator, left: object, right: object, budget: Budget) -> object:
     """Apply an operator to numbers, or join strings or lists with `+`."""
     if isinstance(left, int | float) and isinstance(right, int | float):
         with _as_malformed():
-            return _real(arithmetic.combined(sign, left, right))
+            return _real(arithmetic.apply_operator(sign, left, right))
     if isinstance(sign, ast.Add) and type(left) is type(right) and isinstance(left, str | list | tuple):
         joined: object = operator.add(left, right)
         return budget.bounded(joined)

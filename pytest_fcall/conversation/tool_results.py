@@ -79,7 +79,7 @@ class ToolResults:
 
     async def _of(self, seen: FollowedCall) -> CallResult:
         if seen.canned is not None:
-            return _canned(seen.canned, seen.nth)
+            return _canned(seen.canned, seen.result_index)
         if seen.call.name in self._world.stubs:
             return CallResult(self._world.stubs[seen.call.name])
         if self._open is not None:

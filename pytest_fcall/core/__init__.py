@@ -1,55 +1,61 @@
-"""Frozen, typed data that every room speaks: no logic beyond names and digests."""
+"""Frozen, typed data that all rooms share. The names below are imported at first use: few runs need all of them."""
 
-from pytest_fcall.core.app_exchange import AppExchange, WireExpectation
-from pytest_fcall.core.backend import (
-    Backend,
-    CaseRefused,
-    Model,
-    ModelUnavailable,
-    Unanswered,
-    backend_prompt,
-    request_changes,
-)
-from pytest_fcall.core.case import (
-    Case,
-    Condition,
-    EarlierCases,
-    EnvironmentNeeds,
-    Retrieval,
-    Samples,
-    Turn,
-    User,
-    World,
-)
-from pytest_fcall.core.conversation import (
-    CallResult,
-    Environment,
-    FollowedCall,
-    Follower,
-    HeldTurn,
-    NamedCall,
-    NamedCalls,
-    Step,
-    Transcript,
-)
-from pytest_fcall.core.digest import canonical, catalogue_digest, digest, request_digest
-from pytest_fcall.core.expectation import (
-    CallPattern,
-    CannedResult,
-    Expectation,
-    ExpectedCall,
-    Language,
-    MatchRule,
-    Profile,
-    Rules,
-    Strings,
-)
-from pytest_fcall.core.fault import Fault, FaultyCase, Location
-from pytest_fcall.core.operators import OPERATORS, OperandKind, Operator, OperatorSpec, Pattern
-from pytest_fcall.core.reply import Call, Calls, Finish, RawCall, Reply, Usage
-from pytest_fcall.core.request import Request, Tool
-from pytest_fcall.core.values import Json, Message
-from pytest_fcall.core.verdict import Outcome, Reason, ReasonKind, Verdict
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.app_exchange import AppExchange, WireExpectation
+    from pytest_fcall.core.backend import (
+        Backend,
+        CaseRefused,
+        Model,
+        ModelUnavailable,
+        Unanswered,
+        backend_prompt,
+        request_changes,
+    )
+    from pytest_fcall.core.case import (
+        Case,
+        Condition,
+        EarlierCases,
+        EnvironmentNeeds,
+        Retrieval,
+        Samples,
+        Turn,
+        User,
+        World,
+    )
+    from pytest_fcall.core.conversation import (
+        CallResult,
+        Environment,
+        FollowedCall,
+        Follower,
+        HeldTurn,
+        NamedCall,
+        NamedCalls,
+        Step,
+        Transcript,
+    )
+    from pytest_fcall.core.digests import canonical, catalogue_digest, digest, request_digest
+    from pytest_fcall.core.expectation import (
+        CallPattern,
+        CannedResult,
+        Expectation,
+        ExpectedCall,
+        Language,
+        MatchRule,
+        Profile,
+        Rules,
+        Strings,
+    )
+    from pytest_fcall.core.fault import Fault, FaultyCase, Location
+    from pytest_fcall.core.operators import OPERATORS, OperandKind, Operator, OperatorSpec, Pattern
+    from pytest_fcall.core.reply import Call, Calls, Finish, RawCall, Reply, Usage
+    from pytest_fcall.core.request import Request, Tool
+    from pytest_fcall.core.values import Json, Message
+    from pytest_fcall.core.verdict import Outcome, Reason, ReasonKind, Verdict
 
 __all__ = [
     "OPERATORS",
@@ -115,3 +121,55 @@ __all__ = [
     "request_changes",
     "request_digest",
 ]
+
+_MODULES = {
+    "app_exchange": ("AppExchange", "WireExpectation"),
+    "backend": (
+        "Backend",
+        "CaseRefused",
+        "Model",
+        "ModelUnavailable",
+        "Unanswered",
+        "backend_prompt",
+        "request_changes",
+    ),
+    "case": ("Case", "Condition", "EarlierCases", "EnvironmentNeeds", "Retrieval", "Samples", "Turn", "User", "World"),
+    "conversation": (
+        "CallResult",
+        "Environment",
+        "FollowedCall",
+        "Follower",
+        "HeldTurn",
+        "NamedCall",
+        "NamedCalls",
+        "Step",
+        "Transcript",
+    ),
+    "digests": ("canonical", "catalogue_digest", "digest", "request_digest"),
+    "expectation": (
+        "CallPattern",
+        "CannedResult",
+        "Expectation",
+        "ExpectedCall",
+        "Language",
+        "MatchRule",
+        "Profile",
+        "Rules",
+        "Strings",
+    ),
+    "fault": ("Fault", "FaultyCase", "Location"),
+    "operators": ("OPERATORS", "OperandKind", "Operator", "OperatorSpec", "Pattern"),
+    "reply": ("Call", "Calls", "Finish", "RawCall", "Reply", "Usage"),
+    "request": ("Request", "Tool"),
+    "values": ("Json", "Message"),
+    "verdict": ("Outcome", "Reason", "ReasonKind", "Verdict"),
+}
+_MODULE_BY_NAME = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_BY_NAME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULE_BY_NAME[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,13 +1,16 @@
-"""Requests that an app sends to models while it answers a case, and what the case expects of them."""
+"""The requests that an app sends to models while it answers a case, and the expectations on them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pytest_fcall.core.expectation import Expectation
-from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.reply import Reply
-from pytest_fcall.core.request import Request
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.expectation import Expectation
+    from pytest_fcall.core.operators import Pattern
+    from pytest_fcall.core.request import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,31 +18,31 @@ class AppExchange:
     """One request that an app sent to a model, and the reply."""
 
     model: str
-    """The name that the app asked by; empty where it asked for something else than an answer, such as embeddings."""
+    """The name by which the app addressed the model; empty for requests of other kinds, such as embeddings."""
     request: Request
     reply: Reply
     priced_as: str = ""
-    """By which name prices know the model, such as `openai:gpt-5.2`."""
+    """The name of the model in the table of prices, such as `openai:gpt-5.2`."""
     recorded: float | None = None
-    """When the reply was recorded if that was not now, in seconds since 1970."""
+    """The time of the recording that gave the reply, in seconds since 1970; None for a new reply."""
 
 
-NO_EXCHANGE = Reply("no model was asked by way of the proxy")
-"""Stands for the last reply to an app that has asked nothing."""
+NO_EXCHANGE = Reply("the app sent no model request through the proxy")
+"""The last reply to an app that sent no request."""
 
 
 @dataclass(frozen=True, slots=True)
 class WireExpectation:
-    """What must be true of all that an app asks of models in one case. What is None is free."""
+    """Expectations on all requests that an app sends to models in one case. None expects nothing."""
 
     calls: Expectation | None = None
     count: Pattern = None
-    """How many requests."""
+    """The number of requests."""
     tools: Pattern = None
-    """The names of the tools that were offered, each once, in the order of their first offer."""
+    """The names of the offered tools, each once, in the order of their first offer."""
     models: Pattern = None
-    """The names of the models, in the same way."""
+    """The names of the models, each once, in the order of their first use."""
     tokens: Pattern = None
-    """Input and output together, over all requests."""
+    """Input and output tokens of all requests together."""
     cost: Pattern = None
     """In US dollars."""

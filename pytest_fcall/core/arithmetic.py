@@ -1,4 +1,4 @@
-"""Arithmetic on the numbers in what models write, within bounds. Nothing else of it is ever worked out."""
+"""Bounded arithmetic on the numbers in text from models."""
 
 from __future__ import annotations
 
@@ -6,53 +6,11 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
+
+from pytest_fcall.core.limits import HUGE_INTEGER, MAX_INTEGER_BITS
 
 Number: TypeAlias = "int | float | complex"
-
-MOST_BITS: Final = 14_000
-"""Of a whole number: about as many digits as Python reads and writes."""
-TOO_LONG: Final = "it holds a whole number of thousands of digits"
-
-
-class Incalculable(ValueError):
-    """There is no result, or none within bounds. Says why, without a full stop."""
-
-
-def signed(sign: ast.unaryop, number: Number) -> Number:
-    """Apply a sign."""
-    return _apply(_SIGNS.get(type(sign)), number)
-
-
-def combined(sign: ast.operator, left: Number, right: Number) -> Number:
-    """Apply an operator to two numbers of at most `MOST_BITS`."""
-    if isinstance(left, int) and isinstance(right, int):
-        bits = {
-            ast.Pow: max(left.bit_length(), 1) * max(right, 0),
-            ast.LShift: left.bit_length() + max(right, 0),
-        }.get(type(sign), 0)
-        if bits > MOST_BITS:
-            raise Incalculable(TOO_LONG)
-    return _apply(_OPERATORS.get(type(sign)), left, right)
-
-
-def bounded(number: Number) -> Number:
-    """Give the number back; Incalculable where it is a whole one of more than `MOST_BITS`."""
-    if isinstance(number, int) and number.bit_length() > MOST_BITS:
-        raise Incalculable(TOO_LONG)
-    return number
-
-
-def _apply(work: Callable[..., Any] | None, *numbers: Number) -> Number:
-    if work is None:
-        raise Incalculable("it is no arithmetic on numbers")
-    try:
-        return bounded(work(*numbers))
-    except Incalculable:
-        raise
-    except (ArithmeticError, TypeError, ValueError) as error:
-        raise Incalculable(f"it cannot be worked out: {error}") from None
-
 
 _SIGNS: Mapping[type[ast.unaryop], Callable[[Any], Any]] = MappingProxyType(
     {
@@ -77,3 +35,42 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = MappingProx
         ast.BitXor: operator.xor,
     }
 )
+
+
+class Incalculable(ValueError):
+    """Arithmetic has no result within the limits. The message is a clause without a full stop."""
+
+
+def apply_sign(sign: ast.unaryop, number: Number) -> Number:
+    """Apply a sign. Raises Incalculable."""
+    return _apply(_SIGNS.get(type(sign)), number)
+
+
+def apply_operator(operator: ast.operator, left: Number, right: Number) -> Number:
+    """Apply an operator to two numbers of at most `MAX_INTEGER_BITS`. Raises Incalculable."""
+    if isinstance(left, int) and isinstance(right, int):
+        bits = {
+            ast.Pow: max(left.bit_length(), 1) * max(right, 0),
+            ast.LShift: left.bit_length() + max(right, 0),
+        }.get(type(operator), 0)
+        if bits > MAX_INTEGER_BITS:
+            raise Incalculable(HUGE_INTEGER)
+    return _apply(_OPERATORS.get(type(operator)), left, right)
+
+
+def checked_size(number: Number) -> Number:
+    """Return the number. Raises Incalculable for an integer of more than `MAX_INTEGER_BITS`."""
+    if isinstance(number, int) and number.bit_length() > MAX_INTEGER_BITS:
+        raise Incalculable(HUGE_INTEGER)
+    return number
+
+
+def _apply(function: Callable[..., Any] | None, *numbers: Number) -> Number:
+    if function is None:
+        raise Incalculable("it is not arithmetic on numbers")
+    try:
+        return checked_size(function(*numbers))
+    except Incalculable:
+        raise
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise Incalculable(f"it cannot be computed: {error}") from None

@@ -1,4 +1,4 @@
-"""The model under test, the protocol of its backend, and the reasons why there is no reply."""
+"""The model under test, the protocol of its backend, and the errors of requests without a reply."""
 
 from __future__ import annotations
 
@@ -6,36 +6,37 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from pytest_fcall.core.reply import Reply
-from pytest_fcall.core.request import Request
-from pytest_fcall.core.values import Json
+if TYPE_CHECKING:
+    from pytest_fcall.core.reply import Reply
+    from pytest_fcall.core.request import Request
+    from pytest_fcall.core.values import Json
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """`KIND:NAME?key=value&…`, taken apart."""
+    """The parts of `KIND:NAME?key=value&…`."""
 
     kind: str
     name: str
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Not shown where a model is: there may be a key in an address."""
+    """Not part of the `repr`, since an address may contain a key."""
 
     @classmethod
     def by_id(cls, text: str) -> Model:
-        """The model of an id, without options."""
+        """Make the model of an id, without options."""
         kind, _, name = text.partition(":")
         return cls(kind, name)
 
     @property
     def id(self) -> str:
-        """`KIND:NAME`: the model's name in node ids, recordings and baselines. Options are no part of it."""
+        """`KIND:NAME`: the model's name in node ids, recordings and baselines. Options are not part of it."""
         return f"{self.kind}:{self.name}"
 
     @property
     def folder(self) -> str:
-        """The id as a folder name that every file system takes; a short digest keeps unusual names apart."""
+        """The id as a folder name for every file system, with a short digest where the name had to be changed."""
         plain = re.sub(r"[^a-z0-9._-]", "-", self.name.lower()).strip(".") or "-"
         if plain == self.name:
             return f"{self.kind}-{plain}"
@@ -43,22 +44,22 @@ class Model:
 
 
 class ModelUnavailable(Exception):
-    """No request can be answered by this model: bad key, unknown name, module not found. The text says what to do."""
+    """This model can answer no request: bad key, unknown name, module not found. The message says what to do."""
 
 
 class CaseRefused(Exception):
-    """This request can never be answered, though others can: too long for the model, stopped by a filter."""
+    """This request can never be answered, but others can: it is too long for the model, or a filter stopped it."""
 
 
 class Unanswered(Exception):
-    """No reply came, though one may when it is asked for again: the network failed, or a server was busy or broken."""
+    """There is no reply, but another attempt may succeed: the network failed, or a server was busy or broken."""
 
     def __init__(self, text: str, *, retry_after: float | None = None, throttled: bool = False) -> None:
         super().__init__(text)
         self.retry_after = retry_after
-        """Seconds to wait, where the server says so."""
+        """The seconds to wait, if the server gives them."""
         self.throttled = throttled
-        """Whether there were too many requests."""
+        """Whether the server reported too many requests."""
 
 
 class Backend(Protocol):
@@ -66,9 +67,9 @@ class Backend(Protocol):
 
     @property
     def settings(self) -> Mapping[str, Json]:
-        """What shapes the answer and is sent with every request that does not say otherwise, such as a temperature.
+        """Settings that apply to every request unless it has its own, such as a temperature.
 
-        It is put under each request's own settings, so that it counts where recordings are told apart.
+        They are merged into the settings of each request, so that they are part of the key of its recording.
         """
         ...
 
@@ -76,43 +77,42 @@ class Backend(Protocol):
     def reusable(self) -> bool:
         """Whether a reply may answer the same request in a later run.
 
-        False where the request does not show everything that the answer depends on, such as an app's code.
+        False where the reply depends on more than the request, such as an app's code.
         """
         ...
 
     @property
     def ahead(self) -> bool:
-        """Whether a request may be answered before its test has started, in another thread.
+        """Whether a request may be answered before its test starts, in another thread.
 
-        False where the answer may depend on the test's fixtures, as that of an app called in process does.
+        False where the reply may depend on the test's fixtures, as that of an app called in process.
         """
         ...
 
     async def complete(self, request: Request) -> Reply:
         """Answer `request`.
 
-        A failure of the model is a Reply (`malformed`, `refusal`, `finish="length"` …). A failure of anything
-        else is raised: `ModelUnavailable` where it would hit every request to this model, `CaseRefused` where this
-        request can never be answered, `Unanswered` where asking again may help, anything else as it comes. A back
-        end does not ask again by itself.
+        A failure of the model is a Reply (`malformed`, `refusal`, `finish="length"` …). Any other failure is raised:
+        `ModelUnavailable` if every request to this model would fail, `CaseRefused` if this request can never be
+        answered, `Unanswered` if another attempt may succeed, any other error as it comes. A backend does not retry.
         """
         ...
 
     async def close(self) -> None:
-        """Give back what was taken. Called once, also after failures."""
+        """Release all resources. Called once, also after failures."""
         ...
 
 
 def request_changes(backend: Backend, request: Request) -> Sequence[str]:
-    """What a back end sends otherwise than the request has it, a line each, if it has a method `changes` to say so."""
+    """Give the changes that a backend makes to a request, a line each, if it has a method `changes`."""
     changes: Callable[[Request], Sequence[str]] | None = getattr(backend, "changes", None)
     return changes(request) if changes else ()
 
 
 def backend_prompt(backend: Backend, request: Request) -> str | None:
-    """What a back end would send for a request, as people read it, if it has a method `prompt` to say so.
+    """Give the prompt that a backend sends for a request, if it has a method `prompt`.
 
-    Raises ModelUnavailable and CaseRefused, as asking does.
+    Raises ModelUnavailable and CaseRefused, as `complete` does.
     """
     prompt: Callable[[Request], str] | None = getattr(backend, "prompt", None)
     return prompt(request) if prompt else None

@@ -1,25 +1,25 @@
-"""Expectations that the profile `bfcl` has no rule for: the official checker knows plain values, alternatives and
-leaving out.
+"""The expectations that the profile `bfcl` does not support.
+
+The official checker has rules for plain values, alternatives and optional arguments only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_fcall.core.case import pattern_operators
 from pytest_fcall.core.expectation import Expectation, ExpectedCall, Rules
-from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.operators import Operator, Pattern, pattern_operators
 
 SUPPORTED = "plain values, `$any` and `$optional`"
-"""What it has rules for, in words."""
+"""The supported values of arguments, for messages."""
 SUPPORTED_IN_RESULTS = "plain values, `$structure`, and `$approx` within 20 %"
-"""The same of what calls give."""
-REAL_TIME_TOLERANCE = "20%"
-"""How far away figures may be that change with time. No other tolerance is known."""
+"""The supported results of calls, for messages."""
+_REAL_TIME_TOLERANCE = "20%"
+"""The only supported tolerance, for numbers that change with time."""
 
 
 def unsupported_by_bfcl(expectation: Expectation, rules: Rules) -> Iterator[str]:
-    """Name, as a case file does, all that means nothing to the official checker."""
+    """Name the parts of an expectation that are not supported, as a case file writes them."""
     if rules.match:
         yield "`match`"
     if expectation.never or rules.never:
@@ -28,21 +28,20 @@ def unsupported_by_bfcl(expectation: Expectation, rules: Rules) -> Iterator[str]
         yield "`any_of`"
     if expectation.allow:
         yield "`allow`"
-    if expectation.extra == "allow" and not expectation.never:  # `never` alone allows all else
+    if expectation.extra == "allow" and not expectation.never:  # `never` alone implies `extra: allow`
         yield "`extra: allow`"
     if expectation.order == "strict":
         yield "`order: strict`"
     if len(expectation.stages) > 1:
         yield "`then`"
-    for stage in expectation.stages:
-        for call in stage:
-            yield from _unsupported_in_call(call)
+    for call in expectation.calls:
+        yield from _unsupported_in_call(call)
 
 
 def unsupported_in_result(result: Pattern) -> Iterator[str]:
-    """Name all that means nothing to the official checker in what calls give."""
+    """Name the operators in the expected result of a call that are not supported."""
     match result:
-        case Operator("approx", _, {"within": str(within)}) if within.replace(" ", "") == REAL_TIME_TOLERANCE:
+        case Operator("approx", _, {"within": str(within)}) if within.replace(" ", "") == _REAL_TIME_TOLERANCE:
             return
         case Operator("structure"):
             inner = result.operand
@@ -68,9 +67,9 @@ def _unsupported_in_call(call: ExpectedCall) -> Iterator[str]:
 
 
 def _unsupported_operators(pattern: Pattern, *, choice: bool, level: int = 1) -> Iterator[str]:
-    """Name operators without a meaning. `choice` tells whether alternatives may stand here.
+    """Name the operators that are not supported. `choice` says whether alternatives are supported here.
 
-    They may for an argument, and for each key of an object that is an argument or an item of one.
+    They are for an argument, and for each key of an object that is an argument or an item of one.
     """
     match pattern:
         case Operator("literal"):

@@ -1,25 +1,27 @@
-"""A case, and the protocols of judges that a suite may bring along."""
+"""A case, and the protocols of the judges that a suite may provide."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from pytest_fcall.core.app_exchange import WireExpectation
-from pytest_fcall.core.conversation import Transcript
 from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall, Rules
-from pytest_fcall.core.fault import Fault, Location
-from pytest_fcall.core.operators import Operator, Pattern
-from pytest_fcall.core.reply import Calls, Reply
-from pytest_fcall.core.request import Tool
-from pytest_fcall.core.values import Json, Message
-from pytest_fcall.core.verdict import Verdict
+from pytest_fcall.core.operators import Operator, Pattern, pattern_operators
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.app_exchange import WireExpectation
+    from pytest_fcall.core.conversation import Transcript
+    from pytest_fcall.core.fault import Fault, Location
+    from pytest_fcall.core.reply import Calls, Reply
+    from pytest_fcall.core.request import Tool
+    from pytest_fcall.core.values import Json, Message
+    from pytest_fcall.core.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What is said to the model at once, and what is expected of it before the next turn."""
+    """Messages that are sent to the model together, and the expectations before the next turn."""
 
     messages: tuple[Message, ...]
     expect: Expectation | None = None
@@ -27,12 +29,12 @@ class Turn:
     state: Mapping[str, Pattern] | None = None
     result: Pattern = None
     tools: tuple[Tool, ...] | None = None
-    """What is offered from here on; None where that is what was offered before, at first all tools of the case."""
+    """The tools offered from this turn on; None for no change. At first all tools of the case are offered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A `skip` or `xfail` with its reason, for the models whose names match one of `models` (none: all)."""
+    """A `skip` or `xfail` with its reason, for models whose names match one of `models`; for all if there is none."""
 
     reason: str
     models: tuple[str, ...] = ()
@@ -40,9 +42,9 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """How often a case is asked, and how many of the answers must be right.
+    """The number of requests for a case, and how many of the replies must be valid.
 
-    `count` None means as often as it takes to decide (`auto`). `rule` is `all`, `any` or `rate>=0.8`.
+    `count` None requests as many as a decision takes (`auto`). `rule` is `all`, `any` or `rate>=0.8`.
     """
 
     count: int | None
@@ -51,56 +53,57 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who goes on talking when the model has answered: a script, or a model with a goal."""
+    """The simulated user of a conversation: a script, or a model with a goal."""
 
     script: tuple[str, ...] = ()
     model: str | None = None
     """`KIND:NAME`; None for the model under test itself."""
     goal: str = ""
     most: int = 10
-    """How often it may speak."""
+    """The most messages of the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentNeeds:
-    """What an environment needs that is not there for every called function."""
+    """The needs of an environment beyond those of every called function."""
 
-    lacking: str = ""
-    """What this machine lacks of it, and what to do about that: the case is skipped."""
+    missing: str = ""
+    """The needs that this machine does not meet, and what to do about it. The case is then skipped."""
     memory: int = 0
-    """Bytes of address space, at least."""
+    """The least address space, in bytes."""
     folders: tuple[str, ...] = ()
-    """What it reads outside the project."""
+    """Folders outside the project that it reads."""
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Environment variables that it sees."""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What stands behind the tools when they are really called, and before the model."""
+    """The execution of calls in a conversation, and the simulated user."""
 
     environment: str | None = None
     setup: Mapping[str, Json] = field(default_factory=dict)
     stubs: Mapping[str, Json] = field(default_factory=dict)
     unmatched: Json = "fail"
     max_steps: int = 10
-    """How many requests each thing that the user says may take."""
+    """The most requests for each message of the user."""
     user: User | None = None
     unreadable: Literal["stops", "answers"] = "stops"
-    """What a reply does that is cut off, refuses or cannot be read: it ends the conversation, or only its turn."""
+    """Whether a reply that is cut off, refuses or cannot be read ends the conversation (`stops`) or only its turn."""
     kept: Literal["for_ever", "in_order"] | None = None
-    """Whether what calls came to is kept, and stands for calling again: `for_ever` where a call always gives the same,
-    `in_order` where that depends on the calls before, so that it stands for nothing but a replay. `for_ever` without an
-    environment, what apps say that their calls came to answers equal calls of others."""
+    """Whether results of calls are recorded, to be used instead of another execution.
+
+    `for_ever` if a call always has the same result. `in_order` if it depends on the calls before, so that it is used in
+    a replay only. With `for_ever` and no environment, results that apps report answer equal calls of other models."""
     needs: EnvironmentNeeds | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierCases:
-    """Conversations that are held before a case, in this order and in one environment. Equal ones are held once.
+    """Conversations that precede a case, in this order and in one environment. Equal ones are held once.
 
-    Environments, theirs and that of the case, have two attributes for it: `left`, with which the case's own is set up
-    under this name (theirs with null), and `told`, a text that stands in messages in the place of `slot`.
+    Their environments have two attributes: the value of `left` is passed under this name to the setup of the case's own
+    environment (theirs get null), and the text of `told` replaces `slot` in messages.
     """
 
     cases: tuple[Case, ...]
@@ -112,18 +115,18 @@ RetrieverName: TypeAlias = Literal["bm25", "embeddings", "oracle"]
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """How the tools that are offered are chosen from those of the case."""
+    """The choice of the offered tools among those of the case."""
 
     by: RetrieverName
     k: int = 5
-    """How many are offered."""
+    """The number of offered tools."""
     model: str | None = None
-    """What makes embeddings."""
+    """The model that makes embeddings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An exam question, complete: nothing it needs stands elsewhere."""
+    """A complete exam question: messages, tools, expectations and settings."""
 
     id: str
     location: Location
@@ -139,60 +142,59 @@ class Case:
     decoder: str | None = None
     world: World | None = None
     wire: WireExpectation | None = None
-    """What an app may ask of models on its way; says nothing of models that are asked themselves."""
+    """Expectations on the requests of an app; models that are asked directly are not subject to them."""
     mode: Literal["request", "conversation"] = "request"
     """A `conversation` needs more than one request: turns, canned results, an environment."""
     retrieve: Retrieval | None = None
-    """Who chooses among `tools`; None where all are offered."""
+    """The choice among `tools`; None where all are offered."""
     earlier: EarlierCases | None = None
-    """What is held before it, and leaves something to it."""
+    """Conversations that precede the case."""
     suite: str = ""
-    """The suite that it was read from, if any."""
-    tools_told: bool = False
-    """Whether the messages tell of the tools, so that they are not sent beside them."""
+    """The name of its suite; empty for other cases."""
+    tools_in_messages: bool = False
+    """Whether the messages describe the tools, so that the request has no tools."""
     judge: Judge | None = field(default=None, repr=False, compare=False)
-    """Who judges replies, where the expectation does not say all."""
+    """Judges replies instead of the expectation alone."""
     conversation_judge: ConversationJudge | None = field(default=None, repr=False, compare=False)
-    """Who judges conversations, likewise."""
+    """Judges conversations instead of the expectations alone."""
 
     @property
     def expected_calls(self) -> tuple[ExpectedCall, ...]:
-        """All calls that it expects, of the model or inside an app."""
+        """All expected calls, of the model or inside an app."""
         expected = [turn.expect for turn in self.turns] + [self.wire.calls if self.wire else None]
         return tuple(call for each in expected if each is not None for call in each.all_calls)
 
 
 class Judge(Protocol):
-    """Judges a reply to a case. Total: whatever a model says gives a verdict."""
+    """Judges a reply to a case. Never raises: every reply has a verdict."""
 
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:
-        """Judge by the profile of the case's rules.
+        """Judge a reply by the profile of the case's rules.
 
-        `calls` are those that were decoded from the reply. Calls of a baseline are judged again with a reply that
-        holds none of them.
+        `calls` are those decoded from the reply. Calls of a baseline are judged again with a reply without raw calls.
         """
         ...
 
 
 class ConversationJudge(Protocol):
-    """Judges a conversation about a case. Total, as Judge is."""
+    """Judges a conversation about a case. Never raises."""
 
     def __call__(self, case: Case, transcript: Transcript, /) -> Verdict:
-        """Judge what was held of it. That of a baseline has the calls of each step, and no reply but the last."""
+        """Judge a conversation. One of a baseline has the calls of each step, and only the last reply."""
         ...
 
 
 def judge_fault(case: Case) -> Fault | None:
-    """What its judge finds wrong with a case, if it has a method `fault()` to say so.
+    """Give the mistake that the judge of a case finds in it, if the judge has a method `fault()`.
 
-    It is asked when the case is to run, since checking what is right may take longer than reading it.
+    Call it when the case is about to run: checking the expected answer may take longer than reading the case.
     """
     fault: Callable[[], Fault | None] | None = getattr(case.judge, "fault", None)
     return fault() if fault else None
 
 
 def case_operators(case: Case) -> Iterator[Operator]:
-    """Give every operator in what a case expects, allows and forbids, and in its rules."""
+    """Give every operator in the expectations and the rules of a case."""
     for turn in case.turns:
         if turn.expect is not None:
             yield from _expectation_operators(turn.expect)
@@ -205,25 +207,8 @@ def case_operators(case: Case) -> Iterator[Operator]:
     yield from _call_operators(case.rules.never)
 
 
-def pattern_operators(pattern: Pattern) -> Iterator[Operator]:
-    """Give every operator in a pattern, however deep; what stands in `$literal` is none."""
-    waiting = [pattern]
-    while waiting:
-        match waiting.pop():
-            case Operator() as operator:
-                yield operator
-                if operator.name != "literal":
-                    waiting += [operator.operand, *operator.options.values()]
-            case Mapping() as mapping:
-                waiting += mapping.values()
-            case list() | tuple() as items:
-                waiting += items
-
-
 def _expectation_operators(expectation: Expectation) -> Iterator[Operator]:
-    for stage in expectation.stages:
-        yield from _call_operators(stage)
-    yield from _call_operators((*expectation.allow, *expectation.never))
+    yield from _call_operators((*expectation.calls, *expectation.allow, *expectation.never))
     for alternative in expectation.alternatives:
         yield from _expectation_operators(alternative)
 

@@ -1,110 +1,111 @@
-"""A conversation: the environment that answers calls, the turns as they went, and the protocol that follows a turn."""
+"""A conversation: the environment that answers calls, its transcript, and the protocol that follows a turn."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
-from pytest_fcall.core.expectation import CannedResult
-from pytest_fcall.core.reply import Call, Calls, Reply
-from pytest_fcall.core.request import Request
-from pytest_fcall.core.values import Json
+if TYPE_CHECKING:
+    from pytest_fcall.core.expectation import CannedResult
+    from pytest_fcall.core.reply import Call, Calls, Reply
+    from pytest_fcall.core.request import Request
+    from pytest_fcall.core.values import Json
 
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What came of a call: a value, or an error in words, which a model may be told."""
+    """The result of a call: a value, or an error message that a model may see."""
 
     value: Json = None
     error: str | None = None
     place: str | None = field(default=None, compare=False)
-    """Where in the project's own code the error rose, for people: `shop/tools.py, line 7`."""
+    """The place in the project's own code that raised the error, for people: `shop/tools.py, line 7`."""
 
 
 class Environment(Protocol):
-    """What stands behind the tools of one conversation. Total: what goes wrong with a call is its result."""
+    """Executes the calls of one conversation. Never raises: a failure of a call is its result."""
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
-        """Carry out one call."""
+        """Execute one call."""
         ...
 
     async def state(self, names: Sequence[str] | None = None) -> CallResult:
-        """Read the public attributes of these names, or all, as a mapping."""
+        """Give the public attributes of these names, or all, as a mapping."""
         ...
 
     async def close(self) -> None:
-        """End what was started. Called once, also after failures."""
+        """Release all resources. Called once, also after failures."""
         ...
 
 
 class NamedCall(NamedTuple):
-    """A call that `$from` may speak of, and its result where it has one."""
+    """A call to which `$from` may refer, and its result if it has one."""
 
     arguments: Mapping[str, Json]
     result: CallResult | None = None
 
 
 NamedCalls: TypeAlias = Mapping[str, NamedCall]
-"""The calls made so far, by the names that the case gives them."""
+"""The calls made so far, by their names in the case."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowedCall:
-    """A call, and what the case has to say of it."""
+    """A call of the model, and its role in the case."""
 
     call: Call
     canned: CannedResult | None = None
-    """What the case answers to it."""
-    nth: int = 0
-    """How often this was answered before: which of several results is next."""
+    """The result that the case gives to it."""
+    result_index: int = 0
+    """The index of its result, where the case gives several."""
     expected: bool = False
-    """Whether it is expected, or allowed, or nothing is said of calls."""
+    """Whether it is expected or allowed, or the case has no expectation on calls."""
     forbidden: bool = False
 
 
 class Follower(Protocol):
-    """Follows one turn while it goes on."""
+    """Follows one turn, reply by reply."""
 
     @property
     def known(self) -> NamedCalls:
-        """All calls that have a name, those of earlier turns included."""
+        """All calls with a name, including those of earlier turns."""
         ...
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything was called that must be, and nothing that may not."""
+        """Whether all required calls were made, and no forbidden one."""
         ...
 
     def take(self, reply: Reply, calls: Sequence[Call]) -> list[FollowedCall]:
-        """The calls of one reply. Those before it must be answered by now."""
+        """Follow the calls of one reply. The calls before it must have results by now."""
         ...
 
     def answered(self, results: Sequence[CallResult]) -> None:
-        """What came of the calls that were taken last."""
+        """Record the results of the calls that were followed last."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One request to the model, its reply, and what came of the calls in it, call by call."""
+    """One request to the model, its reply, and the result of each call in it."""
 
     request: Request
     reply: Reply
     calls: Calls
     results: tuple[CallResult, ...] = ()
-    """As many as there are calls, or fewer where the conversation was ended before they were answered."""
+    """One for each call, or fewer where the conversation ended before."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldTurn:
-    """One turn as it went."""
+    """One turn of a transcript."""
 
     steps: tuple[Step, ...]
     end: Literal["answered", "step_limit", "stopped"]
-    """`stopped` where the test ended it: a call that may not be answered, or a reply that cannot be read."""
+    """`stopped` where the test ended the turn, because of a call without a result or a reply that cannot be read."""
     state: CallResult | None = None
-    """The state of the environment when the turn was over, as far as the case expects anything of it."""
+    """The state of the environment after the turn, as far as the case has expectations on it."""
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -113,17 +114,17 @@ class HeldTurn:
 
     @property
     def results(self) -> tuple[CallResult, ...]:
-        """What came of them, as far as they were answered."""
+        """The results of the calls that have one."""
         return tuple(result for step in self.steps for result in step.results)
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """All turns that were begun."""
+    """All turns of a conversation that began."""
 
     turns: tuple[HeldTurn, ...]
     earlier: tuple[Transcript, ...] = ()
-    """The conversations that were held before it, as the case says."""
+    """The conversations that preceded it, as the case requires."""
 
     @property
     def steps(self) -> tuple[Step, ...]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
 
+if TYPE_CHECKING:
+    from datetime import datetime
+
 
 @dataclass(frozen=True, slots=True)
 class CallPattern:
-    """Names calls by a glob over tool names and, if `arguments` is given, by patterns on arguments."""
+    """Matches calls by a glob over tool names and, if `arguments` is given, by patterns on arguments."""
 
     tool: str
     arguments: Mapping[str, Pattern] | None = None
@@ -21,10 +23,10 @@ class CallPattern:
 
 @dataclass(frozen=True, slots=True)
 class CannedResult:
-    """What the test answers when an expected call is made."""
+    """The result that the test gives to an expected call."""
 
     returns: tuple[Json, ...] = ()
-    """One result for every call, or with `each` one result a call, in order."""
+    """The result of every call, or with `each` one result for each call, in order."""
     each: bool = False
     raises: str | None = None
 
@@ -33,28 +35,28 @@ class CannedResult:
 class ExpectedCall:
     """One call that must be made.
 
-    `arguments` is None where any arguments will do. With `open`, optional arguments that are not named are free.
+    `arguments` is None where any arguments match. With `open`, optional arguments that are not named are allowed.
     """
 
     tool: str
     arguments: Mapping[str, Pattern] | None = field(default_factory=dict)
     open: bool = False
     times: tuple[int, int | None] = (1, 1)
-    """Fewest and most calls; no upper bound is None."""
+    """The fewest and the most calls, None for no upper bound."""
     canned: CannedResult | None = None
     name: str | None = None
-    """What `$from` calls it (`as:` in a case file)."""
+    """The name by which `$from` refers to it (`as:` in a case file)."""
     result: Pattern = None
-    """What the call must give when it is carried out; None where that is free."""
+    """The expected result when the call is executed, None for any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """A right answer: calls, none, or any.
 
-    `stages` are groups of calls: order is free within a group, and each group comes after all before it. A
-    plain list of calls is one stage; every `then:` adds one. With `kind="no_call"` the model must abstain,
-    with `"any_call"` it must call something, and with `"any_of"` one of `alternatives` must hold.
+    `stages` are groups of calls: a group may come in any order, and must come after the groups before it. A plain list
+    of calls is one stage; every `then:` adds one. With `kind="no_call"` the model must not call a tool, with
+    `"any_call"` it must call one, and with `"any_of"` it must meet one of `alternatives`.
     """
 
     kind: Literal["calls", "no_call", "any_call", "any_of"] = "calls"
@@ -65,17 +67,21 @@ class Expectation:
     never: tuple[CallPattern, ...] = ()
     alternatives: tuple[Expectation, ...] = ()
     parallel: Literal["as_given", "free"] = "as_given"
-    """With `as_given` the calls of a stage come in one reply, and those of the next in a later one."""
+    """With `as_given` the calls of a stage must come in one reply, and those of the next stage in a later one."""
+
+    @property
+    def calls(self) -> tuple[ExpectedCall, ...]:
+        """The calls of all stages."""
+        return tuple(call for stage in self.stages for call in stage)
 
     @property
     def all_calls(self) -> tuple[ExpectedCall, ...]:
-        """The calls of all stages, and of all alternatives."""
-        own = tuple(call for stage in self.stages for call in stage)
-        return own + tuple(call for each in self.alternatives for call in each.all_calls)
+        """The calls of all stages and of all alternatives."""
+        return self.calls + tuple(call for each in self.alternatives for call in each.all_calls)
 
 
 def chosen_alternative(expectation: Expectation, alternative: int | None) -> Expectation:
-    """The alternative that the verdict speaks of, the first where it names none; else the expectation itself."""
+    """Give the alternative of a verdict, by default the first; without alternatives the expectation itself."""
     while expectation.kind == "any_of" and expectation.alternatives:
         place = alternative if alternative is not None and alternative < len(expectation.alternatives) else 0
         expectation, alternative = expectation.alternatives[place], None
@@ -89,10 +95,10 @@ Language: TypeAlias = Literal["python", "java", "javascript"]
 
 @dataclass(frozen=True, slots=True)
 class MatchRule:
-    """A rule for the parameters that `path` names, a glob such as `*.city` or `book.seat`.
+    """A rule for the parameters that match `path`, a glob such as `*.city` or `book.seat`.
 
-    Either `operator` stands in for a plain value that the case expects there, or `strings` says how strings compare.
-    An operator that the case writes itself goes first.
+    `operator` is applied to the plain value that the case expects there; `strings` is the comparison of strings there.
+    An operator in the case itself has priority.
     """
 
     path: str
@@ -102,13 +108,13 @@ class MatchRule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Everything that matching needs to know beside the expectation and the tools."""
+    """The settings of matching, beside the expectation and the tools."""
 
     profile: Profile = "strict"
     strings: Strings = "exact"
     match: tuple[MatchRule, ...] = ()
     never: tuple[CallPattern, ...] = ()
     now: datetime | None = None
-    """The case's clock, for `$date` and `$datetime`."""
+    """The clock of the case, for `$date` and `$datetime`."""
     language: Language = "python"
-    """For the `bfcl` profile: whose literals the arguments are. Those of Java and JavaScript are source text."""
+    """For the `bfcl` profile, the language of the arguments. Those in Java and JavaScript are source text."""

@@ -1,24 +1,28 @@
-"""The shapes of what other packages may add through the hooks."""
+"""The protocols and data of extensions by other packages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from pytest_fcall.core.backend import Backend, Model
-from pytest_fcall.core.case import Case
-from pytest_fcall.core.expectation import Profile
-from pytest_fcall.core.fault import FaultyCase
-from pytest_fcall.core.operators import Pattern
-from pytest_fcall.core.reply import Calls
-from pytest_fcall.core.request import Tool
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.operators import Undecided as Undecided  # noqa: PLC0414  comparators raise it
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_fcall.core.backend import Backend, Model
+    from pytest_fcall.core.case import Case
+    from pytest_fcall.core.expectation import Profile
+    from pytest_fcall.core.fault import FaultyCase
+    from pytest_fcall.core.operators import Pattern
+    from pytest_fcall.core.reply import Calls
+    from pytest_fcall.core.request import Tool
+    from pytest_fcall.core.values import Json
 
 
 class BackendFactory(Protocol):
-    """Makes the backend of one model. Cheap: weights, clients and servers start with the first request."""
+    """Makes the backend of one model. Must be cheap: weights, clients and servers start with the first request."""
 
     def __call__(self, model: Model, root: Path) -> Backend:
         """Make the backend; `root` is pytest's root folder."""
@@ -26,9 +30,9 @@ class BackendFactory(Protocol):
 
 
 class ToolSource(Protocol):
-    """Reads tools from what stands behind the source's key in a case file.
+    """Reads tools from the value of the source's key in a case file.
 
-    `folder` is that of the case file. A ValueError's text is shown to the user with the place in the file.
+    `folder` is that of the case file. The message of a ValueError is shown to the user with the place in the file.
     """
 
     def __call__(self, spec: Json, folder: Path) -> Sequence[Tool]:
@@ -36,14 +40,10 @@ class ToolSource(Protocol):
         ...
 
 
-class Undecided(Exception):
-    """Nobody can say whether a value matches. The text says why, without a full stop."""
-
-
 class Comparator(Protocol):
-    """Decides an operator. Returns None where `got` matches, else a sentence that says what is wrong.
+    """Compares a value with an operator. Returns None if `got` matches, else a sentence that says what is wrong.
 
-    May raise Undecided. The one under the name `judge` decides `$judge`.
+    May raise Undecided. The comparator named `judge` decides `$judge`.
     """
 
     def __call__(self, operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str | None:
@@ -52,13 +52,13 @@ class Comparator(Protocol):
 
 
 class Decoder(Protocol):
-    """Reads calls out of text. Total: any text gives Calls, never an exception.
+    """Reads calls from text. Must not raise, whatever the text.
 
-    `tools` are those that were offered, or none where nobody knows: some formats write arguments without their
-    names, or all values as text, and only the tools say what is meant.
+    `tools` are those that were offered, or none where they are unknown. Some formats write arguments without names, or
+    all values as text, and need the tools to read them.
     """
 
-    def __call__(self, text: str, tools: Sequence[Tool]) -> Calls:
+    def __call__(self, text: str, tools: Sequence[Tool], /) -> Calls:
         """Decode."""
         ...
 
@@ -66,15 +66,15 @@ class Decoder(Protocol):
 class Suite(Protocol):
     """A public benchmark in its native format.
 
-    A suite may have more methods, which are looked for by name: `about`, `figures`, `scores`, `averages`,
-    `figure_names` and `profile`, below.
+    A suite may also have the methods `about`, `figures`, `scores`, `averages`, `figure_names` and `profile`, which the
+    functions below call.
     """
 
     def cases(self, part: str, path: Path | None) -> Iterable[Case | FaultyCase]:
-        """Read the cases of one part, or of all parts where `part` is empty.
+        """Read the cases of one part, or of all parts if `part` is empty.
 
-        `path` is where the data is, None for an installed package. A ValueError's text is shown to the user: that
-        there is no such part, or no data, and what to do about it.
+        `path` is the place of the data, None for an installed package. The message of a ValueError is shown to the
+        user: the part or the data does not exist, and what to do about it.
         """
         ...
 
@@ -85,101 +85,104 @@ class Part:
 
     name: str
     cases: int | None = None
-    """How many there are; None where the data is not at hand."""
+    """The number of cases; None where the data is not available."""
     size: int | None = None
-    """Of its files, in bytes."""
+    """The size of its files, in bytes."""
     note: str = ""
-    """What is judged otherwise than in the original, or not at all."""
+    """Differences from the original in judging."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What there is to know of a suite before it is run."""
+    """The description of a suite."""
 
     title: str
     licence: str = ""
     origin: str = ""
-    """How to get the data, in words."""
+    """How to get the data."""
     place: str | None = None
-    """Where the data was found."""
+    """The place of the data, if it was found."""
     parts: tuple[Part, ...] = ()
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Names for several parts."""
     mended: tuple[str, ...] = ()
-    """Faults of the data that are mended as it is read, a line each."""
+    """Corrections to faults of the data, a line each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A score that a suite works out of its categories, or of the scores of its cases."""
+    """A score that a suite computes from its categories, or from the scores of its cases."""
 
     name: str
-    """One word, by which gates bound it."""
+    """One word, by which gates refer to it."""
     share: float | None
-    """From 0 to 1; None where cases are missing that it is made of."""
+    """From 0 to 1; None where cases for it are missing."""
     of: str = ""
-    """The category or the tag that it is about, where there are several of one name."""
+    """Its category or tag, where several scores have one name."""
     note: str = ""
-    """What people must know who read it."""
+    """A remark for readers."""
 
     @property
     def title(self) -> str:
-        """Its name as gates write it: `success[booking]`."""
+        """The name as gates write it: `success[booking]`."""
         return f"{self.name}[{self.of}]" if self.of else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A score of a run, over the cases of a tag."""
+    """A score of the cases with a tag in one run."""
 
     tag: str
     score: str
     cases: int
     value: float | None
-    """From 0 to 1; None where there is nothing to divide by."""
+    """From 0 to 1; None where the score is undefined."""
 
 
 def about_of(name: str, suite: Suite, path: Path | None) -> About:
-    """What a suite says of itself, if it has a method `about(path)` to say so."""
+    """Give the description of a suite from its method `about(path)`, if it has one."""
     about: Callable[[Path | None], About] | None = getattr(suite, "about", None)
     return about(path) if about else About(name)
 
 
 def profile_of(suite: Suite) -> Profile:
-    """The profile by which its cases are judged unless a run asks for another, if it has a method `profile()`."""
+    """Give the default profile of a suite's cases from its method `profile()`, if it has one."""
     profile: Callable[[], Profile] | None = getattr(suite, "profile", None)
     return profile() if profile else "strict"
 
 
 def figures_of(suite: Suite, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
-    """The suite's own scores, if it has a method `figures(tallies)`: by category, how many of how many are right."""
+    """Give the suite's own scores from its method `figures(tallies)`, if it has one.
+
+    `tallies` are the numbers of right and of all answers by category.
+    """
     figures: Callable[[Mapping[str, tuple[int, int]]], Sequence[Figure]] | None = getattr(suite, "figures", None)
     return figures(tallies) if figures else ()
 
 
 def figure_of(name: str, tallies: Iterable[tuple[int, int]], of: str = "") -> Figure:
-    """The share of right answers in several categories together."""
+    """Give the share of right answers in several categories together."""
     counted = list(tallies)
     asked = sum(number for _, number in counted)
     return Figure(name, sum(right for right, _ in counted) / asked if asked else None, of)
 
 
 def figure_names_of(suite: Suite) -> Sequence[str]:
-    """The names of all its figures and averages, if it has a method `figure_names()`: gates know these."""
+    """Give the names of all figures and averages, for gates, from the method `figure_names()`, if the suite has one."""
     names: Callable[[], Sequence[str]] | None = getattr(suite, "figure_names", None)
     return names() if names else ()
 
 
 def scores_of_suite(suite: Suite, case: Case) -> Mapping[str, Sequence[str]]:
-    """The scores that are always told of a case of the suite, if it has a method `scores(case)`: by tag, their names.
+    """Give the scores that are always reported for a case from the suite's method `scores(case)`, if it has one.
 
-    The tags need not be those of the case.
+    They are names of scores by tag; the tags need not be those of the case.
     """
     scores: Callable[[Case], Mapping[str, Sequence[str]]] | None = getattr(suite, "scores", None)
     return scores(case) if scores else {}
 
 
 def averages_of(suite: Suite, measured: Sequence[Measured]) -> Sequence[Figure]:
-    """What the suite makes of the scores of its cases, if it has a method `averages(measured)` to say so."""
+    """Give averages of the scores of a suite's cases from its method `averages(measured)`, if it has one."""
     averages: Callable[[Sequence[Measured]], Sequence[Figure]] | None = getattr(suite, "averages", None)
     return averages(measured) if averages else ()

@@ -1,4 +1,4 @@
-"""Mistakes a person made, with the place to mend them."""
+"""Mistakes in case files, with the place to correct them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One mistake: where, what is wrong, and what to do about it."""
+    """One mistake: where it is, what is wrong, and how to correct it."""
 
     code: str
-    """A stable short name, such as `unknown-tool`; the documentation explains each."""
+    """A stable short name, such as `unknown-tool`, under which the documentation explains the mistake."""
     location: Location
     message: str
     source: str = ""
-    """The offending line."""
+    """The line with the mistake."""
     hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class FaultyCase:
-    """A case that cannot be run; it still becomes an item, which errors."""
+    """A case that cannot be run. It becomes an item that ends in an error."""
 
     id: str
     location: Location

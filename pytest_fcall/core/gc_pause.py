@@ -1,4 +1,4 @@
-"""A pause of the garbage collector while thousands of lasting objects are made."""
+"""A pause of the garbage collector."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from contextlib import contextmanager
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Have no garbage looked for meanwhile: what is read lasts, and going through it as it grows takes long."""
-    was = gc.isenabled()
+    """Pause garbage collection while many lasting objects are made: the collector would scan them again and again."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was:
+        if was_enabled:
             gc.enable()

@@ -1,17 +1,17 @@
-"""Globs over names of tools, parameters and models. One meaning everywhere."""
+"""Globs over names of tools, parameters and models, with one meaning everywhere."""
 
 from __future__ import annotations
 
 
 def is_glob(name: str) -> bool:
-    """Whether the name stands for many."""
+    """Whether a name is a glob."""
     return "*" in name
 
 
 def glob_matches(glob: str, text: str) -> bool:
-    """Whether `text` fits `glob`, in which `*` stands for any run of characters and nothing else is special.
+    """Whether `text` matches `glob`, in which `*` is any run of characters and no other character is special.
 
-    Linear in the text, unlike regular expressions: models invent names.
+    Takes linear time, unlike regular expressions: the text may come from a model.
     """
     first, *rest = glob.split("*")
     if not rest:
@@ -21,8 +21,8 @@ def glob_matches(glob: str, text: str) -> bool:
         return False
     start, end = len(first), len(text) - len(last)
     for part in rest:
-        found = text.find(part, start, end)
-        if found < 0:
+        place = text.find(part, start, end)
+        if place < 0:
             return False
-        start = found + len(part)
+        start = place + len(part)
     return True

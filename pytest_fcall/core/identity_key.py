@@ -8,15 +8,15 @@ T = TypeVar("T")
 
 
 class IdentityKey(Generic[T]):
-    """An object as a key of a cache: equal only to itself, and kept alive so that its id stays its own."""
+    """An object as the key of a cache, equal only to itself and kept alive, so that its id stays unique."""
 
-    __slots__ = ("it",)
+    __slots__ = ("value",)
 
-    def __init__(self, it: T) -> None:
-        self.it = it
+    def __init__(self, value: T) -> None:
+        self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, IdentityKey) and self.it is other.it
+        return isinstance(other, IdentityKey) and self.value is other.value
 
     def __hash__(self) -> int:
-        return id(self.it)
+        return id(self.value)

@@ -1,8 +1,8 @@
-"""Operators of expected values, and a table of the built-in ones: what each takes and what it means."""
+"""Operators in expected values, and the table of the built-in ones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
@@ -19,15 +19,15 @@ class Operator:
 
 
 Pattern: TypeAlias = "bool | int | float | str | Sequence[Pattern] | Mapping[str, Pattern] | Operator | None"
-"""An expected value. Without an Operator inside, it is the value itself."""
+"""An expected value. Without an Operator in it, the value itself is expected."""
 
 
 OperandKind: TypeAlias = Literal[
     "pattern",  # any expected value, operators included
-    "patterns",  # a list of them, not empty
-    "list",  # a list of them
-    "container",  # a mapping or a list of them
-    "value",  # a plain value: a `$` in it is just a dollar sign
+    "patterns",  # a list of expected values, not empty
+    "list",  # a list of expected values
+    "container",  # a mapping or a list of expected values
+    "value",  # a plain value, in which `$` has no meaning
     "true",
     "string",
     "regex",
@@ -37,26 +37,26 @@ OperandKind: TypeAlias = Literal[
     "range",  # [low, high], two numbers
     "day",  # today, tomorrow, yesterday, a weekday (the next such day), +3d, -2w, or an ISO date
     "moment",  # an ISO date and time, or {day, from, to} with times as HH:MM
-    "count",  # a whole number from 1 to MOST_VOTES
+    "count",  # an integer from 1 to MOST_VOTES
     "types",  # a JSON Schema type name, or a list of them
     "share",  # a number from 0 to 1
-    "digits",  # how many stand behind the point after rounding
-    "within_text",  # `text`: somewhere in a text that says more
+    "digits",  # the number of decimal places after rounding
+    "within_text",  # `text`: somewhere in a longer text
     "any_order",  # `any_order`
-    "like",  # a text, for what needs the libraries of the extra `text`
-    "reference",  # a path into what an earlier call gave, such as found.result[0].id
+    "like",  # a text, for operators that need the libraries of the extra `text`
+    "reference",  # a path into an earlier call, such as found.result[0].id
 ]
 
 MOST_VOTES: Final = 25
-"""As often as a judge may be asked the same. More of one opinion would only cost more."""
+"""The most times that a judge is asked the same question. More votes would cost more and change little."""
 
 MOST_DIGITS: Final = 15
-"""Behind the point: as many as a floating-point number tells apart."""
+"""The most decimal places: as many as a floating-point number distinguishes."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorSpec:
-    """What stands behind `$name:`, and which options may stand beside it."""
+    """The operand and the options of an operator."""
 
     operand: OperandKind
     meaning: str
@@ -100,3 +100,22 @@ OPERATORS: Mapping[str, OperatorSpec] = MappingProxyType(
         "literal": OperatorSpec("value", "exactly this value, dollar signs and all"),
     }
 )
+
+
+class Undecided(Exception):
+    """A comparison has no result: whether the value matches is unknown. The message is a clause without a full stop."""
+
+
+def pattern_operators(pattern: Pattern) -> Iterator[Operator]:
+    """Give every operator in a pattern, at any depth, except those in `$literal`."""
+    waiting = [pattern]
+    while waiting:
+        match waiting.pop():
+            case Operator() as operator:
+                yield operator
+                if operator.name != "literal":
+                    waiting += [operator.operand, *operator.options.values()]
+            case Mapping() as mapping:
+                waiting += mapping.values()
+            case list() | tuple() as items:
+                waiting += items

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from pytest_fcall.core.values import Json, Message
@@ -16,15 +16,15 @@ class Call:
     name: str
     arguments: Mapping[str, Json]
     id: str | None = None
-    """The wire's name of this call, which a tool result must repeat."""
+    """The API's name of this call, which a tool result must repeat."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """What decoding found in a reply.
+    """The calls of a reply.
 
-    `malformed` says why a call that was attempted could not be read; `calls` then holds what could.
-    `notes` name what was dropped or read generously on the way.
+    `malformed` says why a call that the model attempted cannot be read; `calls` then has those that can.
+    `notes` say what was dropped or read leniently.
     """
 
     calls: tuple[Call, ...] = ()
@@ -37,7 +37,7 @@ Finish: TypeAlias = Literal["stop", "tool_calls", "length", "refusal", "content_
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens, as the provider counts them; what it does not say is None, never zero."""
+    """Tokens as the provider counts them. A count that the provider does not report is None, never zero."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -46,9 +46,16 @@ class Usage:
 
 
 def total_usage(usages: Iterable[Usage | None]) -> Usage | None:
-    """All of these together; None where nothing is known of any."""
+    """Add up usages, None where there is none."""
     known = [usage for usage in usages if usage is not None]
-    return Usage(*(_sum(getattr(usage, name) for usage in known) for name in _TOKENS)) if known else None
+    if not known:
+        return None
+    return Usage(
+        _sum(usage.input_tokens for usage in known),
+        _sum(usage.output_tokens for usage in known),
+        _sum(usage.cached_tokens for usage in known),
+        _sum(usage.reasoning_tokens for usage in known),
+    )
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:
@@ -56,26 +63,23 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-_TOKENS = tuple(field.name for field in fields(Usage))
-
-
 @dataclass(frozen=True, slots=True)
 class RawCall:
-    """A tool call as the wire gave it: `arguments` may be JSON text, or a value that already is one."""
+    """A native tool call as the API gave it. `arguments` is JSON text, or already a value."""
 
     name: Json
     arguments: Json
     id: str | None = None
     extra: Mapping[str, Json] | None = None
-    """What the wire wants to see again with the call, such as a signature of the thought that led to it."""
+    """Fields that the API expects back with the call, such as the signature of a thought."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's answer, undecoded.
+    """A model's reply before decoding.
 
-    With `decoder` None the calls are those of `tool_calls` (native tool mode); else the named decoder reads them
-    out of `text`. `malformed` is set where the provider itself reports that the model's call was unreadable.
+    Without a `decoder` the calls are `tool_calls` (native tool mode); otherwise the decoder of that name reads them
+    from `text`. `malformed` is set where the provider itself reports that the model's call cannot be read.
     """
 
     text: str = ""
@@ -86,14 +90,14 @@ class Reply:
     decoder: str | None = None
     usage: Usage | None = None
     extra: Mapping[str, Json] | None = None
-    """What the wire wants to see again with the message, where the conversation goes on."""
+    """Fields that the API expects back with the message when the conversation goes on."""
     seconds: float | None = None
-    """Time in the back end, without queueing."""
+    """The time in the backend, without queueing."""
     trail: tuple[Message, ...] = ()
-    """All messages of an app that ran its own tool loop, the request's included; else empty."""
+    """All messages of an app that ran its own tool loop, including those of the request; otherwise empty."""
     engine: Mapping[str, Json] = field(default_factory=dict)
-    """What answered: model version, library versions, dtype, grammar …
+    """The software that answered: model version, library versions, dtype, grammar and the like.
 
-    `wire` in it lists what the wire does to arguments: `floats` where all numbers travel as floats, `nulls` where
-    every optional argument is made required, so that a model says null for nothing.
+    Its list `wire` names changes of the API to arguments: `floats` if it sends all numbers as floats, `nulls` if it
+    makes optional arguments required, so that a model writes null instead of leaving one out.
     """

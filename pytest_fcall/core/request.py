@@ -1,12 +1,15 @@
-"""A request to a model, with the tools that are offered in it."""
+"""A request to a model, and the tools that it offers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from typing import TYPE_CHECKING
 
 from pytest_fcall.core.values import Json, Message
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,25 +23,25 @@ class Tool:
     description: str = ""
     parameters: Mapping[str, Json] = field(default_factory=lambda: {"type": "object", "properties": {}})
     source: str = ""
-    """Where the tool was read from, for messages; no part of its identity."""
+    """The place from which the tool was read, for messages; not part of its identity."""
     declared: Mapping[str, Json] | None = field(default=None, compare=False)
-    """The parameters as they were written, whatever the dialect: what the `bfcl` profile types by."""
+    """The parameters as written, in their original dialect, from which the `bfcl` profile takes types."""
     origin: Mapping[str, Json] | None = field(default=None, compare=False, repr=False)
-    """What answers its calls, where its source says so: `{"python": "shop.tools:search"}`, `{"mcp": …}` and the like.
+    """The code that answers its calls, where the source names it: `{"python": "shop.tools:search"}`, `{"mcp": …}`.
 
-    `name` in it is what the source calls the tool, where a case file calls it otherwise.
+    `name` in it is the tool's name there, where the case file uses another.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Messages, tools and sampling settings. `digest` in this room gives it a stable name."""
+    """Messages, tools and sampling settings. `request_digest` gives a request a stable name."""
 
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...] = ()
     settings: Mapping[str, Json] = field(default_factory=dict, repr=False)
-    """Not shown where a request is: there may be keys in it."""
+    """Not part of the `repr`, since settings may contain keys."""
     sample: int = 0
-    """Counts the times that the same thing is asked in one run."""
+    """The index of the request among those with the same content in one run."""
     now: datetime | None = None
-    """The case's clock. Told to `python:` and `http:` back ends; no part of the digest."""
+    """The clock of the case. `python:` and `http:` backends receive it; it is not part of the digest."""

@@ -35,7 +35,7 @@ ReasonKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One typed finding. `path` is like `calls[1].args.unit`; `message` is a sentence for people."""
+    """One typed finding. `path` is a place such as `calls[1].args.unit`; `message` is a sentence for people."""
 
     kind: ReasonKind
     path: str
@@ -46,10 +46,10 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Valid or not, with all reasons, never only the first.
+    """Whether a reply is valid, with all reasons.
 
-    `pairs` are (index of the expected call, index of the call made): the pairing that explains best.
-    Expected calls are counted through all stages of the alternative numbered `alternative`.
+    `pairs` are indices of an expected call and of the call that the model made for it, in the best pairing. Expected
+    calls are numbered through all stages of the alternative numbered `alternative`.
     """
 
     valid: bool
@@ -58,17 +58,17 @@ class Verdict:
     alternative: int | None = None
     notes: tuple[str, ...] = ()
     judged: bool = False
-    """Whether a model had a say in it (`$judge`)."""
+    """Whether a judge model was asked (`$judge`)."""
     error_type: str | None = None
-    """Under the `bfcl` profile, what the official checker calls the failure."""
+    """Under the `bfcl` profile, the official checker's name of the failure."""
     turns: tuple[Verdict, ...] = ()
-    """Of a conversation: the verdict on each turn, in whose own words of calls `pairs` and `alternative` are."""
+    """The verdicts on the turns of a conversation. `pairs` and `alternative` of each count its own calls."""
     scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict, compare=False)
-    """By name, what a suite's own judge adds to scores, where they do not follow from calls and states."""
+    """By name, values that a suite's own judge adds to scores that do not follow from calls and states."""
 
 
 class Outcome(StrEnum):
-    """One word for what changed."""
+    """A verdict compared with the baseline."""
 
     OK = "ok"
     NEW = "new"

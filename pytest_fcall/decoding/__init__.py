@@ -1,4 +1,4 @@
-"""From what a model sent to the calls that it meant, or to a sentence that says why they cannot be read."""
+"""Reads the calls of a reply, or explains why they cannot be read."""
 
 from pytest_fcall.decoding.decoders import DECODERS, decode
 

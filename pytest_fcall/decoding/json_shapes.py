@@ -1,44 +1,49 @@
-"""Calls in JSON: whole messages of OpenAI and Anthropic, and single calls such as `{"name": …, "arguments": {…}}`."""
+"""The shapes of calls in JSON: messages of OpenAI and Anthropic, single calls such as `{"name": …, "arguments": …}`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.call_collector import CallCollector
 from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value, arguments_from_wire
 from pytest_fcall.decoding.unreadable import shortened
 
-_SPOKEN = ("text", "output_text", "message")
-_THOUGHT = ("thinking", "redacted_thinking", "reasoning")
+_TEXT_TYPES = ("text", "output_text", "message")
+_THINKING_TYPES = ("thinking", "redacted_thinking", "reasoning")
+_CALL_TYPES = ("function", "function_call", "tool_call", "tool_use")
+_NAME_KEYS = ("name", "function", "tool", "tool_name")
+_ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "kwargs")
+_OTHER_KEYS = frozenset({"id", "call_id", "type", "index", "status"})
 
 
 class MessageParts(NamedTuple):
-    """The parts of a message that are to be calls, and the text beside them."""
+    """The items of a message that should be calls, and the text beside them."""
 
     calls: Sequence[Json]
-    said: str = ""
+    text: str = ""
 
 
 def message_parts(value: Json) -> MessageParts:
-    """Take a message apart; a value that is none is a list of calls, or one call. NotJson says what is wrong."""
+    """Split a message into calls and text; a value that is not a message is one call, or a list of calls.
+
+    Raises NotJson where the message has the wrong shape.
+    """
     if not isinstance(value, Mapping):
-        return _split_parts(value if isinstance(value, list) else [value])
+        return _split_items(value if isinstance(value, list) else [value])
     if "choices" in value:
         return message_parts(_only_choice(value["choices"]).get("message"))
     if value.get("object") == "response":
-        return _split_parts(_list_under(value, "output"))
+        return _split_items(_list_field(value, "output"))
     if "tool_calls" in value:
-        return MessageParts(_list_under(value, "tool_calls"), _spoken_text(value))
+        return MessageParts(_list_field(value, "tool_calls"), _text_of(value))
     if not _is_message(value):
         return MessageParts([value])
     if (legacy := value.get("function_call")) is not None:
-        return MessageParts([{"type": "function", "function": legacy}], _spoken_text(value))
+        return MessageParts([{"type": "function", "function": legacy}], _text_of(value))
     content = value.get("content")
-    return _split_parts(content) if isinstance(content, list) else MessageParts((), _spoken_text(value))
+    return _split_items(content) if isinstance(content, list) else MessageParts((), _text_of(value))
 
 
 def _is_message(value: Mapping[str, Json]) -> bool:
@@ -47,104 +52,78 @@ def _is_message(value: Mapping[str, Json]) -> bool:
     return "name" not in value and ("function_call" in value or isinstance(value.get("content"), list))
 
 
-def _split_parts(items: Sequence[Json]) -> MessageParts:
-    """Parts of speech and calls stand in one list."""
-    calls = [item for item in items if not _is_speech(item)]
-    if len(calls) == len(items):
-        return MessageParts(calls)
-    return MessageParts(calls, _joined_speech(items))
+def _split_items(items: Sequence[Json]) -> MessageParts:
+    calls = [item for item in items if not _is_text_or_thinking(item)]
+    return MessageParts(calls) if len(calls) == len(items) else MessageParts(calls, _joined_text(items))
 
 
-def _is_speech(item: Json) -> bool:
-    return isinstance(item, Mapping) and str(item.get("type")) in _SPOKEN + _THOUGHT and "name" not in item
+def _is_text_or_thinking(item: Json) -> bool:
+    return isinstance(item, Mapping) and str(item.get("type")) in _TEXT_TYPES + _THINKING_TYPES and "name" not in item
 
 
-def _spoken_text(message: Mapping[str, Json]) -> str:
-    """What is said in a message, or in a part of one."""
+def _text_of(message: Mapping[str, Json]) -> str:
+    """The text of a message, or of an item of one."""
     content = message.get("text", message.get("content"))
-    return _joined_speech(content) if isinstance(content, list) else content if isinstance(content, str) else ""
+    return _joined_text(content) if isinstance(content, list) else content if isinstance(content, str) else ""
 
 
-def _joined_speech(parts: Sequence[Json]) -> str:
-    spoken = (_spoken_text(part) for part in parts if isinstance(part, Mapping) and part.get("type") in _SPOKEN)
-    return " ".join(filter(None, spoken))
+def _joined_text(items: Sequence[Json]) -> str:
+    texts = (_text_of(item) for item in items if isinstance(item, Mapping) and item.get("type") in _TEXT_TYPES)
+    return " ".join(filter(None, texts))
 
 
-def _list_under(message: Mapping[str, Json], key: str) -> Sequence[Json]:
+def _list_field(message: Mapping[str, Json], key: str) -> Sequence[Json]:
     value = message.get(key)
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise NotJson(f"its `{key}` is no list")
+        raise NotJson(f"its `{key}` is not a list")
     return value
 
 
 def _only_choice(choices: Json) -> Mapping[str, Json]:
     if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], Mapping):
-        raise NotJson("it has not exactly one choice")
+        raise NotJson("it does not have exactly one choice")
     return choices[0]
 
 
-_NAMES = ("name", "function", "tool", "tool_name")
-_ARGUMENTS = ("arguments", "parameters", "args", "input", "kwargs")
-_BESIDE = frozenset({"id", "call_id", "type", "index", "status"})
-_CALL_TYPES = frozenset({"function", "function_call", "tool_call", "tool_use"})
-
-
-def find_calls(value: Json, found: CallCollector) -> None:
-    """Read one call, a list of them, or a whole message of OpenAI's or Anthropic's wire that holds them."""
-    try:
-        message = message_parts(value)
-    except NotJson as error:
-        found.fault(f"The message cannot be read: {error}.")
-        return
-    for item in message.calls:
-        found.call(partial(read_call, item))
-    found.prose(message.said)
-
-
 def read_call(item: Json) -> tuple[Call, tuple[str, ...]]:
-    """Read one call, with notes on it; NotJson says why it is none, or that it could be read in two ways."""
+    """Read one call, with notes on what was read leniently. Raises NotJson, also where the call is ambiguous."""
     if not isinstance(item, Mapping):
         raise NotJson("it is not an object with `name` and `arguments`")
     kind = item.get("type", "function")
     if not (isinstance(kind, str) and kind in _CALL_TYPES):
         raise NotJson(f"its `type` is {shortened(str(kind))}")
     function = item.get("function")
-    # Wires write the arguments as JSON text; a model that does so in an object of its own encodes once too often.
-    as_on_wire = isinstance(function, Mapping) or kind == "function_call"
+    # APIs write the arguments as JSON text; a model that does so in an object of its own encodes them twice.
+    is_api_shape = isinstance(function, Mapping) or kind == "function_call"
     if isinstance(function, Mapping):
-        _refuse_unknown_keys(item, {"function", *_BESIDE})
-        inner = function
+        _refuse_unknown_keys(item, {"function", *_OTHER_KEYS})
+        name, raw = _name_and_arguments(function)
     else:
-        inner = item
-    name, arguments = _name_and_arguments(inner)
+        name, raw = _name_and_arguments(item)
     try:
-        values, notes = arguments_from_wire(arguments) if as_on_wire else (arguments_from_value(arguments), ())
+        arguments, notes = arguments_from_wire(raw) if is_api_shape else (arguments_from_value(raw), ())
     except NotJson as error:
         raise NotJson(f"the arguments of {shortened(name)} cannot be read: {error}") from None
-    return Call(name, values, _call_id(item)), notes
+    call_id = item.get("call_id", item.get("id"))
+    return Call(name, arguments, call_id if isinstance(call_id, str) else None), notes
 
 
 def _name_and_arguments(item: Mapping[str, Json]) -> tuple[str, Json]:
-    named = [key for key in _NAMES if key in item]
-    if not named or not isinstance(name := item[named[0]], str) or not name:
+    name_keys = [key for key in _NAME_KEYS if key in item]
+    if not name_keys or not isinstance(name := item[name_keys[0]], str) or not name:
         raise NotJson("it has no `name`")
-    given = [key for key in _ARGUMENTS if key in item]
-    for keys in (named, given):
+    argument_keys = [key for key in _ARGUMENT_KEYS if key in item]
+    for keys in (name_keys, argument_keys):
         if len(keys) > 1:
             raise NotJson(f"{shortened(name)} has both `{keys[0]}` and `{keys[1]}`: it is not clear which one counts")
-    _refuse_unknown_keys(item, {*named, *given, *_BESIDE})
-    if not given:
+    _refuse_unknown_keys(item, {*name_keys, *argument_keys, *_OTHER_KEYS})
+    if not argument_keys:
         raise NotJson(f"{shortened(name)} has no `arguments`")
-    return name, item[given[0]]
+    return name, item[argument_keys[0]]
 
 
 def _refuse_unknown_keys(item: Mapping[str, Json], known: set[str]) -> None:
-    if strange := [key for key in item if key not in known]:
-        raise NotJson(f"beside `name` and `arguments` it has {shortened(strange[0])}")
-
-
-def _call_id(item: Mapping[str, Json]) -> str | None:
-    found = item.get("call_id", item.get("id"))
-    return found if isinstance(found, str) else None
+    if unknown := [key for key in item if key not in known]:
+        raise NotJson(f"beside `name` and `arguments` it has {shortened(unknown[0])}")

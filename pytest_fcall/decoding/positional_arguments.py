@@ -1,4 +1,4 @@
-"""Arguments given by position, under the names that the tool has for them."""
+"""Positional arguments of a call, named after the parameters of the tool."""
 
 from __future__ import annotations
 
@@ -8,19 +8,33 @@ from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.unreadable import Unreadable, shortened
 
+_MOST_NAMED = 5
+
 
 def tools_by_name(tools: Sequence[Tool]) -> Mapping[str, Tool]:
     """The tools by their names."""
     return {tool.name: tool for tool in tools}
 
 
-def parameter_names(name: str, count: int, tools: Mapping[str, Tool]) -> tuple[str, ...]:
-    """Give the names of the first `count` arguments of a tool, in the order of its signature.
+def named_arguments(
+    name: str, positional: Sequence[Json], named: Mapping[str, Json], tools: Mapping[str, Tool]
+) -> tuple[dict[str, Json], tuple[str, ...]]:
+    """Give all arguments of a call by name, in the order of writing, and a note where some were positional.
 
-    Raises Unreadable where nobody knows them.
+    Positional arguments take the names of the tool's parameters, in the order of its schema. Raises Unreadable where
+    the tool is unknown, has too few parameters, or gets an argument twice.
     """
-    if not count:
-        return ()
+    if not positional:
+        return dict(named), ()
+    names = _parameter_names(name, len(positional), tools)
+    if repeated := next((each for each in names if each in named), None):
+        raise Unreadable(f"the argument {shortened(repeated)} of {shortened(name)} is given by position and by name")
+    shown = ", ".join(f"`{each}`" for each in names[:_MOST_NAMED]) + (" …" if len(names) > _MOST_NAMED else "")
+    note = f"Positional arguments of {shortened(name)} were read as {shown}."
+    return dict(zip(names, positional, strict=True)) | dict(named), (note,)
+
+
+def _parameter_names(name: str, count: int, tools: Mapping[str, Tool]) -> tuple[str, ...]:
     if (tool := tools.get(name)) is None:
         why = "which was not offered" if tools else "whose signature is not known"
         raise Unreadable(f"positional arguments of {shortened(name)}, {why}, have no names")
@@ -29,22 +43,3 @@ def parameter_names(name: str, count: int, tools: Mapping[str, Tool]) -> tuple[s
     if count > len(names):
         raise Unreadable(f"{shortened(name)} takes {len(names)} arguments, but {count} were given by position")
     return names[:count]
-
-
-def named_arguments(
-    name: str, positional: Sequence[Json], named: Mapping[str, Json], tools: Mapping[str, Tool]
-) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """Give all arguments of a call by name, in the order of writing, and a note where some were positional."""
-    positions = parameter_names(name, len(positional), tools)
-    if twice := next((each for each in positions if each in named), None):
-        raise Unreadable(f"the argument {shortened(twice)} of {shortened(name)} is given by position and by name")
-    arguments = dict(zip(positions, positional, strict=True)) | dict(named)
-    return arguments, positions and (_positional_note(name, positions),)
-
-
-def _positional_note(name: str, positions: Sequence[str]) -> str:
-    named = ", ".join(f"`{each}`" for each in positions[:_MOST_NAMED]) + (" …" if len(positions) > _MOST_NAMED else "")
-    return f"Positional arguments of {shortened(name)} were read as {named}."
-
-
-_MOST_NAMED = 5

@@ -1,4 +1,4 @@
-"""JSON as the standard has it, and the arguments of a call in it, read from text that nobody has checked."""
+"""Strict JSON from untrusted text, and the arguments of calls in it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import NoReturn
 
-from pytest_fcall.core.arithmetic import MOST_BITS, TOO_LONG
+from pytest_fcall.core.limits import HUGE_INTEGER, MAX_INTEGER_BITS
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.unreadable import (
     MAX_DEPTH,
@@ -18,23 +18,34 @@ from pytest_fcall.decoding.unreadable import (
     shortened,
 )
 
+_TYPE_NAMES: Mapping[type, str] = {
+    list: "a list",
+    tuple: "a list",
+    str: "a string",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    type(None): "null",
+}
+
 
 class NotJson(Unreadable):
-    """It is no JSON, or not the JSON that was asked for."""
+    """A text is not JSON, or not the JSON that is needed."""
 
 
 def parse_json(text: str) -> tuple[Json, tuple[str, ...]]:
-    """Give the value of a JSON text, and notes on keys that stood twice (the last one counts).
+    """Give the value of a JSON text, and notes on repeated keys, of which the last one counts.
 
-    NaN, infinities, trailing text, numbers of thousands of digits and nesting beyond `DEEPEST` raise NotJson.
+    Raises NotJson, also for NaN, infinities, trailing text, integers with thousands of digits, and nesting deeper than
+    `MAX_DEPTH`.
     """
-    twice: list[str] = []
+    repeated: list[str] = []
 
     def as_object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            twice.extend(repeated_keys(key for key, _ in pairs))
-        return found
+        value = dict(pairs)
+        if len(value) < len(pairs):
+            repeated.extend(repeated_keys(key for key, _ in pairs))
+        return value
 
     try:
         value: Json = json.loads(
@@ -47,18 +58,18 @@ def parse_json(text: str) -> tuple[Json, tuple[str, ...]]:
     except NotJson:
         raise
     except ValueError:
-        raise NotJson(TOO_LONG) from None
-    # Each level costs the text a bracket, so that ordinary texts need no walk.
+        raise NotJson(HUGE_INTEGER) from None
+    # Each level needs a bracket in the text, so that ordinary texts need no walk.
     if text.count("{") + text.count("[") > MAX_DEPTH:
         check_json_value(value)
-    return value, repeated_key_notes("key", twice)
+    return value, repeated_key_notes("key", repeated)
 
 
 def check_json_value(value: object) -> None:
-    """Raise NotJson unless `value` is what JSON could say, nested at most `DEEPEST` levels."""
+    """Raise NotJson unless JSON can represent `value` and it is nested at most `MAX_DEPTH` levels deep."""
     level: list[object] = [value]
     for _ in range(MAX_DEPTH + 1):
-        # By identity, since a value that an app shares many times over must not be walked as often.
+        # By identity: a value that an app uses in many places is walked once.
         level = list({id(item): item for each in level for item in _items(each)}.values())
         if not level:
             return
@@ -73,23 +84,23 @@ def _items(value: object) -> list[object]:
         return list(value.values())
     if isinstance(value, list | tuple):
         return list(value)
-    if isinstance(value, int) and value.bit_length() > MOST_BITS:
-        raise NotJson(TOO_LONG)
+    if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
+        raise NotJson(HUGE_INTEGER)
     if isinstance(value, float) and not math.isfinite(value):
-        raise NotJson(f"it holds {value}, which is no JSON number")
+        raise NotJson(f"it contains {value}, which is not a JSON number")
     if value is None or isinstance(value, bool | int | float | str):
         return []
-    raise NotJson(f"it holds a value of type {type(value).__name__}")
+    raise NotJson(f"it contains a value of type {type(value).__name__}")
 
 
 def _finite_float(digits: str) -> float:
     if math.isfinite(number := float(digits)):
         return number
-    raise NotJson(f"it holds {shortened(digits)}, which is too large for a number")
+    raise NotJson(f"it contains {shortened(digits)}, which is too large for a number")
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise NotJson(f"it holds {name}, which is no JSON number")
+    raise NotJson(f"it contains {name}, which is not a JSON number")
 
 
 def _around(text: str, position: int) -> str:
@@ -99,34 +110,25 @@ def _around(text: str, position: int) -> str:
 
 
 def arguments_from_wire(raw: Json) -> tuple[Mapping[str, Json], tuple[str, ...]]:
-    """Give the arguments and notes on what was read generously; NotJson says why they cannot be read.
+    """Give the arguments of a call as an API sends them, JSON text or an object, and notes on what was read leniently.
 
-    Wires send JSON text, some an object.
+    Raises NotJson.
     """
     if isinstance(raw, str) and raw.strip():
         value, notes = parse_json(raw)
         return arguments_from_value(value), notes
     if raw is None or isinstance(raw, str):
-        return {}, ("The arguments are empty; read as none.",)
+        return {}, ("The arguments are empty; read as no arguments.",)
     check_json_value(raw)
     return arguments_from_value(raw), ()
 
 
 def arguments_from_value(value: Json) -> Mapping[str, Json]:
-    """Give the arguments of a call that was itself read from JSON."""
+    """Give the arguments of a call that was itself read from JSON. Raises NotJson unless they are an object."""
     if isinstance(value, Mapping):
         return value
     if isinstance(value, str) and value.lstrip().startswith("{"):
-        raise NotJson("they are JSON inside a JSON string: encoded once too often")
-    raise NotJson(f"they are {_TYPE_NAMES.get(type(value), 'no object')}, not an object of named values")
-
-
-_TYPE_NAMES: Mapping[type, str] = {
-    list: "a list",
-    tuple: "a list",
-    str: "a string",
-    bool: "a boolean",
-    int: "a number",
-    float: "a number",
-    type(None): "null",
-}
+        raise NotJson("they are JSON inside a JSON string: encoded twice")
+    raise NotJson(
+        f"they are {_TYPE_NAMES.get(type(value), f'of type {type(value).__name__}')}, not an object of named values"
+    )

@@ -25,72 +25,73 @@ END_TOKENS = (
     "<|tool_response>",
     "<eos>",
 )
-"""Tokens that end a model's turn. Most servers strip them; what stands behind one is not the model's answer."""
+"""Tokens that end a model's turn. Most servers strip them; text after one is not the model's answer."""
 
+FENCE = "```"
+"""The opening and the closing of a block in Markdown."""
+
+_ONE_LINE_BLOCK = re.compile(r"`{3,}(?:(\w+)[ \t]+)?([^`]+)`{3,}")
 _END_TOKEN_RUNS = re.compile(rf"(?:(?:{'|'.join(map(re.escape, END_TOKENS))})\s*+)++")
 _THINKING_TAG, _THINKING_CLOSE = "<think>", "</think>"
 _THINKING_END = re.compile(rf"{_THINKING_CLOSE}(?=\s|\Z)")
 
 
 def split_thinking(text: str) -> tuple[str, str]:
-    """Give what was thought and what was answered, the tokens behind it left out. Takes linear time.
+    """Give the thinking and the answer, without the end tokens. Takes linear time.
 
-    Many prompts end with the opening tag, so that it may be missing; an end that is missing leaves no answer.
+    Many prompts end with the opening tag, so that the text may lack it. Without the closing tag there is no answer.
     """
     text = _without_end_tokens(text)
     if text.lstrip().startswith(_THINKING_TAG):
         end = text.find(_THINKING_CLOSE)
         answer = end + len(_THINKING_CLOSE) if end >= 0 else len(text)
     else:
-        found = _THINKING_END.search(text)
-        answer = found.end() if found else 0
+        closing = _THINKING_END.search(text)
+        answer = closing.end() if closing else 0
     return text[:answer], text[answer:]
 
 
 def _without_end_tokens(text: str) -> str:
-    """Leave out the tokens, and the white space among them, that end a text. Takes linear time."""
+    """Give a text without the end tokens, and the white space between them, at its end. Takes linear time."""
     if not text.rstrip().endswith(END_TOKENS):
         return text
     return text[: [run.start() for run in _END_TOKEN_RUNS.finditer(text)][-1]]
 
 
-FENCE = "```"
-_ONE_LINE_BLOCK = re.compile(r"`{3,}(?:(\w+)[ \t]+)?([^`]+)`{3,}")
-
-
 @dataclass(frozen=True, slots=True)
 class MarkdownPiece:
-    """A run of text: a fenced block with the word behind its fence, or what stands outside (`info` None)."""
+    """A fenced block, or text outside of blocks."""
 
     text: str
     info: str | None = None
+    """The word after the opening fence, None outside of blocks."""
     closed: bool = True
 
 
 def markdown_pieces(text: str) -> Iterator[MarkdownPiece]:
-    """Take text apart into blocks and what stands between them. Takes linear time.
+    """Split text into fenced blocks and the text between them. Takes linear time.
 
-    Models close a block at the end of its last line as often as on a line of its own; both are read.
+    A block may be closed at the end of its last line or on a line of its own: models write both.
     """
     info: str | None = None
-    held: list[str] = []
+    lines: list[str] = []
     for line in text.split("\n"):
         bare = line.strip()
         if info is not None:
             if bare.endswith(FENCE):
-                yield MarkdownPiece("\n".join([*held, bare.rstrip("`")]), info)
-                info, held = None, []
+                yield MarkdownPiece("\n".join([*lines, bare.rstrip("`")]), info)
+                info, lines = None, []
             else:
-                held.append(line)
+                lines.append(line)
         elif not bare.startswith(FENCE):
-            held.append(line)
+            lines.append(line)
         else:
-            if held:
-                yield MarkdownPiece("\n".join(held))
-            held = []
-            if whole := _ONE_LINE_BLOCK.fullmatch(bare):
-                yield MarkdownPiece(whole[2], (whole[1] or "").lower())
+            if lines:
+                yield MarkdownPiece("\n".join(lines))
+            lines = []
+            if block := _ONE_LINE_BLOCK.fullmatch(bare):
+                yield MarkdownPiece(block[2], (block[1] or "").lower())
             else:
                 info = bare.lstrip("`").strip().lower()
-    if held or info is not None:
-        yield MarkdownPiece("\n".join(held), info, closed=info is None)
+    if lines or info is not None:
+        yield MarkdownPiece("\n".join(lines), info, closed=info is None)

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from pytest_fcall.core.extension import Undecided
-from pytest_fcall.core.operators import Pattern
+from pytest_fcall.core.operators import Pattern, Undecided
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.matching.wording import value_text
 

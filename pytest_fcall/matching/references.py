@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pytest_fcall.core.case import pattern_operators
 from pytest_fcall.core.conversation import NamedCalls
 from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall
-from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.operators import Operator, Pattern, pattern_operators
 from pytest_fcall.core.values import Json
 from pytest_fcall.schema.value_text import shown
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from pytest_fcall.core.case import pattern_operators
 from pytest_fcall.core.conversation import CallResult, FollowedCall, NamedCall, NamedCalls
 from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall, MatchRule, Rules
-from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.operators import Operator, Pattern, pattern_operators
 from pytest_fcall.core.reply import Call, Calls, Reply
 from pytest_fcall.core.request import Tool
 from pytest_fcall.matching.assignment import covering_assignment

@@ -121,10 +121,10 @@ def _number(config: pytest.Config, name: str, read: Callable[[str], _T]) -> _T |
 def _max_age(text: str) -> int | None:
     if not text:
         return None
-    from pytest_fcall.core.age import age_in_seconds
+    from pytest_fcall.core.duration import duration_in_seconds
 
     try:
-        return age_in_seconds(text)
+        return duration_in_seconds(text)
     except ValueError as error:
         raise SettingError(f"--fc-max-age: {error}") from None
 

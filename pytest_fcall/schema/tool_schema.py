@@ -154,7 +154,7 @@ def tool_schema(tool: Tool) -> ToolSchema:
 
 @lru_cache(maxsize=4096)
 def _compiled(parameters: IdentityKey[Mapping[str, Json]]) -> ToolSchema:
-    return _compiled_text(json.dumps(normalise(parameters.it)))
+    return _compiled_text(json.dumps(normalise(parameters.value)))
 
 
 @lru_cache(maxsize=1024)

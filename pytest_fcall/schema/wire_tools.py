@@ -102,7 +102,7 @@ def tools_for_wire(tools: Sequence[Tool], wire: WireFormat = CHAT) -> WireTools:
 
 @lru_cache(maxsize=256)
 def _outgoing(catalogue: tuple[IdentityKey[Tool], ...], wire: WireFormat) -> WireTools:
-    tools = [same.it for same in catalogue]
+    tools = [key.value for key in catalogue]
     aliases = wire_names([tool.name for tool in tools])
     changes: list[str] = []
     nulls = False

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import chain
 
 from pytest_fcall.core import Json, Request, Tool, digest
-from pytest_fcall.core.digest import without_paths
+from pytest_fcall.core.digests import without_paths
 from pytest_fcall.core.identity_key import IdentityKey
 from pytest_fcall.schema.value_text import shown
 
@@ -60,7 +60,7 @@ def provenance_changes(old: Mapping[str, Json], new: Mapping[str, Json]) -> list
 def _tool_digests(tools: IdentityKey[tuple[Tool, ...]]) -> dict[str, str]:
     return {
         f"{TOOL_PREFIX}{tool.name}": _short_digest(tool.description) + _short_digest(tool.parameters)
-        for tool in tools.it
+        for tool in tools.value
     }
 
 

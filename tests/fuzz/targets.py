@@ -14,7 +14,7 @@ from pytest_fcall.core.extension import Decoder
 from pytest_fcall.decoding import DECODERS, decode
 from pytest_fcall.decoding.bfcl import Undecodable, decode_format, decode_native
 from pytest_fcall.decoding.bfcl.decoders import CallFormat
-from pytest_fcall.decoding.source_code import typed_arguments
+from pytest_fcall.decoding.source_code.arguments import typed_arguments
 from pytest_fcall.matching.bfcl import OfficialCase, Ruling, check_answer
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.schema.errors import SchemaError

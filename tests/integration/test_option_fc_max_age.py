@@ -69,5 +69,5 @@ def test_what_is_no_age_is_a_usage_error(exam: Exam, age: str) -> None:
     exam.cities("Paris")
     result = exam.run(f"--fc-max-age={age}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"*--fc-max-age: '{age}' is no age; write minutes, hours, days or weeks as *"])
+    result.stderr.fnmatch_lines([f"*--fc-max-age: '{age}' is not a duration; use minutes, hours, days or weeks*"])
     assert exam.asked() == []

@@ -29,7 +29,7 @@ def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
         ("--fc-max-cost=inf", "--fc-max-cost: 'inf' is no number of US dollars above 0"),
         (
             "--fc-max-age=week",
-            "--fc-max-age: 'week' is no age; write minutes, hours, days or weeks as 30m, 12h, 7d or 2w",
+            "--fc-max-age: 'week' is not a duration; use minutes, hours, days or weeks, such as 30m, 12h, 7d or 2w",
         ),
         ("--fc-record=some", "--fc-record: invalid choice: 'some'*missing*all*off"),
     ],

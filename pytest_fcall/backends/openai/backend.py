@@ -62,7 +62,7 @@ def _body_bytes(body: Mapping[str, Json]) -> bytes:
 @lru_cache(maxsize=256)
 def _tools_text(tools: IdentityKey[Json]) -> str:
     """Requests share their tools, which are most of what is sent."""
-    return _json_text(tools.it)
+    return _json_text(tools.value)
 
 
 def _json_text(value: Json) -> str:

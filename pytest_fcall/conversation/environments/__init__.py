@@ -78,8 +78,8 @@ async def _recorded(world: World, start: Callable[[], Awaitable[Environment]], k
 
 
 async def _started(needs: EnvironmentNeeds, behind: EnvironmentSpec, limits: Limits) -> Environment:
-    if needs.lacking:
-        raise EnvironmentUnavailable(needs.lacking)
+    if needs.missing:
+        raise EnvironmentUnavailable(needs.missing)
     return await ToolProcess.start(
         behind,
         replace(

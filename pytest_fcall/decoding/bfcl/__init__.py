@@ -1,6 +1,7 @@
-"""What the official decoders of the Berkeley leaderboard make of a model's output, in their own form.
+"""The official decoders of the Berkeley leaderboard, with results in the official form.
 
-That is a list of one-key mappings `{name: {argument: value}}`; odd output gives odd values, as it does there.
+That form is a list of one-key mappings `{name: {argument: value}}`. Unusual output gives the same unusual values as the
+official decoders give.
 """
 
 from pytest_fcall.decoding.bfcl.decoders import decode_format, decode_prompt

@@ -1,4 +1,4 @@
-"""The official form of decoded calls, `{name: {argument: value}}`, and output that has none."""
+"""The official form of decoded calls, `{name: {argument: value}}`, and the error of output that has none."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from pytest_fcall.core.values import Json
 
 
 class Undecodable(ValueError):
-    """The text says why, without a full stop."""
+    """The official decoder fails on an output. The message is a clause without a full stop."""
+
+
+class _NotOfficialForm(ValueError):
+    """An item is not a call. The message is a clause without a full stop."""
 
 
 def calls_of(decoded: object) -> Calls:
-    """Read the calls, up to the first that is none. Tuples become lists; what no JSON could say makes it no call."""
+    """Read the calls up to the first invalid one. Tuples become lists; values that are not JSON are invalid."""
     if not isinstance(decoded, list):
         return Calls(malformed="What was decoded is not a list of calls.")
     calls: list[Call] = []
@@ -26,10 +30,6 @@ def calls_of(decoded: object) -> Calls:
         except RecursionError:
             return Calls(tuple(calls), f"Call {number}: it is nested too deeply.")
     return Calls(tuple(calls))
-
-
-class _NotOfficialForm(ValueError):
-    """The text says why something is no call."""
 
 
 def _plain_call(item: object) -> Call:
@@ -49,13 +49,13 @@ def _plain_json(value: object) -> Json:
     if isinstance(value, list | tuple):
         return [_plain_json(inner) for inner in value]
     if isinstance(value, float) and not math.isfinite(value):
-        raise _NotOfficialForm(f"it holds {value}, which is no JSON number")
+        raise _NotOfficialForm(f"it contains {value}, which is not a JSON number")
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise _NotOfficialForm(f"it holds a value of type {type(value).__name__}")
+    raise _NotOfficialForm(f"it contains a value of type {type(value).__name__}")
 
 
 def _plain_key(key: object) -> str:
     if not isinstance(key, str):
-        raise _NotOfficialForm("one of its names is not text")
+        raise _NotOfficialForm("one of its keys is not a string")
     return key

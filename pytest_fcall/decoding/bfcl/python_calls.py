@@ -1,7 +1,7 @@
-"""Calls written in Python, as the official decoder reads them: only what is given by name, and names as their text.
+"""Calls written in Python, as the official decoder reads them.
 
-The official decoder hands operators between literals to `eval`. Here numbers are worked out and sequences joined,
-within bounds; names, calls and formatting in such an argument are undecodable.
+It keeps only arguments given by name, and gives variables as their names. Operators between literals it passes to
+`eval`. Here they are computed within limits; names, calls and formatting between operators are undecodable.
 """
 
 from __future__ import annotations
@@ -10,24 +10,101 @@ import ast
 import operator
 from typing import TypeAlias
 
-from pytest_fcall.decoding.bfcl import ordinary_calls
 from pytest_fcall.decoding.bfcl.official_form import Undecodable
+from pytest_fcall.decoding.bfcl.python_shortcut import read_ordinary_calls
 from pytest_fcall.decoding.python.literals import apply_operator, apply_sign
 from pytest_fcall.decoding.python.source import NotPython, parse_expression
 
+Decoded: TypeAlias = list[dict[object, object]]
 LiteralSequence: TypeAlias = str | bytes | list[object] | tuple[object, ...]
 
+_MAX_DEPTH = 200
+"""The most brackets within one another that Python itself reads."""
 _MAX_LENGTH = 100_000
+_NO_OPERATOR = "an argument has an operator that its values do not support"
+_TOO_LONG = "the value of an argument would be too long"
 
 
-class LiteralEvaluation:
-    """Works out the operators of one text, which make at most `_MOST` items and characters in all."""
+def decode_python(text: str) -> Decoded:
+    """Read one call, or a sequence of calls. Raises Undecodable."""
+    calls = read_ordinary_calls(text)
+    return _parse_calls(text) if calls is None else calls
+
+
+def _parse_calls(text: str) -> Decoded:
+    """Read the calls with Python's own parser."""
+    evaluation = _LiteralEvaluation()
+    try:
+        return [_call(node, evaluation) for node in _items(parse_expression(text, deepest=_MAX_DEPTH))]
+    except NotPython as error:
+        raise Undecodable(f"it is not Python: {error}") from None
+    except RecursionError:
+        raise Undecodable("it is nested too deeply") from None
+    except (TypeError, ValueError) as error:  # a list as a key; an integer with too many digits
+        raise Undecodable(str(error)) from None
+
+
+def _items(tree: ast.expr) -> list[ast.Call]:
+    nodes = tree.elts if isinstance(tree, ast.List | ast.Tuple | ast.Set) else [tree]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    if len(calls) < len(nodes):
+        raise Undecodable("it contains more than calls")
+    return calls
+
+
+def _call(node: ast.Call, evaluation: _LiteralEvaluation) -> dict[object, object]:
+    return {_name(node.func): {keyword.arg: _value(keyword.value, evaluation) for keyword in node.keywords}}
+
+
+def _name(node: ast.expr) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        parts.append(node.id)
+    return ".".join(reversed(parts))
+
+
+def _value(node: ast.expr | None, evaluation: _LiteralEvaluation) -> object:
+    match node:
+        case ast.Constant(value=value):
+            return "..." if value is ... else value
+        case ast.List(elts=items):
+            return [_value(item, evaluation) for item in items]
+        case ast.Tuple(elts=items):
+            return tuple([_value(item, evaluation) for item in items])
+        case ast.Dict(keys=keys, values=values):
+            return {_value(key, evaluation): _value(value, evaluation) for key, value in zip(keys, values, strict=True)}
+        case ast.UnaryOp(operand=ast.Constant(value=int() | float() | complex() as number)):
+            return -number  # whatever the sign is, as in the official decoder
+        case ast.BinOp():
+            return evaluation.value(node)
+        case ast.Call(keywords=[_, *_]):
+            return _call(node, evaluation)
+    return _text(node)
+
+
+def _text(node: ast.expr | None) -> str:
+    """Give the source text of a value, as Python formats it."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Call():
+            return ast.unparse(node)
+        case ast.Subscript(value=value, slice=place):
+            return f"{ast.unparse(value)}[{ast.unparse(place)}]"
+    raise Undecodable(f"an argument is a {type(node).__name__}")
+
+
+class _LiteralEvaluation:
+    """Computes the operators of one text, which may make at most `_MAX_LENGTH` items and characters in all."""
 
     def __init__(self) -> None:
-        self._left = _MAX_LENGTH
+        self._budget = _MAX_LENGTH
 
     def value(self, node: ast.expr) -> object:
-        """Give the value of literals and of operators between them; NotPython where Python would fail, too."""
+        """Give the value of literals and operators. Raises NotPython where Python fails, too, else Undecodable."""
         match node:
             case ast.Constant(value=value):
                 return value
@@ -43,7 +120,7 @@ class LiteralEvaluation:
                 return _signed(sign, self.value(operand))
             case ast.BinOp(left=left, op=sign, right=right):
                 return self._combined(sign, self.value(left), self.value(right))
-        raise Undecodable(f"an argument would have to be run ({type(node).__name__})")
+        raise Undecodable(f"an argument would have to be executed ({type(node).__name__})")
 
     def _combined(self, sign: ast.operator, left: object, right: object) -> object:
         match sign, left, right:
@@ -72,8 +149,8 @@ class LiteralEvaluation:
         return joined
 
     def _spend(self, length: int) -> None:
-        self._left -= length
-        if self._left < 0:
+        self._budget -= length
+        if self._budget < 0:
             raise Undecodable(_TOO_LONG)
 
 
@@ -81,85 +158,3 @@ def _signed(sign: ast.unaryop, value: object) -> object:
     if isinstance(value, int | float | complex):
         return apply_sign(sign, value)
     raise Undecodable(_NO_OPERATOR)
-
-
-_NO_OPERATOR = "an argument holds an operator between values that it is not worked out for"
-_TOO_LONG = "an argument would grow too long when worked out"
-
-
-Decoded = list[dict[object, object]]
-
-_MAX_DEPTH = 200
-"""Python itself reads no more brackets within one another."""
-
-
-def decode_python(text: str) -> Decoded:
-    """Read one call, or a sequence of nothing else."""
-    calls = ordinary_calls.read(text)
-    return parse_python_calls(text) if calls is None else calls
-
-
-def parse_python_calls(text: str) -> Decoded:
-    """Read the calls by Python's own parser."""
-    work = LiteralEvaluation()
-    try:
-        return [_call(node, work) for node in _items(parse_expression(text, deepest=_MAX_DEPTH))]
-    except NotPython as error:
-        raise Undecodable(f"it is not Python: {error}") from None
-    except RecursionError:
-        raise Undecodable("it is nested too deep") from None
-    except (TypeError, ValueError) as error:  # a list as a key; a number too long to be written down
-        raise Undecodable(str(error)) from None
-
-
-def _items(tree: ast.expr) -> list[ast.Call]:
-    nodes = tree.elts if isinstance(tree, ast.List | ast.Tuple | ast.Set) else [tree]
-    calls = [node for node in nodes if isinstance(node, ast.Call)]
-    if len(calls) < len(nodes):
-        raise Undecodable("it holds something else than calls")
-    return calls
-
-
-def _call(node: ast.Call, work: LiteralEvaluation) -> dict[object, object]:
-    return {_name(node.func): {keyword.arg: _value(keyword.value, work) for keyword in node.keywords}}
-
-
-def _name(node: ast.expr) -> str:
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if isinstance(node, ast.Name):
-        parts.append(node.id)
-    return ".".join(reversed(parts))
-
-
-def _value(node: ast.expr | None, work: LiteralEvaluation) -> object:
-    match node:
-        case ast.Constant(value=value):
-            return "..." if value is ... else value
-        case ast.List(elts=items):
-            return [_value(item, work) for item in items]
-        case ast.Tuple(elts=items):
-            return tuple([_value(item, work) for item in items])
-        case ast.Dict(keys=keys, values=values):
-            return {_value(key, work): _value(value, work) for key, value in zip(keys, values, strict=True)}
-        case ast.UnaryOp(operand=ast.Constant(value=int() | float() | complex() as number)):
-            return -number  # whatever the sign was
-        case ast.BinOp():
-            return work.value(node)
-        case ast.Call(keywords=[_, *_]):
-            return _call(node, work)
-    return _text(node)
-
-
-def _text(node: ast.expr | None) -> str:
-    """Give what stands in the place of a value, in Python's own spelling."""
-    match node:
-        case ast.Name(id=name):
-            return name
-        case ast.Call():
-            return ast.unparse(node)
-        case ast.Subscript(value=value, slice=place):
-            return f"{ast.unparse(value)}[{ast.unparse(place)}]"
-    raise Undecodable(f"an argument is a {type(node).__name__}")

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 _FIRST_OBJECT = re.compile(r"\[\s*\{")
 _END_OF_LIST = re.compile(r"\}\s*\]")
+_read_json = JSONDecoder().raw_decode
 
 
 def decode_json(text: str) -> list[dict[object, object]]:
-    """Read the first list of objects in the text. Text that is not JSON holds no calls, which is no fault."""
+    """Read the first list of objects in the text. Text that is not JSON has no calls, which is not an error."""
     start, end = text.find("["), text.rfind("]")
     if 0 <= start < end:
         text = text[start : end + 1]
@@ -32,11 +33,11 @@ def decode_json(text: str) -> list[dict[object, object]]:
     except json.JSONDecodeError:
         return []
     except RecursionError:
-        raise Undecodable("it is nested too deep") from None
+        raise Undecodable("it is nested too deeply") from None
     except ValueError:
-        raise Undecodable("it holds a whole number of thousands of digits") from None
+        raise Undecodable("it contains an integer with thousands of digits") from None
     if not isinstance(items, list | dict | str):
-        raise Undecodable("it is no list")
+        raise Undecodable("it is not a list")
     return [_json_call(item) for item in items if isinstance(item, dict)]
 
 
@@ -50,20 +51,17 @@ def _json_call(item: dict[str, object]) -> dict[object, object]:
 
 
 def decode_native(raw: object) -> list[dict[object, object]]:
-    """Read the first key of every item; arguments may be any JSON, NaN included."""
+    """Read the first key of each item. Arguments may be any JSON, including NaN."""
     if not raw and isinstance(raw, str | Mapping):
-        return []  # no items to read, so that nothing can be wrong with them
+        return []  # the official decoder iterates over it without error
     if not isinstance(raw, list | tuple):
         raise Undecodable(f"the tool calls are of type {type(raw).__name__}, not a list")
     try:
         return [_native_call(item) for item in raw]
     except RecursionError:
-        raise Undecodable("the arguments are nested too deep") from None
+        raise Undecodable("the arguments are nested too deeply") from None
     except ValueError as error:
         raise Undecodable(f"the arguments are not JSON: {error}") from None
-
-
-_read_json = JSONDecoder().raw_decode
 
 
 def _native_call(item: object) -> dict[object, object]:
@@ -71,7 +69,7 @@ def _native_call(item: object) -> dict[object, object]:
         raise Undecodable("a tool call is not an object with a name")
     name, text = next(iter(item.items()))
     if isinstance(text, str) and text.startswith("{"):
-        value, end = _read_json(text)  # spares the search for options and white space
+        value, end = _read_json(text)  # faster than json.loads
         if end == len(text):
             return {name: value}
     elif not isinstance(text, str | bytes | bytearray):
@@ -79,20 +77,20 @@ def _native_call(item: object) -> dict[object, object]:
     return {name: json.loads(text)}
 
 
-def decode_xml(document: str, format: Literal["verbose_xml", "concise_xml"]) -> list[dict[object, object]]:  # noqa: A002  the benchmark's word
-    """Read a document that begins with `<functions>`, so that it can declare no entities."""
+def decode_xml(document: str, call_format: Literal["verbose_xml", "concise_xml"]) -> list[dict[object, object]]:
+    """Read a document that begins with `<functions>`, and therefore cannot declare entities."""
     from xml.etree.ElementTree import ParseError, fromstring
 
-    arguments = _verbose if format == "verbose_xml" else _concise
+    arguments = _verbose if call_format == "verbose_xml" else _concise
     try:
-        functions = fromstring(document).findall("function")  # noqa: S314  without a document type it is harmless
+        functions = fromstring(document).findall("function")  # noqa: S314  harmless without a document type
         return [{function.attrib["name"]: dict(arguments(function))} for function in functions]
     except KeyError as error:
         raise Undecodable(f"an element has no attribute {error}") from None
     except RecursionError:
-        raise Undecodable("a value is nested too deep") from None
+        raise Undecodable("a value is nested too deeply") from None
     except (ParseError, TypeError, ValueError) as error:
-        raise Undecodable(f"it is no such XML: {error}") from None
+        raise Undecodable(f"it is not valid XML: {error}") from None
 
 
 def _verbose(function: Element) -> Iterator[tuple[str | None, object]]:

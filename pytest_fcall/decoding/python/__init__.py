@@ -1,1 +1,1 @@
-"""Python source text, read but never run."""
+"""Calls and values in Python source text, which is never run."""

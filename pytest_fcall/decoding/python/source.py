@@ -1,4 +1,4 @@
-"""Python expressions as trees and the places where they end, from text that nobody has checked."""
+"""Python expressions in untrusted text: their syntax trees and their ends."""
 
 from __future__ import annotations
 
@@ -7,26 +7,47 @@ import re
 import warnings
 from collections.abc import Iterator
 
-from pytest_fcall.core.arithmetic import TOO_LONG
+from pytest_fcall.core.limits import HUGE_INTEGER
 from pytest_fcall.decoding.unreadable import MAX_DEPTH, Unreadable
 
 MAX_LENGTH = 1_000_000
-"""Characters that are still read."""
+"""The most characters that are read."""
+_MAX_STATEMENTS = 10_000
+_HARMLESS_LENGTH = 10_000
+_STRING_OR_COMMENT = re.compile(
+    r"""(?:\b[a-z]{1,2})?(?:
+        '''(?:[^'\\]+|\\.|'(?!''))*+ | \"""(?:[^"\\]+|\\.|"(?!""))*+ | '(?:[^'\\\n]+|\\.)*+' | "(?:[^"\\\n]+|\\.)*+"
+    ) | \#[^\n]*""",
+    re.DOTALL | re.IGNORECASE | re.VERBOSE,
+)
+_F_STRING = re.compile(r"r?fr?['\"]", re.IGNORECASE)
+_TOO_DEEP = "it is nested too deeply"
+# An unclosed string is a token, too. Otherwise each escaped quote in it would be tried as the start of a string.
+_PYTHON_TOKEN = re.compile(
+    r"""
+    '{3}(?:[^'\\]+|\\.|'(?!''))*+(?:'{3}|(?P<unclosed_a>))
+    | \"{3}(?:[^"\\]+|\\.|"(?!""))*+(?:\"{3}|(?P<unclosed_b>))
+    | '(?:[^'\\\n]+|\\.)*+(?:'|(?P<unclosed_c>))
+    | "(?:[^"\\\n]+|\\.)*+(?:"|(?P<unclosed_d>))
+    | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<comment>\#[^\n]*) | (?P<line>[\n;])
+    """,
+    re.DOTALL | re.VERBOSE,
+)
 
 
 class NotPython(Unreadable):
-    """The text says why, without a full stop."""
+    """A text is not Python, or not the Python that is needed."""
 
 
 def parse_expression(text: str, *, deepest: int = MAX_DEPTH) -> ast.expr:
-    """Give the tree of one Python expression, at most `deepest` levels deep, so that walking it may recurse.
+    """Give the tree of one Python expression, at most `deepest` levels deep, so that it can be walked recursively.
 
-    Takes linear time; whatever is wrong with the text raises NotPython. Names are normalised as Python does (NFKC).
+    Takes linear time. Raises NotPython for any other text. Names are normalised as Python does it (NFKC).
     """
     if len(text) > MAX_LENGTH:
         raise NotPython(f"it has more than {MAX_LENGTH:,} characters")
-    if len(text) > _HARMLESS and any(_F_STRING.match(found[0]) for found in _STRING_OR_COMMENT.finditer(text)):
-        raise NotPython("it is long and holds an f-string")  # those take Python quadratic time
+    if len(text) > _HARMLESS_LENGTH and any(_F_STRING.match(found[0]) for found in _STRING_OR_COMMENT.finditer(text)):
+        raise NotPython("it is long and contains an f-string")  # Python takes quadratic time for those
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -36,23 +57,12 @@ def parse_expression(text: str, *, deepest: int = MAX_DEPTH) -> ast.expr:
     except SyntaxError as error:
         raise NotPython(_syntax_error_text(error)) from None
     except UnicodeError:
-        raise NotPython("it holds half of a surrogate pair") from None
+        raise NotPython("it contains half of a surrogate pair") from None
     except ValueError as error:
         raise NotPython(str(error)) from None
-    if len(text) > deepest:  # a level costs at least a character
+    if len(text) > deepest:  # each level needs at least one character
         _check_depth(tree, deepest)
     return tree
-
-
-_HARMLESS = 10_000
-_STRING_OR_COMMENT = re.compile(
-    r"""(?:\b[a-z]{1,2})?(?:
-        '''(?:[^'\\]+|\\.|'(?!''))*+ | \"""(?:[^"\\]+|\\.|"(?!""))*+ | '(?:[^'\\\n]+|\\.)*+' | "(?:[^"\\\n]+|\\.)*+"
-    ) | \#[^\n]*""",
-    re.DOTALL | re.IGNORECASE | re.VERBOSE,
-)
-_F_STRING = re.compile(r"r?fr?['\"]", re.IGNORECASE)
-_TOO_DEEP = "it is nested too deep"
 
 
 def _check_depth(tree: ast.AST, deepest: int) -> None:
@@ -65,29 +75,14 @@ def _check_depth(tree: ast.AST, deepest: int) -> None:
 
 
 def _syntax_error_text(error: SyntaxError) -> str:
-    if "limit" in error.msg:  # on the digits of a whole number
-        return TOO_LONG
+    if "limit" in error.msg:  # the limit of digits of an integer
+        return HUGE_INTEGER
     reason = error.msg.partition(" (<")[0]
     return f"{reason} (line {error.lineno}, column {error.offset})" if error.lineno else reason
 
 
-MAX_STATEMENTS = 10_000
-
-# A string that is not closed is a token, too: else each of its escaped quotes would be tried as a string of its own.
-_PYTHON_TOKEN = re.compile(
-    r"""
-    '{3}(?:[^'\\]+|\\.|'(?!''))*+(?:'{3}|(?P<broken_a>))
-    | \"{3}(?:[^"\\]+|\\.|"(?!""))*+(?:\"{3}|(?P<broken_b>))
-    | '(?:[^'\\\n]+|\\.)*+(?:'|(?P<broken_c>))
-    | "(?:[^"\\\n]+|\\.)*+(?:"|(?P<broken_d>))
-    | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<comment>\#[^\n]*) | (?P<line>[\n;])
-    """,
-    re.DOTALL | re.VERBOSE,
-)
-
-
 def expression_end(text: str, start: int) -> int:
-    """Give the place behind the bracket that closes the first one from `start` on; NotPython where none does."""
+    """Give the place after the bracket that closes the first one from `start` on. Raises NotPython where none does."""
     depth = 0
     for token in _PYTHON_TOKEN.finditer(text, start):
         match token.lastgroup:
@@ -105,13 +100,10 @@ def expression_end(text: str, start: int) -> int:
 
 
 def statements(text: str) -> Iterator[str]:
-    """Take text apart at line ends and semicolons outside brackets, without comments.
-
-    NotPython where there are more than `MOST_STATEMENTS`.
-    """
+    """Split text at line ends and semicolons outside brackets, without comments. Raises NotPython at too many."""
     for count, statement in enumerate(filter(None, map(str.strip, _raw_statements(text))), 1):
-        if count > MAX_STATEMENTS:
-            raise NotPython(f"it has more than {MAX_STATEMENTS:,} lines")
+        if count > _MAX_STATEMENTS:
+            raise NotPython(f"it has more than {_MAX_STATEMENTS:,} lines")
         yield statement
 
 

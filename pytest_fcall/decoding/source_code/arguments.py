@@ -1,4 +1,4 @@
-"""Arguments in source text as the plain values that the tool's schema asks for."""
+"""Arguments written as source text, read as the plain values that the tool's schema expects."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _QUOTES = {"java": '"', "javascript": "\"'`"}
 def typed_arguments(calls: Calls, tools: Sequence[Tool], language: Language) -> Calls:
     """Read the arguments that are source text of `language`.
 
-    What is no literal, such as the name of a variable, stays its text, and so does a string without quotes where
-    the schema wants a string. Values that are no text stay as they are.
+    Text that is not a literal, such as the name of a variable, stays as it is, and so does text without quotes where
+    the schema expects a string. Other values stay as they are.
     """
     if language == "python":
         return calls
@@ -46,7 +46,7 @@ def _typed_call(call: Call, tool: Tool | None, read: Callable[[str], Json], lang
 
 
 def _kinds(schema: ToolSchema, name: str) -> frozenset[str]:
-    """The types that an argument may have; none where anything goes."""
+    """Give the types that an argument may have, none where any type is allowed."""
     kinds = schema.parameters.get(name, {}).get("type")
     listed = kinds if isinstance(kinds, list) else [kinds]
     return frozenset(each for each in listed if isinstance(each, str))
@@ -59,10 +59,10 @@ def _typed_value(value: Json, kinds: frozenset[str], read: Callable[[str], Json]
     if kinds <= {"string"} and not _is_quoted(text, _QUOTES[language] + "'"):
         return value
     try:
-        found = read(text)
+        typed = read(text)
     except (NotLiteral, NotSource, UnicodeEncodeError):
         return value
-    return value if kinds == {"string"} and not isinstance(found, str) else found
+    return value if kinds == {"string"} and not isinstance(typed, str) else typed
 
 
 def _is_quoted(text: str, quotes: str) -> bool:

@@ -1,4 +1,4 @@
-"""Java's literals, and the usual ways of writing lists and maps out."""
+"""Literals of Java, and the usual expressions for lists and maps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _EMPTY: dict[str, type] = {"Collections.emptyList": list, "Collections.emptySet"
 
 
 def read_java(source: str) -> Json:
-    """Read the value of an expression that is written out; else NotLiteral."""
+    """Give the value of a literal, a list or a map. Raises NotLiteral or NotSource."""
     root = parse_source(f"var x = {source};".encode(), "java")
     if root.has_error or len(root.children) != 1 or root.children[0].type != "local_variable_declaration":
         raise NotLiteral
@@ -66,13 +66,13 @@ def _collection(node: Node) -> Json:
     if node.type == "array_creation_expression" and (value := node.child_by_field_name("value")) is not None:
         return _items(value)
     if node.type == "method_invocation":
-        return _made_by_method(node)
+        return _method_value(node)
     if node.type == "object_creation_expression":
-        return _made_by_new(node)
+        return _object_value(node)
     raise NotLiteral
 
 
-def _made_by_method(node: Node) -> Json:
+def _method_value(node: Node) -> Json:
     arguments = node.child_by_field_name("arguments")
     name = "".join(text_of(node)[: arguments.start_byte - node.start_byte].split()) if arguments is not None else ""
     name = name.removeprefix("java.util.")
@@ -86,13 +86,13 @@ def _made_by_method(node: Node) -> Json:
     raise NotLiteral
 
 
-def _made_by_new(node: Node) -> Json:
-    """`new ArrayList<>(…)`, `new HashMap<>() {{ put(…); }}` and their relatives."""
+def _object_value(node: Node) -> Json:
+    """Give the value of `new ArrayList<>(…)`, `new HashMap<>() {{ put(…); }}` and the like."""
     kind, arguments = map(node.child_by_field_name, ("type", "arguments"))
     name = "" if kind is None else text_of(kind).split("<", 1)[0].strip()
     given = [] if arguments is None else [_value(each) for each in arguments.named_children]
     body = next((each for each in node.children if each.type == "class_body"), None)
-    added = [] if body is None else list(_added(body))
+    added = [] if body is None else list(_added_items(body))
     if name.endswith(("Map", "Hashtable")):
         start = given[0] if given and isinstance(given[0], dict) else {}
         return {**start, **object_of([(each[0], each[1]) for each in added if len(each) == 2])}
@@ -102,7 +102,7 @@ def _made_by_new(node: Node) -> Json:
     raise NotLiteral
 
 
-def _added(body: Node) -> Iterator[list[Json]]:
+def _added_items(body: Node) -> Iterator[list[Json]]:
     """The arguments of each `add(…)` and `put(…)` in the block of an initialiser."""
     for block in body.named_children:
         for statement in block.named_children:

@@ -1,4 +1,4 @@
-"""JavaScript's literals, nested as one likes."""
+"""Literals of JavaScript, including nested ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WORDS = {"true": True, "false": False, "null": None, "undefined": None}
 
 
 def read_javascript(source: str) -> Json:
-    """Read the value of an expression that is written out; else NotLiteral."""
+    """Give the value of a literal. Raises NotLiteral or NotSource."""
     node = parse_source(f"({source})".encode(), "javascript")
     if node.has_error:
         raise NotLiteral
@@ -58,7 +58,7 @@ def _value(node: Node) -> Json:
     if kind == "object":
         return object_of([_pair(each) for each in node.named_children])
     if kind == "new_expression":
-        return _made_by_new(node)
+        return _object_value(node)
     raise NotLiteral
 
 
@@ -71,7 +71,7 @@ def _pair(node: Node) -> tuple[Json, Json]:
     return text_of(key) if key.type == "property_identifier" else _value(key), read_or_text(_value, value)
 
 
-def _made_by_new(node: Node) -> Json:
+def _object_value(node: Node) -> Json:
     maker, arguments = map(node.child_by_field_name, ("constructor", "arguments"))
     items = [] if arguments is None else _items(arguments)
     name = "" if maker is None else text_of(maker)

@@ -16,39 +16,48 @@ if TYPE_CHECKING:
     from pytest_fcall.core.values import Json
 
 
-SourceLanguage: TypeAlias = Literal["java", "javascript"]
+_Language: TypeAlias = Literal["java", "javascript"]
 
 MAX_LENGTH = 10_000
-"""Bytes that are still read: mending broken text costs a parser more than linear time."""
+"""The most bytes that are read: repairing broken text takes the parser more than linear time."""
+
+_HARMLESS_LENGTH = 1_000
+_MAX_REPAIRS = 100
+_MAX_COMMENTS = 20
+_LANGUAGE_NAMES = {"java": "Java", "javascript": "JavaScript"}
+_MAX_DIGITS = 3_500  # even in hexadecimal, few enough for Python to write the integer in decimal
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "s": " ", "\n": ""}
+_WIDTHS = {"x": 2, "u": 4}
 
 
 class NotSource(ValueError):
-    """The text says why, without a full stop."""
+    """A text cannot be parsed. The message is a clause without a full stop."""
 
 
-def parse_source(source: bytes, language: SourceLanguage) -> Node:
-    """Give the root of a tree without errors; what the parser put in itself (a semicolon, mostly) is no error."""
+class NotLiteral(ValueError):
+    """An expression is not a literal."""
+
+
+def parse_source(source: bytes, language: _Language) -> Node:
+    """Give the root of a tree without errors. Tokens that the parser inserted, mostly semicolons, are allowed.
+
+    Raises NotSource.
+    """
     if len(source) > MAX_LENGTH:
         raise NotSource(f"it has more than {MAX_LENGTH:,} bytes")
-    if len(source) > _HARMLESS and source.count(b"/*") > _MOST_COMMENTS:
-        raise NotSource("it holds too many comments")  # each is looked for up to the end
+    if len(source) > _HARMLESS_LENGTH and source.count(b"/*") > _MAX_COMMENTS:
+        raise NotSource("it contains too many comments")  # the parser searches to the end for each
     from tree_sitter import Parser
 
     parser = Parser(_grammar(language))
-    root = parser.parse(source).root_node if len(source) <= _HARMLESS else _parse_guarded(parser, source)
+    root = parser.parse(source).root_node if len(source) <= _HARMLESS_LENGTH else _parse_guarded(parser, source)
     if root.has_error or root.descendant_count > MAX_DEPTH:
         _check_tree(root, language)
     return root
 
 
-_HARMLESS = 1_000
-_MOST_MENDED = 100
-_MOST_COMMENTS = 20
-_LANGUAGE_NAMES = {"java": "Java", "javascript": "JavaScript"}
-
-
 @cache
-def _grammar(language: SourceLanguage) -> Grammar:
+def _grammar(language: _Language) -> Grammar:
     from tree_sitter import Language as Grammar
 
     if language == "java":
@@ -61,26 +70,26 @@ def _grammar(language: SourceLanguage) -> Grammar:
 
 
 def _parse_guarded(parser: Parser, source: bytes) -> Node:
-    """Give up on text that the parser mends again and again, or goes over again and again."""
-    mended = rounds = 0
+    """Parse text, but give up where the parser repairs it or goes over it too often."""
+    repairs = rounds = 0
 
-    def note(_: object, step: str) -> None:
-        nonlocal mended
-        mended += step.startswith(("recover", "skip_token"))
+    def count_repair(_: object, step: str) -> None:
+        nonlocal repairs
+        repairs += step.startswith(("recover", "skip_token"))
 
     def is_enough(*_: object) -> bool:
         nonlocal rounds
-        rounds += 1  # of a hundred steps; sound source takes up to six a byte
-        return mended > _MOST_MENDED or rounds > len(source) // 10
+        rounds += 1  # a round has a hundred steps; valid source takes up to six steps for each byte
+        return repairs > _MAX_REPAIRS or rounds > len(source) // 10
 
-    parser.logger = note
+    parser.logger = count_repair
     try:
         return parser.parse(lambda offset, _: source[offset:], progress_callback=is_enough).root_node
     except ValueError:
         raise NotSource("it is broken in many places, or ambiguous") from None
 
 
-def _check_tree(root: Node, language: SourceLanguage) -> None:
+def _check_tree(root: Node, language: _Language) -> None:
     level = [root]
     for _ in range(MAX_DEPTH):
         if any(node.is_error for node in level):
@@ -88,16 +97,7 @@ def _check_tree(root: Node, language: SourceLanguage) -> None:
         level = [child for node in level for child in node.children]
         if not level:
             return
-    raise NotSource("it is nested too deep")
-
-
-_MAX_DIGITS = 3_500  # in hexadecimal, too, fewer than Python would refuse to write down
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "s": " ", "\n": ""}
-_WIDTHS = {"x": 2, "u": 4}
-
-
-class NotLiteral(ValueError):
-    """The text is no value written out."""
+    raise NotSource("it is nested too deeply")
 
 
 def text_of(node: Node) -> str:
@@ -106,7 +106,7 @@ def text_of(node: Node) -> str:
 
 
 def read_or_text(read: Callable[[Node], Json], node: Node) -> Json:
-    """Read an item of a collection; what is no literal stands for itself, such as the name of a variable."""
+    """Read an item of a collection. One that is not a literal, such as a variable, gives its source text."""
     try:
         return read(node)
     except NotLiteral:
@@ -114,7 +114,7 @@ def read_or_text(read: Callable[[Node], Json], node: Node) -> Json:
 
 
 def unescaped(text: str) -> str:
-    """Give what a quoted text says. Halves of characters that make one are put together."""
+    """Give the value of a quoted string. Surrogate pairs become one character."""
     inner, out, place = text[1:-1], [], 0
     while (slash := inner.find("\\", place)) >= 0:
         out.append(inner[place:slash])
@@ -131,7 +131,7 @@ def unescaped(text: str) -> str:
 
 
 def integer(text: str) -> int:
-    """Read a whole number: decimal, or with a prefix for another base."""
+    """Read an integer: decimal, or with a prefix for another base. Raises NotLiteral."""
     digits = text.replace("_", "")
     if len(digits) > _MAX_DIGITS:
         raise NotLiteral
@@ -144,17 +144,17 @@ def integer(text: str) -> int:
 
 
 def signed_number(operator: str, value: Json) -> Json:
-    """Put a sign before a number."""
+    """Apply a sign to a number. Raises NotLiteral."""
     if isinstance(value, bool) or not isinstance(value, int | float) or operator not in {"-", "+"}:
         raise NotLiteral
     return -value if operator == "-" else value
 
 
 def object_of(pairs: list[tuple[Json, Json]]) -> dict[str, Json]:
-    """Make an object of keys and values; a key that is a number or a truth value is written as JSON writes it."""
-    found: dict[str, Json] = {}
+    """Make an object of keys and values. Keys that are numbers or booleans become JSON text. Raises NotLiteral."""
+    result: dict[str, Json] = {}
     for key, value in pairs:
         if not isinstance(key, str | int | float):
             raise NotLiteral
-        found[str(key).lower() if isinstance(key, bool) else str(key)] = value
-    return found
+        result[str(key).lower() if isinstance(key, bool) else str(key)] = value
+    return result

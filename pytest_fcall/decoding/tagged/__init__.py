@@ -1,1 +1,1 @@
-"""Decoders for model families that wrap their calls in tokens of their own: tables of data over one linear scanner."""
+"""Decoders of model families that write calls between tokens of their own: tables of data over one scanner."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Tool
@@ -21,27 +22,30 @@ from pytest_fcall.decoding.unreadable import Unreadable, repeated_key_notes, sho
 _BETWEEN_OBJECTS = re.compile(r"\s*+(?:;\s*+|(?=\{))")
 _JSON_NAME = re.compile(r'"name"\s*+:\s*+"([^"\\]{1,200})"')
 
+ReadArguments: TypeAlias = "tuple[Mapping[str, Json], Sequence[str]]"
+"""The arguments of a call, and notes on what was read leniently."""
+
 
 @dataclass(frozen=True, slots=True)
 class JsonCalls:
-    """An object with `name` and arguments, or several."""
+    """One or several objects with `name` and arguments."""
 
     arguments: tuple[str, ...] = ("arguments",)
-    """The keys that the family's servers read arguments from."""
+    """The keys under which the family's servers look for arguments."""
     lists: bool = False
-    """Whether a list of such objects will do, too."""
+    """Whether a list of such objects is read, too."""
     several: bool = False
-    """Whether objects may follow one another, with white space or a semicolon between."""
+    """Whether objects may follow one another, separated by white space or a semicolon."""
 
-    quotes = True
+    is_json = True
 
-    def name(self, text: str) -> str | None:
-        """Find the name that is given first."""
-        found = _JSON_NAME.search(text)
-        return found[1] if found else None
+    def called_name(self, text: str) -> str | None:
+        """Give the first name."""
+        name = _JSON_NAME.search(text)
+        return name[1] if name else None
 
-    def read(self, text: str, tools: Mapping[str, Tool]) -> Iterator[Attempt]:  # noqa: ARG002  JSON needs no types
-        """Give the calls; in a list, each by itself."""
+    def read(self, text: str, _tools: Mapping[str, Tool]) -> Iterator[Attempt]:
+        """Give the attempted calls, each item of a list as one."""
         for part in self._parts(text):
             try:
                 value, notes = parse_json(part)
@@ -54,9 +58,9 @@ class JsonCalls:
 
     def _parts(self, text: str) -> Iterator[str]:
         at = 0
-        while self.several and (end := json_end(text, at)) and (found := _BETWEEN_OBJECTS.match(text, end)):
+        while self.several and (end := json_end(text, at)) and (between := _BETWEEN_OBJECTS.match(text, end)):
             yield text[at:end]
-            if (at := found.end()) == len(text):
+            if (at := between.end()) == len(text):
                 return
         yield text[at:]
 
@@ -66,79 +70,68 @@ class JsonCalls:
                 raise NotJson("it has no `name`")
             if not any(key in item for key in self.arguments):
                 raise NotJson(f"{shortened(name)} has no `{self.arguments[0]}`")
-        call, remarks = read_call(item)
-        return call, (*notes, *remarks)
+        call, call_notes = read_call(item)
+        return call, (*notes, *call_notes)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedJson:
-    """A name, and an object of arguments behind it."""
+    """One call: the tool's name, and an object of arguments after it."""
 
     head: str
-    """A pattern of all that stands before the arguments, with the groups `name` and perhaps `id`."""
+    """A pattern of the text before the arguments, with the groups `name` and perhaps `id`."""
     tail: str = ""
-    """What follows the arguments."""
+    """The text after the arguments."""
 
-    quotes = True
+    is_json = True
+    beginning = "the name of a tool"
 
-    def name(self, text: str) -> str | None:
-        """Find the name."""
-        found = re.compile(self.head).match(text)
-        return found["name"] if found else None
+    def called_name(self, text: str) -> str | None:
+        """Give the name."""
+        head = re.match(self.head, text)
+        return head["name"] if head else None
 
-    def read(self, text: str, tools: Mapping[str, Tool]) -> Iterator[Attempt]:  # noqa: ARG002  JSON needs no types
+    def read(self, text: str, tools: Mapping[str, Tool]) -> Iterator[Attempt]:
         """Give the one call."""
-        yield partial(self._call, text)
+        yield partial(self._call, text, tools)
 
-    def _call(self, text: str) -> ReadCall:
-        head = re.compile(self.head).match(text)
+    def _call(self, text: str, tools: Mapping[str, Tool]) -> ReadCall:
+        head = re.match(self.head, text)
         if head is None:
-            raise NotJson(f"it does not begin with the name of a tool, but with {shortened(text.strip(), 30)}")
+            raise Unreadable(f"it does not begin with {self.beginning}, but with {shortened(text.strip(), 30)}")
+        name, rest = head["name"], text[head.end() :]
+        arguments, notes = self._arguments(name, rest, tools.get(name))
+        return Call(name, arguments, head.groupdict().get("id")), notes
+
+    def _arguments(self, name: str, text: str, _tool: Tool | None) -> ReadArguments:
         try:
-            value, notes = parse_json(text[head.end() :].strip().removesuffix(self.tail))
-            return Call(head["name"], arguments_from_value(value), head.groupdict().get("id")), notes
+            value, notes = parse_json(self._as_json(text))
+            return arguments_from_value(value), notes
         except NotJson as error:
-            raise NotJson(f"the arguments of {shortened(head['name'])} cannot be read: {error}") from None
+            raise NotJson(f"the arguments of {shortened(name)} cannot be read: {error}") from None
 
-
-_GEMMA_HEAD = re.compile(r"\s*+call:(?P<name>[^\s{}]++)\s*+")
+    def _as_json(self, text: str) -> str:
+        return text.strip().removesuffix(self.tail)
 
 
 @dataclass(frozen=True, slots=True)
-class GemmaCall:
-    """`call:name{key:value}`. A value between `quote` tokens is a string, whatever it looks like."""
+class GemmaCall(NamedJson):
+    """`call:name{key:value}`. A value between `quote` tokens is a string, whatever it contains."""
 
-    quote: str
+    head: str = r"\s*+call:(?P<name>[^\s{}]++)\s*+"
+    quote: str = "<escape>"
 
-    quotes = False
-
-    def name(self, text: str) -> str | None:
-        """Find the name."""
-        found = _GEMMA_HEAD.match(text)
-        return found["name"] if found else None
-
-    def read(self, text: str, tools: Mapping[str, Tool]) -> Iterator[Attempt]:  # noqa: ARG002  values show their types
-        """Give the one call."""
-        yield partial(self._call, text)
-
-    def _call(self, text: str) -> ReadCall:
-        head = _GEMMA_HEAD.match(text)
-        if head is None:
-            raise NotJson(f"it does not begin with `call:` and the name of a tool, but with {shortened(text, 30)}")
-        try:
-            value, notes = parse_json(self._as_json(text[head.end() :]))
-            return Call(head["name"], arguments_from_value(value)), notes
-        except NotJson as error:
-            raise NotJson(f"the arguments of {shortened(head['name'])} cannot be read: {error}") from None
+    is_json = False
+    beginning = "`call:` and the name of a tool"
 
     def _as_json(self, text: str) -> str:
         quote = re.escape(self.quote)
-        token = rf'{quote}(?P<string>.*?){quote}|(?P<word>[^\s{{}}\[\],:<"]++)(?P<colon>\s*+:)?|(?P<mark>")'
-        return re.compile(token, re.DOTALL).sub(self._replacement, text)
+        token = rf'(?s:{quote}(?P<string>.*?){quote})|(?P<word>[^\s{{}}\[\],:<"]++)(?P<colon>\s*+:)?|(?P<mark>")'
+        return re.sub(token, self._json_token, text)
 
-    def _replacement(self, token: re.Match[str]) -> str:
+    def _json_token(self, token: re.Match[str]) -> str:
         if token["mark"]:
-            raise NotJson(f"they hold a quotation mark; strings stand between `{self.quote}`")
+            raise NotJson(f"they contain a quotation mark; strings are written between `{self.quote}`")
         if (string := token["string"]) is not None:
             return json.dumps(string)
         if token["colon"]:
@@ -146,59 +139,43 @@ class GemmaCall:
         return "null" if token["word"] == "None" else token["word"]
 
 
-@dataclass(frozen=True, slots=True)
-class MarkupCall:
-    """A name, then parameters one by one.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkupCall(NamedJson):
+    """One call: the tool's name, then parameters one by one."""
 
-    `parameter` has the groups `key`, `value` and perhaps `string`: the model's own word ("true", "false") on whether
-    the value is text or JSON. It must not take a closing for part of a value.
-    """
-
-    head: str
-    """A pattern of all before the first parameter, with the group `name`."""
     parameter: str
+    """A pattern of one parameter, which must not read a closing as part of a value.
+
+    It has the groups `key`, `value` and perhaps `string`: the model's own word ("true", "false") for whether the value
+    is text or JSON.
+    """
     opening: str
-    """With what each parameter begins: a value that holds it was never closed."""
-    tail: str = ""
-    """What follows the last parameter."""
+    """The beginning of each parameter: a value that contains it is not closed."""
     untyped: UntypedReading = "text"
 
-    quotes = False
+    is_json = False
 
-    def name(self, text: str) -> str | None:
-        """Find the name."""
-        found = re.compile(self.head).match(text)
-        return found["name"] if found else None
-
-    def read(self, text: str, tools: Mapping[str, Tool]) -> Iterator[Attempt]:
-        """Give the one call."""
-        yield partial(self._call, text, tools)
-
-    def _call(self, text: str, tools: Mapping[str, Tool]) -> ReadCall:
-        head = re.compile(self.head).match(text)
-        if head is None:
-            raise Unreadable(f"it does not begin with the name of a tool, but with {shortened(text.strip(), 30)}")
-        name = head["name"]
-        schemas = schemas_of(tools.get(name))
+    def _arguments(self, name: str, text: str, tool: Tool | None) -> ReadArguments:
+        schemas = schemas_of(tool)
         arguments: dict[str, Json] = {}
-        twice: list[str] = []
+        repeated: list[str] = []
         notes: list[str] = []
-        at = head.end()
+        at = 0
         pattern = re.compile(self.parameter, re.DOTALL)
-        while found := pattern.match(text, at):
-            key, value = found["key"].strip(), found["value"]
+        while parameter := pattern.match(text, at):
+            key, value = parameter["key"].strip(), parameter["value"]
             if self.opening in value:
                 raise Unreadable(f"the parameter {shortened(key)} of {shortened(name)} is not closed")
             if key in arguments:
-                twice.append(key)
-            arguments[key], remarks = self._value(value, found.groupdict().get("string"), schemas.get(key))
-            notes.extend(remarks)
-            at = found.end()
+                repeated.append(key)
+            arguments[key], value_notes = self._value(value, parameter.groupdict().get("string"), schemas.get(key))
+            notes.extend(value_notes)
+            at = parameter.end()
         self._check_rest(text[at:].strip(), name)
-        return Call(name, arguments), [*repeated_key_notes("parameter", twice), *notes]
+        return arguments, [*repeated_key_notes("parameter", repeated), *notes]
 
-    def _value(self, text: str, as_string: str | None, schema: Mapping[str, Json] | None) -> ReadValue:
-        match as_string:
+    def _value(self, text: str, is_string: str | None, schema: Mapping[str, Json] | None) -> ReadValue:
+        match is_string:
             case "true":
                 return text, ()
             case "false":
@@ -213,4 +190,4 @@ class MarkupCall:
             raise Unreadable(f"a parameter of {shortened(name)} is not closed: {shortened(rest, 40)}")
         if not rest:
             raise Unreadable(f"{shortened(name)} is not closed by `{self.tail}`")
-        raise Unreadable(f"{shortened(name)} holds more than parameters: {shortened(rest, 40)}")
+        raise Unreadable(f"{shortened(name)} contains more than parameters: {shortened(rest, 40)}")

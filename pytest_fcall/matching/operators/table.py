@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
-from pytest_fcall.core.extension import Undecided
-from pytest_fcall.core.operators import Operator
+from pytest_fcall.core.operators import Operator, Undecided
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.objects import Compare
 from pytest_fcall.matching.operators import choices, dates, json_text, lists, numeric, shape, texts

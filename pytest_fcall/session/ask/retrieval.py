@@ -52,7 +52,7 @@ def _retriever(case: Case, how: Retrieval, root: Path) -> Retriever:
 @lru_cache(maxsize=16)
 def _index(tools: IdentityKey[tuple[Tool, ...]], model: str | None, root: Path) -> Retriever:
     """Most cases of a file have the same tools, which are indexed once."""
-    documents = [tool_document(tool) for tool in tools.it]
+    documents = [tool_document(tool) for tool in tools.value]
     return Bm25(documents) if model is None else Embeddings(documents, _model(model, root))
 
 

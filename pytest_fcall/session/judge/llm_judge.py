@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pytest_fcall.core import Case, Json, Message, Pattern, Reply, Request, Usage, Verdict
 from pytest_fcall.core.case import case_operators
-from pytest_fcall.core.extension import Comparator, Undecided
-from pytest_fcall.core.operators import MOST_VOTES
+from pytest_fcall.core.extension import Comparator
+from pytest_fcall.core.operators import MOST_VOTES, Undecided
 from pytest_fcall.core.reply import total_usage
 from pytest_fcall.matching.judge_prompt import (
     Opinion,

@@ -108,7 +108,7 @@ class _Reader:
         if isinstance(case, FaultyCase) or entry.sample is None:
             return case
         turn = replace(case.turns[0], messages=({"role": "user", "content": entry.sample.text},))
-        return replace(case, turns=(turn,), tools_told=False, decoder=None)
+        return replace(case, turns=(turn,), tools_in_messages=False, decoder=None)
 
     def _case(self, id_: str, entry: Entry) -> Case | FaultyCase:
         sample = entry.sample
@@ -127,7 +127,7 @@ class _Reader:
             tags=("api_blend",),
             settings={"temperature": 0},
             decoder=self._set.decoder,
-            tools_told=True,
+            tools_in_messages=True,
         )
 
     def _offered(self, sample: Sample) -> _Offered:

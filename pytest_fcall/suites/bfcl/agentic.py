@@ -197,4 +197,4 @@ class AgenticReader:
         if self._prompt is None:
             return case
         told = self._prompt.told(messages, agency.documents)
-        return replace(case, turns=(Turn(told, answer=answer),), tools_told=True, decoder="bfcl")
+        return replace(case, turns=(Turn(told, answer=answer),), tools_in_messages=True, decoder="bfcl")

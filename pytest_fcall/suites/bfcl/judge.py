@@ -50,7 +50,7 @@ def typed_calls(reply: Reply, calls: Calls, case: Case) -> Calls:
 def _typed(calls: Calls, case: Case) -> Calls:
     if case.rules.language == "python":
         return calls
-    from pytest_fcall.decoding.source_code import typed_arguments
+    from pytest_fcall.decoding.source_code.arguments import typed_arguments
 
     return typed_arguments(calls, case.tools, case.rules.language)
 

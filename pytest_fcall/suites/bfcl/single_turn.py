@@ -68,7 +68,7 @@ class SingleTurnReader:
         return replace(
             case,
             turns=(Turn(self._prompt.told(messages, told), expect),),
-            tools_told=True,
+            tools_in_messages=True,
             decoder="bfcl" if self._language == "python" else f"bfcl_{self._language}",
         )
 
@@ -112,7 +112,7 @@ class FormatReader:
             id=row.id,
             turns=(replace(case.turns[0], messages=messages),),
             category=form.category,
-            tools_told=True,
+            tools_in_messages=True,
             decoder=form.decoder,
             judge=BfclJudge(row.data, row.place),
         )

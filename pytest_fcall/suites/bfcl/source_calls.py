@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from pytest_fcall.core.arithmetic import combined
+from pytest_fcall.core.arithmetic import apply_operator
 from pytest_fcall.suites.bfcl.world import methods_of
 
 FindCallee: TypeAlias = Callable[[ast.expr], Callable[..., object]]
@@ -63,7 +63,7 @@ def _value(node: ast.expr, callee: FindCallee) -> object:
 
 def _combined(sign: ast.operator, left: object, right: object) -> object:
     if isinstance(left, int | float) and isinstance(right, int | float):
-        return combined(sign, left, right)
+        return apply_operator(sign, left, right)
     raise ValueError("nothing but numbers is reckoned with")
 
 

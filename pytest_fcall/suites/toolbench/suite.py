@@ -151,7 +151,7 @@ class _Reader:
             tags=("toolbench",),
             skip=() if here else (Condition(_missing(self.task)),),
             settings={"temperature": 0, "max_tokens": self.task.max_tokens, "stop": [*STOP_TEXTS]},
-            tools_told=True,
+            tools_in_messages=True,
             judge=judge,
         )
 

@@ -41,7 +41,7 @@ class Prompting(Quiz):
     def prompted(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
         for case in self.cases(part, path):
             assert isinstance(case, Case)
-            yield replace(case, tools_told=True)
+            yield replace(case, tools_in_messages=True)
 
 
 def found(text: str, folder: Path, suite: Quiz | None = None) -> CaseFile:
@@ -160,7 +160,7 @@ def test_match_rules_hold_under_strict_and_are_refused_under_bfcl(tmp_path: Path
 
 
 def test_prompt_mode_is_the_suites_own(tmp_path: Path) -> None:
-    assert cases("suite: quiz\nmode: prompt\n", tmp_path, Prompting())[0].tools_told
+    assert cases("suite: quiz\nmode: prompt\n", tmp_path, Prompting())[0].tools_in_messages
     assert "no prompt of its own" in fault("suite: quiz\nmode: prompt\n", tmp_path).message
 
 

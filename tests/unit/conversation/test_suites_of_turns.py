@@ -36,7 +36,9 @@ def test_a_reply_that_cannot_be_read_may_end_its_turn_alone(tmp_path: Path, said
 
 
 def test_a_model_that_reads_of_its_tools_reads_of_their_results_too(tmp_path: Path) -> None:
-    case = replace(case_of(tmp_path, "prompt: Look.\nexpect: any_call\nstubs: {search: it's full}"), tools_told=True)
+    case = replace(
+        case_of(tmp_path, "prompt: Look.\nexpect: any_call\nstubs: {search: it's full}"), tools_in_messages=True
+    )
     said = Reply("search(to='Oslo')", decoder="python")
     model = Model([said])
     held(case, model)

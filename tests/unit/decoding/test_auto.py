@@ -79,7 +79,7 @@ def test_prose_is_no_call(text: str) -> None:
         ('{"name": "ping"}', "has no `arguments`"),
         ('[{"name": "ping"}, {"arguments": {}}]', "has no `arguments`"),
         ('<invoke name="ping">', "`<invoke name=`"),
-        ("get_weather(city=Oslo)", "no literal"),
+        ("get_weather(city=Oslo)", "not a literal"),
     ],
 )
 def test_what_shows_the_marks_of_a_call_and_cannot_be_read_is_malformed(text: str, words: str) -> None:
@@ -93,5 +93,5 @@ def test_what_two_decoders_read_differently_is_malformed() -> None:
     gemma = "<|tool_call>call:get_weather{}<tool_call|>"
     # Each stands in what the other takes for thinking.
     assert read(f"<think>{gemma}<|channel>thought</think>{hermes}<channel|>") == Calls(
-        malformed="The text can be read by `hermes` and otherwise by `gemma4`: name a `decoder:`."
+        malformed="The text can be read by `hermes` and differently by `gemma4`: set a `decoder:`."
     )

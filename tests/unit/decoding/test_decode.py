@@ -40,7 +40,7 @@ def test_a_decoder_is_told_which_tools_were_offered() -> None:
 
 def test_an_unknown_decoder_is_malformed_and_the_nearest_is_named() -> None:
     assert decode(Reply("f", decoder="shot"), decoders={"shout": shout}) == Calls(
-        malformed="There is no decoder 'shot'; did you mean `shout`?"
+        malformed="No decoder is named 'shot'; did you mean `shout`?"
     )
 
 
@@ -72,7 +72,7 @@ def test_a_decoder_that_raises_is_named() -> None:
 
 def test_a_decoder_that_gives_something_else_is_named() -> None:
     calls = decode(Reply("f", decoder="list"), decoders={"list": gives_a_list})  # type: ignore[dict-item]  # the mistake
-    assert "gave list, not Calls" in str(calls.malformed)
+    assert "returned list, not Calls" in str(calls.malformed)
 
 
 def test_native_calls_beside_a_decoder_are_noted() -> None:

@@ -36,15 +36,17 @@ def test_arguments_are_read(arguments: Json, expected: dict[str, Json]) -> None:
 
 @pytest.mark.parametrize("arguments", ["", "  \n", None])
 def test_empty_arguments_are_none_and_that_is_noted(arguments: Json) -> None:
-    assert native(arguments) == Calls((Call("f", {}),), notes=("Tool call 1: The arguments are empty; read as none.",))
+    assert native(arguments) == Calls(
+        (Call("f", {}),), notes=("Tool call 1: The arguments are empty; read as no arguments.",)
+    )
 
 
 def test_a_key_that_stands_twice_is_noted() -> None:
     calls = native('{"a": 1, "b": {"c": 1, "c": 2}, "a": 3}')
     assert calls.calls == (Call("f", {"a": 3, "b": {"c": 2}}),)
     assert [note.split(";")[0] for note in calls.notes] == [
-        "Tool call 1: The key 'c' stands twice",
-        "Tool call 1: The key 'a' stands twice",
+        "Tool call 1: The key 'c' is repeated",
+        "Tool call 1: The key 'a' is repeated",
     ]
 
 
@@ -79,7 +81,7 @@ for _ in range(90):
         ("null", "null"),
         ("true", "a boolean"),
         ('"text"', "a string"),
-        ('"{\\"city\\": \\"Oslo\\"}"', "encoded once too often"),
+        ('"{\\"city\\": \\"Oslo\\"}"', "encoded twice"),
         ("\ufeff{}", "BOM"),
         (["a"], "a list"),
         (3.5, "a number"),

@@ -134,7 +134,7 @@ def test_arguments_by_position_get_the_names_of_the_signature() -> None:
 def test_a_key_that_stands_twice_in_a_dict_is_noted() -> None:
     calls = read("f(a={'b': 1, 'b': 2})")
     assert calls.calls == (Call("f", {"a": {"b": 2}}),)
-    assert "The key 'b' stands twice" in calls.notes[0]
+    assert "The key 'b' is repeated" in calls.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -147,9 +147,9 @@ def test_a_key_that_stands_twice_in_a_dict_is_noted() -> None:
         ("get_weather(**where)", "`**`"),
         ("get_weather(*where)", "number 1"),
         ("get_weather(city=where)", "the argument 'city' of 'get_weather' cannot be read: the name 'where'"),
-        ("get_weather(city=ping())", "a call is no literal"),
-        ("get_weather(city=f'{x}')", "an f-string is no literal"),
-        ("[ping(), 3]", "Call 2: it is no call"),
+        ("get_weather(city=ping())", "a call is not a literal"),
+        ("get_weather(city=f'{x}')", "an f-string is not a literal"),
+        ("[ping(), 3]", "Call 2: it is not a tool call"),
         ("[get_weather(city='Oslo'", "not closed"),
         ("get_weather(city='Oslo", "not closed"),
         ("I will look.\nget_weather(city='Oslo", "not closed"),
@@ -159,13 +159,13 @@ def test_a_key_that_stands_twice_in_a_dict_is_noted() -> None:
         ('Look: {"name": "ping", "arguments": {}}', "JSON with `name` and `arguments`"),
         ("Look: [{'name': 'ping', 'arguments': {}}]", "JSON with `name` and `arguments`"),
         ("<tool_call>ping</tool_call>", "`<tool_call>`"),
-        ("[get-weather(city='Oslo')]", "it holds more than calls"),
-        ("tool_calls: [get_weather(city='Oslo')]", "cannot be read where it stands"),
-        ("I would [get_weather(city='Oslo')].\nping()", "cannot be read where it stands"),
-        ("[\"get_weather(city='Oslo')\"]", "cannot be read where it stands"),
+        ("[get-weather(city='Oslo')]", "it contains more than calls"),
+        ("tool_calls: [get_weather(city='Oslo')]", "A list of calls inside other text"),
+        ("I would [get_weather(city='Oslo')].\nping()", "A list of calls inside other text"),
+        ("[\"get_weather(city='Oslo')\"]", "A list of calls inside other text"),
         ("[get\\_weather(city='Oslo')]", "underscores are escaped"),
         ("get\\_weather(city='Oslo')\nNote: a city.", "cannot be read as a call"),
-        ("note(this\nget_weather(city=x)", "'x' is no literal"),
+        ("note(this\nget_weather(city=x)", "'x' is not a literal"),
     ],
 )
 def test_what_was_meant_as_a_call_and_cannot_be_read_is_malformed(text: str, words: str) -> None:

@@ -19,7 +19,7 @@ from pytest_fcall.core import (
     Turn,
     Verdict,
 )
-from pytest_fcall.core.extension import Undecided
+from pytest_fcall.core.operators import Undecided
 from pytest_fcall.matching.reply import judge, judge_turn
 
 POLITE = Operator("judge", "is polite")

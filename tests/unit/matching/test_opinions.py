@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.extension import Undecided
+from pytest_fcall.core.operators import Undecided
 from pytest_fcall.matching.judge_prompt import (
     Opinion,
     judge_messages,

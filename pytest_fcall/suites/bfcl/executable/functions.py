@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from pytest_fcall.core.arithmetic import Incalculable, Number, combined, signed
+from pytest_fcall.core.arithmetic import Incalculable, Number, apply_operator, apply_sign
 from pytest_fcall.suites.bfcl.source_calls import carry_out_source, unknown_name
 
 
@@ -29,9 +29,9 @@ def _evaluate(node: ast.expr, name: str, number: float) -> Number:
         case ast.Constant(int() | float() as constant) if not isinstance(constant, bool):
             return constant
         case ast.BinOp(left, sign, right):
-            return combined(sign, _evaluate(left, name, number), _evaluate(right, name, number))
+            return apply_operator(sign, _evaluate(left, name, number), _evaluate(right, name, number))
         case ast.UnaryOp(sign, operand):
-            return signed(sign, _evaluate(operand, name, number))
+            return apply_sign(sign, _evaluate(operand, name, number))
     raise Incalculable(f"it is no arithmetic on one number: {ast.unparse(node)[:100]}")
 
 

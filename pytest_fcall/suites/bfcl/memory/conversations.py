@@ -146,6 +146,6 @@ class MemoryConversations:
             category=f"{self._category}_prereq",
             world=self.world(scenario),
             mode="conversation",
-            tools_told=self._prompt is not None,
+            tools_in_messages=self._prompt is not None,
             decoder=None if self._prompt is None else "bfcl",
         )

@@ -59,7 +59,7 @@ class MultiTurnReader:
             mode="conversation",
             conversation_judge=MultiTurnJudge(row.data, truth, self._bench),
         )
-        return case if self._prompt is None else replace(case, tools_told=True, decoder="bfcl")
+        return case if self._prompt is None else replace(case, tools_in_messages=True, decoder="bfcl")
 
     def _turns(
         self, questions: Sequence[Sequence[Message]], first: Sequence[Document], new: Mapping[int, Sequence[Document]]

@@ -235,7 +235,7 @@ def test_calls_are_read(family: str, text: str, calls: list[Call]) -> None:
         ("hermes", '<tool_call>[{"name": "get_weather", "arguments": {}}]</tool_call>', "is not an object"),
         ("hermes", '<tool_call>{"name": "get_weather", "parameters": {}}</tool_call>', "has no `arguments`"),
         ("hermes", '<tool_call>{"tool": "get_weather", "arguments": {}}</tool_call>', "has no `name`"),
-        ("hermes", '<tool_call>{"name": "get_weather", "arguments": "{}"}</tool_call>', "once too often"),
+        ("hermes", '<tool_call>{"name": "get_weather", "arguments": "{}"}</tool_call>', "encoded twice"),
         ("hermes", "<tool_call>{'name': 'get_weather', 'arguments': {}}</tool_call>", "not JSON"),
         (
             "hermes",

@@ -29,7 +29,7 @@ def read(text: str, family: str = "hermes") -> Calls:
 def test_what_is_only_thought_is_no_call_but_noted(family: str, text: str) -> None:
     found = read(text, family)
     assert (found.calls, found.malformed) == ((), None)
-    assert "within the thinking was not read" in found.notes[0]
+    assert "inside the thinking was not read" in found.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_thinking_and_ends_are_silent(text: str) -> None:
 def test_what_stands_behind_the_end_of_the_turn_is_not_the_models_answer() -> None:
     found = read(f"{CALL}<|im_end|>\n<|im_start|>user\n{CALL}<|im_end|>")
     assert (found.calls, found.malformed) == (READ, None)
-    assert "behind the end of the answer was dropped" in found.notes[0]
+    assert "after the end of the answer was dropped" in found.notes[0]
 
 
 def test_a_tool_result_that_the_model_made_up_ends_its_turn() -> None:
@@ -61,7 +61,7 @@ def test_a_tool_result_that_the_model_made_up_ends_its_turn() -> None:
         "harmony",
     )
     assert (found.calls, found.malformed) == (READ, None)
-    assert "behind the end" in found.notes[0]
+    assert "after the end" in found.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_an_argument_that_stands_twice_is_noted(family: str, text: str) -> None:
     found = read(text, family)
     assert found.malformed is None
     assert found.calls[0].arguments["a"] in (2, "2")
-    assert "'a' stands twice" in found.notes[0]
+    assert "'a' is repeated" in found.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_key_that_stands_twice_in_a_value_is_noted(family: str, text: str) -> 
     tools = [Tool(name, parameters={"type": "object", "properties": properties}) for name in ("f", "F /")]
     found = DECODERS[family](text, tools)
     assert [call.arguments for call in found.calls] == [{"o": {"a": 2}}]
-    assert found.notes == ("Call 1: The key 'a' stands twice; the last one counts.",)
+    assert found.notes == ("Call 1: The key 'a' is repeated; the last value counts.",)
 
 
 def test_many_broken_calls_are_told_in_few_words() -> None:

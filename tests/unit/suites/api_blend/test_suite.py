@@ -35,7 +35,7 @@ def test_the_instruction_tells_functions_and_slots_in_an_order_that_gives_nothin
     assert "APIs: CREATE_REMINDER, SEND_MESSAGE\n\nSlots: CONTENT_EXACT, DATE_TIME, RECIPIENT\n\nQuestion:" in said(
         case
     )
-    assert case.tools_told
+    assert case.tools_in_messages
 
 
 def test_demonstrations_are_of_training_where_that_is_there(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_plain_case_offers_functions_as_tools(tmp_path: Path) -> None:
     write(tmp_path / "seq_topv2.json", REMIND)
     (case,) = ApiBlendSuite().plain("", tmp_path)
     assert isinstance(case, Case)
-    assert (said(case), case.tools_told, case.decoder) == (REMIND["input"], False, None)
+    assert (said(case), case.tools_in_messages, case.decoder) == (REMIND["input"], False, None)
 
 
 def test_scores_leave_arguments_out_where_a_set_says_nothing_of_them(tmp_path: Path) -> None:

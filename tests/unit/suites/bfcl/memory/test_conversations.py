@@ -61,7 +61,7 @@ def test_a_model_without_tools_reads_of_them_in_every_conversation(data: Path) -
         system = str(each.turns[0].messages[0]["content"])
         assert system.startswith("Compose.Call.")
         assert system.endswith(f"\n\nServe a customer. Core: {{memory_content}}{end}")
-        assert (each.tools_told, each.decoder) == (True, "bfcl")
+        assert (each.tools_in_messages, each.decoder) == (True, "bfcl")
 
 
 def test_questions_of_a_scenario_share_what_is_held_before(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_words_that_are_missing_are_told(tmp_path: Path) -> None:
 def test_what_a_memory_needs_is_told_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("bfcl_eval", "overrides", "faiss", "sentence_transformers"):
         monkeypatch.setitem(sys.modules, name, None)
-    assert memory_needs("vector").lacking.endswith(
+    assert memory_needs("vector").missing.endswith(
         "bfcl_eval and overrides and faiss and sentence_transformers cannot be imported: "
         "pip install --no-deps bfcl-eval && pip install overrides faiss-cpu sentence-transformers"
     )
@@ -115,7 +115,7 @@ def test_what_a_memory_needs_is_told_with_how_to_get_it(monkeypatch: pytest.Monk
 
 def test_a_memory_that_needs_nothing_more_lacks_nothing(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(data.parents[1]), *sys.path])
-    assert memory_needs("rec_sum").lacking == ""
+    assert memory_needs("rec_sum").missing == ""
 
 
 def test_a_memory_of_vectors_takes_a_model_that_was_fetched(
@@ -126,9 +126,9 @@ def test_a_memory_of_vectors_takes_a_model_that_was_fetched(
     monkeypatch.setattr(sys, "path", [str(data.parents[1]), *sys.path])
     monkeypatch.delenv("HF_HUB_CACHE", raising=False)
     monkeypatch.setenv("HF_HOME", str(tmp_path))
-    assert "all-MiniLM-L6-v2, which is not in" in memory_needs("vector").lacking
+    assert "all-MiniLM-L6-v2, which is not in" in memory_needs("vector").missing
     (tmp_path / "hub/models--sentence-transformers--all-MiniLM-L6-v2").mkdir(parents=True)
     needs = memory_needs("vector")
-    assert not needs.lacking
+    assert not needs.missing
     assert needs.folders == (str(tmp_path / "hub"),)
     assert needs.variables["HF_HUB_CACHE"] == str(tmp_path / "hub")

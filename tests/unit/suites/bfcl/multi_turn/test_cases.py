@@ -74,7 +74,7 @@ def test_a_model_without_tools_reads_of_them(tmp_path: Path) -> None:
     hinted = {**BOOK, "description": f"{BOOK['description']} Note that the provided function is in Python 3 syntax."}
     assert json.loads(system.partition("json: ")[2])[0] == hinted
     assert second.messages == ({"role": "user", "content": f"{[LOOK]}\nThere is more now."},)
-    assert (case.tools_told, case.decoder) == (True, "bfcl")
+    assert (case.tools_in_messages, case.decoder) == (True, "bfcl")
 
 
 @pytest.mark.usefixtures("installed")

@@ -1,4 +1,4 @@
-"""Stable names for requests and tools."""
+"""Stable digests of requests and tools."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ _CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensu
 
 
 def canonical(value: Json) -> str:
-    """The one JSON text of `value`: sorted keys, no white space, ASCII only. NaN and infinities are a ValueError."""
+    """Give the canonical JSON text of a value: sorted keys, no white space, ASCII only.
+
+    Raises ValueError for NaN and infinities.
+    """
     return _CANONICAL.encode(value)
 
 
 def digest(value: Json) -> str:
-    """The SHA-256 of the canonical text, in hexadecimal."""
+    """Give the SHA-256 of the canonical text, in hexadecimal."""
     return hashlib.sha256(canonical(value).encode("ascii")).hexdigest()
 
 
 def request_digest(model: str, request: Request) -> str:
-    """Names what was asked of whom; the key of a recording.
+    """Give the digest of a model and a request, which is the key of a recording.
 
-    The same across processes, versions of Python and the order of keys. The clock is left out (what it changes
-    stands in the messages) and so are the paths of images (their content's digest stands beside them).
+    It does not depend on the process, the version of Python or the order of keys. The clock is left out, since the
+    messages have what depends on it, and so are paths of images, which have the digest of the content beside them.
     """
     return digest(
         {
@@ -43,9 +46,9 @@ def request_digest(model: str, request: Request) -> str:
 
 
 def catalogue_digest(tools: Sequence[Tool]) -> str:
-    """Names what the model is told about its tools, in the order in which it is told.
+    """Give the digest of the tools as the model sees them, in their order.
 
-    The cases of a file share one tuple of tools, which is digested once.
+    The cases of a file share one tuple of tools, whose digest is computed once.
     """
     return _catalogue_digest(IdentityKey(tuple(tools)))
 
@@ -53,12 +56,12 @@ def catalogue_digest(tools: Sequence[Tool]) -> str:
 @lru_cache(maxsize=1024)
 def _catalogue_digest(tools: IdentityKey[tuple[Tool, ...]]) -> str:
     return digest(
-        [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools.it]
+        [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools.value]
     )
 
 
 def without_paths(value: Json) -> Json:
-    """A message, or a part of one, without the paths of its images: they differ from machine to machine."""
+    """Give a message, or a part of one, without the paths of its images, which differ between machines."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):

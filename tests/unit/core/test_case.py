@@ -14,7 +14,8 @@ from pytest_fcall.core import (
     Rules,
     Turn,
 )
-from pytest_fcall.core.case import case_operators, pattern_operators
+from pytest_fcall.core.case import case_operators
+from pytest_fcall.core.operators import pattern_operators
 
 FOUND = Operator("judge", "is polite")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Call, Calls, Json, Language, Tool
-from pytest_fcall.decoding.source_code import typed_arguments
+from pytest_fcall.decoding.source_code.arguments import typed_arguments
 
 TOOL = Tool(
     "f",

@@ -1,8 +1,7 @@
-"""A command of curl as a call: models of ToolBench ask web services so.
+"""Commands of curl as calls, as models of ToolBench write them.
 
-It calls the offered tool that is named after the request, such as `GET /data/2.5/weather` or
-`DELETE /v1/favourites/{image_id}`: by method, and by the end of the path. Parts of the path in braces, the query and
-the body are the arguments.
+A command calls the offered tool whose name has its method and the end of its path, such as `GET /data/2.5/weather` or
+`DELETE /v1/favourites/{image_id}`. The arguments are the parts of the path in braces, the query and the body.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ _BODY = frozenset({"-d", "--data", "--data-raw", "--data-ascii", "--data-binary"
 _TRANSPORT = frozenset({"-H", "--header", "-u", "--user", "-A", "--user-agent", "-o", "--output", "-b", "--cookie"})
 _METHOD = frozenset({"-X", "--request"})
 _WITH_VALUE = _METHOD | _BODY | _TRANSPORT | {"--url"}
-_MANNERS = re.compile(r"-[sSLkivfg]+|--(?:silent|location|insecure|include|verbose|fail|compressed|globoff|show-error)")
+_IGNORED = re.compile(r"-[sSLkivfg]+|--(?:silent|location|insecure|include|verbose|fail|compressed|globoff|show-error)")
 
 
 def read_curl(command: str, tools: Mapping[str, Tool]) -> ReadCall:
-    """Read a command that begins with `curl`; Unreadable says why it cannot be read."""
+    """Read a command that begins with `curl`. Raises Unreadable."""
     request = _request(iter(_words(command)[1:]))
     body = "&".join(request.data)
     name, texts = _named(request.method or ("POST" if request.data else "GET"), request, tools)
-    given: Mapping[str, Json] = {}
+    in_body: Mapping[str, Json] = {}
     notes: list[str] = []
     if body.lstrip().startswith(("{", "[")):
-        given, doubled = arguments_from_wire(body)
-        notes.extend(doubled)
+        in_body, body_notes = arguments_from_wire(body)
+        notes.extend(body_notes)
     else:
         texts += _pairs(body)
     schemas = schemas_of(tools.get(name))
@@ -48,12 +47,12 @@ def read_curl(command: str, tools: Mapping[str, Tool]) -> ReadCall:
     for key, value in texts:
         if key in arguments:
             raise Unreadable(f"the argument {shortened(key)} is given twice")
-        arguments[key], remarks = value_by_schema(value, schemas.get(key), "text")
-        notes.extend(remarks)
-    if twice := next((key for key in given if key in arguments), None):
-        raise Unreadable(f"the argument {shortened(twice)} stands both in the URL and in the body")
+        arguments[key], value_notes = value_by_schema(value, schemas.get(key), "text")
+        notes.extend(value_notes)
+    if repeated := next((key for key in in_body if key in arguments), None):
+        raise Unreadable(f"the argument {shortened(repeated)} is in both the URL and the body")
     dropped = (f"The option {shortened(each)} was dropped." for each in request.dropped)
-    return Call(name, arguments | dict(given)), [*notes, *dropped]
+    return Call(name, arguments | dict(in_body)), [*notes, *dropped]
 
 
 @dataclass(slots=True)
@@ -77,17 +76,17 @@ def _request(words: Iterator[str]) -> _Request:
             request.dropped.append(option)
         elif option == "--url":
             if request.url:
-                raise Unreadable(f"it asks for more than one URL: {shortened(value)}")
+                raise Unreadable(f"it has more than one URL: {shortened(value)}")
             request.url = value
-        elif not _MANNERS.fullmatch(option):
-            raise Unreadable(f"the option {shortened(option)} is not known")
+        elif not _IGNORED.fullmatch(option):
+            raise Unreadable(f"unknown option {shortened(option)}")
     if not request.url:
-        raise Unreadable("it names no URL")
+        raise Unreadable("it has no URL")
     return request
 
 
 def _options(words: Iterator[str]) -> Iterator[tuple[str, str]]:
-    """Options with their values: behind a short one these may stand without a space. A bare word is a URL."""
+    """Options with their values, which may follow a short option without a space. A bare word is a URL."""
     for word in words:
         if word in _WITH_VALUE:
             yield word, next(words, "")
@@ -100,7 +99,7 @@ def _options(words: Iterator[str]) -> Iterator[tuple[str, str]]:
 
 
 def _encoded(option: str, data: str) -> str:
-    """Data as it is sent."""
+    """Encode data as curl sends it."""
     if option != "--data-urlencode":
         return data
     name, equals, content = data.partition("=")
@@ -108,7 +107,7 @@ def _encoded(option: str, data: str) -> str:
 
 
 def _words(command: str) -> list[str]:
-    """The words as a shell reads them; nothing is filled in or run."""
+    """Split a command into words as a shell does, without expanding or running anything."""
     words: list[list[str]] = [[]]
     for part in _SHELL.finditer(command):
         match part.lastgroup:
@@ -124,33 +123,33 @@ def _words(command: str) -> list[str]:
 
 
 def _named(method: str, request: _Request, tools: Mapping[str, Tool]) -> tuple[str, list[tuple[str, str]]]:
-    """The name of the tool that is asked for, and the arguments in the URL."""
+    """Give the name of the requested tool, and the arguments in the URL."""
     try:
         url = urlsplit(request.url if "://" in request.url.partition("?")[0] else f"//{request.url}")
         path = unquote(url.path, errors="strict")
     except ValueError as error:
         raise Unreadable(f"the URL {shortened(request.url)} cannot be read: {error}") from None
     parts = path.strip("/").split("/")
-    fitting = [(name, found) for name in tools if (found := _in_path(name, method, parts)) is not None]
-    # The tool that says most of the path, and leaves the least of it open.
-    fitting.sort(key=lambda each: (each[0].count("/"), -len(each[1])), reverse=True)
-    name, in_path = fitting[0] if fitting else (f"{method} {path}", [])
+    matching = [(name, given) for name in tools if (given := _path_arguments(name, method, parts)) is not None]
+    # Prefer the tool with most of the path, then the one with the fewest parts in braces.
+    matching.sort(key=lambda each: (each[0].count("/"), -len(each[1])), reverse=True)
+    name, in_path = matching[0] if matching else (f"{method} {path}", [])
     return name, in_path + _pairs(url.query)
 
 
-def _in_path(name: str, method: str, parts: Sequence[str]) -> list[tuple[str, str]] | None:
-    """The arguments in a path that a tool's name fits, None for any other tool."""
+def _path_arguments(name: str, method: str, parts: Sequence[str]) -> list[tuple[str, str]] | None:
+    """Give the arguments in a path, None where it does not match the tool's name."""
     verb, _, route = name.partition(" ")
-    wanted = route.strip("/").split("/")
-    if verb.upper() != method or not route.startswith("/") or len(wanted) > len(parts):
+    expected = route.strip("/").split("/")
+    if verb.upper() != method or not route.startswith("/") or len(expected) > len(parts):
         return None
-    found: list[tuple[str, str]] = []
-    for want, part in zip(wanted, parts[len(parts) - len(wanted) :], strict=True):
-        if want.startswith("{") and want.endswith("}"):
-            found.append((want[1:-1], part))
-        elif want != part:
+    arguments: list[tuple[str, str]] = []
+    for name_part, part in zip(expected, parts[len(parts) - len(expected) :], strict=True):
+        if name_part.startswith("{") and name_part.endswith("}"):
+            arguments.append((name_part[1:-1], part))
+        elif name_part != part:
             return None
-    return found
+    return arguments
 
 
 def _pairs(query: str) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""API-BLEND's notations of calls; its fourth, that of SeqATIS and SeqSNIPS, is JSON.
+"""The decoders of API-BLEND's notations, except that of SeqATIS and SeqSNIPS, which is JSON.
 
 * SeqTopV2: `SEND_MESSAGE(CONTENT_EXACT, RECIPIENT = "Joy"), CREATE_REMINDER(DATE_TIME = "tonight")`
 * SeqSGD and SeqMultiWOZ: `FindHotel(city = Oslo ; stars = 4) [SEP] ReserveHotel(hotel = Bristol)`
@@ -31,40 +31,40 @@ _BETWEEN = re.compile(r"\[SEP\]|\n")
 _NAMED = re.compile(rf"\s*+{_NAME}\s*+=")
 _INNER = r"[^()]|\((?:[^()]|\([^()]*+\))*+\)"
 _ROUND = re.compile(rf"(?P<name>{_NAME})\((?P<inside>(?:{_INNER})*+)\)\s*+[,;.]?\s*+")
-"""A call in round brackets, which its argument may hold, too."""
+"""A call in round brackets, whose argument may contain such brackets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notation:
     """A decoder of `name`, brackets, and arguments between them.
 
-    Every value is text in these notations; the tools' schemas say which are numbers.
+    Every value is text in these notations; the schemas of the tools tell which are numbers.
     """
 
     brackets: str
     separator: str
     """A pattern."""
     by_position: bool = False
-    """Whether an argument without a name is a value; else it is a slot that has none."""
+    """Whether an argument without `=` is a value; otherwise it is a name without a value."""
 
     def __call__(self, text: str, tools: Sequence[Tool] = ()) -> Calls:
-        """Read a text of calls alone, or the lines that call offered tools beside prose."""
+        """Read a text of calls and nothing else, or the lines beside prose that call offered tools."""
         offered = tools_by_name(tools)
-        found = CallCollector()
-        thought, text = split_thinking(text)
-        found.thought(thought)
+        collector = CallCollector()
+        thinking, text = split_thinking(text)
+        collector.skip_thinking(thinking)
         chunks = [(chunk, self._calls(chunk)) for chunk in _chunks(text)]
-        alone = all(calls for _, calls in chunks)
+        only_calls = all(calls for _, calls in chunks)
         for chunk, calls in chunks:
-            if alone or any(name in offered for name, _ in calls):
+            if only_calls or any(name in offered for name, _ in calls):
                 for name, inside in calls:
-                    found.call(partial(self._read, name, inside, offered))
+                    collector.add_call(partial(self._read, name, inside, offered))
             else:
-                found.prose(chunk)
-        return found.result()
+                collector.skip_prose(chunk)
+        return collector.result()
 
     def _calls(self, chunk: str) -> list[tuple[str, str | None]]:
-        """The names of the calls, and what is between their brackets, None if they are open; nothing for prose."""
+        """The calls: each name, and the text between the brackets, None if they are not closed. Empty for prose."""
         head, end, _ = _patterns(self)
         at = 0
         calls: list[tuple[str, str | None]] = []
@@ -85,7 +85,7 @@ class Notation:
         positional: list[Json] = []
         named: dict[str, Json] = {}
         if self.by_position and len(schemas) == 1 and inside.strip() and not _NAMED.match(inside):
-            positional, inside = [_unquoted(inside.strip())], ""  # all of it, commas and equal signs too
+            positional, inside = [_unquoted(inside.strip())], ""  # the whole text, including commas and equal signs
         for part in self._parts(inside):
             key, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals and self.by_position:
@@ -98,8 +98,8 @@ class Notation:
                 named[key] = _unquoted(value) if equals else None
         given, notes = named_arguments(name, positional, named, offered)
         values = {key: _typed(value, schemas.get(key)) for key, value in given.items()}
-        remarks = chain.from_iterable(said for _, said in values.values())
-        return Call(name, {key: value for key, (value, _) in values.items()}), [*notes, *remarks]
+        value_notes = chain.from_iterable(each for _, each in values.values())
+        return Call(name, {key: value for key, (value, _) in values.items()}), [*notes, *value_notes]
 
     def _parts(self, inside: str) -> Iterator[str]:
         if not inside.strip():
@@ -114,20 +114,20 @@ class Notation:
 
 
 topv2 = Notation("()", ",")
-sgd = Notation("()", rf"\s;(?=\s|\Z)|;(?=\s*+{_NAME}\s*+=)")  # a value may hold the sign itself
+sgd = Notation("()", rf"\s;(?=\s|\Z)|;(?=\s*+{_NAME}\s*+=)")  # a value may contain a semicolon
 toolqa = Notation("[]", ",", by_position=True)
 
 
 @cache
 def _patterns(notation: Notation) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """How a call begins, how it ends, and one argument."""
+    """The patterns of the beginning of a call, its end, and one argument."""
     opening, closing = map(re.escape, notation.brackets)
     separator = f"(?:{notation.separator})"
     head = re.compile(rf"(?P<name>{_NAME}){opening}")
-    # What a value holds may look like an end; behind a real one comes the next call, or nothing.
+    # A value may contain brackets; after a closing one comes the next call, or the end of the text.
     following = rf"(?:{opening}|\()" if notation.by_position else opening
     end = re.compile(rf"{closing}\s*+[,;.]?\s*+(?={_NAME}{following}|\Z)")
-    # A quote within a value may be an apostrophe; a string fills its value.
+    # A quote inside a value may be an apostrophe; a quoted string is the whole value.
     quoted = rf"""(?:(?:(?!{separator})[^="'])*+=)?+\s*+{_QUOTED}\s*+(?={separator}|\Z)"""
     part = rf"(?P<part>{quoted}|(?:(?!{separator}).)*+)(?P<separator>{separator}|\Z)"
     return head, end, re.compile(part, re.DOTALL)

@@ -15,5 +15,5 @@ def test_only_the_same_object_is_the_same_key() -> None:
 
 def test_the_object_lives_as_long_as_its_key_so_that_its_id_is_not_given_away() -> None:
     key = IdentityKey(["a"])
-    assert key.it == ["a"]
-    assert hash(key) == id(key.it)
+    assert key.value == ["a"]
+    assert hash(key) == id(key.value)

@@ -1,4 +1,4 @@
-"""API-BLEND's SeqATIS and SeqSNIPS: `[{"API": "flight", "Parameters": {"city": ["Oslo"]}}]`. Values are lists there."""
+"""API-BLEND's SeqATIS and SeqSNIPS: `[{"API": "flight", "Parameters": {"city": ["Oslo"]}}]`, where values are lists."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from pytest_fcall.decoding.unreadable import shortened
 _KEY = re.compile(r"""["']API["']""")
 
 
-def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:  # noqa: ARG001  the shape of every decoder
-    """Read the calls; text that is no JSON and does not name an `API` is prose."""
-    found = CallCollector()
+def decode(text: str, _tools: Sequence[Tool] = ()) -> Calls:
+    """Read the calls; text that is not JSON and has no key `API` is prose."""
+    collector = CallCollector()
     try:
-        value = json_value_in(text, found)
+        value = json_value_in(text, collector)
     except NotJson as error:
         return Calls(malformed=f"The text is not JSON: {error}." if _KEY.search(split_thinking(text)[1]) else None)
     if isinstance(value, Mapping) and "APIs" in value:
         value = value["APIs"]
     for item in value if isinstance(value, list) else [value]:
-        found.call(partial(_read, item))
-    return found.result()
+        collector.add_call(partial(_read, item))
+    return collector.result()
 
 
 def _read(item: Json) -> ReadCall:
     if not isinstance(item, Mapping) or not isinstance(name := item.get("API"), str) or not name:
         raise NotJson("it is not an object with `API` and `Parameters`")
-    if strange := [key for key in item if key not in {"API", "Parameters"}]:
-        raise NotJson(f"beside `API` and `Parameters` it has {shortened(strange[0])}")
+    if unknown := [key for key in item if key not in {"API", "Parameters"}]:
+        raise NotJson(f"beside `API` and `Parameters` it has {shortened(unknown[0])}")
     if "Parameters" not in item:
         raise NotJson(f"{shortened(name)} has no `Parameters`")
     try:

@@ -63,7 +63,7 @@ def test_values_of_different_types_have_different_digests(one: Json, other: Json
 
 def test_a_digest_is_the_same_in_every_process_whatever_the_hash_seed() -> None:
     code = (
-        "from tests.unit.core.test_digest import REQUEST, request_digest; print(request_digest('local:tiny', REQUEST))"
+        "from tests.unit.core.test_digests import REQUEST, request_digest; print(request_digest('local:tiny', REQUEST))"
     )
     seen = {
         subprocess.run(

@@ -84,9 +84,9 @@ class TestGorilla:
             ("<<function>>ping(", "not closed"),
             ("<<function>>f(a='x", "not closed"),
             ("<<function>>ping", "not closed"),
-            ("<<function>>(1)", "no call of a tool"),
+            ("<<function>>(1)", "not a tool call"),
             ("<<function>>f(a=b c)", "cannot be read"),
-            ("<<function>>f(a=b)", "'b' is no literal"),
+            ("<<function>>f(a=b)", "'b' is not a literal"),
         ],
     )
     def test_what_follows_the_mark_and_cannot_be_read_is_malformed(self, text: str, words: str) -> None:
@@ -140,7 +140,7 @@ class TestToolBench:
     def test_actions_end_where_the_next_task_begins(self) -> None:
         calls = read("toolbench", "API.search()\n\nTask: Another\nAPI.ping()")
         assert [call.name for call in calls.calls] == ["API.search"]
-        assert calls.notes == ("What follows 'Task: Another' was dropped.",)
+        assert calls.notes == ("Text from 'Task: Another' on was dropped.",)
 
     def test_prose_is_dropped_and_noted(self) -> None:
         assert "'Let me search:'" in read("toolbench", "Let me search:\nAPI.search()").notes[0]
@@ -154,30 +154,30 @@ class TestToolBench:
     def test_a_key_that_stands_twice_in_a_body_is_noted(self) -> None:
         calls = read("toolbench", """curl x.org/a -d '{"b": 1, "b": 2}'""")
         assert calls.calls == (Call("POST /a", {"b": 2}),)
-        assert "'b' stands twice" in calls.notes[0]
+        assert "'b' is repeated" in calls.notes[0]
 
     @pytest.mark.parametrize(
         ("text", "words"),
         [
             ("API.set_location('Cape", "unterminated string"),
-            ("API.set_origin(here)", "the name 'here' is no literal"),
+            ("API.set_origin(here)", "the name 'here' is not a literal"),
             ("here = Loc('a', 'b')\nAPI.search()", "'here' cannot be read: 'Loc' takes 1 arguments, but 2"),
             ("here = Place(1)\nAPI.search()", "'here' cannot be read"),
             ("here = '" + "x" * 300 + "'", "'here' cannot be read"),
-            ("API.set_date(Time(1))", "a call is no literal"),
-            ("API.search", "is no call of a tool"),
+            ("API.set_date(Time(1))", "a call is not a literal"),
+            ("API.search", "is not a tool call"),
             ("search[shoes]", "positional arguments of 'search', which was not offered"),
             ("curl 'https://x.org", "a quote is not closed"),
-            ("curl -X GET", "names no URL"),
+            ("curl -X GET", "it has no URL"),
             ("curl a b", "more than one URL"),
             ("curl a -d '{}' -d '{}'", "Extra data"),
             ("curl a -d '[1]'", "a list"),
-            ("curl -Z a", "the option '-Z' is not known"),
+            ("curl -Z a", "unknown option '-Z'"),
             ("curl 'http://[x'", "the URL 'http://[x' cannot be read"),
             ("curl 'x.org/%ff'", "cannot be read"),
             ("curl 'x.org/a?b=%ff'", "cannot be read"),
             ("curl 'x.org/a?b=1&b=2'", "the argument 'b' is given twice"),
-            ("curl 'x.org/a?b=1' -d '{\"b\": 2}'", "both in the URL and in the body"),
+            ("curl 'x.org/a?b=1' -d '{\"b\": 2}'", "in both the URL and the body"),
             ("curl x.org -d '{\"b\": '", "Expecting value"),
         ],
     )

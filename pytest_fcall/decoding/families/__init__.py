@@ -1,1 +1,0 @@
-"""Decoders of the research systems that the plugin reads: Gorilla, ToolBench, API-BLEND."""

@@ -1,0 +1,1 @@
+"""Decoders of research systems: Gorilla, ToolBench, API-BLEND."""
