@@ -125,7 +125,7 @@ class Conversation(NamedTuple):
 
     def on(self, left: CarriedState, slot: str) -> Conversation:
         """The conversation on what earlier ones have left."""
-        return self._replace(case=left.to(self.case), first=left.in_place_of(slot, self.first))
+        return self._replace(case=left.set_up(self.case), first=left.fill_slot(slot, self.first))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ class ConversationRunner:
         from pytest_fcall.conversation.earlier_conversations import CarriedState, hold_earlier
 
         __tracebackhide__ = True
-        conversation = wanted._replace(case=CarriedState().to(case), first=first_request(case, wanted.first))
+        conversation = wanted._replace(case=CarriedState().set_up(case), first=first_request(case, wanted.first))
         try:
             with self._in_words(conversation):
                 ground = self._ground(conversation, [])
@@ -216,10 +216,10 @@ class ConversationRunner:
         return ConversationContext(
             ask=self._asks(conversation.source, conversation.asker, heard),
             decode=lambda reply: decode(with_case_decoder(case, reply), case.tools, known.decoders),
-            follow=follow,
+            follower=follow,
             open_environment=self._opens(case.world, conversation) if case.world and case.world.environment else None,
-            recall=self._recalls(case.world, conversation) if case.world else None,
-            talk=self._talk(case.world.user, conversation, heard) if case.world and case.world.user else None,
+            known_results=self._recalls(case.world, conversation) if case.world else None,
+            user=self._talk(case.world.user, conversation, heard) if case.world and case.world.user else None,
         )
 
     def _asks(self, source: Source, asker: Asker, heard: list[Answer]) -> Callable[[Request], Awaitable[Reply]]:

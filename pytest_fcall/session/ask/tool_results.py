@@ -25,7 +25,7 @@ class KeptResults:
         self._kept = kept
         self._first = first
         self.offline = offline
-        self.conversation = first.digest
+        self.conversation_key = first.digest
 
     def find(self, key: str) -> CallResult | None:
         """What the call of this key came to, if that is kept and may stand for asking again."""
