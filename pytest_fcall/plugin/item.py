@@ -147,9 +147,9 @@ class CaseItem(pytest.Function):
         asked = CaseAnswers(case, model, request, samples)
         asked.more(first_portion(samples))
         if samples.count is None:
-            deciding = PassRule.by_rule(samples.rule)
-            while deciding.passes(rate := self._sampled(asked).rate) is None:
-                asked.more(deciding.portion(rate))
+            deciding = PassRule.parse(samples.rule)
+            while deciding.decide(rate := self._sampled(asked).rate) is None:
+                asked.more(deciding.next_count(rate))
         elif samples == ONCE and (again := options(self.config).confirm):
             self.sampled = self._confirmed(asked, again)
         if self.opinions:  # a model that judges is a model, too

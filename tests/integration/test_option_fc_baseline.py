@@ -112,8 +112,8 @@ def test_damage_in_an_older_commit_is_told_by_its_revision(committed: Mind) -> N
     ("value", "message"),
     [
         ("nowhere", "'nowhere' is neither a model, nor a folder, nor git:REVISION"),
-        ("git:nowhere", "git knows no revision 'nowhere' here"),
-        ("git:--all", "git knows no revision '--all' here"),
+        ("git:nowhere", "unknown git revision 'nowhere'"),
+        ("git:--all", "unknown git revision '--all'"),
         ("7up:model", "'7up:model' is neither a model, nor a folder, nor git:REVISION"),
     ],
 )

@@ -76,7 +76,7 @@ class CaseAnswers:
     @property
     def most(self) -> int | None:
         """How many answers there could have been, where no more were asked for than it took."""
-        return PassRule.by_rule(self.samples.rule).most if self.samples.count is None else None
+        return PassRule.parse(self.samples.rule).max_answers if self.samples.count is None else None
 
     @property
     def replayed(self) -> bool:
@@ -125,12 +125,13 @@ class SampleResult:
 
 def sample_result(judged: Sequence[JudgedAnswer], rule: str) -> SampleResult:
     """Whether a case passes that is asked no more."""
-    return _result_by(judged, rule, PassRule.by_rule(rule).suffices)
+    return _result_by(judged, rule, PassRule.parse(rule).suffices)
 
 
 def confirmed_result(judged: Sequence[JudgedAnswer], before: Stanza) -> SampleResult:
     """Whether a case passes after all that was asked again, since it seemed to have regressed."""
-    return _result_by(judged, "asked again", lambda rate: not is_confirmed(before, rate))
+    rate_before = before.rate if before.samples else None
+    return _result_by(judged, "asked again", lambda rate: not is_confirmed(rate_before, rate))
 
 
 def _result_by(judged: Sequence[JudgedAnswer], rule: str, passes: Callable[[Rate], bool]) -> SampleResult:
@@ -149,7 +150,7 @@ def samples_of(case: Case, config: pytest.Config) -> Samples:
 
 def first_portion(samples: Samples) -> int:
     """How many answers are asked for in any case."""
-    return samples.count or PassRule.by_rule(samples.rule).portion(Rate(0, 0))
+    return samples.count or PassRule.parse(samples.rule).next_count(Rate(0, 0))
 
 
 def request_of_sample(request: Request, sample: int) -> Request:
@@ -182,6 +183,6 @@ def chosen_samples(config: pytest.Config) -> ChosenSamples | None:
 
 def _is_rule(rule: str) -> bool:
     try:
-        return not rule or bool(PassRule.by_rule(rule))
+        return not rule or bool(PassRule.parse(rule))
     except ValueError:
         return False
