@@ -122,7 +122,7 @@ class _Writer:
 
 
 def _is_any(value: object, classes: tuple[tuple[str, str], ...]) -> bool:
-    """Whether the value is of one of these classes. A module that nobody imported is not imported for the question."""
+    """Whether the value is of one of these classes. Modules that are not loaded have no instances."""
     loaded = ((sys.modules[module], name) for module, name in classes if module in sys.modules)
     return any(isinstance(value, getattr(module, name)) for module, name in loaded)
 

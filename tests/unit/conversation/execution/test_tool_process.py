@@ -269,3 +269,13 @@ def is_running(number: int) -> bool:
     """Whether there is such a process, and it is no zombie."""
     found = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True, check=False)
     return found.stdout.strip()[:1] not in {"", "Z"}
+
+
+def test_the_process_imports_neither_the_package_nor_slow_modules() -> None:
+    program = (
+        "import sys; sys.path[:] = sys.argv[1:]; import pytest_fcall.conversation.execution.child; "
+        "print([name for name in sys.modules if name.startswith(('pytest_fcall.core', 'pytest_fcall.schema')) "
+        "or name in {'asyncio', 'dataclasses', 'decimal', 'inspect', 'jsonschema_rs', 'pathlib', 'traceback', 'uuid'}])"
+    )
+    command = [sys.executable, "-I", "-c", program, str(ROOT), *sys.path]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "[]\n"
