@@ -17,7 +17,7 @@ from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.tracking.acceptance import Acceptance, DamagedBaseline, accept, is_acceptable
+from pytest_fcall.tracking.acceptance import Acceptance, DamagedBaseline, accept
 from pytest_fcall.tracking.baseline_file import baseline_path
 from pytest_fcall.tracking.stanza import Stanza, stanza_from_json
 
@@ -47,9 +47,9 @@ class VerdictAcceptor:
         for result, stanza in found:
             if stanza.valid:
                 self._problem(f"{result.nodeid}: does not fail")
-            elif not is_acceptable(stanza):
+            elif stanza.has_forbidden_call:
                 self._problem(f"{result.nodeid}: a forbidden call is never excused")
-        return [each for each in found if not each[1].valid and is_acceptable(each[1])]
+        return [each for each in found if not each[1].valid and not each[1].has_forbidden_call]
 
     def accept(self, verdicts: Sequence[JudgedResult], because: str | None = None) -> None:
         """Write them, and tell of each file."""

@@ -72,7 +72,7 @@ def _complete_runs(paths: Iterable[Path]) -> Iterator[tuple[RunFile, Sequence[Re
         except RunFileError as error:
             print(f"fcall history: {safe_line(str(error))}", file=sys.stderr)
         except ValueError as error:
-            print(f"fcall history: {safe_line(f'{path}: is no run file: {error}')}", file=sys.stderr)
+            print(f"fcall history: {safe_line(f'{path}: not a run file: {error}')}", file=sys.stderr)
         else:
             if file.shard is None and not file.broken_off and any(result.answered for result in results):
                 yield file, results

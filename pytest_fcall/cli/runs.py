@@ -46,7 +46,7 @@ def open_run(parser: ArgumentParser, path: Path) -> Run:
     except RunFileError as error:
         parser.error(safe_line(str(error)))
     except ValueError as error:
-        parser.error(safe_line(f"{path}: is no run file: {error}"))
+        parser.error(safe_line(f"{path}: not a run file: {error}"))
 
 
 def _named(parser: ArgumentParser, name: str, kept: Sequence[Path]) -> Path:

@@ -1,4 +1,4 @@
-"""Turns, tool results, environments and contained execution.
+"""Conversations: model and tools in turns, results of calls, environments, and the process of called functions.
 
-Is handed its backend, decoder and judge; walks model and tools back and forth until the model stops calling.
+A conversation is given its model, decoder and follower; nothing here knows backends or judges.
 """

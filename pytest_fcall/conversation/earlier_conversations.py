@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from pytest_fcall.conversation.dialogue import ConversationContext, hold_conversation
-from pytest_fcall.conversation.execution.tool_process import EnvironmentFailed
+from pytest_fcall.conversation.environments.wrappers import EnvironmentWrapper
+from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.conversation.tool_results import EnvironmentOpener
-from pytest_fcall.core import CallResult, Case, Environment, Json, Message, Request, Transcript, World
+from pytest_fcall.core import Case, Environment, Json, Message, Request, Transcript, World
 
 _STATE_NAME: Final = "left"
 _TEXT_NAME: Final = "told"
@@ -17,21 +17,21 @@ _TEXT_NAME: Final = "told"
 
 @dataclass(frozen=True, slots=True)
 class CarriedState:
-    """What the conversations so far have left."""
+    """What the earlier conversations left for the next one."""
 
     transcripts: tuple[Transcript, ...] = ()
     memory: Json = None
-    """What the environment of the case is set up with."""
+    """The environment's attribute `left`, with which the environment of the case is set up."""
     text: str = ""
-    """What the next conversation is told of it."""
+    """The environment's attribute `told`, which fills the slot in messages."""
 
-    def to(self, case: Case) -> Case:
-        """The case, set up with it."""
+    def set_up(self, case: Case) -> Case:
+        """The case, with the memory in the setup of its environment."""
         world = case.world or World()
         return replace(case, world=replace(world, setup={**world.setup, _STATE_NAME: self.memory}))
 
-    def in_place_of(self, slot: str, request: Request) -> Request:
-        """The request, telling of it."""
+    def fill_slot(self, slot: str, request: Request) -> Request:
+        """The request, with the text in place of the slot."""
         return replace(request, messages=tuple(self._filled(slot, message) for message in request.messages))
 
     def _filled(self, slot: str, message: Message) -> Message:
@@ -40,64 +40,53 @@ class CarriedState:
 
 
 class SharedEnvironment:
-    """Opens an environment for the first who wants one, and lends it to all. Whoever made this closes it."""
+    """One environment for several conversations: opened once, and closed only by `close`."""
 
     def __init__(self) -> None:
         self._opened: Environment | None = None
 
-    def of(self, open_environment: EnvironmentOpener) -> EnvironmentOpener:
-        """Open it so, or lend what is open."""
+    def opener(self, open_environment: EnvironmentOpener) -> EnvironmentOpener:
+        """An opener of the shared environment, which is opened by `open_environment` the first time."""
 
-        async def lent() -> Environment:
+        async def lend() -> Environment:
             self._opened = self._opened or await open_environment()
-            return _Lent(self._opened)
+            return _LentEnvironment(self._opened)
 
-        return lent
+        return lend
 
     async def close(self) -> None:
-        """Close it, if it was opened."""
+        """Close the environment, if it was opened."""
         if self._opened is not None:
             await self._opened.close()
 
 
+class _LentEnvironment(EnvironmentWrapper):
+    async def close(self) -> None:
+        """Leave the environment open: the next conversation uses it."""
+
+
 async def hold_earlier(
-    left: CarriedState, case: Case, first: Request, slot: str, ground: ConversationContext, shared: SharedEnvironment
+    left: CarriedState, case: Case, first: Request, slot: str, context: ConversationContext, shared: SharedEnvironment
 ) -> CarriedState:
-    """Hold one more, which begins with `first`, in the environment that all share; give what is left then.
+    """Hold one more conversation, which begins with `first`, in the shared environment; return what it leaves.
 
-    One that was cut off has left something, too. Raises what asking and opening raise, and WorldFailed where nobody can
-    see what is left.
+    A conversation that was cut off leaves something, too. Raises what asking and opening raise, and EnvironmentFailed
+    where the environment does not show what it keeps.
     """
-    if ground.open_environment is None:
-        raise EnvironmentFailed("there is no `environment` that something could be left in")
-    opening = shared.of(ground.open_environment)
-    environment = await opening()
-    before = await _carried(environment)
-    transcript = await hold_conversation(
-        case, before.in_place_of(slot, first), replace(ground, open_environment=opening)
-    )
-    return replace(await _carried(environment), transcripts=(*left.transcripts, transcript))
+    if context.open_environment is None:
+        raise EnvironmentFailed("`earlier` needs an `environment`")
+    opener = shared.opener(context.open_environment)
+    environment = await opener()
+    before = await _carried_state(environment)
+    transcript = await hold_conversation(case, before.fill_slot(slot, first), replace(context, open_environment=opener))
+    return replace(await _carried_state(environment), transcripts=(*left.transcripts, transcript))
 
 
-async def _carried(environment: Environment) -> CarriedState:
-    found = await environment.state([_STATE_NAME, _TEXT_NAME])
-    match found.value:
+async def _carried_state(environment: Environment) -> CarriedState:
+    state = await environment.state([_STATE_NAME, _TEXT_NAME])
+    match state.value:
         case {"left": memory, "told": str(text)}:
             return CarriedState((), memory, text)
-    raise EnvironmentFailed(f"nobody can see what it left: {found.error or 'it has no `left` and `told`'}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Lent:
-    """Is left open by those who close it."""
-
-    behind: Environment
-
-    async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
-        return await self.behind.call(tool, arguments)
-
-    async def state(self, names: Sequence[str] | None = None) -> CallResult:
-        return await self.behind.state(names)
-
-    async def close(self) -> None:
-        """Leave it open."""
+    raise EnvironmentFailed(
+        f"the environment's state cannot be read: {state.error or 'it has no attributes `left` and `told`'}"
+    )

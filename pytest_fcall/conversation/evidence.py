@@ -1,4 +1,4 @@
-"""The data that scores are computed from: what a case expects beside what the model did, as plain values."""
+"""The data that scores are computed from: the expected and the actual calls, answers and states, as plain values."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import chain
 from math import nan
 from typing import Final, Literal, TypeAlias
 
+from pytest_fcall.conversation.score_formulas import ComparedCalls
 from pytest_fcall.core.case import Case, Turn
 from pytest_fcall.core.conversation import CallResult, HeldTurn, Transcript
 from pytest_fcall.core.expectation import Expectation, ExpectedCall, chosen_alternative
@@ -20,180 +21,52 @@ from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import tool_schema
 from pytest_fcall.schema.value_text import path_text
 
-UNMET: Final = nan
-"""Stands for an operator that was not met: it equals nothing, and no model can say it."""
-
-Leaves: TypeAlias = dict[tuple[str, ...], Json]
-"""The values of an object and of the objects in it, by their keys."""
-
-
-def settled_calls(
-    expectation: Expectation, made: Sequence[Call], verdict: Verdict
-) -> tuple[list[Call], list[Call]] | None:
-    """Give the calls that are right and the calls made; None where the case does not say which are right.
-
-    Of alternatives, that one counts which the verdict speaks of. An argument that the verdict found right has the value
-    that was given. What may be left out and is, or is given though the case does not name it, counts on neither side.
-    """
-    taken = chosen_alternative(expectation, verdict.alternative)
-    if taken.kind == "any_call":
-        return None
-    expected = [call for stage in taken.stages for call in stage]
-    wrong = _Findings(verdict)
-    pairs = [pair for pair in sorted(verdict.pairs) if _is_same_tool(*pair, expected, made)]
-    right = [call for place, each in enumerate(expected) for call in _right_calls(place, each, pairs, made, wrong)]
-    expected_of = {index: expected[place] for place, index in pairs}
-    return right, [_without_unasked(call, index, expected_of.get(index), wrong) for index, call in enumerate(made)]
-
-
-def settled_state(expected: Mapping[str, Pattern], state: Json, verdict: Verdict) -> tuple[Leaves, Leaves]:
-    """Give what a state should have held and what it holds, key by key, however deep. Operators as above.
-
-    What is no object, as where the conversation did not come to its end, holds nothing.
-    """
-    if not isinstance(state, Mapping):
-        return dict(_leaves(_plain(expected), ())), {}
-    return dict(_right_leaves(expected, state, (), _Findings(verdict))), dict(_leaves(state, ()))
-
-
-class _Findings:
-    """Where a verdict found something wrong."""
-
-    def __init__(self, verdict: Verdict) -> None:
-        self._paths = [reason.path for reason in verdict.reasons]
-
-    def at(self, *keys: str | int) -> bool:
-        """Whether something is wrong there or inside, or with all arguments together."""
-        if not self._paths:
-            return False
-        path = path_text(keys)
-        whole = path_text(keys[:3]) if keys[0] == "calls" else path
-        return any(each in (path, whole) or each.startswith((f"{path}.", f"{path}[")) for each in self._paths)
-
-
-def _is_same_tool(place: int, index: int, expected: Sequence[ExpectedCall], made: Sequence[Call]) -> bool:
-    return place < len(expected) and index < len(made) and expected[place].tool == made[index].name
-
-
-def _right_calls(
-    place: int, expected: ExpectedCall, pairs: Sequence[tuple[int, int]], made: Sequence[Call], wrong: _Findings
-) -> Iterator[Call]:
-    """An expected call as often as it was made, and as it must be at least."""
-    patterns = expected.arguments or {}
-    indexes = [index for other, index in pairs if other == place]
-    for index in indexes:
-        yield Call(expected.tool, dict(_arguments(patterns, made[index].arguments, index, wrong)))
-    for _ in range(expected.times[0] - len(indexes)):
-        yield Call(expected.tool, {name: _plain(value) for name, value in patterns.items() if not _is_free(value)})
-
-
-def _arguments(
-    patterns: Mapping[str, Pattern], given: Mapping[str, Json], index: int, wrong: _Findings
-) -> Iterator[tuple[str, Json]]:
-    for name, pattern in patterns.items():
-        if wrong.at("calls", index, "args", name):
-            yield name, _plain(pattern)
-        elif name in given and not _is_ignored(pattern):
-            yield name, given[name]
-
-
-def _without_unasked(call: Call, index: int, expected: ExpectedCall | None, wrong: _Findings) -> Call:
-    """A call without the arguments that do not matter: nobody asked for them, and nothing is wrong with them."""
-    if expected is None:
-        return call
-    asked = {name for name, value in (expected.arguments or {}).items() if not _is_ignored(value)}
-    kept = {
-        name: value for name, value in call.arguments.items() if name in asked or wrong.at("calls", index, "args", name)
-    }
-    return Call(call.name, kept)
-
-
-def _right_leaves(
-    expected: Mapping[str, Pattern], got: Mapping[str, Json], above: tuple[str, ...], wrong: _Findings
-) -> Iterator[tuple[tuple[str, ...], Json]]:
-    for name, pattern in expected.items():
-        keys, value = (*above, name), got.get(name)
-        if isinstance(pattern, Mapping) and isinstance(value, Mapping):
-            yield from _right_leaves(pattern, value, keys, wrong)
-        elif wrong.at("state", *keys):
-            yield from _leaves(_plain(pattern), keys)
-        elif name in got:
-            yield from _leaves(value, keys)
-
-
-def _leaves(value: Json, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Json]]:
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _leaves(inner, (*keys, name))
-    else:
-        yield keys, value
-
-
-def _plain(pattern: Pattern) -> Json:
-    """A pattern that was not met, as a value."""
-    match pattern:
-        case Operator("literal", value):
-            return _plain(value)
-        case Operator():
-            return UNMET
-        case Mapping():
-            return {name: _plain(value) for name, value in pattern.items()}
-        case str() | int() | float() | None:
-            return pattern
-    return [_plain(item) for item in pattern]
-
-
-def _is_free(pattern: Pattern) -> bool:
-    return isinstance(pattern, Operator) and pattern.name in ("ignore", "optional")
-
-
-def _is_ignored(pattern: Pattern) -> bool:
-    return isinstance(pattern, Operator) and pattern.name == "ignore"
-
-
 Subject: TypeAlias = Literal["calls", "answer", "state", "reply", "judge"]
-"""What a case must say something of to be scored for it; there is always a reply."""
-
-ComparedCalls: TypeAlias = tuple[Sequence[Call], Sequence[Call]]
-"""The calls that are right, and those that were made."""
+"""The part of a case that a score is about. Every case has a reply; it may expect calls, an answer or a state."""
 
 _UNANSWERED: Final[frozenset[ReasonKind]] = frozenset(
     {"wrong_answer", "malformed", "truncated", "refused", "step_limit"}
 )
 
+UNMET: Final = nan
+"""The value of an operator that was not met: it equals nothing, and is not valid JSON."""
+
+Leaves: TypeAlias = dict[tuple[str, ...], Json]
+"""The values of an object and of nested objects, by their keys."""
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Of a whole conversation; what the case says nothing of is None."""
+    """The evidence of a whole conversation. A part that the case does not expect anything of is None."""
 
     calls: ComparedCalls | None
     answer: bool | None
     """Whether every answer is right."""
     state: tuple[Leaves, Leaves] | None
-    """What the last state should have held, and what it holds."""
+    """The last state as it should be, and as it is."""
     executable: bool
-    """Whether every call could be carried out."""
+    """Whether all calls could be carried out."""
 
 
 def subjects_of(case: Case) -> frozenset[Subject]:
-    """What a case says something of."""
-    found: set[Subject] = {"reply"}
+    """The parts of a case that it expects something of."""
+    subjects: set[Subject] = {"reply"}
     if any(turn.expect is not None and turn.expect.kind != "any_call" for turn in case.turns):
-        found.add("calls")
+        subjects.add("calls")
     if any(turn.answer is not None for turn in case.turns):
-        found.add("answer")
+        subjects.add("answer")
     if any(turn.state is not None for turn in case.turns):
-        found.add("state")
+        subjects.add("state")
     if case.judge is not None:
-        found.add("judge")
-    return frozenset(found)
+        subjects.add("judge")
+    return frozenset(subjects)
 
 
 def evidence_of(case: Case, transcript: Transcript, verdict: Verdict) -> Evidence:
-    """Gather it. A turn that was never reached has no calls, no answer and no state."""
+    """The evidence of a judged conversation. A turn that was not reached has no calls, no answer and no state."""
     verdicts = verdict.turns or (verdict,)
     never = HeldTurn((), "stopped")
-    told = [
+    turns = [
         _TurnEvidence(
             turn,
             transcript.turns[number] if number < len(transcript.turns) else never,
@@ -201,10 +74,10 @@ def evidence_of(case: Case, transcript: Transcript, verdict: Verdict) -> Evidenc
         )
         for number, turn in enumerate(case.turns)
     ]
-    answers = [each.is_answered for each in told if each.turn.answer is not None]
-    states = [state for each in told if (state := each.state) is not None]
+    answers = [each.is_answered for each in turns if each.turn.answer is not None]
+    states = [state for each in turns if (state := each.state) is not None]
     return Evidence(
-        calls=_joined([calls for each in told if (calls := each.calls) is not None]),
+        calls=_joined([calls for each in turns if (calls := each.calls) is not None]),
         answer=all(answers) if answers else None,
         state=states[-1] if states else None,
         executable=all(_is_executable(held, case.tools) for held in transcript.turns),
@@ -213,7 +86,7 @@ def evidence_of(case: Case, transcript: Transcript, verdict: Verdict) -> Evidenc
 
 @dataclass(frozen=True, slots=True)
 class _TurnEvidence:
-    """A turn, how it went, and what the verdict says of it."""
+    """A turn as expected, as held, and as judged."""
 
     turn: Turn
     held: HeldTurn
@@ -258,7 +131,7 @@ def _answered(calls: Sequence[Call], results: Sequence[CallResult]) -> Iterator[
 
 
 def _could_be_made(call: Call, result: CallResult | None, held: HeldTurn, tools: Sequence[Tool]) -> bool:
-    """As its result says; where calls are not carried out, whether its tool was offered and takes the arguments."""
+    """Whether the result is no error. Without a result: whether the tool was offered and accepts the arguments."""
     if result is not None:
         return result.error is None
     if held.end == "stopped":
@@ -268,3 +141,129 @@ def _could_be_made(call: Call, result: CallResult | None, held: HeldTurn, tools:
         return tool is not None and not tool_schema(tool).check(call.arguments)
     except SchemaError:
         return True
+
+
+def settled_calls(
+    expectation: Expectation, made: Sequence[Call], verdict: Verdict
+) -> tuple[list[Call], list[Call]] | None:
+    """The right calls and the calls made, without what does not matter; None where any call is right.
+
+    Of alternatives, the one that the verdict chose counts. A right argument has the value that was given, whatever its
+    operator. Optional arguments that are missing, and allowed arguments that the case does not name, are left out.
+    """
+    chosen = chosen_alternative(expectation, verdict.alternative)
+    if chosen.kind == "any_call":
+        return None
+    expected = [call for stage in chosen.stages for call in stage]
+    findings = _Findings(verdict)
+    pairs = [pair for pair in sorted(verdict.pairs) if _is_same_tool(*pair, expected, made)]
+    right = [call for place, each in enumerate(expected) for call in _right_calls(place, each, pairs, made, findings)]
+    expected_of = {index: expected[place] for place, index in pairs}
+    return right, [_without_unasked(call, index, expected_of.get(index), findings) for index, call in enumerate(made)]
+
+
+def settled_state(expected: Mapping[str, Pattern], state: Json, verdict: Verdict) -> tuple[Leaves, Leaves]:
+    """The state as it should be and as it is, as leaves. Operators are replaced as in `settled_calls`.
+
+    A state that is not an object, as after a conversation that did not end, is empty.
+    """
+    if not isinstance(state, Mapping):
+        return dict(_leaves(_plain(expected), ())), {}
+    return dict(_right_leaves(expected, state, (), _Findings(verdict))), dict(_leaves(state, ()))
+
+
+class _Findings:
+    """The places of a verdict's reasons."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self._paths = [reason.path for reason in verdict.reasons]
+
+    def has_reason(self, *keys: str | int) -> bool:
+        """Whether there is a reason at this place, inside it, or for all arguments together."""
+        if not self._paths:
+            return False
+        path = path_text(keys)
+        whole = path_text(keys[:3]) if keys[0] == "calls" else path
+        return any(each in (path, whole) or each.startswith((f"{path}.", f"{path}[")) for each in self._paths)
+
+
+def _is_same_tool(place: int, index: int, expected: Sequence[ExpectedCall], made: Sequence[Call]) -> bool:
+    return place < len(expected) and index < len(made) and expected[place].tool == made[index].name
+
+
+def _right_calls(
+    place: int, expected: ExpectedCall, pairs: Sequence[tuple[int, int]], made: Sequence[Call], findings: _Findings
+) -> Iterator[Call]:
+    """The expected call, as often as it was made, and at least as often as required."""
+    patterns = expected.arguments or {}
+    indexes = [index for other, index in pairs if other == place]
+    for index in indexes:
+        yield Call(expected.tool, dict(_arguments(patterns, made[index].arguments, index, findings)))
+    for _ in range(expected.times[0] - len(indexes)):
+        yield Call(expected.tool, {name: _plain(value) for name, value in patterns.items() if not _is_free(value)})
+
+
+def _arguments(
+    patterns: Mapping[str, Pattern], given: Mapping[str, Json], index: int, findings: _Findings
+) -> Iterator[tuple[str, Json]]:
+    for name, pattern in patterns.items():
+        if findings.has_reason("calls", index, "args", name):
+            yield name, _plain(pattern)
+        elif name in given and not _is_ignored(pattern):
+            yield name, given[name]
+
+
+def _without_unasked(call: Call, index: int, expected: ExpectedCall | None, findings: _Findings) -> Call:
+    """A call without arguments that neither the case names nor a reason is about."""
+    if expected is None:
+        return call
+    asked = {name for name, value in (expected.arguments or {}).items() if not _is_ignored(value)}
+    kept = {
+        name: value
+        for name, value in call.arguments.items()
+        if name in asked or findings.has_reason("calls", index, "args", name)
+    }
+    return Call(call.name, kept)
+
+
+def _right_leaves(
+    expected: Mapping[str, Pattern], got: Mapping[str, Json], above: tuple[str, ...], findings: _Findings
+) -> Iterator[tuple[tuple[str, ...], Json]]:
+    for name, pattern in expected.items():
+        keys, value = (*above, name), got.get(name)
+        if isinstance(pattern, Mapping) and isinstance(value, Mapping):
+            yield from _right_leaves(pattern, value, keys, findings)
+        elif findings.has_reason("state", *keys):
+            yield from _leaves(_plain(pattern), keys)
+        elif name in got:
+            yield from _leaves(value, keys)
+
+
+def _leaves(value: Json, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Json]]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _leaves(inner, (*keys, name))
+    else:
+        yield keys, value
+
+
+def _plain(pattern: Pattern) -> Json:
+    """The value of a pattern that was not met."""
+    match pattern:
+        case Operator("literal", value):
+            return _plain(value)
+        case Operator():
+            return UNMET
+        case Mapping():
+            return {name: _plain(value) for name, value in pattern.items()}
+        case str() | int() | float() | None:
+            return pattern
+    return [_plain(item) for item in pattern]
+
+
+def _is_free(pattern: Pattern) -> bool:
+    return isinstance(pattern, Operator) and pattern.name in ("ignore", "optional")
+
+
+def _is_ignored(pattern: Pattern) -> bool:
+    return isinstance(pattern, Operator) and pattern.name == "ignore"

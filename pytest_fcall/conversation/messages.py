@@ -1,5 +1,6 @@
-"""Messages in OpenAI's form: made of replies and of results of calls, and read back out of what an app returns.
-Backends convert them to their wire.
+"""Messages in OpenAI's form: written from replies and results of calls, and read from the trail of an app.
+
+Backends convert them to the wire format of their server.
 """
 
 from __future__ import annotations
@@ -14,45 +15,47 @@ from pytest_fcall.core.conversation import CallResult, Step
 from pytest_fcall.core.reply import Call, Calls, Reply
 from pytest_fcall.core.values import Json, Message
 
+_NO_RESULT: Final = CallResult(error="the messages of the app do not say what it gave")  # baselines may contain it
+
 
 def with_call_ids(calls: Sequence[Call], made: int) -> list[Call]:
-    """Give every call a name that its result can repeat: the wire's, if no other call of the reply has that one.
+    """The calls with unique ids: the id of the wire where no other call of the reply has it, else a numbered one.
 
-    Else one by the number of calls made before.
+    `made` is the number of calls before these.
     """
-    named: dict[str, Call] = {}
+    by_id: dict[str, Call] = {}
     own = {call.id for call in calls}
     for number, call in enumerate(calls, made + 1):
-        names = chain([call.id], (f"call_{each}" for each in count(number) if f"call_{each}" not in own))
-        name = next(name for name in names if name and name not in named)
-        named[name] = call if name == call.id else Call(call.name, call.arguments, name)
-    return [*named.values()]
+        ids = chain([call.id], (f"call_{each}" for each in count(number) if f"call_{each}" not in own))
+        unique = next(each for each in ids if each and each not in by_id)
+        by_id[unique] = call if unique == call.id else Call(call.name, call.arguments, unique)
+    return [*by_id.values()]
 
 
 def reply_message(reply: Reply, calls: Calls) -> Message:
-    """What the model said. Text that calls were read out of is written anew by whoever tells it to a model."""
-    beside = reply.extra or {}
+    """The reply as a message. Where a decoder read the calls out of the text, the message has calls and no text."""
+    extra = reply.extra or {}
     if not calls.calls:
-        return {**beside, "role": "assistant", "content": reply.text}
+        return {**extra, "role": "assistant", "content": reply.text}
     if reply.decoder is not None:
         return {
-            **beside,
+            **extra,
             "role": "assistant",
             "content": None,
             "tool_calls": [_tool_call(call) for call in calls.calls],
         }
     extras = chain((raw.extra or {} for raw in reply.tool_calls), repeat({}))
     called = [{**extra, **_tool_call(call)} for call, extra in zip(calls.calls, extras, strict=False)]
-    return {**beside, "role": "assistant", "content": reply.text or None, "tool_calls": called}
+    return {**extra, "role": "assistant", "content": reply.text or None, "tool_calls": called}
 
 
 def reply_text_message(reply: Reply) -> Message:
-    """What the model said, as it said it."""
+    """The text of the reply as a message, without calls."""
     return {"role": "assistant", "content": reply.text}
 
 
 def results_text_message(calls: Iterable[Call], results: Iterable[CallResult]) -> Message:
-    """What came of all calls, for a model that knows of tools by what the messages say: a list in Python."""
+    """All results in one message, as a Python list: for models whose tools are described in messages."""
     lines = [
         {"role": "tool", "name": _call_source(call), "content": _content(result)}
         for call, result in zip(calls, results, strict=True)
@@ -65,7 +68,7 @@ def _call_source(call: Call) -> str:
 
 
 def result_messages(calls: Iterable[Call], results: Iterable[CallResult]) -> list[Message]:
-    """What came of each call, in the order of the calls."""
+    """One message for each result, in the order of the calls."""
     return [
         {"role": "tool", "tool_call_id": call.id, "content": _content(result)}
         for call, result in zip(calls, results, strict=True)
@@ -85,51 +88,22 @@ def _content(result: CallResult) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-_NO_RESULT: Final = CallResult(error="the messages of the app do not say what it gave")
-
-
-class _ReportedResult(NamedTuple):
-    """What came of a call, and which call that was, in the words of the app."""
-
-    call: Json
-    result: CallResult
-
-
-@dataclass(slots=True)
-class _CallMessage:
-    """The calls of one message, as the app names them, and what was told before the next that makes any."""
-
-    calls: list[Json]
-    told: list[_ReportedResult] = field(default_factory=list)
-
-    def results(self) -> tuple[CallResult, ...]:
-        """Of each call that one which goes by its name, else the next; nothing where there are too few."""
-        left = [*self.told]
-        if len(left) < len(self.calls):
-            return ()
-        places = (next((n for n, each in enumerate(left) if each.call == call), 0) for call in self.calls)
-        return tuple(left.pop(place).result for place in places)
-
-
 def steps_of_trail(step: Step) -> list[Step]:
-    """The one step that the test saw, as the steps that the app took.
-
-    Calls that cannot be told apart by messages stay in one step.
-    """
-    made = _call_messages(step.reply.trail[len(step.request.messages) :])
-    if sum(len(each.calls) for each in made) != len(step.calls.calls):
+    """The steps that the app took, read from its trail; the step itself where calls and messages do not match."""
+    messages = _call_messages(step.reply.trail[len(step.request.messages) :])
+    if sum(len(each.calls) for each in messages) != len(step.calls.calls):
         return [step]
-    results = [each.results() for each in made]
+    results = [each.results() for each in messages]
     while results and not results[-1]:
         results.pop()
     calls, steps = iter(step.calls.calls), []
-    for number, each in enumerate(made):
-        told = () if number >= len(results) else results[number] or (_NO_RESULT,) * len(each.calls)
-        steps.append(replace(step, calls=Calls(tuple(next(calls) for _ in each.calls)), results=told))
+    for number, each in enumerate(messages):
+        given = () if number >= len(results) else results[number] or (_NO_RESULT,) * len(each.calls)
+        steps.append(replace(step, calls=Calls(tuple(next(calls) for _ in each.calls)), results=given))
     if not steps:
         return [step]
     *before, last = steps
-    unpaid = replace(step.reply, text="", usage=None, seconds=None)  # what the app said and took counts once
+    unpaid = replace(step.reply, text="", usage=None, seconds=None)  # text, tokens and time count once
     return [
         *(replace(each, reply=unpaid) for each in before),
         replace(last, calls=replace(step.calls, calls=last.calls.calls)),
@@ -137,9 +111,32 @@ def steps_of_trail(step: Step) -> list[Step]:
 
 
 def messages_after_trail(step: Step) -> list[Message]:
-    """All messages so far."""
-    asked = step.request.messages
-    return [*asked, *step.reply.trail[len(asked) :]]
+    """All messages so far: those of the request, and those that the app added."""
+    sent = step.request.messages
+    return [*sent, *step.reply.trail[len(sent) :]]
+
+
+class _ReportedResult(NamedTuple):
+    """A result in the messages of an app, and the id of its call."""
+
+    call_id: Json
+    result: CallResult
+
+
+@dataclass(slots=True)
+class _CallMessage:
+    """The ids of the calls in one message, and the results before the next message with calls."""
+
+    calls: list[Json]
+    reported: list[_ReportedResult] = field(default_factory=list)
+
+    def results(self) -> tuple[CallResult, ...]:
+        """For each call the result with its id, else the next one; nothing where there are too few."""
+        left = [*self.reported]
+        if len(left) < len(self.calls):
+            return ()
+        places = (next((n for n, each in enumerate(left) if each.call_id == call), 0) for call in self.calls)
+        return tuple(left.pop(place).result for place in places)
 
 
 def _call_messages(messages: Sequence[Message]) -> list[_CallMessage]:
@@ -147,14 +144,14 @@ def _call_messages(messages: Sequence[Message]) -> list[_CallMessage]:
     for message in messages:
         if message.get("role") != "assistant":
             if found:
-                found[-1].told += _reported_results(message)
+                found[-1].reported += _reported_results(message)
         elif calls := [*_call_ids(message)]:
             found.append(_CallMessage(calls))
     return found
 
 
 def _call_ids(message: Message) -> Iterator[Json]:
-    """The names of the calls in a message; a call may have none."""
+    """The ids of the calls in a message; a call may have none."""
     for part in _parts(message, "tool_use"):
         yield part.get("id")
     calls = message.get("tool_calls")
@@ -173,7 +170,7 @@ def _reported_results(message: Message) -> Iterator[_ReportedResult]:
 
 
 def _parts(message: Message, kind: str) -> Iterator[Mapping[str, Json]]:
-    """The parts of a content that are of one type, as Anthropic has them."""
+    """The content parts of one type, in Anthropic's form."""
     content = message.get("content")
     for part in content if isinstance(content, list | tuple) else ():
         if isinstance(part, Mapping) and part.get("type") == kind:
@@ -181,12 +178,12 @@ def _parts(message: Message, kind: str) -> Iterator[Mapping[str, Json]]:
 
 
 def _text(content: Json) -> Json:
-    """The content; where it is made of parts of text, what they say."""
+    """The content, with parts of text joined."""
     if not isinstance(content, list | tuple) or not content:
         return content
     texts = [part.get("text") for part in content if isinstance(part, Mapping) and part.get("type") == "text"]
-    said = [text for text in texts if isinstance(text, str)]
-    return "".join(said) if len(said) == len(content) else content
+    strings = [text for text in texts if isinstance(text, str)]
+    return "".join(strings) if len(strings) == len(content) else content
 
 
 def _result(content: Json, *, failed: bool = False) -> CallResult:
@@ -195,7 +192,7 @@ def _result(content: Json, *, failed: bool = False) -> CallResult:
     if not isinstance(content, str):
         return CallResult(content)
     try:
-        value = json.loads(content, parse_constant=_no_number)
+        value = json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return CallResult(content)
     if isinstance(value, Mapping) and value.keys() == {"error"}:
@@ -203,5 +200,5 @@ def _result(content: Json, *, failed: bool = False) -> CallResult:
     return CallResult(value)
 
 
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

@@ -1,5 +1,6 @@
-"""Programs that models write in place of calls: parsed against an allow-list, and interpreted step by step. The caller
-answers the calls.
+"""Programs that models write in place of calls.
+
+They are parsed against an allow-list and interpreted step by step; the caller answers their calls.
 """
 
 from __future__ import annotations
@@ -18,59 +19,97 @@ from pytest_fcall.core.limits import HUGE_INTEGER
 
 __all__ = ["MalformedProgram", "ProgramCall", "program_steps", "run_program"]
 
+_LONGEST_PROGRAM: Final = 10_000
+"""Characters. Programs of models have a few hundred; some longer texts take Python quadratic time."""
+_DEEPEST: Final = 50
+"""Levels of nesting, so that walking a tree can recurse."""
 
-LONGEST_PROGRAM = 10_000
-"""Characters. What a model writes has a few hundred; of longer text, Python takes quadratic time for some."""
-DEEPEST_NESTING = 50
-"""Levels of nesting, so that walking a tree may recurse."""
+_MOST_STEPS: Final = 100_000
+"""Steps of one program; items and characters of computed values count, too."""
 
-_ALLOWED = (
+_ALLOWED: Final = (
     *(ast.Module, ast.Assign, ast.AugAssign, ast.Expr, ast.Pass),
     *(ast.Constant, ast.Name, ast.Attribute, ast.Load, ast.Store, ast.Call, ast.keyword, ast.List, ast.Tuple, ast.Dict),
     *(ast.UnaryOp, ast.UAdd, ast.USub, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow),
 )
-# Below these stands nothing that is not on the list, and most nodes are such.
-_LEAVES = (ast.Constant, ast.Name, ast.expr_context, ast.operator, ast.unaryop)
+# All children of these are allowed, and most nodes are of these types.
+_LEAVES: Final = (ast.Constant, ast.Name, ast.expr_context, ast.operator, ast.unaryop)
 
 
 class MalformedProgram(ValueError):
-    """The text is no program of the kind that is carried out. Says why, without a full stop."""
+    """The text is not a program that can be run. The message says why, without a full stop."""
 
 
-def statements(source: str) -> list[ast.stmt]:
-    """Give the statements: assignments to names, and calls, of literals, variables, arithmetic and calls."""
-    if len(source) > LONGEST_PROGRAM:
-        raise MalformedProgram(f"it has more than {LONGEST_PROGRAM:,} characters")
+@dataclass(frozen=True, slots=True)
+class ProgramCall:
+    """A call that a program makes. Its arguments are plain values, or results of earlier calls."""
+
+    name: str
+    positional: tuple[object, ...]
+    named: Mapping[str, object]
+
+
+ProgramSteps: TypeAlias = Generator[ProgramCall, object, dict[str, object]]
+_ValueSteps: TypeAlias = Generator[ProgramCall, object, object]
+
+
+def program_steps(source: str) -> ProgramSteps:
+    """Run a program: yields its calls, is sent their results, and returns the variables at the end.
+
+    Raises MalformedProgram: before the first call for a statement or expression that is not allowed, such as a loop;
+    on the way for a variable that was never set, a division by zero or a value too large. Results of calls are passed
+    on as they are.
+    """
+    return _Interpreter().run(_statements(source))
+
+
+def run_program(source: str, call: Callable[[ProgramCall], object]) -> dict[str, object]:
+    """Run a program with a function that answers its calls; return the variables. Raises as `program_steps`."""
+    steps = program_steps(source)
+    result: object = None
+    while True:
+        try:
+            made = steps.send(result)
+        except StopIteration as end:
+            variables: dict[str, object] = end.value
+            return variables
+        result = call(made)
+
+
+def _statements(source: str) -> list[ast.stmt]:
+    """Parse the statements: assignments to names, and calls; of literals, variables, arithmetic and calls."""
+    if len(source) > _LONGEST_PROGRAM:
+        raise MalformedProgram(f"it has more than {_LONGEST_PROGRAM:,} characters")
     tree = _parsed(source)
     level: list[ast.AST] = [tree]
-    for _ in range(DEEPEST_NESTING):
+    for _ in range(_DEEPEST):
         inner = (node for node in level if not isinstance(node, _LEAVES))
         level = [child for node in inner for child in ast.iter_child_nodes(node)]
         for node in level:
             if not isinstance(node, _ALLOWED):
-                raise MalformedProgram(f"{_described(node)} stands in it{line_of(node)}")
+                raise MalformedProgram(f"{_described(node)} is not allowed{_line_of(node)}")
         if not level:
             return tree.body
-    raise MalformedProgram(f"it is nested more than {DEEPEST_NESTING} levels deep")
+    raise MalformedProgram(f"it is nested more than {_DEEPEST} levels deep")
 
 
-def dotted(node: ast.expr) -> str:
-    """The name in `f` or `a.b.f`; Malformed for anything else, and for names that are not public."""
+def _dotted(node: ast.expr) -> str:
+    """The name in `f` or `a.b.f`. Raises MalformedProgram for anything else, and for names that are not public."""
     parts: list[str] = []
     inner = node
     while isinstance(inner, ast.Attribute):
         parts.append(inner.attr)
         inner = inner.value
     if not isinstance(inner, ast.Name):
-        raise MalformedProgram(f"what is called has no name{line_of(node)}")
+        raise MalformedProgram(f"the called function has no name{_line_of(node)}")
     name = ".".join((inner.id, *reversed(parts)))
     if any(part.startswith("_") for part in name.split(".")):
-        raise MalformedProgram(f"{name[:40]!r} is no public name{line_of(node)}")
+        raise MalformedProgram(f"{name[:40]!r} is not a public name{_line_of(node)}")
     return name
 
 
-def line_of(node: ast.AST) -> str:
-    """Where in the program, in words."""
+def _line_of(node: ast.AST) -> str:
+    """The line of a node, to be appended to a message."""
     line = getattr(node, "lineno", None)
     return f" (line {line})" if line else ""
 
@@ -83,10 +122,10 @@ def _parsed(source: str) -> ast.Module:
     except (RecursionError, MemoryError):
         raise MalformedProgram("it is nested too deep") from None
     except SyntaxError as error:
-        reason = HUGE_INTEGER if "limit" in error.msg else error.msg.partition(" (<")[0]  # on the digits of an integer
+        reason = HUGE_INTEGER if "limit" in error.msg else error.msg.partition(" (<")[0]  # about the digits of an integer
         raise MalformedProgram(f"{reason} (line {error.lineno})" if error.lineno else reason) from None
     except UnicodeError:
-        raise MalformedProgram("it holds half of a surrogate pair") from None
+        raise MalformedProgram("it contains half of a surrogate pair") from None
     except ValueError as error:
         raise MalformedProgram(str(error)) from None
 
@@ -96,56 +135,52 @@ def _described(node: ast.AST) -> str:
     return f"{'an' if name[0] in 'AEIOU' else 'a'} `{name}`"
 
 
-_MOST_STEPS: Final = 100_000
-"""Steps, and items or characters of the values made on the way, in one program."""
-
-
-class Budget:
-    """What is left of the steps of a program."""
+class _Budget:
+    """The remaining steps of a program."""
 
     def __init__(self) -> None:
         self._left = _MOST_STEPS
 
     def spend(self, steps: int) -> None:
-        """Take steps off; Malformed where there are no more."""
+        """Use up steps. Raises MalformedProgram where there are not enough."""
         self._left -= steps
         if self._left < 0:
             raise MalformedProgram(f"it takes more than {_MOST_STEPS:,} steps")
 
-    def bounded(self, value: object, depth: int = 0) -> object:
-        """Give the value back, and spend as many steps as it has characters and items, on all levels."""
-        if depth > DEEPEST_NESTING:
-            raise MalformedProgram(f"a value of it is nested more than {DEEPEST_NESTING} levels deep")
+    def checked(self, value: object, depth: int = 0) -> object:
+        """Return the value, after spending a step for each of its characters and items, on all levels."""
+        if depth > _DEEPEST:
+            raise MalformedProgram(f"a value of it is nested more than {_DEEPEST} levels deep")
         if isinstance(value, str | list | tuple | dict):
             self.spend(len(value))
         if isinstance(value, list | tuple | dict):
             for item in value.values() if isinstance(value, dict) else value:
-                self.bounded(item, depth + 1)
+                self.checked(item, depth + 1)
         return value
 
 
-def apply_sign(sign: ast.unaryop, value: object) -> object:
+def _apply_sign(sign: ast.unaryop, value: object) -> object:
     """Apply a sign to a number."""
     if not isinstance(value, int | float):
-        raise MalformedProgram("a sign stands before what is no number")
+        raise MalformedProgram("a sign before a value that is not a number")
     with _as_malformed():
         return arithmetic.apply_sign(sign, value)
 
 
-def combine(sign: ast.operator, left: object, right: object, budget: Budget) -> object:
+def _combine(sign: ast.operator, left: object, right: object, budget: _Budget) -> object:
     """Apply an operator to numbers, or join strings or lists with `+`."""
     if isinstance(left, int | float) and isinstance(right, int | float):
         with _as_malformed():
             return _real(arithmetic.apply_operator(sign, left, right))
     if isinstance(sign, ast.Add) and type(left) is type(right) and isinstance(left, str | list | tuple):
         joined: object = operator.add(left, right)
-        return budget.bounded(joined)
-    raise MalformedProgram("an operator stands between values that are no numbers")
+        return budget.checked(joined)
+    raise MalformedProgram("an operator between values that are not numbers")
 
 
 def _real(number: arithmetic.Number) -> int | float:
     if isinstance(number, complex):
-        raise MalformedProgram("it cannot be worked out: a root of a negative number")
+        raise MalformedProgram("it cannot be computed: a root of a negative number")
     return number
 
 
@@ -157,46 +192,10 @@ def _as_malformed() -> Iterator[None]:
         raise MalformedProgram(str(error)) from None
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramCall:
-    """A call that a program makes. Its arguments are plain values, or what earlier calls gave."""
-
-    name: str
-    positional: tuple[object, ...]
-    named: Mapping[str, object]
-
-
-ProgramSteps: TypeAlias = Generator[ProgramCall, object, dict[str, object]]
-_ValueSteps: TypeAlias = Generator[ProgramCall, object, object]
-
-
-def program_steps(source: str) -> ProgramSteps:
-    """Carry a program out: yields its calls, is sent what they give, and returns the variables in the end.
-
-    Malformed is raised before the first call where a kind of statement or expression stands in the program that is
-    never carried out, such as a loop; and on the way for all else: a variable that was never set, a division by zero, a
-    value too large. What a call gives is handed on as it is, and never looked into.
-    """
-    return _Interpreter().run(statements(source))
-
-
-def run_program(source: str, call: Callable[[ProgramCall], object]) -> dict[str, object]:
-    """Carry a program out, with a function that answers its calls; give the variables. Raises as `steps` does."""
-    running = program_steps(source)
-    given: object = None
-    while True:
-        try:
-            asked = running.send(given)
-        except StopIteration as end:
-            variables: dict[str, object] = end.value
-            return variables
-        given = call(asked)
-
-
 class _Interpreter:
     def __init__(self) -> None:
         self._variables: dict[str, object] = {}
-        self._budget = Budget()
+        self._budget = _Budget()
 
     def run(self, body: list[ast.stmt]) -> ProgramSteps:
         for statement in body:
@@ -208,37 +207,37 @@ class _Interpreter:
                 case ast.AugAssign(target=target, op=sign, value=value):
                     name = _variable(target)
                     before = self._looked_up(name, target)
-                    if isinstance(before, list):  # which other variables may hold, too
-                        raise MalformedProgram(f"a list is changed in place{line_of(target)}")
+                    if isinstance(before, list):  # other variables may hold the same list
+                        raise MalformedProgram(f"a list is changed in place{_line_of(target)}")
                     change = yield from self._value(value)
-                    self._variables[name] = combine(sign, before, change, self._budget)
+                    self._variables[name] = _combine(sign, before, change, self._budget)
                 case ast.Expr(value=ast.Call() | ast.Constant() as value):
                     yield from self._value(value)
                 case ast.Expr():
-                    raise MalformedProgram(f"it says something that does nothing{line_of(statement)}")
+                    raise MalformedProgram(f"a statement has no effect{_line_of(statement)}")
         return self._variables
 
     def _value(self, node: ast.expr) -> _ValueSteps:
         self._budget.spend(1)
         match node:
             case ast.Constant(value=str() | bool() | int() | float() | None as value):
-                return self._budget.bounded(value)
+                return self._budget.checked(value)
             case ast.Name(id=name):
                 return self._looked_up(name, node)
             case ast.List(elts=items):
-                return self._budget.bounded((yield from self._values(items)))
+                return self._budget.checked((yield from self._values(items)))
             case ast.Tuple(elts=items):
-                return self._budget.bounded(tuple((yield from self._values(items))))
+                return self._budget.checked(tuple((yield from self._values(items))))
             case ast.Dict():
                 return (yield from self._mapping(node))
             case ast.UnaryOp(op=sign, operand=operand):
-                return apply_sign(sign, (yield from self._value(operand)))
+                return _apply_sign(sign, (yield from self._value(operand)))
             case ast.BinOp(left=left, op=operator, right=right):
                 first = yield from self._value(left)
-                return combine(operator, first, (yield from self._value(right)), self._budget)
+                return _combine(operator, first, (yield from self._value(right)), self._budget)
             case ast.Call():
                 return (yield from self._called(node))
-        raise MalformedProgram(f"a value of it is not to be read{line_of(node)}")
+        raise MalformedProgram(f"unsupported value{_line_of(node)}")
 
     def _values(self, nodes: list[ast.expr]) -> Generator[ProgramCall, object, list[object]]:
         values = []
@@ -250,31 +249,31 @@ class _Interpreter:
         result: dict[str, object] = {}
         for key, value in zip(node.keys, node.values, strict=True):
             if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
-                raise MalformedProgram(f"a key is no string{line_of(node)}")
+                raise MalformedProgram(f"a key is not a string{_line_of(node)}")
             result[key.value] = yield from self._value(value)
-        return self._budget.bounded(result)
+        return self._budget.checked(result)
 
     def _called(self, node: ast.Call) -> _ValueSteps:
-        name = dotted(node.func)
+        name = _dotted(node.func)
         if (root := name.partition(".")[0]) in self._variables:
-            raise MalformedProgram(f"{root[:40]!r} is a variable and cannot be called{line_of(node)}")
+            raise MalformedProgram(f"{root[:40]!r} is a variable and cannot be called{_line_of(node)}")
         positional = yield from self._values(node.args)
         named: dict[str, object] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
-                raise MalformedProgram(f"`**` stands in it{line_of(node)}")
+                raise MalformedProgram(f"`**` is not allowed{_line_of(node)}")
             if keyword.arg in named:
-                raise MalformedProgram(f"the argument {keyword.arg[:40]!r} is given twice{line_of(node)}")
+                raise MalformedProgram(f"the argument {keyword.arg[:40]!r} is given twice{_line_of(node)}")
             named[keyword.arg] = yield from self._value(keyword.value)
         return (yield ProgramCall(name, tuple(positional), named))
 
     def _looked_up(self, name: str, node: ast.AST) -> object:
         if name not in self._variables:
-            raise MalformedProgram(f"the variable {name[:40]!r} was never set{line_of(node)}")
+            raise MalformedProgram(f"the variable {name[:40]!r} was never set{_line_of(node)}")
         return self._variables[name]
 
 
 def _variable(target: ast.expr) -> str:
     if not isinstance(target, ast.Name):
-        raise MalformedProgram(f"something is set that is no variable{line_of(target)}")
+        raise MalformedProgram(f"an assignment to something that is not a variable{_line_of(target)}")
     return target.id

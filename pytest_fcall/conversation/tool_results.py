@@ -14,56 +14,56 @@ from pytest_fcall.core.values import Json
 
 EnvironmentOpener: TypeAlias = Callable[[], Awaitable[Environment]]
 
-_NOTHING_HERE: Final = "nothing is known about this call"
+_NO_RESULT: Final = "nothing is known about this call"  # models read it, and recordings depend on it
 
 
 class KnownResults(Protocol):
-    """Knows what calls came to in earlier conversations. ValueError or RecursionError for what JSON cannot say."""
+    """Results of calls in earlier conversations. Raises ValueError or RecursionError for values that are not JSON."""
 
     def find(self, tool: str, arguments: Mapping[str, Json]) -> CallResult | None:
-        """What a call came to; None where that is not known."""
+        """The result of a call; None where it is not known."""
         ...
 
     def keep(self, tool: str, arguments: Mapping[str, Json], result: CallResult) -> None:
-        """Keep what a call came to."""
+        """Store the result of a call."""
         ...
 
 
 class NoResult(Exception):
-    """A call that nothing may answer: the conversation ends with it."""
+    """A call was made that must not be answered. It ends the conversation."""
 
 
 class ToolResults:
-    """Answers calls: by what stands beside the expected call, else by the stub of the tool, else by the environment.
+    """Answers calls: by the result in the case, else by the stub of the tool, else by the environment.
 
-    Where there is no environment, a call gives what it came to in an earlier conversation, if `recall` knows that; else
-    one that is expected or allowed gives `{"ok": true}`, and `unmatched` says what becomes of any other.
+    Without an environment, a call gets the result of an equal call in `known`, if there is one. Otherwise an expected
+    or allowed call gets `{"ok": true}`, and `unmatched` decides about any other.
     The environment is opened with the first call that needs it.
     """
 
     def __init__(
-        self, world: World, open_environment: EnvironmentOpener | None, recall: KnownResults | None = None
+        self, world: World, open_environment: EnvironmentOpener | None, known: KnownResults | None = None
     ) -> None:
         self._world = world
         self._open = open_environment
-        self._recall = recall
+        self._known = known
         self._environment: Environment | None = None
 
-    async def of(self, seen: Sequence[FollowedCall]) -> list[CallResult]:
-        """What comes of calls that were made at once, one after the other. Raises NothingAnswers before any is made."""
-        if any(each.forbidden or not self._answers(each) for each in seen):
+    async def results(self, calls: Sequence[FollowedCall]) -> list[CallResult]:
+        """The results of the calls of one reply, carried out in their order. Raises NoResult before any is made."""
+        if any(each.forbidden or not self._has_result(each) for each in calls):
             raise NoResult
-        return [await self._of(each) for each in seen]
+        return [await self._result(each) for each in calls]
 
-    def heard(self, calls: Sequence[Call], results: Sequence[CallResult]) -> None:
-        """Keep what came of calls that others made, and that went well."""
+    def record(self, calls: Sequence[Call], results: Sequence[CallResult]) -> None:
+        """Store the results of calls that an app carried out itself; errors are not stored."""
         for call, result in zip(calls, results, strict=False):
-            if self._recall is not None and result.error is None:
+            if self._known is not None and result.error is None:
                 with suppress(ValueError, RecursionError):
-                    self._recall.keep(call.name, call.arguments, result)
+                    self._known.keep(call.name, call.arguments, result)
 
     async def state(self, names: Sequence[str]) -> CallResult:
-        """Attributes of the environment."""
+        """These attributes of the environment."""
         if self._open is None:
             return CallResult(error="the case has no `environment`, so that there is no state")
         return await (await self._opened(self._open)).state(names)
@@ -73,27 +73,28 @@ class ToolResults:
         if self._environment is not None:
             await self._environment.close()
 
-    def _answers(self, seen: FollowedCall) -> bool:
-        prepared = seen.canned is not None or seen.call.name in self._world.stubs
-        return prepared or self._open is not None or seen.expected or self._world.unmatched != "fail"
+    def _has_result(self, followed: FollowedCall) -> bool:
+        prepared = followed.canned is not None or followed.call.name in self._world.stubs
+        return prepared or self._open is not None or followed.expected or self._world.unmatched != "fail"
 
-    async def _of(self, seen: FollowedCall) -> CallResult:
-        if seen.canned is not None:
-            return _canned(seen.canned, seen.result_index)
-        if seen.call.name in self._world.stubs:
-            return CallResult(self._world.stubs[seen.call.name])
+    async def _result(self, followed: FollowedCall) -> CallResult:
+        call = followed.call
+        if followed.canned is not None:
+            return _canned_result(followed.canned, followed.result_index)
+        if call.name in self._world.stubs:
+            return CallResult(self._world.stubs[call.name])
         if self._open is not None:
-            return await (await self._opened(self._open)).call(seen.call.name, seen.call.arguments)
-        if (recalled := self._recalled(seen.call)) is not None:
-            return recalled
-        if seen.expected:
+            return await (await self._opened(self._open)).call(call.name, call.arguments)
+        if (known := self._known_result(call)) is not None:
+            return known
+        if followed.expected:
             return CallResult({"ok": True})
         unmatched = self._world.unmatched
-        return CallResult(error=_NOTHING_HERE) if unmatched == "error" else CallResult(unmatched)
+        return CallResult(error=_NO_RESULT) if unmatched == "error" else CallResult(unmatched)
 
-    def _recalled(self, call: Call) -> CallResult | None:
+    def _known_result(self, call: Call) -> CallResult | None:
         with suppress(ValueError, RecursionError):
-            return self._recall.find(call.name, call.arguments) if self._recall else None
+            return self._known.find(call.name, call.arguments) if self._known else None
         return None
 
     async def _opened(self, open_environment: EnvironmentOpener) -> Environment:
@@ -102,8 +103,8 @@ class ToolResults:
         return self._environment
 
 
-def _canned(canned: CannedResult, nth: int) -> CallResult:
-    """Of several results the last stays."""
+def _canned_result(canned: CannedResult, nth: int) -> CallResult:
+    """The result of the call when it is made for the nth time; the last of several results is repeated."""
     if canned.raises is not None:
         return CallResult(error=canned.raises)
     return CallResult(canned.returns[min(nth, len(canned.returns) - 1)] if canned.returns else None)

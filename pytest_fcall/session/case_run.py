@@ -82,9 +82,9 @@ class CaseRun:
         answers, samples = self.answers, self.answers.samples
         answers.ask(first_portion(samples))
         if samples.count is None:
-            rule = PassRule.by_rule(samples.rule)
-            while rule.passes(rate := self._result().rate) is None:
-                answers.ask(rule.portion(rate))
+            rule = PassRule.parse(samples.rule)
+            while rule.decide(rate := self._result().rate) is None:
+                answers.ask(rule.next_count(rate))
         elif (again := self._session.settings.confirm) and samples == ONCE:
             self._confirmed = self._ask_again(again)
         if self.judge.opinions:  # the model that judges may fail, too

@@ -1,1 +1,1 @@
-"""What changed since the accepted run: baselines, statistics, gates, run files."""
+"""Changes since the accepted run: baselines, their comparison, statistics, gates and run files."""

@@ -1,7 +1,7 @@
 """Baselines in files for version control: syrupy's amber format, with a stanza for each case.
 
-syrupy reads and writes the format, and knows nothing of our files: they lie where it does not look, in `__fcall__`,
-and no snapshot test owns them. So `--snapshot-update` leaves them alone.
+syrupy reads and writes the format. Its `--snapshot-update` leaves the files alone: they are in `__fcall__`, where it
+does not look for snapshots.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from syrupy.data import Snapshot, SnapshotCollection, SnapshotCollections
-from syrupy.extensions.amber import AmberDataSerializer, AmberSnapshotExtension
-from syrupy.extensions.amber.serializer import MalformedAmberFile
+from syrupy.data import Snapshot, SnapshotCollection
+from syrupy.extensions.amber.serializer import AmberDataSerializer, MalformedAmberFile
 
 from pytest_fcall.core import Fault, Location, Model
 from pytest_fcall.core.readable_json import readable_json
@@ -27,48 +26,33 @@ _HINT = "Restore the file from version control, or accept its cases again."
 _NAME = "# name: "
 
 
-class StanzaSerializer(AmberDataSerializer):
-    """Writes a stanza as JSON that is reviewed line by line."""
+class _StanzaSerializer(AmberDataSerializer):
+    """Writes a stanza as JSON that can be reviewed line by line."""
 
     VERSION = "fcall-1"
 
     @classmethod
     def serialize(cls, data: Stanza, **_: Any) -> str:
-        """One field a line, and one call and one reason a line; the same stanza gives the same text.
-
-        Raises ValueError, TypeError or RecursionError where JSON cannot say what is in it.
-        """
+        """One line for each field, call and reason; equal stanzas give equal text."""
         fields = (f"  {readable_json(name)}: {_field_text(value)}" for name, value in stanza_to_json(data).items())
         return "{\n" + ",\n".join(fields) + "\n}"
 
 
-class BaselineExtension(AmberSnapshotExtension):
-    """Tells syrupy of the format, and that none of our files is a snapshot that some test has left behind."""
-
-    snapshot_dirname = "__fcall__"
-    serializer_class = StanzaSerializer
-
-    def discover_snapshots(self, **_: Any) -> SnapshotCollections:
-        """Find nothing: what syrupy discovers and no test of this run used, it deletes."""
-        return SnapshotCollections()
-
-
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What is accepted of the cases of one file. With `faults` nothing in it counts."""
+    """The accepted stanzas of one case file, by case id. With faults it has no stanzas."""
 
     stanzas: Mapping[str, Stanza] = field(default_factory=dict)
-    """By the ids of cases."""
     faults: tuple[Fault, ...] = ()
 
 
 def baseline_path(case_file: Path, model: Model) -> Path:
-    """Name the file: `__fcall__/<model>/<whole name of the case file>.ambr`, beside the case file."""
+    """The path of a baseline: `__fcall__/<model>/<file name>.ambr`, beside the case file."""
     return case_file.parent / "__fcall__" / model.folder / f"{case_file.name}{SUFFIX}"
 
 
 def read_baseline(path: Path, named: Path | None = None) -> Baseline | None:
-    """Read the file; None where there is none. What is wrong with it becomes faults, which call it `named`."""
+    """Read a file; None where there is none. Errors become faults, which call the file `named`."""
     try:
         lines = path.read_bytes().split(b"\n")
     except (FileNotFoundError, NotADirectoryError):
@@ -79,20 +63,20 @@ def read_baseline(path: Path, named: Path | None = None) -> Baseline | None:
 
 
 def write_baseline(path: Path, stanzas: Iterable[Stanza]) -> None:
-    """Replace the file at once; the same stanzas give the same bytes. A file without any is removed.
+    """Replace the file atomically; equal stanzas give equal bytes. Without stanzas, the file is removed.
 
-    Raises what `StanzaSerializer.serialize` raises, and then leaves the file as it is.
+    Raises OSError, and ValueError, TypeError or RecursionError for a stanza that is not JSON; the file then stays.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     collection = SnapshotCollection(location=str(draft))
     for stanza in stanzas:
-        collection.add(Snapshot(stanza.case, BaselineExtension().serialize(stanza)))
+        collection.add(Snapshot(stanza.case, _StanzaSerializer.serialize(stanza)))
     if not collection.has_snapshots:
         path.unlink(missing_ok=True)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        StanzaSerializer.write_file(collection, file_lock=False)
+        _StanzaSerializer.write_file(collection, file_lock=False)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
@@ -105,7 +89,7 @@ def _field_text(value: Any) -> str:
 
 
 class _BaselineReader:
-    """One pass over one file. syrupy passes over what it does not understand; we may not: it may be a verdict."""
+    """Reads one file. syrupy silently skips what it does not understand; here that is a fault: it may be a verdict."""
 
     def __init__(self, path: Path, named: Path, lines: list[bytes]) -> None:
         self.path = path
@@ -116,46 +100,46 @@ class _BaselineReader:
         if conflicts := tuple(self._conflicts()):
             return Baseline(faults=conflicts)
         try:
-            found = BaselineExtension().read_snapshot_collection(str(self.path))
+            found = _StanzaSerializer.read_file(str(self.path))
         except (MalformedAmberFile, UnicodeDecodeError):
-            return Baseline(faults=(self._fault(1, "this is no baseline, or a part of it is missing"),))
+            return Baseline(faults=(self._fault(1, "not a baseline file, or an incomplete one"),))
         if found.tainted:
-            message = f"this is no baseline in the format {StanzaSerializer.VERSION!r}"
+            message = f"not a baseline file in the format {_StanzaSerializer.VERSION!r}"
             return Baseline(faults=(self._fault(1, message, self.lines[0]),))
-        if faults := tuple(self._lost(found)):
+        if faults := tuple(self._skipped(found)):
             return Baseline(faults=faults)
-        return self._of(found)
+        return self._stanzas(found)
 
-    def _of(self, found: SnapshotCollection) -> Baseline:
+    def _stanzas(self, found: SnapshotCollection) -> Baseline:
         stanzas, faults = {}, []
         for snapshot in found:
             try:
                 stanza = stanza_from_json(json.loads(str(snapshot.data)))
             except RecursionError:
-                faults.append(self._damaged(snapshot.name, "it nests too deeply"))
+                faults.append(self._damaged(snapshot.name, "it is nested too deeply"))
             except ValueError as error:
                 faults.append(self._damaged(snapshot.name, str(error)))
             else:
                 stanzas[snapshot.name] = stanza
                 if stanza.case != snapshot.name:
-                    faults.append(self._damaged(snapshot.name, f"it is about the case {stanza.case!r}"))
+                    faults.append(self._damaged(snapshot.name, f"it names the case {stanza.case!r}"))
         return Baseline(faults=tuple(faults)) if faults else Baseline(stanzas)
 
     def _conflicts(self) -> Iterator[Fault]:
         for number, line in enumerate(self.lines, start=1):
             if line.startswith("<<<<<<< "):
-                hint = "Resolve it: keep one of the two stanzas of each case, whole from `# name:` to `# ---`."
+                hint = "Resolve it: keep one of the two stanzas of each case, complete from `# name:` to `# ---`."
                 where = Location(str(self.named), number)
                 yield Fault("merge-conflict", where, "an unresolved merge conflict", line, hint)
 
-    def _lost(self, found: SnapshotCollection) -> Iterator[Fault]:
-        """The stanzas that syrupy leaves out without a word."""
+    def _skipped(self, found: SnapshotCollection) -> Iterator[Fault]:
+        """Faults for the stanzas that syrupy skips silently."""
         seen: dict[str, int] = {}
         for name, number in self._names():
             if (first := seen.setdefault(name, number)) != number:
-                yield self._fault(number, f"the case {name!r} stands here a second time, after line {first}")
+                yield self._fault(number, f"duplicate case {name!r}, first in line {first}")
             elif found.get(name) is None:
-                yield self._fault(number, f"the stanza of {name!r} is not whole")
+                yield self._fault(number, f"the stanza of {name!r} is incomplete")
 
     def _names(self) -> Iterator[tuple[str, int]]:
         for number, line in enumerate(self.lines, start=1):

@@ -1,4 +1,4 @@
-"""What a verdict means against the baseline."""
+"""The outcome of a verdict, compared with the baseline: ok, new, fixed, drifted, regressed or known failure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeAlias
 from pytest_fcall.core import Call, Case, Outcome, Verdict
 from pytest_fcall.tracking.constrained_arguments import constrained_calls
 from pytest_fcall.tracking.differences import call_differences, same_calls
-from pytest_fcall.tracking.samples import is_worse, rate_of_stanza
+from pytest_fcall.tracking.samples import is_worse
 from pytest_fcall.tracking.stanza import Stanza
 
 StanzaJudge: TypeAlias = Callable[[Stanza], Verdict]
@@ -19,19 +19,19 @@ StanzaJudge: TypeAlias = Callable[[Stanza], Verdict]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The outcome, and the stanza that it was found by."""
+    """The outcome, and the stanza of the baseline."""
 
     outcome: Outcome
     baseline: Stanza | None = None
     drift: tuple[str, ...] = ()
-    """What differs between right calls, in words."""
+    """The differences between right calls, a line each."""
     edited: bool = False
-    """Whether the case changed since its calls were accepted as right, which may be why they fail."""
+    """Whether the case changed since its calls were accepted as right, so that this may be why they fail."""
 
 
 @dataclass(frozen=True, slots=True)
 class _JudgedAgain:
-    """What is to be thought of a stanza today."""
+    """A stanza, judged by the case as it is today."""
 
     valid: bool
     reasons: tuple[tuple[str, str], ...]
@@ -41,11 +41,11 @@ class _JudgedAgain:
 def compare_verdict(
     now: Stanza, verdict: Verdict, baseline: Stanza | None, case: Case, judge: StanzaJudge
 ) -> Comparison:
-    """Compare a verdict with what is accepted of the case; `now` is what would be accepted of it today.
+    """Compare a verdict with the accepted stanza of the case; `now` is the stanza of the verdict.
 
     The stored calls are judged by today's case first, so that an edited expectation is not mistaken for a changed
-    model. A failure is excused only if one for the same reasons was accepted, and a forbidden call never is. Of several
-    answers to a case, hardly fewer may be right than before.
+    model. A failure is excused only if one with the same reasons was accepted; a forbidden call never is. Where a case
+    is asked several times, it regressed if significantly fewer answers are right than before.
     """
     if baseline is None:
         return Comparison(Outcome.NEW)
@@ -56,20 +56,20 @@ def compare_verdict(
     if before.valid:
         edited = _asks_for_more(now, baseline, case)
         return Comparison(Outcome.NEW if edited else Outcome.REGRESSED, baseline, edited=edited)
-    if not baseline.valid and _fewer_are_right(now, baseline):
+    if not baseline.valid and _is_rate_worse(now, baseline):
         return Comparison(Outcome.REGRESSED, baseline)
-    if _is_known(now, baseline, before) and not any(kind == "forbidden_call" for kind, _ in now.reasons):
+    if _is_known(now, baseline, before) and not now.has_forbidden_call:
         return Comparison(Outcome.KNOWN_FAILURE, baseline)
     return Comparison(Outcome.NEW, baseline, edited=baseline.valid)
 
 
-def _fewer_are_right(now: Stanza, baseline: Stanza) -> bool:
+def _is_rate_worse(now: Stanza, baseline: Stanza) -> bool:
     sampled = now.samples is not None or baseline.samples is not None
-    return sampled and is_worse(rate_of_stanza(baseline), rate_of_stanza(now))
+    return sampled and is_worse(baseline.rate, now.rate)
 
 
 def _is_known(now: Stanza, baseline: Stanza, before: _JudgedAgain) -> bool:
-    """Whether the same is wrong. Of several answers each may be wrong in a way of its own."""
+    """Whether the failure is the accepted one. Several answers may be wrong in different ways."""
     if baseline.valid:
         return False
     if now.samples is None and baseline.samples is None:
@@ -78,16 +78,17 @@ def _is_known(now: Stanza, baseline: Stanza, before: _JudgedAgain) -> bool:
 
 
 def _asks_for_more(now: Stanza, baseline: Stanza, case: Case) -> bool:
-    """Whether all that is wrong lies in what was not kept: a text of which nothing was expected, or the wire."""
-    unheard = baseline.answer is None and case.turns[-1].answer is not None
-    unseen = baseline.wire is None and case.wire is not None
+    """Whether all reasons are about parts that the baseline did not store: the answer's text, or the wire."""
+    answer_unknown = baseline.answer is None and case.turns[-1].answer is not None
+    wire_unknown = baseline.wire is None and case.wire is not None
     return all(
-        (unheard and kind == "wrong_answer") or (unseen and path.startswith("wire.")) for kind, path in now.reasons
+        (answer_unknown and kind == "wrong_answer") or (wire_unknown and path.startswith("wire."))
+        for kind, path in now.reasons
     )
 
 
 def reason_pairs(verdict: Verdict) -> tuple[tuple[str, str], ...]:
-    """The reasons as they are compared: by kind and path."""
+    """The kind and path of each reason, by which reasons are compared."""
     return tuple((reason.kind, reason.path) for reason in verdict.reasons)
 
 
@@ -100,7 +101,7 @@ def _same_answer(now: Stanza, baseline: Stanza) -> bool:
 def _judge_again(now: Stanza, verdict: Verdict, baseline: Stanza, judge: StanzaJudge, same: bool) -> _JudgedAgain:
     if same:
         return _JudgedAgain(now.valid, now.reasons, verdict)
-    if baseline.calls is None:  # there is nothing to judge again
+    if baseline.calls is None:  # the reply could not be read: there are no calls to judge
         return _JudgedAgain(baseline.valid, baseline.reasons)
     again = judge(baseline)
     return _JudgedAgain(again.valid, reason_pairs(again), again)
@@ -116,7 +117,7 @@ def _compare_right_answer(
 
 
 def _drift(now: Stanza, verdict: Verdict, baseline: Stanza, before: Verdict | None, case: Case) -> tuple[str, ...]:
-    """What changed beside all that the expectation leaves open, alternatives included."""
+    """The differences in what the expectation constrains; none where another alternative was chosen."""
     if before is None or before is verdict:
         return ()
     old, new = ([*_turns_of(side, stanza)] for side, stanza in ((before, baseline), (verdict, now)))
@@ -124,15 +125,15 @@ def _drift(now: Stanza, verdict: Verdict, baseline: Stanza, before: Verdict | No
         return ()
     sides: tuple[list[Call], list[Call]] = ([], [])
     for turn, *both in zip(case.turns, old, new, strict=False):
-        found = [constrained_calls(turn.expect, each, calls, case.rules) for each, calls in both]
-        for place in dict.fromkeys((*found[1], *found[0])):
-            for side, calls in zip(sides, found, strict=True):
+        constrained = [constrained_calls(turn.expect, each, calls, case.rules) for each, calls in both]
+        for place in dict.fromkeys((*constrained[1], *constrained[0])):
+            for side, calls in zip(sides, constrained, strict=True):
                 side.extend(calls.get(place, ()))
     return tuple(call_differences(*sides))
 
 
 def _turns_of(verdict: Verdict, stanza: Stanza) -> Iterator[tuple[Verdict, Sequence[Call]]]:
-    """The verdict on each turn, and the calls that it speaks of."""
+    """The verdict on each turn, and the calls of the turn."""
     if not verdict.turns:
         yield verdict, stanza.calls or ()
         return

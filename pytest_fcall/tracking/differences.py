@@ -1,4 +1,4 @@
-"""Differences between two lists of calls, or of an app's requests, in words."""
+"""Differences between two lists of calls, or of an app's requests, as lines for people."""
 
 from __future__ import annotations
 
@@ -14,63 +14,60 @@ from pytest_fcall.tracking.stanza import WireRequest, call_to_json, calls_to_jso
 T = TypeVar("T")
 
 
-class Unpaired(Generic[T]):
-    """The things on both sides that nothing is said of yet."""
-
-    def __init__(self, old: Sequence[T], new: Sequence[T]) -> None:
-        self._things = old, new
-        self.old = dict.fromkeys(range(len(old)))
-        self.new = dict.fromkeys(range(len(new)))
-
-    def take(self, name: Callable[[T], str]) -> Iterator[tuple[int, int]]:
-        """Pair those of the same name in order, and take them away."""
-        waiting: dict[str, list[int]] = {}
-        for was in reversed(self.old):
-            waiting.setdefault(name(self._things[0][was]), []).append(was)
-        for now in list(self.new):
-            if found := waiting.get(name(self._things[1][now])):
-                was = found.pop()
-                del self.old[was], self.new[now]
-                yield was, now
-
-
 _LONGEST_SHOWN: Final = 60
 
 
-def call_key(call: Call) -> str:
-    """The call as a text that equals another one just if the calls do: 1, 1.0 and true are three things.
-
-    What JSON cannot say has a text that tells nothing more than that.
-    """
+def _call_key(call: Call) -> str:
+    """A text that is equal for equal calls only; 1, 1.0 and true differ. Calls that are not JSON share one per name."""
     return json_text(call_to_json(call)) or f"{call.name}(…)"
 
 
 def same_calls(old: Sequence[Call], new: Sequence[Call]) -> bool:
-    """Whether both are the same calls in the same order; the wire's ids do not count."""
-    return len(old) == len(new) and all(map(_same_call, old, new))
+    """Whether both are the same calls in the same order; ids of the wire do not count."""
+    return old is new or (len(old) == len(new) and all(map(_is_same_call, old, new)))
 
 
 def call_differences(old: Sequence[Call], new: Sequence[Call]) -> list[str]:
-    """Say what became of `old`, a line each: calls that moved, changed, are gone or are new, with the new indices."""
-    sides = Unpaired(old, new)
-    kept = list(sides.take(call_key))
-    changed = list(sides.take(lambda call: call.name))
-    renamed = list(sides.take(lambda _: ""))
+    """A line for each call that moved, changed, is gone or is new, with the new indices."""
+    sides = _Unpaired(old, new)
+    kept = list(sides.pair_by(_call_key))
+    changed = list(sides.pair_by(lambda call: call.name))
+    renamed = list(sides.pair_by(lambda _: ""))
     return [
         *(f"calls[{was}] {_short_name(new[now])} moved to calls[{now}]" for was, now in _moved_calls(kept)),
         *(line for was, now in changed for line in _argument_changes(old[was], new[now], now)),
         *(line for was, now in renamed for line in _renamed_call(old[was], new[now], now)),
-        *(f"calls[{was}] {short_call_text(old[was])} is gone" for was in sides.old),
-        *(f"calls[{now}] {short_call_text(new[now])} is new" for now in sides.new),
+        *(f"calls[{was}] {_short_call_text(old[was])} is gone" for was in sides.old),
+        *(f"calls[{now}] {_short_call_text(new[now])} is new" for now in sides.new),
     ]
 
 
-def _same_call(old: Call, new: Call) -> bool:
-    return old.name == new.name and call_key(old) == call_key(new)
+class _Unpaired(Generic[T]):
+    """The items of two lists that have no partner yet, by index."""
+
+    def __init__(self, old: Sequence[T], new: Sequence[T]) -> None:
+        self._sides = old, new
+        self.old = dict.fromkeys(range(len(old)))
+        self.new = dict.fromkeys(range(len(new)))
+
+    def pair_by(self, name: Callable[[T], str]) -> Iterator[tuple[int, int]]:
+        """Pair items of the same name, in order, and remove them."""
+        waiting: dict[str, list[int]] = {}
+        for was in reversed(self.old):
+            waiting.setdefault(name(self._sides[0][was]), []).append(was)
+        for now in list(self.new):
+            if same := waiting.get(name(self._sides[1][now])):
+                was = same.pop()
+                del self.old[was], self.new[now]
+                yield was, now
+
+
+def _is_same_call(old: Call, new: Call) -> bool:
+    return old.name == new.name and _call_key(old) == _call_key(new)
 
 
 def _moved_calls(kept: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The fewest calls that changed places among those that stayed as they were."""
+    """The smallest set of unchanged calls whose moves explain the new order."""
     pairs = sorted(kept, key=lambda pair: pair[1])
     in_order = _longest_rising_subsequence([was for was, _ in pairs])
     return [pair for pair in pairs if pair[0] not in in_order]
@@ -92,17 +89,16 @@ def _longest_rising_subsequence(numbers: Sequence[int]) -> set[int]:
 
 
 def _renamed_call(old: Call, new: Call, index: int) -> Iterator[str]:
-    yield f"calls[{index}]: {short_call_text(old)} → {short_call_text(new)}"
+    yield f"calls[{index}]: {_short_call_text(old)} → {_short_call_text(new)}"
 
 
 def _argument_changes(old: Call, new: Call, index: int) -> list[str]:
     keys = ("calls", index, "args")
     lines = describe_changes(old.arguments, new.arguments, keys)
-    return lines or [f"{path_text(keys)}: differ in how they are written"]
+    return lines or [f"{path_text(keys)}: differ in type or spelling (1, 1.0 and true are different)"]
 
 
-def short_call_text(call: Call) -> str:
-    """The beginning of a call, for people."""
+def _short_call_text(call: Call) -> str:
     arguments = json_text(call.arguments)
     return f"{_short_name(call)}({'…' if arguments is None else shorten(arguments[1:-1])})"
 
@@ -112,7 +108,7 @@ def _short_name(call: Call) -> str:
 
 
 class _RequestPair(NamedTuple):
-    """A request that is there on both sides; requests are counted from 1 where people read it."""
+    """A request that is on both sides. `number` is its position in the new list, from 1."""
 
     old: WireRequest
     new: WireRequest
@@ -120,15 +116,15 @@ class _RequestPair(NamedTuple):
 
 
 def wire_differences(old: Sequence[WireRequest], new: Sequence[WireRequest]) -> list[str]:
-    """Say what became of `old`, a line each: requests that are new or gone, then what is otherwise in the others.
+    """A line for each request that is new or gone, and for each difference in the others.
 
-    Requests that are sent at the same time come in any order, so order counts for nothing.
+    The order does not count: parallel requests come in any order.
     """
-    sides = Unpaired(old, new)
+    sides = _Unpaired(old, new)
     pairs = [
         _RequestPair(old[was], new[now], now + 1)
-        for name in (_request_key, _reply_key, _model, lambda _: "")
-        for was, now in sides.take(name)
+        for name in (_request_key, _reply_key, lambda request: request.model, lambda _: "")
+        for was, now in sides.pair_by(name)
     ]
     pairs.sort(key=lambda pair: pair.number)
     return [
@@ -147,21 +143,17 @@ def _reply_key(request: WireRequest) -> str:
     return f"{request.model} {json_text(calls_to_json(request.calls))}"
 
 
-def _model(request: WireRequest) -> str:
-    return request.model
-
-
 def _question_lines(pairs: Sequence[_RequestPair]) -> Iterator[str]:
-    """What was asked otherwise, each thing once, with the requests that it is true of."""
-    found: dict[str, list[int]] = {}
+    """The differences between questions, each once, with the numbers of the requests that have it."""
+    lines: dict[str, list[int]] = {}
     changed = False
     for pair in pairs:
         for line in _question_differences(pair):
-            # Later requests repeat what came of this one.
+            # After a changed request, later prompts change, too: they contain its reply.
             if line != PROMPT_CHANGED or not changed:
-                found.setdefault(line, []).append(pair.number)
+                lines.setdefault(line, []).append(pair.number)
         changed |= pair.old != pair.new
-    for line, numbers in found.items():
+    for line, numbers in lines.items():
         yield f"{'request' if len(numbers) == 1 else 'requests'} {', '.join(map(str, numbers))}: {line}"
 
 
@@ -173,8 +165,8 @@ def _question_differences(pair: _RequestPair) -> Iterator[str]:
 
 def _reply_differences(pair: _RequestPair) -> list[str]:
     if pair.old.calls is None or pair.new.calls is None:
-        readable = "can" if pair.old.calls is None else "cannot"
-        return [] if pair.old.calls == pair.new.calls else [f"its reply {readable} be read now"]
+        now = "can now be read" if pair.old.calls is None else "can no longer be read"
+        return [] if pair.old.calls == pair.new.calls else [f"its reply {now}"]
     return call_differences(pair.old.calls, pair.new.calls)
 
 
@@ -183,5 +175,5 @@ def _request_title(request: WireRequest, number: int) -> str:
 
 
 def _calls_text(request: WireRequest) -> str:
-    calls = ", ".join(map(short_call_text, request.calls or ()))
+    calls = ", ".join(map(_short_call_text, request.calls or ()))
     return f": {calls}" if calls else ""

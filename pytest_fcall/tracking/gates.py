@@ -1,4 +1,4 @@
-"""Gates: bounds on a whole run, and how they are written: `accuracy[parallel] >= 90% and cost <= $2`."""
+"""Gates: bounds on a whole run, such as `accuracy[parallel] >= 90% and cost <= $2`, and their parser."""
 
 from __future__ import annotations
 
@@ -27,35 +27,37 @@ SIGNS: Mapping[str, Callable[[Number, Number], bool]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A bound on a figure or a score of all cases, or of those that have each name in `scope`.
+    """A bound on a figure or a score: of all cases, or of those that have every name in `scope`.
 
-    Names are categories, tags, suites and models.
+    The names are categories, tags, suites and models.
     """
 
     text: str
-    """As it was written."""
+    """The gate as it was written."""
     figure: str
     sign: str
     bound: Number
     share: bool = False
-    """Whether a count is bounded in percent."""
+    """Whether the bound of a count is in percent."""
     scope: tuple[str, ...] = ()
 
     @property
     def kind(self) -> FigureKind:
-        """How its figure and its bound are written."""
+        """The kind of its figure and bound."""
         return "share" if self.share else figure_named(self.figure).kind
 
     def judge(self, measured: GroupFigures) -> GateVerdict:
-        """Say whether it holds for its cases.
+        """Judge the gate for the figures of its cases.
 
-        It does not, if nothing that is lacking could make it; where anything is lacking, it never holds for certain.
+        It fails where no missing reply could make it hold. Otherwise it is undecided as long as anything is missing.
         """
         figure = figure_named(self.figure)
         reading = read_share(figure, measured) if self.share else figure.read(measured)
         if not self._may_hold(reading):
             return GateVerdict(self, reading.value, held=False)
-        return GateVerdict(self, reading.value, held=None if reading.lacking else True, lacking=reading.lacking)
+        return GateVerdict(
+            self, reading.value, held=None if reading.missing_reason else True, missing_reason=reading.missing_reason
+        )
 
     def _may_hold(self, reading: FigureRange) -> bool:
         if self.sign == "==":
@@ -65,12 +67,12 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class GateVerdict:
-    """Whether a gate held; None where nobody can know, since something is `lacking`."""
+    """Whether a gate held; None where that is undecided, for `missing_reason`."""
 
     gate: Gate
     figure: Number | None
     held: bool | None
-    lacking: str = ""
+    missing_reason: str = ""
 
 
 _BOUND_PATTERN = re.compile(r"(?P<dollar>\$?)(?P<number>\d{1,12}(?:\.\d{1,12})?)(?: ?(?P<unit>%|(?!and\b)[a-z]+))?")
@@ -80,7 +82,7 @@ _SYNONYMS = {"regressed": "regressions", "latency": "p95", "time": "p95", "price
 
 
 class GateError(ValueError):
-    """A gate that cannot be read. The text of the error has the gate, and a caret under what is wrong."""
+    """A gate that cannot be parsed. The message shows the gate, with a caret under the error."""
 
     def __init__(self, text: str, column: int, message: str) -> None:
         super().__init__(f"{message}\n  {text}\n  {' ' * column}^")
@@ -90,14 +92,14 @@ class GateError(ValueError):
 
 
 def parse_gates(text: str, scores: Callable[[], Iterable[str]] = tuple) -> tuple[Gate, ...]:
-    """Read gates that are joined by `and`, all of which must hold. Raises GateError.
+    """Parse gates that are joined by `and`. Raises GateError.
 
-    What is no figure must be among `scores`, which are gone through no further than is needed.
+    A name that is not a figure must be one of `scores`, which is only called for such a name.
     """
     reader = _Scanner(text)
     gates = [_parse_gate(reader, scores)]
     while not reader.is_at_end:
-        reader.take(r"and\b", "`and`, or the end")
+        reader.take(r"and\b", "`and` or the end")
         gates.append(_parse_gate(reader, scores))
     return tuple(gates)
 
@@ -106,7 +108,7 @@ def _parse_gate(reader: _Scanner, scores: Callable[[], Iterable[str]]) -> Gate:
     start = reader.column
     figure = reader.take(_NAME_PATTERN.pattern, f"a figure: {', '.join(FIGURES)}")[0]
     if figure not in FIGURES and figure not in scores():
-        raise reader.error(f"{figure!r} is no figure; {_suggestion(figure, [*scores()])}", start)
+        raise reader.error(f"unknown figure {figure!r}; {_suggestion(figure, [*scores()])}", start)
     kind = figure_named(figure).kind
     if kind == "chance":
         return _parse_test(reader, figure, start)
@@ -115,49 +117,49 @@ def _parse_gate(reader: _Scanner, scores: Callable[[], Iterable[str]]) -> Gate:
     at = reader.column
     found = reader.take(_BOUND_PATTERN.pattern, "a number")
     bound, share = _parse_bound(reader, found, kind, at)
-    return Gate(reader.text[start : reader.place].strip(), figure, sign, bound, share, scope)
+    return Gate(reader.text[start : reader.position].strip(), figure, sign, bound, share, scope)
 
 
 def _parse_test(reader: _Scanner, figure: str, start: int) -> Gate:
-    """A test holds where chance alone may have it so."""
+    """A significance test: it holds where the p-value is above the level."""
     at = reader.column
-    level = reader.take(r"\( *(0\.\d{1,12}) *\)", "a level in brackets, such as (0.05),")[1]
+    level = reader.take(r"\( *(0\.\d{1,12}) *\)", "a level in brackets, such as (0.05)")[1]
     if float(level) == 0:
-        raise reader.error("a level above 0 is wanted, such as (0.05)", at)
+        raise reader.error("the level must be above 0, such as (0.05)", at)
     scope = _parse_scope(reader)
-    return Gate(reader.text[start : reader.place], figure, ">", float(level), scope=scope)
+    return Gate(reader.text[start : reader.position], figure, ">", float(level), scope=scope)
 
 
 def _parse_scope(reader: _Scanner) -> tuple[str, ...]:
     at = reader.column
-    if not reader.sees("["):
+    if not reader.starts_with("["):
         return ()
     names = tuple(name.strip() for name in reader.take(r"\[([^]]*)\]", "a `]` after the name")[1].split(","))
     if not all(names):
-        raise reader.error("a category, a tag, a suite or a model is wanted between the brackets", at)
+        raise reader.error("name a category, tag, suite or model in the brackets", at)
     return names
 
 
 def _parse_bound(reader: _Scanner, found: re.Match[str], kind: FigureKind, at: int) -> tuple[Number, bool]:
-    """The bound, and whether it is the share of a count."""
+    """The bound, and whether it is a count in percent."""
     number, unit = Fraction(found["number"]), found["unit"] or ""
     if found["dollar"] and kind != "dollars":
         raise reader.error("only cost is in dollars", at)
     if kind == "seconds":
         if unit not in _SECONDS:
-            raise reader.error(f"a time is wanted: {found['number']}s or {found['number']}ms", at)
+            raise reader.error(f"a time needs a unit: {found['number']}s or {found['number']}ms", at)
         return float(found["number"]) * _SECONDS[unit], False
     if unit not in (("", "%") if kind != "dollars" else ("",)):
-        raise reader.error(f"{unit!r} is no unit here", at + found.start("unit") - found.start())
+        raise reader.error(f"unknown unit {unit!r}", at + found.start("unit") - found.start())
     if kind == "dollars":
         return float(found["number"]), False
     number = number / 100 if unit else number
     if kind == "share" or unit:
         if number > 1:
-            raise reader.error(f"nothing is more than 100 %: 0.9 and 90% are the same, and {found[0]} is not", at)
+            raise reader.error(f"{found[0]} is more than 100 %; write 0.9 or 90%", at)
         return number, kind == "count"
     if number.denominator != 1:
-        raise reader.error("a whole number is wanted, or a share in percent", at)
+        raise reader.error("must be a whole number or a percentage", at)
     return number, False
 
 
@@ -166,35 +168,35 @@ def _suggestion(word: str, scores: Collection[str]) -> str:
     near = [_SYNONYMS[word.lower()]] if word.lower() in _SYNONYMS else get_close_matches(word, known, n=1)
     if near:
         return f"did you mean {near[0]!r}?"
-    return f"known are {', '.join(FIGURES)}" + (", and the scores that a summary tells" if scores else "")
+    return f"available: {', '.join(FIGURES)}" + (", and the scores in the summary" if scores else "")
 
 
 @dataclass(slots=True)
 class _Scanner:
-    """Takes a text from left to right; spaces between its parts do not matter."""
+    """Reads a text from left to right; spaces between its parts do not matter."""
 
     text: str
-    place: int = 0
+    position: int = 0
 
     @property
     def column(self) -> int:
-        """Where the next part begins."""
-        rest = self.text[self.place :]
-        return self.place + len(rest) - len(rest.lstrip())
+        """The column of the next part."""
+        rest = self.text[self.position :]
+        return self.position + len(rest) - len(rest.lstrip())
 
     @property
     def is_at_end(self) -> bool:
         return self.column == len(self.text)
 
-    def sees(self, text: str) -> bool:
+    def starts_with(self, text: str) -> bool:
         return self.text.startswith(text, self.column)
 
-    def take(self, pattern: str, what: str) -> re.Match[str]:
-        """Take what fits; `what` is wanted, for the message."""
+    def take(self, pattern: str, expected: str) -> re.Match[str]:
+        """Read a match of the pattern. Raises GateError, which names what was expected."""
         found = re.compile(pattern).match(self.text, self.column)
         if found is None:
-            raise self.error(f"{what} is wanted here", self.column)
-        self.place = found.end()
+            raise self.error(f"expected {expected}", self.column)
+        self.position = found.end()
         return found
 
     def error(self, message: str, column: int) -> GateError:

@@ -12,9 +12,9 @@ from pytest_fcall.core.identity_key import IdentityKey
 from pytest_fcall.schema.value_text import shown
 
 _LENGTH = 8
-"""Hexadecimal digits of a digest that are kept: they tell two versions apart, not one of all texts."""
+"""Hexadecimal digits of a digest: enough to tell versions of one text apart."""
 TOOL_PREFIX = "tool:"
-"""Stands before the name of a tool."""
+"""Prefix of the names of tools."""
 _NAMES: Mapping[str, str] = {
     "system": "the system prompt",
     "prompt": "the prompt",
@@ -25,21 +25,21 @@ PROMPT_CHANGED = f"{_NAMES['prompt']} changed"
 
 
 def question_digests(request: Request) -> dict[str, str]:
-    """Name the parts of a request: `system`, `prompt`, `settings`, and `tool:NAME` for each tool.
+    """Digests of the parts of a request: `system`, `prompt`, `settings`, and `tool:NAME` for each tool.
 
-    A tool's name is that of its description followed by that of its parameters.
+    A tool has the digest of its description, followed by that of its parameters.
     """
     system: list[Json] = []
     others: list[Json] = []
     for message in request.messages:
         (system if message.get("role") in ("system", "developer") else others).append(without_paths(message))
     parts: dict[str, Json] = {"system": system, "prompt": others, "settings": dict(request.settings)}
-    named = {name: _short_digest(value) for name, value in parts.items() if value}
-    return named | _tool_digests(IdentityKey(request.tools))
+    digests = {name: _short_digest(value) for name, value in parts.items() if value}
+    return digests | _tool_digests(IdentityKey(request.tools))
 
 
 def question_changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
-    """Say what changed between two questions, a line each; of a question without names nothing is known."""
+    """A line for each change between two questions; none where one of them has no digests."""
     if not old or not new:
         return []
     plain = [f"{name} changed" for part, name in _NAMES.items() if old.get(part) != new.get(part)]
@@ -47,7 +47,7 @@ def question_changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str
 
 
 def provenance_changes(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[str]:
-    """Say what else was otherwise, where both sides know of it: the model's version, the engine and its settings."""
+    """A line for each difference between values that both sides have: the model's version, the engine, its settings."""
     before, after = dict(_leaves("", old)), dict(_leaves("", new))
     return [
         f"{name}: {shown(before[name])} → {shown(after[name])}"

@@ -1,4 +1,4 @@
-"""What a run knows of itself: the commit it ran at, and when. Told beside its verdicts, never compared."""
+"""Git: the revision of a project, and files at other revisions."""
 
 from __future__ import annotations
 
@@ -12,31 +12,28 @@ _SECONDS = 10
 
 
 def revision_of(folder: Path) -> dict[str, Json]:
-    """The commit that is checked out in `folder`, its branch, and whether files differ from it; nothing without git."""
+    """The commit of the work tree, its branch, and whether files differ from it; nothing without git."""
     commit = run_git(folder, "rev-parse", "--verify", "--quiet", "HEAD")
     if commit is None:
         return {}
     branch = run_git(folder, "symbolic-ref", "--quiet", "--short", "HEAD")
     changed = run_git(folder, "status", "--porcelain", "--untracked-files=no")
-    told: dict[str, Json] = {"commit": commit.decode().strip(), "dirty": bool(changed)}
-    return told | ({"branch": branch.decode(errors="replace").strip()} if branch else {})
+    revision: dict[str, Json] = {"commit": commit.decode().strip(), "dirty": bool(changed)}
+    return revision | ({"branch": branch.decode(errors="replace").strip()} if branch else {})
 
 
 def file_at_revision(revision: str, path: Path) -> bytes | None:
-    """What the file was at a revision; None where there was none, or no such folder yet.
-
-    Raises ValueError, in words, for a revision that git does not know.
-    """
+    """A file's content at a revision; None where the file did not exist. Raises ValueError for an unknown revision."""
     folder = next(parent for parent in path.absolute().parents if parent.is_dir())
     commit = run_git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     if commit is None:
-        raise ValueError(f"git knows no revision {revision!r} here")
+        raise ValueError(f"unknown git revision {revision!r}")
     name = path.absolute().relative_to(folder).as_posix()
     return run_git(folder, "cat-file", "blob", f"{commit.decode().strip()}:./{name}")
 
 
 def run_git(folder: Path, *arguments: str) -> bytes | None:
-    """What git says; None where it fails, or is not there."""
+    """The output of git; None where git fails or is missing."""
     command: Sequence[str] = ["git", "-C", str(folder), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=_SECONDS)  # noqa: S603  no shell, and the program is a fixed one

@@ -1,4 +1,4 @@
-"""A run, kept in a file: `.fcall/runs/<id>.json`."""
+"""Files of runs: `.fcall/runs/<id>.json`."""
 
 from __future__ import annotations
 
@@ -13,80 +13,80 @@ from pytest_fcall.core import Json
 from pytest_fcall.core.json_fields import JsonFields
 
 VERSION = 1
-"""Of the schema. Files of later versions are refused, since they may mean something else."""
+"""Version of the format. Files of later versions are refused: their fields may have another meaning."""
 
 _RUNS_TO_COMPARE = 2
-"""So many runs make a comparison."""
+"""A comparison needs this many runs."""
 
 
 class RunFileError(ValueError):
-    """A file that is no run, or none that this version can read. The text names the file."""
+    """A file that is not a run, or that this version cannot read. The text names the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """What became of the cases of a run, and everything that decides how it ends."""
+    """The results of a run, and everything that decides how it ends."""
 
     id: str
     started: str
-    """In UTC, as ISO 8601 has it."""
+    """The time in UTC, as ISO 8601."""
     results: Mapping[str, Json]
-    """As `reporting.results` writes them."""
+    """The results, as `reporting.result_json` writes them."""
     models: tuple[str, ...] = ()
-    """In the order in which they were asked."""
+    """The models, in the order in which they were asked."""
     gates: tuple[str, ...] = ()
     fail: str = "items"
     failed: Mapping[str, bool] = field(default_factory=dict)
-    """What failed beside gates: `verdicts`, `otherwise`, `unanswered`."""
+    """What failed besides gates: `verdicts`, `otherwise`, `unanswered`."""
     broken_off: bool = False
     shard: tuple[int, int] | None = None
-    """Which of how many, counted from 1."""
+    """The number of the shard, from 1, and the number of shards."""
     provenance: Mapping[str, Json] = field(default_factory=dict)
-    """Versions, revision and settings: told, never compared."""
+    """Versions, revision and settings; for people, never compared."""
 
 
 def runs_folder(root: Path) -> Path:
-    """Where the runs of a project are kept."""
+    """The folder of a project's runs."""
     return root / ".fcall" / "runs"
 
 
 def run_paths(root: Path) -> list[Path]:
-    """The runs that are kept, oldest first."""
+    """The files of runs, oldest first."""
     return sorted(runs_folder(root).glob("*.json"), key=lambda path: path.name)
 
 
 def write_run(path: Path, run: RunFile) -> None:
-    """Write it whole or not at all. Raises OSError."""
+    """Write a run atomically. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        beside.write_text(json.dumps(_to_json(run), separators=(",", ":")) + "\n", encoding="utf-8")
-        beside.replace(path)
+        draft.write_text(json.dumps(_to_json(run), separators=(",", ":")) + "\n", encoding="utf-8")
+        draft.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
 
 
-def remove_old_runs(root: Path, keep: int, most_bytes: int = 250_000_000) -> None:
-    """Remove all but the newest; more of them where together they take more room, but for the last two."""
-    room = most_bytes
+def remove_old_runs(root: Path, keep: int, max_bytes: int = 250_000_000) -> None:
+    """Remove all but the newest `keep` runs, and older ones beyond `max_bytes`; the last two always stay."""
+    room = max_bytes
     for place, path in enumerate(reversed(run_paths(root))):
-        with suppress(FileNotFoundError):  # another run forgets, too
+        with suppress(FileNotFoundError):  # another process removes runs, too
             room -= path.stat().st_size
             if place >= keep or (room < 0 and place >= _RUNS_TO_COMPARE):
                 path.unlink()
 
 
 def read_run(path: Path) -> RunFile:
-    """Read what `write_run` wrote; fields that this version does not know are left out. Raises RunFileError."""
+    """Read a run; unknown fields are ignored. Raises RunFileError."""
     try:
         data = json.loads(path.read_bytes())
         return _from_json(JsonFields.of(data, "the file"))
     except OSError as error:
         raise RunFileError(f"{path}: cannot be read: {error.strerror}") from None
     except RecursionError:
-        raise RunFileError(f"{path}: is nested too deeply for a run file") from None
+        raise RunFileError(f"{path}: not a run file: it is nested too deeply") from None
     except ValueError as error:
-        raise RunFileError(f"{path}: is no run file: {error}") from None
+        raise RunFileError(f"{path}: not a run file: {error}") from None
 
 
 def _to_json(run: RunFile) -> dict[str, Json]:
@@ -108,7 +108,7 @@ def _to_json(run: RunFile) -> dict[str, Json]:
 def _from_json(fields: JsonFields) -> RunFile:
     version = fields.required("fcall_run", int)
     if version > VERSION:
-        raise ValueError(f"it is of version {version}, and this pytest-fcall reads {VERSION}: update it")
+        raise ValueError(f"it has version {version}, and this pytest-fcall reads up to {VERSION}: update pytest-fcall")
     return RunFile(
         id=fields.required("id", str),
         started=fields.required("started", str),
@@ -136,4 +136,4 @@ def _shard(fields: JsonFields) -> tuple[int, int] | None:
             return None
         case [int(number), int(of)] if 1 <= number <= of:
             return number, of
-    raise ValueError("`shard` is not a pair of numbers, which and of how many")
+    raise ValueError("`shard` must be [number, total]")

@@ -1,9 +1,9 @@
-"""Whether cases are answered otherwise than before, or chance alone may explain it.
+"""Tests whether cases are answered differently than before, or whether chance alone can explain the difference.
 
-The test is a stratified permutation test. If nothing has changed, all answers to a case come from one urn: which of
-them were given before and which now is chance. How often chance does at least as much as was seen is counted over all
-ways to deal them, case by case, and so is exact. Asked once each time, a case says something only if its answer turned
-from right to wrong or back, and the test is McNemar's exact test. Many tests are adjusted by Holm.
+The test is a stratified permutation test. If nothing has changed, it is chance which of the answers to a case were
+given before and which now. The probability of a change at least as large as the observed one is computed exactly, over
+all ways to deal the answers, case by case. If each case was asked once, only cases whose answer changed count, and the
+test is McNemar's exact test. Several tests are adjusted by Holm's method.
 """
 
 from __future__ import annotations
@@ -13,54 +13,53 @@ from dataclasses import dataclass
 from math import comb, fsum, sqrt
 from typing import NamedTuple
 
+SIGNIFICANCE_LEVEL = 0.05
+"""A p-value up to this level counts as a change."""
+_NOTHING = 1e-18
+"""Smaller probabilities are dropped: all of them together do not change a result visibly."""
+_Z = 1.959963984540054
+"""Covers 95 % of a normal distribution."""
+
 
 class Rate(NamedTuple):
-    """How many of the answers to a case were right. A case that was asked once has 0 or 1 of 1."""
+    """The number of right answers to a case, and of all. A case that was asked once has 0 or 1 of 1."""
 
     right: int
     asked: int
 
     @property
     def share(self) -> float:
-        """The part that was right."""
+        """The share of right answers."""
         return self.right / self.asked
 
 
 @dataclass(frozen=True, slots=True)
 class RatePair:
-    """A case before and now, asked at least once each time."""
+    """The rates of a case before and now; each has at least one answer."""
 
     before: Rate
     now: Rate
 
     @property
     def difference(self) -> float:
-        """By how much the case got better, from -1 to 1."""
+        """The improvement of the case, from -1 to 1."""
         return self.now.share - self.before.share
 
 
-_NOTHING = 1e-18
-"""Chances below this are left out: all of them together cannot be seen in a result."""
-
-_Z = 1.959963984540054
-"""Covers 95 % of a normal distribution."""
-
-
 def p_value_worse(pairs: Iterable[RatePair]) -> float:
-    """How likely chance alone takes away at least as many right answers: small if cases really got worse."""
+    """The probability that chance alone removes at least as many right answers; small if cases got worse."""
     return _tails(pairs)[0]
 
 
 def p_value_different(pairs: Iterable[RatePair]) -> float:
-    """How likely chance alone changes as much in either direction."""
+    """The probability that chance alone changes at least as much, in either direction."""
     return min(1.0, 2 * min(_tails(pairs)))
 
 
 def difference_interval(pairs: Sequence[RatePair]) -> tuple[float, float]:
-    """A 95 % interval of the difference in accuracy, by Bonett and Price.
+    """The 95 % confidence interval of the difference in accuracy, by Bonett and Price.
 
-    One case that got better and one that got worse are added, so that few cases or none that changed make no false
-    certainty.
+    The method adds one case that got better and one that got worse, so that few changes do not look certain.
     """
     differences = [pair.difference for pair in pairs] + [1.0, -1.0]
     count = len(differences)
@@ -70,7 +69,7 @@ def difference_interval(pairs: Sequence[RatePair]) -> tuple[float, float]:
 
 
 def _tails(pairs: Iterable[RatePair]) -> tuple[float, float]:
-    """The chance of at most, and of at least, as many right answers now as there are."""
+    """The probabilities of at most, and of at least, as many right answers now as were observed."""
     pairs = list(pairs)
     first, chances = 0, [1.0]
     for pair in pairs:
@@ -87,7 +86,7 @@ def _tails(pairs: Iterable[RatePair]) -> tuple[float, float]:
 
 
 def _deal(pair: RatePair) -> tuple[int, list[float]]:
-    """How many right answers fall to the second run, at least, and the chance of each number from there on."""
+    """The smallest possible number of right answers in the second run, and the probability of each from there on."""
     right, asked, now = pair.before.right + pair.now.right, pair.before.asked + pair.now.asked, pair.now.asked
     low, high = max(0, now - (asked - right)), min(now, right)
     ways = comb(asked, now)
@@ -95,7 +94,7 @@ def _deal(pair: RatePair) -> tuple[int, list[float]]:
 
 
 def _convolve(chances: Sequence[float], dealt: Sequence[float]) -> list[float]:
-    """The chance of each sum."""
+    """The probability of each sum."""
     sums = [0.0] * (len(chances) + len(dealt) - 1)
     for shift, share in enumerate(dealt):
         for place, chance in enumerate(chances, shift):
@@ -103,15 +102,15 @@ def _convolve(chances: Sequence[float], dealt: Sequence[float]) -> list[float]:
     return sums
 
 
-def adjust_by_holm(chances: Mapping[str, float]) -> dict[str, float]:
-    """Adjust the p-value of each test, by Holm.
+def adjust_by_holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Adjust the p-value of each test by Holm's method.
 
-    With twenty categories, one of them looks significant by chance. Adjusted values may be compared with a level as
-    if there were one test: the chance of any false alarm among all of them stays below it.
+    Of twenty categories, one looks significant by chance. Adjusted values can be compared with a level as if there
+    were one test: the probability of any false alarm stays below it.
     """
     adjusted: dict[str, float] = {}
     largest = 0.0
-    for place, name in enumerate(sorted(chances, key=lambda name: chances[name])):
-        largest = max(largest, min(1.0, chances[name] * (len(chances) - place)))
+    for place, name in enumerate(sorted(p_values, key=lambda name: p_values[name])):
+        largest = max(largest, min(1.0, p_values[name] * (len(p_values) - place)))
         adjusted[name] = largest
-    return {name: adjusted[name] for name in chances}
+    return {name: adjusted[name] for name in p_values}

@@ -1,31 +1,134 @@
-"""The stanza of a case in a baseline: the accepted verdict, its calls, the conversation and an app's requests; and its
-JSON.
-"""
+"""The stanza of a case in a baseline, and its JSON: the accepted verdict, its calls, and an app's requests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import cast
 
 from pytest_fcall.core import Call, CallResult, Calls, HeldTurn, Json, Reply, Request, Step, Transcript
 from pytest_fcall.core.json_fields import JsonFields
 from pytest_fcall.tracking.question_digests import TOOL_PREFIX
+from pytest_fcall.tracking.significance import Rate
+
+
+@dataclass(frozen=True, slots=True)
+class WireRequest:
+    """A request that an app sent to a model, and the calls of the reply."""
+
+    model: str
+    calls: tuple[Call, ...] | None = ()
+    """The calls without ids; None where the reply could not be read to its end."""
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """Digests of the parts of the request, its tools included."""
+
+    @property
+    def tools(self) -> Mapping[str, str]:
+        """The digests of the offered tools, by name."""
+        return {
+            name.removeprefix(TOOL_PREFIX): short
+            for name, short in self.digests.items()
+            if name.startswith(TOOL_PREFIX)
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Stanza:
+    """The verdict on one case for one model, with everything that later verdicts are compared with."""
+
+    case: str
+    valid: bool
+    reasons: tuple[tuple[str, str], ...] = ()
+    """The kind and path of each reason."""
+    calls: tuple[Call, ...] | None = None
+    """The calls without ids; None where the reply could not be read to its end."""
+    steps: tuple[tuple[int, ...], ...] | None = None
+    """For a conversation, the number of calls in each reply, turn by turn."""
+    results: tuple[Json, ...] | None = None
+    """The results of the calls, stored only where the case refers to results. An error is `{"error": text}`; a value
+    that looks like that is `{"value": value}`."""
+    answer: str | None = None
+    """The text of the reply, stored only where the case expects something of it."""
+    wire: tuple[WireRequest, ...] | None = None
+    """The requests that an app sent to models, in order; None for a model, or where they are not known."""
+    samples: tuple[int, int] | None = None
+    """The number of right replies, and of all; None for a single reply."""
+    because: str | None = None
+    """The reason for which a failure was accepted."""
+    since: str | None = None
+    """The day on which a failure was accepted."""
+    judged: bool = False
+    """Whether a judge model took part in the verdict."""
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """Digests of the parts of the question, which show later what changed."""
+    provenance: Mapping[str, Json] = field(default_factory=dict)
+    """What answered, and when; for people, never compared."""
+
+    @property
+    def rate(self) -> Rate:
+        """The rate of right answers."""
+        return Rate(*self.samples) if self.samples else Rate(int(self.valid), 1)
+
+    @property
+    def has_forbidden_call(self) -> bool:
+        """Whether a forbidden call was made: such a failure is never accepted or excused."""
+        return any(kind == "forbidden_call" for kind, _ in self.reasons)
+
+
+def stanza_to_json(stanza: Stanza) -> dict[str, Json]:
+    """The stanza as JSON, in an order that reads well; empty fields are left out."""
+    data: dict[str, Json] = {
+        "case": stanza.case,
+        "valid": stanza.valid,
+        "reasons": [list(reason) for reason in stanza.reasons] or None,
+        "calls": calls_to_json(stanza.calls),
+        "steps": [list(turn) for turn in stanza.steps] if stanza.steps else None,
+        "results": list(stanza.results) if stanza.results is not None else None,
+        "answer": stanza.answer,
+        "wire": wire_to_json(stanza.wire) if stanza.wire is not None else None,
+        "samples": list(stanza.samples) if stanza.samples else None,
+        "because": stanza.because,
+        "since": stanza.since,
+        "judged": stanza.judged or None,
+        "digests": dict(stanza.digests) or None,
+        "provenance": dict(stanza.provenance) or None,
+    }
+    return {name: value for name, value in data.items() if value is not None}
+
+
+def stanza_from_json(data: Json) -> Stanza:
+    """Read the JSON of a stanza; unknown fields are ignored. Raises ValueError, which names the field."""
+    fields = JsonFields.of(data, "the stanza")
+    return Stanza(
+        case=fields.required("case", str),
+        valid=fields.required("valid", bool),
+        reasons=_reasons(fields),
+        calls=calls_from_fields(fields),
+        steps=_steps(fields),
+        results=_results(fields),
+        answer=fields.optional("answer", str),
+        wire=wire_from_fields(fields),
+        samples=_samples(fields),
+        because=fields.optional("because", str),
+        since=fields.optional("since", str),
+        judged=fields.optional("judged", bool) or False,
+        digests=fields.texts("digests") or {},
+        provenance=fields.optional("provenance", dict) or {},
+    )
 
 
 def call_to_json(call: Call) -> dict[str, Json]:
-    """Give a call as what JSON can say; the wire's id of it differs from run to run and is left out."""
+    """A call as JSON, without its id, which differs from run to run."""
     return {"name": call.name, "arguments": call.arguments}
 
 
 def calls_to_json(calls: Sequence[Call] | None) -> list[Json] | None:
-    """Give calls likewise; None stays None."""
+    """Calls as JSON; None stays None."""
     return None if calls is None else [call_to_json(call) for call in calls]
 
 
 def calls_from_fields(fields: JsonFields) -> tuple[Call, ...] | None:
-    """Read the field `calls`; None where there is none. Anything else is a ValueError that names it."""
+    """Read the field `calls`; None where it is missing. Raises ValueError."""
     found: Sequence[Json] | None = fields.optional("calls", list)
     return None if found is None else tuple(_call(JsonFields.of(each, "a call")) for each in found)
 
@@ -34,33 +137,13 @@ def _call(fields: JsonFields) -> Call:
     return Call(fields.required("name", str), fields.required("arguments", dict))
 
 
-@dataclass(frozen=True, slots=True)
-class WireRequest:
-    """One request that an app sent to a model, and what was called in the reply."""
-
-    model: str
-    calls: tuple[Call, ...] | None = ()
-    """Without the wire's ids; None where the reply could not be read to its end."""
-    digests: Mapping[str, str] = field(default_factory=dict)
-    """Short names of what the request consists of, the tools that it offers included."""
-
-    @property
-    def tools(self) -> Mapping[str, str]:
-        """The short names of the tools that it offers, by theirs."""
-        return {
-            name.removeprefix(TOOL_PREFIX): short
-            for name, short in self.digests.items()
-            if name.startswith(TOOL_PREFIX)
-        }
-
-
 def wire_to_json(wire: Iterable[WireRequest]) -> list[Json]:
-    """Give requests as what JSON can say. Tools are named where they are others than those of the request before."""
+    """Requests as JSON. Tools are written where they differ from those of the request before."""
     return list(_requests_to_json(wire))
 
 
 def wire_from_fields(fields: JsonFields) -> tuple[WireRequest, ...] | None:
-    """Read the field `wire`; None where there is none. Anything else is a ValueError that names it."""
+    """Read the field `wire`; None where it is missing. Raises ValueError."""
     found: Sequence[Json] | None = fields.optional("wire", list)
     return None if found is None else tuple(_requests_from_json(found))
 
@@ -89,84 +172,6 @@ def _requests_from_json(found: Sequence[Json]) -> Iterator[WireRequest]:
         yield WireRequest(fields.required("model", str), calls_from_fields(fields), digests)
 
 
-@dataclass(frozen=True, slots=True)
-class Stanza:
-    """The verdict on one case under one model, and everything that is needed to compare another one with it."""
-
-    case: str
-    valid: bool
-    reasons: tuple[tuple[str, str], ...] = ()
-    """(kind, path) of each Reason."""
-    calls: tuple[Call, ...] | None = None
-    """What was called, without the wire's ids; None where the reply could not be read to its end."""
-    steps: tuple[tuple[int, ...], ...] | None = None
-    """Of a conversation: how many of the calls were in each reply, turn by turn."""
-    results: tuple[Json, ...] | None = None
-    """What the calls gave, kept only where the case speaks of it; an error as `{"error": text}`, and a value
-    that looks like one as `{"value": value}`."""
-    answer: str | None = None
-    """The text of the reply, kept only where the case expects something of it."""
-    wire: tuple[WireRequest, ...] | None = None
-    """What an app asked of models on its way, in order; None where that is not known, or it was no app."""
-    samples: tuple[int, int] | None = None
-    """How many replies were right, and how many were asked for; None where it was one."""
-    because: str | None = None
-    """Why a failure was accepted."""
-    since: str | None = None
-    """The day on which a failure was accepted."""
-    judged: bool = False
-    """Whether a model had a say in the verdict."""
-    digests: Mapping[str, str] = field(default_factory=dict)
-    """Short names of what the question consists of, so that what changed since can be told."""
-    provenance: Mapping[str, Json] = field(default_factory=dict)
-    """What answered, and when: told, never compared."""
-
-
-def stanza_to_json(stanza: Stanza) -> dict[str, Json]:
-    """Give the stanza as what JSON can say, in the order in which it is read best; empty fields are left out."""
-    data: dict[str, Json] = {
-        "case": stanza.case,
-        "valid": stanza.valid,
-        "reasons": [list(reason) for reason in stanza.reasons] or None,
-        "calls": calls_to_json(stanza.calls),
-        "steps": [list(turn) for turn in stanza.steps] if stanza.steps else None,
-        "results": list(stanza.results) if stanza.results is not None else None,
-        "answer": stanza.answer,
-        "wire": wire_to_json(stanza.wire) if stanza.wire is not None else None,
-        "samples": list(stanza.samples) if stanza.samples else None,
-        "because": stanza.because,
-        "since": stanza.since,
-        "judged": stanza.judged or None,
-        "digests": dict(stanza.digests) or None,
-        "provenance": dict(stanza.provenance) or None,
-    }
-    return {name: value for name, value in data.items() if value is not None}
-
-
-def stanza_from_json(data: Json) -> Stanza:
-    """Read what `stanza_to_json` gave; fields that this version does not know are left out.
-
-    Whatever else it is given is a ValueError that names the field.
-    """
-    fields = JsonFields.of(data, "the stanza")
-    return Stanza(
-        case=fields.required("case", str),
-        valid=fields.required("valid", bool),
-        reasons=_reasons(fields),
-        calls=calls_from_fields(fields),
-        steps=_steps(fields),
-        results=_results(fields),
-        answer=fields.optional("answer", str),
-        wire=wire_from_fields(fields),
-        samples=_samples(fields),
-        because=fields.optional("because", str),
-        since=fields.optional("since", str),
-        judged=fields.optional("judged", bool) or False,
-        digests=fields.texts("digests") or {},
-        provenance=fields.optional("provenance", dict) or {},
-    )
-
-
 def _reasons(fields: JsonFields) -> tuple[tuple[str, str], ...]:
     return tuple(_reason(each) for each in fields.optional("reasons", list) or ())
 
@@ -175,16 +180,20 @@ def _reason(data: Json) -> tuple[str, str]:
     match data:
         case [str(kind), str(path)]:
             return kind, path
-    raise ValueError("`reasons` is not a list of pairs of kind and path")
+    raise ValueError("`reasons` must be a list of pairs [kind, path]")
 
 
 def _steps(fields: JsonFields) -> tuple[tuple[int, ...], ...] | None:
     found: Sequence[Json] | None = fields.optional("steps", list)
-    if found is None:
-        return None
-    if not all(isinstance(turn, list) and all(type(count) is int and count >= 0 for count in turn) for turn in found):
-        raise ValueError("`steps` is not a list of lists of numbers")
-    return tuple(tuple(cast("list[int]", turn)) for turn in found)
+    return None if found is None else tuple(map(_counts, found))
+
+
+def _counts(turn: Json) -> tuple[int, ...]:
+    if isinstance(turn, list):
+        counts = tuple(count for count in turn if type(count) is int and count >= 0)
+        if len(counts) == len(turn):
+            return counts
+    raise ValueError("`steps` must be a list of lists of numbers")
 
 
 def _results(fields: JsonFields) -> tuple[Json, ...] | None:
@@ -198,21 +207,21 @@ def _samples(fields: JsonFields) -> tuple[int, int] | None:
             return None
         case [int(right), int(asked)] if type(right) is type(asked) is int and 0 <= right <= asked:
             return right, asked
-    raise ValueError("`samples` is not a pair of numbers, right and asked")
+    raise ValueError("`samples` must be [right, asked]")
 
 
 def call_counts_of(transcript: Transcript) -> tuple[tuple[int, ...], ...]:
-    """How many calls there were in each reply, turn by turn."""
+    """The number of calls in each reply, turn by turn."""
     return tuple(tuple(len(step.calls.calls) for step in turn.steps) for turn in transcript.turns)
 
 
 def call_results_of(transcript: Transcript) -> tuple[Json, ...]:
-    """What the calls gave; calls that were not answered come last, and have none."""
+    """The results of the calls, as JSON. Unanswered calls come last and have none."""
     return tuple(_result_to_json(result) for step in transcript.steps for result in step.results)
 
 
 def transcript_of(stanza: Stanza, last: Reply) -> Transcript:
-    """The conversation as far as it was kept; `last` is the reply that ended it."""
+    """The conversation as far as the stanza has it; `last` is the reply that ended it."""
     calls, results = iter(stanza.calls or ()), iter(map(_result_from_json, stanza.results or ()))
     turns = []
     for counts in stanza.steps or ((len(stanza.calls or ()),),):
@@ -226,17 +235,17 @@ def transcript_of(stanza: Stanza, last: Reply) -> Transcript:
 
 
 def _result_to_json(result: CallResult) -> Json:
-    """An error is `{"error": …}`; a value that looks like one, or like this, is `{"value": …}`."""
+    """An error is `{"error": …}`; a value that looks like that, or like `{"value": …}`, is `{"value": …}`."""
     if result.error is not None:
         return {"error": result.error}
     value = result.value
     return {"value": value} if isinstance(value, Mapping) and value.keys() in ({"error"}, {"value"}) else value
 
 
-def _result_from_json(kept: Json) -> CallResult:
-    match kept:
+def _result_from_json(data: Json) -> CallResult:
+    match data:
         case {"error": str(error), **others} if not others:
             return CallResult(error=error)
         case {"value": value, **others} if not others:
             return CallResult(value)
-    return CallResult(kept)
+    return CallResult(data)

@@ -139,7 +139,7 @@ def test_a_run_is_named_by_a_path_or_by_how_its_name_begins(folder: Path) -> Non
         (["monday"], "monday: there is no such file, and no such run in .fcall/runs"),
         (["", "2026"], ": there is no such file"),
         (["a", "b", "c"], "two runs are compared, not more"),
-        (["pytest.ini"], "pytest.ini: is no run file: "),
+        (["pytest.ini"], "pytest.ini: not a run file: "),
         (["none\x1b[2J.json"], r"none\x1b[2J.json: there is no such file"),
     ],
 )
@@ -168,7 +168,7 @@ def test_results_that_make_no_sense_are_told(folder: Path) -> None:
     path = keep(folder, "a", [result("x", "passed")])
     path.write_text(path.read_text().replace('"passed"', '"great"'))
     done = compare(folder, "a", "a")
-    assert (done.returncode, "is no run file: status: 'great' is none of" in done.stderr) == (2, True)
+    assert (done.returncode, "not a run file: status: 'great' is none of" in done.stderr) == (2, True)
 
 
 def test_the_runs_of_pytest_are_compared(shop: Shop) -> None:

@@ -96,7 +96,7 @@ def test_a_file_that_cannot_be_read_is_told_and_passed_over(folder: Path) -> Non
     (runs_folder(folder) / "20261103.json").write_text("{")
     done = fcall(folder, "history")
     assert done.returncode == 0
-    assert done.stderr.count("is no run file") == 2
+    assert done.stderr.count("not a run file") == 2
     assert "1 run," in done.stdout
 
 

@@ -167,9 +167,9 @@ def test_the_whole_may_be_kept_and_merged_runs_compared(mixed: Shop) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"gates": ["beauty>=1"]}, "gate 'beauty>=1' cannot be read: 'beauty' is no figure"),
+        ({"gates": ["beauty>=1"]}, "gate 'beauty>=1' cannot be read: unknown figure 'beauty'"),
         ({"fail": "never", "gates": []}, "'never' is none of items, gates, both"),
-        ({"results": {"results": [{"nodeid": 5}]}}, "is no run file: status: expected str"),
+        ({"results": {"results": [{"nodeid": 5}]}}, "not a run file: status: expected str"),
     ],
 )
 def test_a_damaged_file_is_told(mixed: Shop, change: dict[str, object], said: str) -> None:

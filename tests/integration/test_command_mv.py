@@ -95,4 +95,4 @@ def test_nothing_of_another_file_is_overwritten(accepted: Mind) -> None:
 def test_a_damaged_baseline_is_named(accepted: Mind) -> None:
     accepted.baseline().write_text("nothing")
 
-    mv(accepted, "one", "uno", says="this is no baseline", status=1)
+    mv(accepted, "one", "uno", says="not a baseline file", status=1)

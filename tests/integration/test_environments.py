@@ -11,8 +11,8 @@ import pytest
 
 from tests.integration.command import fcall
 from tests.integration.exam import Exam
-from tests.unit.conversation.environments.http.shop import Shop as WebShop
-from tests.unit.conversation.environments.http.shop import open_shop
+from tests.unit.conversation.environments.web_shop import Shop as WebShop
+from tests.unit.conversation.environments.web_shop import open_shop
 
 MCP_SERVER = Path(__file__).parents[1] / "mcp_server.py"
 
@@ -129,7 +129,7 @@ def test_a_host_that_is_not_allowed_is_told_of_with_what_allows_it(exam: Exam, w
     price_over_http(exam, web)
     result = exam.run()
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines([f"*counts: the host {web.host} may not be asked; *--fc-allow-host={web.host}"])
+    result.stdout.fnmatch_lines([f"*counts: the host {web.host} is not allowed; *--fc-allow-host={web.host}"])
     assert web.asked == []
 
 
@@ -140,7 +140,7 @@ def test_a_result_that_is_missing_is_an_error_in_a_replay(exam: Exam, web: WebSh
     document.write_text(document.read_text("utf-8").replace('"/count"', '"/count/all"'), "utf-8")
     result = exam.run("--fc-replay")
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["no result of the call of `count` is recorded; ask it: pytest --fc-model=*"])
+    result.stdout.fnmatch_lines(["no recorded result for this call of `count`; ask it: pytest --fc-model=*"])
 
 
 @pytest.mark.parametrize(

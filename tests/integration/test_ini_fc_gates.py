@@ -34,4 +34,4 @@ def test_what_is_no_gate_is_told_even_where_no_case_runs(weather: Shop) -> None:
     weather.pytester.makepyfile(test_plain="def test_nothing(): pass")
     result = weather.ask("test_plain.py")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: fc_gates: a number is wanted here", "  cases >= many", "           ^"])
+    result.stderr.fnmatch_lines(["ERROR: fc_gates: expected a number", "  cases >= many", "           ^"])

@@ -105,15 +105,15 @@ def test_damage_in_an_older_commit_is_told_by_its_revision(committed: Mind) -> N
     result = committed.run("--fc-baseline=git:HEAD")
 
     result.assert_outcomes(errors=1)
-    assert lines_with(result, "HEAD:a.fc.yaml.ambr:1:1: this is no baseline")
+    assert lines_with(result, "HEAD:a.fc.yaml.ambr:1:1: not a baseline file")
 
 
 @pytest.mark.parametrize(
     ("value", "message"),
     [
         ("nowhere", "'nowhere' is neither a model, nor a folder, nor git:REVISION"),
-        ("git:nowhere", "git knows no revision 'nowhere' here"),
-        ("git:--all", "git knows no revision '--all' here"),
+        ("git:nowhere", "unknown git revision 'nowhere'"),
+        ("git:--all", "unknown git revision '--all'"),
         ("7up:model", "'7up:model' is neither a model, nor a folder, nor git:REVISION"),
     ],
 )

@@ -139,7 +139,7 @@ def test_what_is_no_gate_is_a_usage_error_that_points(weather: Shop) -> None:
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
         [
-            "ERROR: --fc-gate: 'latency' is no figure; did you mean 'p95'?",
+            "ERROR: --fc-gate: unknown figure 'latency'; did you mean 'p95'?",
             "  accuracy>=0.5 and latency<=5s",
             "                    ^",
         ]
@@ -180,7 +180,7 @@ def test_gates_may_be_about_what_changed_since_the_baseline(mind: Mind, workers:
 
     first = mind.run(*gates, workers)
     assert first.ret == 10
-    first.stdout.fnmatch_lines(["gate regressions<=50% * -  inconclusive: nothing is accepted yet to compare with"])
+    first.stdout.fnmatch_lines(["gate regressions<=50% * -  inconclusive: no baseline to compare with"])
 
     mind.run("--fc-accept=all")
     assert mind.run(*gates, workers).ret == 0

@@ -69,7 +69,7 @@ def test_a_conversation_before_that_is_not_recorded_is_named(agent: Exam) -> Non
     result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines(
         [
-            "memory_kv_prereq_0-customer-0, which is held before it: no state of the environment is recorded; ask it: "
+            "memory_kv_prereq_0-customer-0, which is held before it: no recorded state of the environment; ask it: "
             'pytest *"bfcl.fc.yaml::memory_kv_0-customer-0"'
         ]
     )

@@ -9,16 +9,9 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.conversation.named_scores import SCORES
-from pytest_fcall.conversation.score_formulas import (
-    Graded,
-    api_f1,
-    grade_functions,
-    grade_parameters,
-    lcs_f1,
-    parameter_f1,
-    state_f1,
-)
+from pytest_fcall.conversation.score_formulas import Graded, grade_functions, grade_parameters, state_f1
 from pytest_fcall.core import Call
+from tests.corpus_scores import api_f1, lcs_f1, parameter_f1
 
 PAGE = (Path(__file__).parents[2] / "docs/explanation/metrics.md").read_text(encoding="utf-8")
 GRADED = re.findall(r"^\| (`.*`) \| (`.*`) \| (\d/\d) \| (\d/\d) \|$", PAGE, re.MULTILINE)

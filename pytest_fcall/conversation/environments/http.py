@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_fcall.conversation.environments.context import EnvironmentContext, source_name
@@ -13,8 +13,8 @@ from pytest_fcall.conversation.environments.http_request import (
     is_sendable,
     server_of,
 )
-from pytest_fcall.conversation.environments.recorded_results import CallHistory, ResultNotRecorded, ResultStore
-from pytest_fcall.conversation.execution.tool_process import EnvironmentFailed
+from pytest_fcall.conversation.environments.recorded_results import ResultRecorder
+from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core import Call, CallResult, Json, Tool, World
 from pytest_fcall.schema.errors import SchemaError
 
@@ -23,87 +23,81 @@ if TYPE_CHECKING:
 
 
 class HttpEnvironment:
-    """Calls that are requests. What was said to the same request at the same point is used again, like replies."""
+    """Sends calls as requests. A recorded answer to the same request at the same point is used again, like a reply."""
 
-    def __init__(
-        self, tools: Mapping[str, Tool], server: str, sender: HttpSender | None, kept: ResultStore | None
-    ) -> None:
+    def __init__(self, tools: Mapping[str, Tool], server: str, context: EnvironmentContext) -> None:
         self._tools = tools
         self._server = server
-        self._sender = sender
-        self._kept = kept
-        self._story = CallHistory("")
+        self._context = context
+        self._recorder = ResultRecorder(context.result_store, reuse=True)
+        self._sender: HttpSender | None = None
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
-        """Send a request, or look up what was said to it. Raises NotRecorded, and core.Unanswered."""
+        """Send a request, or look up its recorded answer. Raises ResultNotRecorded and core.Unanswered."""
         offered = self._tools[tool]
         try:
             call = Call(source_name(offered), arguments)
             request = http_request_of(call, offered, self._server or server_of(offered))
         except NotSendable as error:
             return CallResult(error=str(error))
-        key = self._story.key(request.to_data(), changes=request.changes)
-        if self._kept and (found := self._kept.find(key)):
-            return found
-        return await self._sent(tool, key, request)
+        return await self._recorder.result(
+            tool, request.to_data(), lambda: self._send(request), changes=request.changes
+        )
 
     async def state(self, names: Sequence[str] | None = None) -> CallResult:
-        """A server shows no state."""
+        """An error: a web server has no state that can be read."""
         return CallResult(
             error=f"no {', '.join(names or ['state'])} can be read of a web server: expect what tools say"
         )
 
     async def close(self) -> None:
         """Close all connections."""
-        if self._sender:
+        if self._sender is not None:
             await self._sender.close()
 
-    async def _sent(self, tool: str, key: str, request: HttpRequest) -> CallResult:
+    async def _send(self, request: HttpRequest) -> CallResult:
         if self._sender is None:
-            raise ResultNotRecorded(tool)
-        result = await self._sender.send(request)
-        if self._kept:
-            self._kept.keep(key, request.to_data(), result)
-        return result
+            from pytest_fcall.conversation.environments.http_sender import HttpSender
+
+            self._sender = HttpSender(self._context.hosts, self._context.limits)
+        return await self._sender.send(request)
 
 
-async def open_http(world: World, tools: Sequence[Tool], ground: EnvironmentContext) -> HttpEnvironment:
-    """Get ready to ask the servers of the tools, unless what is kept must do. Raises WorldFailed."""
+def open_http(world: World, tools: Sequence[Tool], context: EnvironmentContext) -> HttpEnvironment:
+    """Make the environment of these tools. Raises EnvironmentFailed for a tool or a server that cannot be asked."""
     server = world.setup.get("server", "")
     if not isinstance(server, str) or world.setup.keys() - {"server"}:
-        raise EnvironmentFailed("`environment: http` is set up with nothing but `server`, an address")
+        raise EnvironmentFailed("the `setup` of `environment: http` must be `server: ADDRESS` and nothing else")
     for tool in tools:
         _check_sendable(tool, server)
-    named = {tool.name: tool for tool in tools}
-    if ground.kept and ground.kept.offline:
-        return HttpEnvironment(named, server, None, ground.kept)
-    _check_hosts(filter(None, {server} if server else set(map(server_of, tools))), ground)
-    from pytest_fcall.conversation.environments.http_sender import HttpSender
-
-    return HttpEnvironment(named, server, HttpSender(ground.hosts, ground.limits), ground.kept)
+    if not (context.result_store and context.result_store.offline):
+        for each in {server} if server else {*map(server_of, tools)}:
+            _check_host(each, context)
+    return HttpEnvironment({tool.name: tool for tool in tools}, server, context)
 
 
 def _check_sendable(tool: Tool, server: str) -> None:
     if not is_sendable(tool):
         raise EnvironmentFailed(
-            f"`environment: http` sends requests, and the tool `{tool.name}` is none: take it from an `openapi:` "
+            f"`environment: http` sends requests, and the tool `{tool.name}` is not one: take it from an `openapi:` "
             "source, or give it a stub"
         )
     if not (server or server_of(tool) or source_name(tool).startswith("requests.")):
-        raise EnvironmentFailed(f"nothing says which server `{tool.name}` is asked of: `setup: {{server: https://…}}`")
+        raise EnvironmentFailed(f"no server for `{tool.name}`; name it: `setup: {{server: https://…}}`")
 
 
-def _check_hosts(servers: Iterable[str], ground: EnvironmentContext) -> None:
-    """Tell people before a model is told."""
+def _check_host(server: str, context: EnvironmentContext) -> None:
+    """Refuse a server before the model is asked: people can allow it, a model cannot."""
     from yarl import URL
 
     from pytest_fcall.conversation.environments.http_hosts import HostRefused
 
-    for server in servers:
-        try:
-            ground.hosts.check(URL(server))
-            ground.hosts.headers_for(URL(server))
-        except (HostRefused, SchemaError) as error:
-            raise EnvironmentFailed(str(error)) from None
-        except ValueError as error:
-            raise EnvironmentFailed(f"{server!r} is no address of a web server: {error}") from None
+    if not server:
+        return
+    try:
+        context.hosts.check(URL(server))
+        context.hosts.headers_for(URL(server))
+    except (HostRefused, SchemaError) as error:
+        raise EnvironmentFailed(str(error)) from None
+    except ValueError as error:
+        raise EnvironmentFailed(f"{server!r} is not the address of a web server: {error}") from None

@@ -19,20 +19,20 @@ _HIDDEN: Final = "[hidden]"
 
 
 class HostRefused(ValueError):
-    """An address leads where nobody allowed to go. The text says which, and how it is allowed."""
+    """An address is on a host that is not allowed. The text names the host and the option that allows it."""
 
 
 def is_host(text: str) -> bool:
-    """Whether this may stand in the list: `api.example.com`, `localhost:8000`, `localhost:*`."""
+    """Whether the text is an entry for the list: `api.example.com`, `localhost:8000` or `localhost:*`."""
     return _HOST.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """Hosts that may be asked, by name: without a port those at the usual ones, with `:*` at any.
+    """The allowed hosts: a name without a port allows the usual ports, `:*` allows any.
 
-    `headers` are sent to a host, named in the same way, beside what a call asks for; `${NAME}` in their values stands
-    for a variable of `variables`.
+    `headers` are sent to a host, named in the same way, together with those of the call. `${NAME}` in their values is
+    replaced by the variable of that name in `variables`.
     """
 
     allowed: tuple[str, ...] = ()
@@ -40,31 +40,32 @@ class Hosts:
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def check(self, url: URL) -> None:
-        """Refuse, with HostRefused, what is not allowed."""
+        """Raise HostRefused for an address on a host that is not allowed."""
         if url.scheme not in _USUAL_PORTS or not url.host:
-            raise HostRefused(f"{str(url)[:100]!r} is no address of a web server")
+            raise HostRefused(f"{str(url)[:100]!r} is not the address of a web server")
         if url.user is not None or url.password is not None:
-            raise HostRefused("an address may hold no user and no password")
+            raise HostRefused("an address must not contain a user or a password")
         if not _names(url) & {each.lower() for each in self.allowed}:
             named = f"{url.raw_host}" if url.is_default_port() else f"{url.raw_host}:{url.port}"
-            raise HostRefused(f"the host {named} may not be asked; to allow it: --fc-allow-host={named}")
+            raise HostRefused(f"the host {named} is not allowed; to allow it: --fc-allow-host={named}")
 
     def headers_for(self, url: URL) -> dict[str, str]:
-        """What is sent beside what a call asks for. SchemaError where a variable is not set."""
+        """The headers configured for the host of the address. Raises SchemaError for a variable that is not set."""
         names = _names(url)
         found = [headers for host, headers in self.headers.items() if host.lower() in names]
         return {name: expand_variables(value, self.variables) for headers in found for name, value in headers.items()}
 
-    def without_secrets(self, said: str, sent: Mapping[str, str]) -> str:
-        """What a server said, without the headers of ours that it may repeat."""
+    @staticmethod
+    def without_secrets(text: str, sent: Mapping[str, str]) -> str:
+        """The text of an answer, with the values of our headers hidden: a server may repeat them."""
         for value in sent.values():
             for secret in (value, value.rpartition(" ")[2]):  # `Bearer …`
-                said = said.replace(secret, _HIDDEN) if len(secret) > 3 else said
-        return said
+                text = text.replace(secret, _HIDDEN) if len(secret) > 3 else text
+        return text
 
 
 def _names(url: URL) -> set[str]:
-    """The ways in which the list may name where an address leads."""
+    """All entries of the list that would allow the address."""
     host = (url.raw_host or "").lower()
     host = f"[{host}]" if ":" in host else host
     usual = {host} if url.port == _USUAL_PORTS.get(url.scheme) else set()

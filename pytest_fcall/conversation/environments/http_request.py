@@ -1,5 +1,6 @@
-"""A call as an HTTP request: of an operation of an OpenAPI document, of `GET /route`, or of `requests.get`; and how
-OpenAPI writes arguments in addresses and headers.
+"""A call as an HTTP request: of an operation in an OpenAPI document, of `GET /route`, or of `requests.get`.
+
+Arguments are written in addresses and headers as OpenAPI prescribes.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from pytest_fcall.conversation.environments.context import source_name
 from pytest_fcall.core import Call, Json, Tool
 
 QueryPairs: TypeAlias = list[tuple[str, str]]
-ParameterStyle = Mapping[str, Json]
-"""What an OpenAPI document says beside a parameter: `style`, `explode`, `media_type`."""
+ParameterStyle: TypeAlias = Mapping[str, Json]
+"""How an OpenAPI document has a parameter written: `style`, `explode`, `media_type`."""
 
 _BETWEEN: Final = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 
 
 class NotSendable(ValueError):
-    """A call cannot be made a request. The text says why, for a model."""
+    """A call cannot be sent as a request. The text says why; a model reads it."""
 
 
 def query_pairs(name: str, value: Json, style: ParameterStyle) -> QueryPairs:
-    """What stands in a query for an argument; nothing for null."""
+    """An argument as pairs of a query; none for null."""
     if value is None:
         return []
     kind = str(style.get("style", "form"))
@@ -46,7 +47,7 @@ def query_pairs(name: str, value: Json, style: ParameterStyle) -> QueryPairs:
 
 
 def header_text(value: Json, style: ParameterStyle) -> str:
-    """A value in a header, or in a path before it is encoded."""
+    """A value as text of a header, or of a path before it is encoded."""
     if style.get("media_type"):
         return _json(value)
     if isinstance(value, Mapping):
@@ -58,11 +59,11 @@ def header_text(value: Json, style: ParameterStyle) -> str:
 
 
 def path_part(value: Json, style: ParameterStyle) -> str:
-    """A value as one part of a path, which it cannot lead out of."""
-    written = header_text(value, style)
-    if written in {"", ".", ".."}:
-        raise NotSendable(f"{written!r} cannot be a part of a path")
-    return quote(written, safe="", errors="replace")
+    """A value as one encoded part of a path. Raises NotSendable for values that would lead out of it, such as `..`."""
+    text = header_text(value, style)
+    if text in {"", ".", ".."}:
+        raise NotSendable(f"{text!r} cannot be a part of a path")
+    return quote(text, safe="", errors="replace")
 
 
 def _plain(value: Json) -> str:
@@ -73,7 +74,7 @@ def _json(value: Json) -> str:
     try:
         return json.dumps(value, allow_nan=False)
     except (ValueError, RecursionError) as error:
-        raise NotSendable(f"an argument cannot be sent: {error}") from None
+        raise NotSendable(f"the arguments are not JSON: {error}") from None
 
 
 _METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
@@ -81,9 +82,9 @@ _IN_URL: Final = ("get", "delete", "head", "options", "trace")
 _ROUTE = re.compile(rf"({'|'.join(_METHODS)})\s+(/\S*)", re.IGNORECASE)
 _REQUESTS = re.compile(rf"(?:requests\.)({'|'.join(_METHODS)})")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-_LIBRARY_S_OWN: Final = frozenset({"timeout", "allow_redirects", "stream", "verify"})
-"""What `requests` is told of how to send; that is not the model's to say."""
-_OF_THE_CONNECTION = re.compile(
+_REQUESTS_OPTIONS: Final = frozenset({"timeout", "allow_redirects", "stream", "verify"})
+"""Arguments of `requests` about the connection; the model cannot set them."""
+_CONNECTION_HEADERS = re.compile(
     r"host|content-length|transfer-encoding|connection|upgrade|te|trailer|expect|accept-encoding|proxy-.*",
     re.IGNORECASE,
 )
@@ -93,7 +94,7 @@ _FORM: Final = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """What is sent, before credentials are put to it."""
+    """A request, without credentials."""
 
     method: str
     url: str
@@ -102,20 +103,20 @@ class HttpRequest:
 
     @property
     def changes(self) -> bool:
-        """Whether it may change something where it goes."""
+        """Whether the request may change something on the server."""
         return self.method not in {"GET", "HEAD", "OPTIONS"}
 
     def to_data(self) -> dict[str, Json]:
-        """The request as people see it, and as it is known again."""
+        """The request as JSON: for people, and for the key of its recorded result."""
         return {"method": self.method, "url": self.url, "headers": dict(self.headers), "body": self.body}
 
 
 def http_request_of(call: Call, tool: Tool | None = None, server: str = "") -> HttpRequest:
-    """The request that a call asks for; NotSendable says, for a model, why there is none.
+    """The request of a call. Raises NotSendable.
 
-    A tool from an `openapi:` source says how; else the call is named after a request, `GET /route/{id}`, as commands of
-    curl are read, or after a function of the library `requests`. `server` stands before routes, and goes before what
-    the document names.
+    A tool of an `openapi:` source describes it. Otherwise the call is named like a request, `GET /route/{id}`, as read
+    from curl commands, or like a function of the library `requests`. `server` precedes routes, and replaces the server
+    that the document names.
     """
     operation = (tool.origin or {}).get("openapi") if tool else None
     if isinstance(operation, Mapping):
@@ -125,17 +126,17 @@ def http_request_of(call: Call, tool: Tool | None = None, server: str = "") -> H
     if found := _REQUESTS.fullmatch(call.name):
         return _of_requests(found[1], call.arguments)
     raise NotSendable(
-        f"`{call.name[:100]}` is no request: it comes from no `openapi:` source, and is not named after one"
+        f"`{call.name[:100]}` is not a request: it has no `openapi:` source and no name such as `GET /route`"
     )
 
 
 def is_sendable(tool: Tool) -> bool:
-    """Whether calls of the tool are requests."""
+    """Whether calls of the tool can be sent as requests."""
     return "openapi" in (tool.origin or {}) or any(form.fullmatch(source_name(tool)) for form in (_ROUTE, _REQUESTS))
 
 
 def server_of(tool: Tool) -> str:
-    """The server that the tool's document names; empty where there is none."""
+    """The server that the tool's document names; empty where it names none."""
     operation = (tool.origin or {}).get("openapi")
     server = operation.get("server") if isinstance(operation, Mapping) else None
     return server if isinstance(server, str) and "://" in server else ""
@@ -178,7 +179,7 @@ def _of_route(method: str, route: str, call: Call, server: str) -> HttpRequest:
 
 
 def _of_requests(method: str, arguments: Mapping[str, Json]) -> HttpRequest:
-    match {name: value for name, value in arguments.items() if value is not None and name not in _LIBRARY_S_OWN}:
+    match {name: value for name, value in arguments.items() if value is not None and name not in _REQUESTS_OPTIONS}:
         case {"url": str(url), **rest} if rest.keys() <= {"params", "headers", "json", "data"}:
             query = [
                 pair for name, value in _mapping(rest.get("params")).items() for pair in query_pairs(name, value, {})
@@ -186,15 +187,15 @@ def _of_requests(method: str, arguments: Mapping[str, Json]) -> HttpRequest:
             headers = {name: header_text(value, {}) for name, value in _mapping(rest.get("headers")).items()}
             content, kind = (rest["data"], _FORM) if "data" in rest else (rest.get("json"), "application/json")
             return _request(method, _with_query(url, query), headers, content, kind)
-    raise NotSendable("a request has a `url`, and may have `params`, `headers`, `json` or `data`, and nothing else")
+    raise NotSendable("a request needs `url`, and can have `params`, `headers`, `json` or `data`; nothing else")
 
 
 def _request(method: str, url: str, headers: Mapping[str, str], content: Json, kind: str) -> HttpRequest:
     for name, value in headers.items():
-        if not _HEADER_NAME.fullmatch(name) or _OF_THE_CONNECTION.fullmatch(name):
-            raise NotSendable(f"`{name[:100]}` is no header that may be sent")
+        if not _HEADER_NAME.fullmatch(name) or _CONNECTION_HEADERS.fullmatch(name):
+            raise NotSendable(f"`{name[:100]}` is not a header that may be sent")
         if not (value.isascii() and (value.isprintable() or not value)):
-            raise NotSendable(f"the header `{name}` holds a character that no header may hold")
+            raise NotSendable(f"the header `{name}` contains a character that is not allowed in headers")
     if content is None:
         return HttpRequest(method.upper(), url, headers)
     return HttpRequest(method.upper(), url, {**headers, "Content-Type": kind}, _body(content, kind))
@@ -207,13 +208,10 @@ def _body(content: Json, kind: str) -> str:
             return content
         return urlencode([pair for name, value in _mapping(content).items() for pair in query_pairs(name, value, {})])
     if plain.startswith("multipart/"):
-        raise NotSendable(f"a body of type {plain} cannot be sent from here")
+        raise NotSendable(f"a body of type {plain} is not supported")
     if isinstance(content, str) and not (plain == "application/json" or plain.endswith("+json")):
         return content
-    try:
-        return json.dumps(content, allow_nan=False)
-    except (ValueError, RecursionError) as error:
-        raise NotSendable(f"the arguments cannot be sent: {error}") from None
+    return _json(content)
 
 
 def _url(server: str, route: str, path: Mapping[str, str], query: QueryPairs) -> str:

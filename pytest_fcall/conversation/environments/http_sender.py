@@ -19,11 +19,11 @@ _MOST_REDIRECTS: Final = 10
 _KEEPS_METHOD: Final = frozenset({307, 308})
 _REDIRECTS: Final = frozenset({301, 302, 303}) | _KEEPS_METHOD
 _SHOWN: Final = 2_000
-"""Characters of what a server says beside a failure."""
+"""Characters shown of an answer with an error status."""
 
 
 class HttpSender:
-    """Sends the requests of one conversation. It keeps no cookies, and goes through no proxy that nobody named."""
+    """Sends the requests of one conversation, without cookies and without the proxies of the environment."""
 
     def __init__(self, hosts: Hosts, limits: Limits) -> None:
         self._hosts = hosts
@@ -36,23 +36,23 @@ class HttpSender:
         )
 
     async def send(self, request: HttpRequest) -> CallResult:
-        """Send a request, and follow where it is sent on. core.Unanswered where no server can be reached."""
+        """Send a request and follow redirects to allowed hosts. Raises core.Unanswered where no server answers."""
         try:
-            return await self._sent(request)
+            return await self._follow(request)
         except (HostRefused, SchemaError) as error:
             return CallResult(error=str(error))
         except TimeoutError:
             return CallResult(error=f"it took longer than {self._limits.seconds:g} s")
-        except ValueError as error:  # an address or a header that the library does not take
-            return CallResult(error=f"it cannot be sent: {error}")
+        except ValueError as error:  # aiohttp refuses the address or a header
+            return CallResult(error=f"the request cannot be sent: {error}")
         except (ClientError, OSError) as error:
-            raise Unanswered(f"{request.method} {_without_query(request.url)} got no answer: {error}") from error
+            raise Unanswered(f"{request.method} {request.url.partition('?')[0]} failed: {error}") from error
 
     async def close(self) -> None:
         """Close all connections."""
         await self._session.close()
 
-    async def _sent(self, request: HttpRequest) -> CallResult:
+    async def _follow(self, request: HttpRequest) -> CallResult:
         method, url, body, headers = request.method, URL(request.url), request.body, dict(request.headers)
         for _ in range(_MOST_REDIRECTS):
             self._hosts.check(url)
@@ -68,25 +68,25 @@ class HttpSender:
             if response.status not in _KEEPS_METHOD and method != "HEAD":
                 method, body = "GET", None
                 headers.pop("Content-Type", None)
-        return CallResult(error=f"it was sent on more than {_MOST_REDIRECTS} times")
+        return CallResult(error=f"more than {_MOST_REDIRECTS} redirects")
 
     async def _read(self, response: ClientResponse, ours: Mapping[str, str]) -> CallResult:
-        most = self._limits.result
+        limit = self._limits.result
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-            return CallResult(error="the server sent a compressed answer, which was not asked for")
+            return CallResult(error="the server sent a compressed answer, which is not supported")
         content = bytearray()
         async for piece in response.content.iter_chunked(1 << 16):
             content += piece
-            if len(content) > most:
-                return CallResult(error=f"the answer has more than {most:,} bytes")
-        said = self._hosts.without_secrets(_decoded(bytes(content), response), ours)
+            if len(content) > limit:
+                return CallResult(error=f"the answer has more than {limit:,} bytes")
+        text = self._hosts.without_secrets(_decoded(bytes(content), response), ours)
         if response.status >= 400:
-            return CallResult(error=f"HTTP {response.status} {response.reason}: {said[:_SHOWN]}".rstrip(": "))
-        return CallResult(_value(said))
+            return CallResult(error=f"HTTP {response.status} {response.reason}: {text[:_SHOWN]}".rstrip(": "))
+        return CallResult(_value(text))
 
 
 def _joined(headers: Mapping[str, str], ours: Mapping[str, str]) -> dict[str, str]:
-    """All headers, ours before those that a call asks for."""
+    """All headers; ours replace those of the call."""
     names = {name.lower() for name in ours}
     return {**{name: value for name, value in headers.items() if name.lower() not in names}, **ours}
 
@@ -98,20 +98,16 @@ def _decoded(content: bytes, response: ClientResponse) -> str:
         return content.decode("utf-8", "replace")
 
 
-def _value(said: str) -> Json:
-    """JSON as the value that it says, anything else as text, nothing as null."""
-    if not said.strip():
+def _value(text: str) -> Json:
+    """The JSON value of an answer, its text where it is not JSON, null where it is empty."""
+    if not text.strip():
         return None
     try:
-        value: Json = json.loads(said, parse_constant=_refuse)
+        value: Json = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        return said
+        return text
     return value
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
-
-
-def _without_query(url: str) -> str:
-    return url.partition("?")[0]
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")

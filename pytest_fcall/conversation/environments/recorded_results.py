@@ -1,169 +1,113 @@
-"""Results of calls that are recorded like replies, and environments that look results up before they call, so that a
-conversation can be replayed.
-"""
+"""Results of calls, recorded like replies so that a conversation can be replayed."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from pytest_fcall.core import CallResult, Environment, Json, digest
+from pytest_fcall.core import CallResult, Json, digest
 
 
 class ResultStore(Protocol):
-    """What calls of one conversation came to before, and now."""
+    """The recorded results of one conversation."""
 
     offline: bool
-    """Whether nothing counts but what is kept: no server may be asked."""
-    conversation: str
-    """Names the conversation by what it begins with: the model, what it is asked, and which sample it is."""
+    """Whether only recorded results may be used, and no server asked."""
+    conversation_key: str
+    """Identifies the conversation by its beginning: the model, its first request and the number of the sample."""
 
     def find(self, key: str) -> CallResult | None:
-        """What the call of this key came to; None where nothing is kept that may stand for it."""
+        """The recorded result of the call with this key; None where there is none that may be used."""
         ...
 
     def keep(self, key: str, call: Mapping[str, Json], result: CallResult) -> None:
-        """Keep what the call of this key came to; `call` is the call as people see it, without secrets."""
+        """Record a result; `call` describes the call for people, without secrets."""
         ...
 
 
 class ResultNotRecorded(Exception):
-    """A result is not kept, and nobody may be asked. The text says of which call, without a full stop.
-
-    Without one it is the state.
-    """
+    """A result is not recorded, and the run is offline. Without a tool, it is the state that is missing."""
 
     def __init__(self, tool: str | None = None) -> None:
-        super().__init__(f"no {f'result of the call of `{tool}`' if tool else 'state of the environment'} is recorded")
+        super().__init__(f"no recorded {f'result for this call of `{tool}`' if tool else 'state of the environment'}")
 
 
-class CallHistory:
-    """Names calls by what they say, how often they were made, and all calls before that may have changed something."""
+class ResultRecorder:
+    """Looks up and records the results of one conversation's calls.
 
-    def __init__(self, begin: str) -> None:
-        self._so_far = begin
-        self._made: Counter[str] = Counter()
+    The key of a call depends on all calls before it that may have changed something, and on how often it was made.
+    With `reuse`, a recorded result is used online, too; else only offline.
+    """
 
-    def key(self, call: Mapping[str, Json], *, changes: bool) -> str:
-        """Name the next call. ValueError or RecursionError where JSON cannot say it."""
-        said = digest({"after": self._so_far, "call": call})
-        self._made[said] += 1
-        key = digest({"call": said, "time": self._made[said]})
+    def __init__(self, store: ResultStore | None, *, begin: str = "", reuse: bool = False) -> None:
+        self._store = store
+        self._reuse = reuse
+        self._last_key = begin
+        self._counts: Counter[str] = Counter()
+
+    async def result(
+        self,
+        tool: str | None,
+        call: Mapping[str, Json],
+        carry_out: Callable[[], Awaitable[CallResult]],
+        *,
+        changes: bool = True,
+        shown: Mapping[str, Json] | None = None,
+    ) -> CallResult:
+        """The recorded result of the call, else that of `carry_out`. Offline, raises ResultNotRecorded.
+
+        `changes` says whether the call may change something; `shown` is written to the recording in place of `call`.
+        """
+        try:
+            key = self._next_key(call, changes=changes)
+        except (ValueError, RecursionError) as error:
+            return CallResult(error=f"the arguments are not JSON: {error}")
+        store = self._store
+        if store is None:
+            return await carry_out()
+        if (store.offline or self._reuse) and (found := store.find(key)) is not None:
+            return found
+        if store.offline:
+            raise ResultNotRecorded(tool)
+        result = await carry_out()
+        store.keep(key, call if shown is None else shown, result)
+        return result
+
+    def _next_key(self, call: Mapping[str, Json], *, changes: bool) -> str:
+        step = digest({"after": self._last_key, "call": call})
+        self._counts[step] += 1
+        key = digest({"call": step, "time": self._counts[step]})
         if changes:
-            self._so_far = key
+            self._last_key = key
         return key
 
 
 @dataclass(frozen=True, slots=True)
 class StoredResults:
-    """Finds and keeps results by what is called, in whatever conversation.
+    """Results found by the call alone, in whatever conversation it was made.
 
-    `named` tells tools of one kind from others. What JSON cannot say is a ValueError or RecursionError.
+    `identity` tells the tools of one environment from those of others. Raises ValueError or RecursionError where the
+    arguments are not JSON.
     """
 
-    named: Mapping[str, Json]
-    kept: ResultStore
+    identity: Mapping[str, Json]
+    store: ResultStore
 
     def find(self, tool: str, arguments: Mapping[str, Json]) -> CallResult | None:
-        """What the call came to; None where that is not known."""
-        return self.kept.find(self._key(tool, arguments))
+        """The result of the call; None where it is not known."""
+        return self.store.find(_first_key(self._call(tool, arguments)))
 
     def keep(self, tool: str, arguments: Mapping[str, Json], result: CallResult) -> None:
-        """Keep what it came to."""
-        self.kept.keep(self._key(tool, arguments), self._call(tool, arguments), result)
-
-    def _key(self, tool: str, arguments: Mapping[str, Json]) -> str:
-        return CallHistory("").key(self._call(tool, arguments), changes=False)
+        """Store the result of the call."""
+        call = self._call(tool, arguments)
+        self.store.keep(_first_key(call), call, result)
 
     def _call(self, tool: str, arguments: Mapping[str, Json]) -> dict[str, Json]:
-        return {**self.named, "tool": tool, "arguments": arguments}
+        return {**self.identity, "tool": tool, "arguments": arguments}
 
 
-class CachedEnvironment:
-    """Looks up what a call came to before; the functions are made when there is one of which nothing is kept.
-
-    So a run can be replayed where the tables are not. `name` tells functions of one kind from others.
-    """
-
-    def __init__(self, name: str, start: Callable[[], Awaitable[Environment]], kept: ResultStore) -> None:
-        self._start = start
-        self._recall = StoredResults({"environment": name}, kept)
-        self._behind: Environment | None = None
-
-    async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
-        """Carry out a call, or look up what it came to. Raises WorldFailed where the functions cannot be made."""
-        try:
-            found = self._recall.find(tool, arguments)
-        except (ValueError, RecursionError) as error:
-            return CallResult(error=f"the arguments cannot be read: {error}")
-        if found is not None:
-            return found
-        result = await (await self._made()).call(tool, arguments)
-        self._recall.keep(tool, arguments, result)
-        return result
-
-    async def state(self, names: Sequence[str] | None = None) -> CallResult:
-        """Read the public attributes of these names, or all, as a mapping."""
-        return await (await self._made()).state(names)
-
-    async def close(self) -> None:
-        """End what was started."""
-        if self._behind is not None:
-            await self._behind.close()
-
-    async def _made(self) -> Environment:
-        if self._behind is None:
-            self._behind = await self._start()
-        return self._behind
-
-
-class ReplayedEnvironment:
-    """Calls the functions, and keeps what they say; offline, looks up what they said in this very conversation.
-
-    So a run can be replayed where the functions are not installed. `named` tells them, and how they were set up, from
-    others.
-    """
-
-    def __init__(
-        self, named: Mapping[str, Json], start: Callable[[], Awaitable[Environment]], kept: ResultStore
-    ) -> None:
-        self._named = named
-        self._start = start
-        self._kept = kept
-        self._story = CallHistory(kept.conversation)
-        self._behind: Environment | None = None
-
-    async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
-        """Carry out a call, or look up what it came to. Raises WorldFailed and NotRecorded."""
-        return await self._told(
-            tool, {"tool": tool, "arguments": arguments}, lambda behind: behind.call(tool, arguments)
-        )
-
-    async def state(self, names: Sequence[str] | None = None) -> CallResult:
-        """Read the public attributes of these names, or all, as a mapping, or look up what they were."""
-        return await self._told(None, {"state": names}, lambda behind: behind.state(names))
-
-    async def close(self) -> None:
-        """End what was started."""
-        if self._behind is not None:
-            await self._behind.close()
-
-    async def _told(
-        self, tool: str | None, asked: Mapping[str, Json], carry_out: Callable[[Environment], Awaitable[CallResult]]
-    ) -> CallResult:
-        call: dict[str, Json] = {**self._named, **asked}
-        try:
-            key = self._story.key(call, changes=True)
-        except (ValueError, RecursionError) as error:
-            return CallResult(error=f"the arguments cannot be read: {error}")
-        if self._kept.offline:
-            if (found := self._kept.find(key)) is None:
-                raise ResultNotRecorded(tool)
-            return found
-        if self._behind is None:
-            self._behind = await self._start()
-        result = await carry_out(self._behind)
-        self._kept.keep(key, call, result)
-        return result
+def _first_key(call: Mapping[str, Json]) -> str:
+    """The key of a call as if it were the first one of a conversation."""
+    return digest({"call": digest({"after": "", "call": call}), "time": 1})

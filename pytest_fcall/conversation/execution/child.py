@@ -1,4 +1,7 @@
-"""The program of the process in which functions are called: reads a line of JSON, writes a line of JSON."""
+"""The program of the process in which functions are called: reads lines of JSON, and answers each with a line of JSON.
+
+It imports little, since every conversation with an environment waits for it.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +13,42 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader, BufferedWriter
-from pathlib import Path
-from traceback import extract_tb
-from typing import Any
+from typing import Any, Final
 
 from pytest_fcall.conversation.execution.loaded_environment import LoadedEnvironment, NoSuchName
 from pytest_fcall.conversation.execution.plain_json import NotPlain, json_text
 from pytest_fcall.conversation.execution.walls import Walls, raise_walls
 
-_GRACE = 2.0
-"""Seconds that the parent is left to end the process, and to say why."""
+_GRACE_SECONDS: Final = 2.0
+"""Seconds that the parent has to end the process itself, and to say why."""
+_LONGEST_MESSAGE: Final = 2_000
+_OUR_FRAMES: Final = ("<frozen importlib", os.path.dirname(__file__), os.path.dirname(importlib.__file__))  # noqa: PTH120  # pathlib costs a millisecond
+
+
+def main() -> None:
+    """Make the environment, and answer calls until the parent closes the channel."""
+    messages, answers = _channel()
+    spec = json.loads(messages.readline())
+    limit, seconds, root = spec["result"], spec["seconds"], spec["root"]
+    walls = raise_walls(Walls.from_data(spec["walls"]))
+    try:
+        with killed_after(spec["start_seconds"]):
+            environment = LoadedEnvironment(spec["environment"], spec["setup"], spec["functions"])
+    except BaseException as error:
+        place = _error_place(error, root)
+        _write_answer(answers, 0, f'"error": {json.dumps(_error_text(error) + (f" ({place})" if place else ""))}')
+        return
+    _write_answer(answers, 0, f'"value": {json.dumps(walls)}')
+    for number, line in enumerate(messages, 1):
+        with killed_after(seconds):
+            answer = _answer(environment, json.loads(line), limit, root)
+        _write_answer(answers, number, answer)
 
 
 @contextmanager
 def killed_after(seconds: float) -> Iterator[None]:
-    """Let the kernel end this process some time after `seconds`, should the parent be gone by then.
-
-    Windows has no such thing.
-    """
-    _set_alarm(seconds + _GRACE)
+    """Have the kernel end this process some time after `seconds`, in case the parent is gone. Not on Windows."""
+    _set_alarm(seconds + _GRACE_SECONDS)
     yield
     _set_alarm(0)
 
@@ -39,47 +59,37 @@ def _set_alarm(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-_LONGEST_MESSAGE = 2_000
-_OUR_FRAMES = ("<frozen importlib", str(Path(__file__).parent), str(Path(importlib.__file__).parent))
+def _channel() -> tuple[BufferedReader, BufferedWriter]:
+    """Keep the pipes to the parent for messages only: prints go to standard error, and standard input is empty."""
+    messages, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    return messages, answers
 
 
-def main() -> None:
-    """Do what the parent orders until it closes the channel."""
-    told, answers = _channel()
-    order = json.loads(told.readline())
-    most, seconds = order["result"], order["seconds"]
-    root = order["root"]
-    walls = raise_walls(Walls.from_data(order["walls"]))
-    try:
-        with killed_after(order["start_seconds"]):
-            world = LoadedEnvironment(order["environment"], order["setup"], order["functions"])
-    except BaseException as error:
-        place = _error_place(error, root)
-        _write_answer(answers, 0, f'"error": {json.dumps(_in_words(error) + (f" ({place})" if place else ""))}')
-        return
-    _write_answer(answers, 0, f'"value": {json.dumps(walls)}')
-    for number, line in enumerate(told, 1):
-        with killed_after(seconds):
-            said = _answer(world, json.loads(line), most, root)
-        _write_answer(answers, number, said)
-
-
-def _answer(world: LoadedEnvironment, asked: dict[str, Any], most: int, root: str) -> str:
+def _answer(environment: LoadedEnvironment, message: dict[str, Any], limit: int, root: str) -> str:
     place = None
     try:
-        found = world.state(asked["state"]) if "state" in asked else world.call(asked["call"], asked["arguments"])
-        return f'"value": {json_text(found, most)}'
+        if "state" in message:
+            value: object = environment.state(message["state"])
+        else:
+            value = environment.call(message["call"], message["arguments"])
+        return f'"value": {json_text(value, limit)}'
     except NoSuchName as error:
-        said = str(error)
+        text = str(error)
     except NotPlain as error:
-        said = f"the result cannot be told: {error}"
-    except BaseException as error:  # whatever a called function raises, SystemExit too, is its result
-        said, place = _in_words(error), _error_place(error, root)
-    return f'"error": {json.dumps(said)}, "place": {json.dumps(place)}'
+        text = f"the result cannot be returned: {error}"
+    except BaseException as error:  # a called function may raise anything, SystemExit too
+        text, place = _error_text(error), _error_place(error, root)
+    return f'"error": {json.dumps(text)}, "place": {json.dumps(place)}'
 
 
-def _in_words(error: BaseException) -> str:
-    """The type and the text of an exception; the type alone where the text cannot be had."""
+def _error_text(error: BaseException) -> str:
+    """The type and the text of an exception; the type alone where its `__str__` fails."""
+    if isinstance(error, NoSuchName):
+        return str(error)
     name = type(error).__name__
     try:
         text = str.__str__(str(error))[:_LONGEST_MESSAGE]
@@ -89,24 +99,16 @@ def _in_words(error: BaseException) -> str:
 
 
 def _error_place(error: BaseException, root: str) -> str | None:
-    """Where in the project's own code an exception rose, in words."""
+    """The file and line in the project's own code where an exception was raised."""
+    from traceback import extract_tb
+
     frames = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(_OUR_FRAMES)]
     return f"{frames[-1].filename.removeprefix(root + os.sep)}, line {frames[-1].lineno}" if frames else None
 
 
-def _write_answer(answers: BufferedWriter, number: int, said: str) -> None:
+def _write_answer(answers: BufferedWriter, number: int, answer: str) -> None:
     for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):  # the called function may have closed it, or put anything in its place
+        with suppress(Exception):  # the called function may have closed or replaced it
             stream.flush()
-    answers.write(f'{{"number": {number}, {said}}}\n'.encode())
+    answers.write(f'{{"number": {number}, {answer}}}\n'.encode())
     answers.flush()
-
-
-def _channel() -> tuple[BufferedReader, BufferedWriter]:
-    """Keep the pipes to the parent apart: what is printed goes to standard error, and nothing is there to be read."""
-    told, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
-    os.close(nothing)
-    return told, answers

@@ -1,4 +1,4 @@
-"""Walls that the operating system holds: resource limits on POSIX, Landlock and seccomp on Linux."""
+"""Walls of the operating system: resource limits on POSIX, Landlock and seccomp on Linux."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ _MOST_FILES = 256
 
 
 def limit_resources(walls: Walls) -> None:
-    """Bound address space, sizes and number of files, and leave no core dumps, as far as the kernel knows of it."""
-    for kind, most in (
+    """Limit address space, sizes and number of files, and core dumps, as far as the kernel supports it."""
+    for kind, limit in (
         (resource.RLIMIT_AS, walls.memory),
         (resource.RLIMIT_FSIZE, walls.file),
         (resource.RLIMIT_NOFILE, _MOST_FILES),
         (resource.RLIMIT_CORE, 0),
     ):
         hard = resource.getrlimit(kind)[1]
-        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        value = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         with suppress(ValueError, OSError):  # macOS refuses some bounds on address space
-            resource.setrlimit(kind, (least, least))
+            resource.setrlimit(kind, (value, value))
 
 
 _NO_NEW_PRIVILEGES = 38
 
 
 def give_up_privileges(libc: CDLL) -> None:
-    """Let no program that this process starts gain rights from its file."""
+    """Keep programs that this process starts from gaining rights (setuid, capabilities)."""
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
 
 
@@ -54,11 +54,11 @@ _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 _TCP_RIGHTS = 0b11  # bind, connect
 _SCOPES = 0b11  # abstract sockets and signals of processes outside
 _KNOWN_RIGHTS = ((1, 13), (2, 14), (3, 15), (5, 16))
-"""From which version on Landlock knows how many rights."""
+"""Pairs: a version of Landlock, and the number of rights that it knows."""
 
 
 def raise_landlock(walls: Walls) -> bool:
-    """Allow reading and writing only where `walls` do; False where this kernel has no Landlock."""
+    """Restrict reading and writing to what `walls` allow. Returns False on a kernel without Landlock."""
     libc = CDLL(None, use_errno=True)
     version = libc.syscall(_CREATE, None, 0, _ASK_VERSION)
     if version < 1:
@@ -82,7 +82,7 @@ def raise_landlock(walls: Walls) -> bool:
 
 
 def _allow_path(libc: CDLL, rules: int, path: str, rights: int) -> None:
-    """Add a rule; a path that is not there needs none."""
+    """Add a rule; a path that does not exist needs none."""
     try:
         opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
@@ -97,8 +97,8 @@ def _allow_path(libc: CDLL, rules: int, path: str, rights: int) -> None:
 
 
 _COLUMNS: Mapping[str, tuple[int, int]] = MappingProxyType({"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)})
-"""Where an architecture stands in the tables below, in which -1 is no system call, and what the kernel calls it."""
-_OTHER_NUMBERS = 0x40000000  # x86-64 has its system calls a second time, from here on
+"""Per architecture: its column in the tables below, where -1 means no such call, and its number in the kernel."""
+_OTHER_NUMBERS = 0x40000000  # x86-64 has a second set of system calls from here on (x32)
 
 _NEVER: Mapping[str, tuple[int, int]] = MappingProxyType(
     {
@@ -129,7 +129,7 @@ _NEVER: Mapping[str, tuple[int, int]] = MappingProxyType(
         "fsopen": (430, 430),
         "fsmount": (432, 432),
         "mount_setattr": (442, 442),
-        # what outlives the process
+        # objects that outlive the process
         "shmget": (29, 194),
         "semget": (64, 190),
         "msgget": (68, 186),
@@ -167,7 +167,7 @@ _SIGNAL_CALLS: Mapping[str, tuple[int, int]] = MappingProxyType(
 )
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCHITECTURE = 0, 4  # offsets in what the filter is shown
+_NUMBER, _ARCHITECTURE = 0, 4  # offsets in the data of the filter
 _ALLOWED, _REFUSED = 0x7FFF0000, 0x00050000
 _CLONE_THREAD = 0x10000
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
@@ -178,7 +178,7 @@ class _FilterProgram(Structure):
 
 
 def raise_seccomp(walls: Walls) -> bool:
-    """Refuse what `walls` do not allow; False where the kernel takes no filter, or the architecture is another."""
+    """Refuse system calls that `walls` do not allow. Returns False without seccomp, or on other architectures."""
     if (known := _COLUMNS.get(platform.machine())) is None:
         return False
     column, architecture = known
@@ -204,7 +204,7 @@ def _filter_steps(walls: Walls, column: int, architecture: int, own: int) -> Ite
         if (number := numbers[column]) >= 0:
             yield from (_instruction(_EQUAL, number, 0, 1), refuse)
     if not walls.processes:
-        # Threads are no processes. Of clone3 a filter cannot see what is asked for: without it, libraries take clone.
+        # Threads are allowed. A filter cannot read the flags of clone3; without it, libraries fall back to clone.
         yield from (_instruction(_EQUAL, _CLONE3[column], 0, 1), _instruction(_RETURN, _REFUSED | errno.ENOSYS))
         yield from (
             _instruction(_EQUAL, _CLONE[column], 0, 4),
@@ -221,17 +221,17 @@ def _filter_steps(walls: Walls, column: int, architecture: int, own: int) -> Ite
                 refuse,
                 allow,
             )
-    # Limits may be read, with nothing to be set: neither half of the pointer.
+    # prlimit may read limits but not set them: both halves of its pointer must be 0.
     yield from (_instruction(_EQUAL, _PRLIMIT[column], 0, 6), _load_argument(2), _instruction(_EQUAL, 0, 0, 2))
     yield from (_load_argument(2, half=4), _instruction(_EQUAL, 0, 1, 0), refuse, allow)
     yield allow
 
 
 def _instruction(code: int, operand: int, if_true: int = 0, if_false: int = 0) -> bytes:
-    """One instruction; the jumps count the instructions to be skipped."""
+    """One instruction; the two jumps are numbers of instructions to skip."""
     return struct.pack("=HBBI", code, if_true, if_false, operand)
 
 
 def _load_argument(index: int, half: int = 0) -> bytes:
-    """Load one half of an argument, the lower one unless told otherwise (little-endian)."""
+    """Load the half of an argument at this offset; the lower one comes first (little-endian)."""
     return _instruction(_LOAD, 16 + 8 * index + half)

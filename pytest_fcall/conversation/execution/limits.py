@@ -1,4 +1,4 @@
-"""What is called, and how far it may go."""
+"""The specification of an environment in a process, the limits of that process, and the errors of starting it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,22 @@ from typing import Final
 from pytest_fcall.core.values import Json
 
 
+class EnvironmentFailed(Exception):
+    """The environment of a conversation could not be opened. The text says why."""
+
+
+class EnvironmentUnavailable(EnvironmentFailed):
+    """The environment needs something optional that this machine does not have. The text says what to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class EnvironmentSpec:
-    """What stands behind the tools of one conversation.
+    """The environment of one conversation.
 
-    `environment` is `module:factory`; what the factory makes of `setup` has the tools as methods, or as keys, and
-    its public attributes are the state. Or it is a module, whose functions are the tools, whose other public
-    attributes are the state, and `setup` gives some of these other values. `functions` are tools that are plain
-    functions: `module:function` by tool name; they go first. `root` is importable.
+    `environment` is `module:factory` or `module`. The factory makes, of `setup`, an object that has the tools as
+    methods, or as keys; its public attributes are the state. Of a module, the functions are the tools, and other public
+    attributes are the state, of which `setup` sets some. `functions` maps tools to plain functions, `module:function`;
+    they take precedence. `root` is importable.
     """
 
     root: Path
@@ -28,10 +36,10 @@ class EnvironmentSpec:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far called functions may go."""
+    """Limits of called functions."""
 
     seconds: float = 10.0
-    """For each call, and for each look at the state."""
+    """For each call, and for each reading of the state."""
     start_seconds: float = 60.0
     """For the imports, and for making the environment."""
     memory: int = 2 << 30
@@ -39,17 +47,17 @@ class Limits:
     result: int = 1 << 20
     """Bytes of one result as JSON, and of the state."""
     printed: int = 1 << 16
-    """Bytes that are kept of what is written to standard output and standard error: the last ones."""
+    """Bytes kept from the end of standard output and standard error."""
     file: int = 64 << 20
     """Bytes of any one file that is written."""
     network: bool = False
     """Whether connections may be opened, to anywhere."""
     processes: bool = False
-    """Whether programs may be started. They are under the same limits, each for itself, and end with the worker."""
+    """Whether programs may be started. Each has the same limits for itself, and ends with the tool process."""
     folders: tuple[Path, ...] = ()
-    """What may be read beside Python's own folders, `sys.path` and the root."""
+    """Folders that may be read, besides Python's own, `sys.path` and the root."""
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Environment variables that are handed on, beside those in which no secret stands."""
+    """Environment variables that are passed on, besides those without secrets."""
 
 
 DEFAULT_LIMITS: Final = Limits()

@@ -4,51 +4,50 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import fields, is_dataclass
-from datetime import date, time, timedelta
-from decimal import Decimal
 from enum import Enum
 from functools import partial
-from inspect import isclass, ismodule
-from pathlib import PurePath
-from typing import TYPE_CHECKING
-from uuid import UUID
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from pytest_fcall.core.values import Json
 
-
-DEEPEST = 100
-_MOST_BITS = 14_000  # about as many digits as Python writes
+DEEPEST: Final = 100
+_MOST_BITS: Final = 14_000  # about as many digits as Python converts to text
+_DATES: Final = (("datetime", "date"), ("datetime", "time"))
+_TEXTS: Final = (("decimal", "Decimal"), ("pathlib", "PurePath"), ("uuid", "UUID"), ("datetime", "timedelta"))
+_KEYS: Final = (("datetime", "date"), ("uuid", "UUID"), ("pathlib", "PurePath"))
 
 
 class NotPlain(ValueError):
-    """JSON cannot say it, or not within the limit. The text says what, without a full stop."""
+    """A value is not JSON, or not within the limit. The text says why, without a full stop."""
 
 
-def json_text(value: object, most: int) -> str:
-    """Give the JSON of `value`, in at most about `most` bytes; NotPlain says why there is none.
+def json_text(value: object, limit: int) -> str:
+    """The JSON of `value`, in at most `limit` bytes. Raises NotPlain.
 
-    Tuples and sets are lists, sets in a stable order; dates are written as ISO 8601 has them; NaN, which tables use
-    for nothing, is null; dataclasses, Pydantic models and other objects are their public attributes, without those
-    that lead back to an object that they are part of; data frames are lists of rows.
+    Tuples and sets become lists, sets in a stable order; dates become ISO 8601; NaN, which tables use for missing
+    values, becomes null; data frames become lists of rows. Dataclasses, Pydantic models and other objects become their
+    public attributes, without those that refer back to an object that contains them.
     """
-    text = json.dumps(_Writer(most).of(value, ()))
-    if len(text) > most:
-        raise NotPlain(f"it has more than {most:,} bytes")
+    text = json.dumps(_Writer(limit).plain(value, ()))
+    if len(text) > limit:
+        raise NotPlain(f"it has more than {limit:,} bytes")
     return text
 
 
 class _Writer:
-    """Counts, while it goes, about how long the text will be."""
+    """Converts a value, and estimates the length of the text on the way."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._left = most
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._left = limit
 
-    def of(self, value: object, above: tuple[object, ...]) -> Json:
+    def plain(self, value: object, above: tuple[object, ...]) -> Json:
+        """The value as JSON; `above` are the objects that contain it."""
         if len(above) > DEEPEST:
             raise NotPlain(f"it is nested more than {DEEPEST} levels deep")
         self._spend(1)
@@ -56,39 +55,38 @@ class _Writer:
             case None | bool():
                 return value
             case int():
-                return self._whole(int.__int__(value))
+                return self._integer(int.__int__(value))
             case float():
                 return _finite(float.__float__(value))
             case str():
                 return self._text(str.__str__(value))
         if any(value is each for each in above):
-            raise NotPlain("it holds itself")
-        return self._built(value, (*above, value))
+            raise NotPlain("it contains itself")
+        return self._compound(value, (*above, value))
 
-    def _built(self, value: object, above: tuple[object, ...]) -> Json:
+    def _compound(self, value: object, above: tuple[object, ...]) -> Json:
         match value:
             case Enum():
-                return self.of(value.value, above)
-            case date() | time():
-                return value.isoformat()
-            case Decimal() | PurePath() | UUID() | timedelta():
-                return self._text(str(value))
+                return self.plain(value.value, above)
             case bytes() | bytearray() | memoryview():
-                raise NotPlain("it holds bytes, which may stand for anything; decode them")
+                raise NotPlain("it contains bytes, whose meaning is not known; decode them")
             case Mapping():
-                return {self._key(key): self.of(item, above) for key, item in value.items()}
+                return {self._key(key): self.plain(item, above) for key, item in value.items()}
             case AbstractSet():
-                return sorted(
-                    (self.of(item, above) for item in value), key=lambda item: json.dumps(item, sort_keys=True)
-                )
-        if callable(value) or ismodule(value):
-            raise _unsayable(value)
-        if (told := _conversion(value)) is not None:
-            return self.of(told(), above)
+                items = (self.plain(item, above) for item in value)
+                return sorted(items, key=lambda item: json.dumps(item, sort_keys=True))
+        if _is_any(value, _DATES) and (iso_format := getattr(value, "isoformat", None)):
+            return self._text(iso_format())
+        if _is_any(value, _TEXTS):
+            return self._text(str(value))
+        if callable(value) or isinstance(value, ModuleType):
+            raise _unsupported(value)
+        if (convert := _conversion(value)) is not None:
+            return self.plain(convert(), above)
         if isinstance(value, Iterable):
-            return [self.of(item, above) for item in value]
+            return [self.plain(item, above) for item in value]
         return {
-            name: self.of(item, above)
+            name: self.plain(item, above)
             for name, item in _attributes(value)
             if not (callable(item) or any(item is each for each in above))
         }
@@ -102,14 +100,14 @@ class _Writer:
             case None | bool() | float():
                 return json.dumps(key)
             case int():
-                return str(self._whole(int.__int__(key)))
-            case date() | UUID() | PurePath():
-                return str(key)
+                return str(self._integer(int.__int__(key)))
+        if _is_any(key, _KEYS):
+            return str(key)
         raise NotPlain(f"a key of it is a {type(key).__name__}, not a string")
 
-    def _whole(self, number: int) -> int:
+    def _integer(self, number: int) -> int:
         if number.bit_length() > _MOST_BITS:
-            raise NotPlain("it holds a whole number of thousands of digits")
+            raise NotPlain("it contains an integer with more than 4,000 digits")
         self._spend(number.bit_length() // 4)
         return number
 
@@ -120,17 +118,23 @@ class _Writer:
     def _spend(self, size: int) -> None:
         self._left -= size
         if self._left < 0:
-            raise NotPlain(f"it has more than {self._most:,} bytes")
+            raise NotPlain(f"it has more than {self._limit:,} bytes")
+
+
+def _is_any(value: object, classes: tuple[tuple[str, str], ...]) -> bool:
+    """Whether the value is of one of these classes. Modules that are not loaded have no instances."""
+    loaded = ((sys.modules[module], name) for module, name in classes if module in sys.modules)
+    return any(isinstance(value, getattr(module, name)) for module, name in loaded)
 
 
 def _finite(number: float) -> float | None:
     if math.isinf(number):
-        raise NotPlain("it holds an infinite number, which JSON cannot say")
+        raise NotPlain("it contains an infinite number")
     return None if math.isnan(number) else number
 
 
 def _conversion(value: object) -> Callable[[], object] | None:
-    """How an object of a library tells its own plain value: a Pydantic model, a data frame, an array, a series."""
+    """The method by which an object of a library becomes plain: of a Pydantic model, a data frame, an array."""
     if hasattr(value, "iterrows") and callable(rows := getattr(value, "to_dict", None)):
         return partial(rows, orient="records")
     for name in ("model_dump", "tolist"):
@@ -141,15 +145,22 @@ def _conversion(value: object) -> Callable[[], object] | None:
 
 
 def _attributes(value: object) -> Iterator[tuple[str, object]]:
-    """The public attributes of an object that has any."""
-    if is_dataclass(value) and not isclass(value):
-        names = [field.name for field in fields(value)]
-    elif hasattr(value, "__dict__"):
+    """The public attributes of an object. Raises NotPlain where it has none."""
+    if (names := _field_names(value)) is None:
+        if not hasattr(value, "__dict__"):
+            raise _unsupported(value)
         names = list(vars(value))
-    else:
-        raise _unsayable(value)
     yield from ((name, getattr(value, name)) for name in names if not name.startswith("_"))
 
 
-def _unsayable(value: object) -> NotPlain:
-    return NotPlain(f"it holds a value of type {type(value).__name__}, which JSON cannot say")
+def _field_names(value: object) -> list[str] | None:
+    if "dataclasses" in sys.modules:
+        from dataclasses import fields, is_dataclass
+
+        if is_dataclass(value) and not isinstance(value, type):
+            return [field.name for field in fields(value)]
+    return None
+
+
+def _unsupported(value: object) -> NotPlain:
+    return NotPlain(f"it contains a value of type {type(value).__name__}")

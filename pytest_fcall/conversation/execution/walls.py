@@ -1,5 +1,6 @@
-"""Walls around a process: what it may read, write, start and reach. Python's audit hook holds them on every system;
-`kernel_walls` adds those of the operating system.
+"""Walls around a process: limits of what it may read, write, start and reach.
+
+Python's audit hook enforces them on every system; `kernel_walls` adds those of the operating system.
 """
 
 from __future__ import annotations
@@ -7,31 +8,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
-
-
-@dataclass(frozen=True, slots=True)
-class Walls:
-    """Folders and files that may be read, the one folder that may be written in, and the rest of the limits."""
-
-    readable: tuple[str, ...]
-    writable: str
-    memory: int
-    file: int
-    network: bool
-    processes: bool
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Walls:
-        """What `to_data` gave, after a journey as JSON."""
-        return cls(**{**data, "readable": tuple(data["readable"])})
-
-    def to_data(self) -> dict[str, Any]:
-        """A mapping for JSON."""
-        return asdict(self)
-
+from typing import Any, NamedTuple, TypeAlias
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _CHANGES = (
@@ -48,16 +26,52 @@ _NETWORK = (
     *("socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo", "http.client.connect"),
 )
 
-HookCheck = Callable[[tuple[Any, ...]], None]
+HookCheck: TypeAlias = Callable[[tuple[Any, ...]], None]
+
+
+class Walls(NamedTuple):
+    """Folders and files that may be read, the one folder that may be written, and the other limits."""
+
+    readable: tuple[str, ...]
+    writable: str
+    memory: int
+    file: int
+    network: bool
+    processes: bool
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Walls:
+        """Read what `to_data` gave, after it was sent as JSON."""
+        return cls(**{**data, "readable": tuple(data["readable"])})
+
+    def to_data(self) -> dict[str, Any]:
+        """A mapping for JSON."""
+        return self._asdict()
+
+
+def raise_walls(walls: Walls) -> list[str]:
+    """Raise all walls around this process, for good, and name those that hold. Call it before any foreign code runs."""
+    raised: list[str] = []
+    if sys.platform != "win32":
+        from pytest_fcall.conversation.execution.kernel_walls import limit_resources
+
+        limit_resources(walls)
+        raised.append("resources")
+    if sys.platform == "linux":
+        from pytest_fcall.conversation.execution.kernel_walls import raise_landlock, raise_seccomp
+
+        raised += [name for name, wall in (("landlock", raise_landlock), ("seccomp", raise_seccomp)) if wall(walls)]
+    raise_hook(walls)
+    return [*raised, "hook"]
 
 
 def raise_hook(walls: Walls) -> None:
-    """Refuse from now on, with a PermissionError, whatever `walls` do not allow. A hook cannot be taken away."""
+    """Raise PermissionError from now on for everything that `walls` do not allow. A hook cannot be removed."""
     checks = _checks(walls)
 
-    def hook(event: str, given: tuple[Any, ...]) -> None:
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if (check := checks.get(event)) is not None:
-            check(given)
+            check(arguments)
         elif event.startswith("winreg."):
             raise PermissionError("called functions may not touch the registry")
 
@@ -79,30 +93,32 @@ def _checks(walls: Walls) -> dict[str, HookCheck]:
     return checks
 
 
-def _check_open(readable: Callable[[object], bool], inside: Callable[[object], bool], given: tuple[Any, ...]) -> None:
-    path, mode, flags = given
+def _check_open(
+    readable: Callable[[object], bool], inside: Callable[[object], bool], arguments: tuple[Any, ...]
+) -> None:
+    path, mode, flags = arguments
     writing = flags & _WRITING or (isinstance(mode, str) and set(mode) & set("wax+"))
     if not (inside(path) if writing else readable(path)):
         raise PermissionError(f"called functions may not {'write' if writing else 'read'} {path!r}")
 
 
-def _check_paths(allowed: Callable[[object], bool], given: tuple[Any, ...]) -> None:
-    for path in given:
+def _check_paths(allowed: Callable[[object], bool], arguments: tuple[Any, ...]) -> None:
+    for path in arguments:
         if isinstance(path, str | bytes | os.PathLike) and not allowed(path):
             raise PermissionError(f"called functions may not touch {path!r}")
 
 
-def _check_kill(given: tuple[Any, ...]) -> None:
-    if given[0] != os.getpid():
+def _check_kill(arguments: tuple[Any, ...]) -> None:
+    if arguments[0] != os.getpid():
         raise PermissionError("called functions may not send signals to other processes")
 
 
-def _refuse(what: str, _: tuple[Any, ...]) -> None:
-    raise PermissionError(f"called functions may not {what}")
+def _refuse(action: str, _: tuple[Any, ...]) -> None:
+    raise PermissionError(f"called functions may not {action}")
 
 
 def _is_inside(folders: tuple[str, ...], path: object) -> bool:
-    """Whether a path lies in one of these; an open file, given by its number, lies where it was opened."""
+    """Whether a path is inside one of the folders. An open file, given by its number, was checked at its opening."""
     if not isinstance(path, str | bytes | os.PathLike):
         return True
     real = _real_path(path)
@@ -111,19 +127,3 @@ def _is_inside(folders: tuple[str, ...], path: object) -> bool:
 
 def _real_path(path: str | bytes | os.PathLike[Any]) -> str:
     return os.path.normcase(os.path.realpath(os.fsdecode(path)))
-
-
-def raise_walls(walls: Walls) -> list[str]:
-    """Keep this process inside for good; name what holds. Nothing may run before that is not to be kept inside."""
-    raised: list[str] = []
-    if sys.platform != "win32":
-        from pytest_fcall.conversation.execution.kernel_walls import limit_resources
-
-        limit_resources(walls)
-        raised.append("resources")
-    if sys.platform == "linux":
-        from pytest_fcall.conversation.execution.kernel_walls import raise_landlock, raise_seccomp
-
-        raised += [name for name, wall in (("landlock", raise_landlock), ("seccomp", raise_seccomp)) if wall(walls)]
-    raise_hook(walls)
-    return [*raised, "hook"]

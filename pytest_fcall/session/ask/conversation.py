@@ -195,7 +195,7 @@ class ConversationRunner:
         """Hold the next of the conversations before the wanted one."""
         from pytest_fcall.conversation.earlier_conversations import CarriedState, hold_earlier
 
-        conversation = wanted._replace(case=CarriedState().to(case), first=first_request(case, wanted.first))
+        conversation = wanted._replace(case=CarriedState().set_up(case), first=first_request(case, wanted.first))
         try:
             with self._failures_of(conversation):
                 context = self._context(conversation, [])
@@ -216,10 +216,10 @@ class ConversationRunner:
         return ConversationContext(
             ask=self._asks(conversation.source, conversation.asker, answers),
             decode=lambda reply: decode(with_case_decoder(case, reply), case.tools, self.registry.decoders),
-            follow=follow,
+            follower=follow,
             open_environment=self._opens(world, conversation) if world and world.environment else None,
-            recall=self._recalls(world, conversation) if world else None,
-            talk=self._talk(world.user, conversation, answers) if world and world.user else None,
+            known_results=self._recalls(world, conversation) if world else None,
+            user=self._talk(world.user, conversation, answers) if world and world.user else None,
         )
 
     def _asks(self, source: Source, asker: Asker, answers: list[Answer]) -> Callable[[Request], Awaitable[Reply]]:

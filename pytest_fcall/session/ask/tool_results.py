@@ -24,7 +24,7 @@ class RecordedResults:
         self._recordings = recordings
         self._first = first
         self.offline = offline
-        self.conversation = first.digest
+        self.conversation_key = first.digest
 
     def find(self, key: str) -> CallResult | None:
         """The recorded result of the call with this key, if it may stand for calling again."""

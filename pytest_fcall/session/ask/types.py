@@ -104,7 +104,7 @@ class Conversation(NamedTuple):
 
     def after(self, state: CarriedState, slot: str) -> Conversation:
         """The conversation, set up with the state that earlier ones have left."""
-        return self._replace(case=state.to(self.case), first=state.in_place_of(slot, self.first))
+        return self._replace(case=state.set_up(self.case), first=state.fill_slot(slot, self.first))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from pytest_fcall.tracking.baseline_file import Baseline
 from pytest_fcall.tracking.comparison import Comparison, StanzaJudge, compare_verdict, reason_pairs
 from pytest_fcall.tracking.differences import call_differences, wire_differences
 from pytest_fcall.tracking.question_digests import provenance_changes, question_changes, question_digests
-from pytest_fcall.tracking.samples import rate_of_stanza
 from pytest_fcall.tracking.stanza import Stanza, WireRequest, call_counts_of, call_results_of, stanza_to_json
 
 _INCOMPLETE = frozenset({"malformed", "truncated", "refused"})
@@ -48,7 +47,7 @@ class BaselineComparison:
         """The number of right answers, and of all, in the baseline."""
         if self.comparison is None or self.comparison.baseline is None:
             return None
-        right, asked = rate_of_stanza(self.comparison.baseline)
+        right, asked = self.comparison.baseline.rate
         return right, asked
 
     @property

@@ -77,7 +77,7 @@ class CaseAnswers:
     @property
     def most(self) -> int | None:
         """The largest number of answers there could have been, where only as many were asked for as it took."""
-        return PassRule.by_rule(self.samples.rule).most if self.samples.count is None else None
+        return PassRule.parse(self.samples.rule).max_answers if self.samples.count is None else None
 
     @property
     def replayed(self) -> bool:
@@ -130,12 +130,13 @@ def sample_result(judged: Sequence[JudgedAnswer], rule: str) -> SampleResult:
     """The result of a case that is asked no more."""
     if len(judged) == 1 and rule == ONCE.rule:
         return SampleResult(judged, judged[0].verdict.valid and not judged[0].has_forbidden_call, rule)
-    return _result(judged, rule, PassRule.by_rule(rule).suffices)
+    return _result(judged, rule, PassRule.parse(rule).suffices)
 
 
 def confirmed_result(judged: Sequence[JudgedAnswer], before: Stanza) -> SampleResult:
     """The result of a case that was asked again, since it seemed to have regressed."""
-    return _result(judged, "asked again", lambda rate: not is_confirmed(before, rate))
+    rate_before = before.rate if before.samples else None
+    return _result(judged, "asked again", lambda rate: not is_confirmed(rate_before, rate))
 
 
 def _result(judged: Sequence[JudgedAnswer], rule: str, passes: Callable[[Rate], bool]) -> SampleResult:
@@ -153,7 +154,7 @@ def samples_of(case: Case, chosen: Samples | None) -> Samples:
 
 def first_portion(samples: Samples) -> int:
     """The number of answers that are asked for at first."""
-    return samples.count or PassRule.by_rule(samples.rule).portion(Rate(0, 0))
+    return samples.count or PassRule.parse(samples.rule).next_count(Rate(0, 0))
 
 
 def sample_request(request: Request, sample: int) -> Request:
@@ -174,6 +175,6 @@ def parse_samples(text: str) -> Samples:
 
 def _is_rule(rule: str) -> bool:
     try:
-        return not rule or bool(PassRule.by_rule(rule))
+        return not rule or bool(PassRule.parse(rule))
     except ValueError:
         return False

@@ -124,7 +124,7 @@ def _measured_for(gate: Gate, results: Sequence[Result], suites: Suites) -> Grou
 def gate_verdict_lines(verdicts: Sequence[GateVerdict]) -> list[str]:
     """Lines for people on the verdicts."""
     return gate_lines(
-        [JudgedGate(v.gate.text, v.gate.kind, v.figure, v.gate.bound, v.held, v.lacking) for v in verdicts]
+        [JudgedGate(v.gate.text, v.gate.kind, v.figure, v.gate.bound, v.held, v.missing_reason) for v in verdicts]
     )
 
 

@@ -36,7 +36,7 @@ def scores_of(
         for tag, scores in wanted.items()
         if tag == ALL_CASES or tag in case.tags
         for score in scores
-        if SCORES[score].about in subjects
+        if SCORES[score].subject in subjects
     )
     by_suite = ((tag, score) for tag, scores in own.items() for score in scores)
     named = list(dict.fromkeys((*by_tags, *by_suite)))
@@ -92,7 +92,7 @@ class _ScoredAnswer(NamedTuple):
     judged: Mapping[str, ScoreNumbers]
 
     def numbers(self, score: str) -> ScoreNumbers | None:
-        return self.judged[score] if score in self.judged else SCORES[score].adds(self.evidence)
+        return self.judged[score] if score in self.judged else SCORES[score].numbers(self.evidence)
 
 
 def _numbers(score: str, answers: Sequence[_ScoredAnswer]) -> ScoreNumbers | None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from threading import Lock, Thread, current_thread
 from typing import Final
 
-from pytest_fcall.conversation.execution.limits import EnvironmentSpec, Limits
-from pytest_fcall.conversation.execution.tool_process import EnvironmentFailed, ToolProcess
+from pytest_fcall.conversation.execution.limits import EnvironmentFailed, EnvironmentSpec, Limits
+from pytest_fcall.conversation.execution.tool_process import ToolProcess
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.values import Json
 
@@ -68,7 +68,7 @@ class _Running:
         if self._worker is None:
             self._worker = await self._started()
         answer = await self._worker.call(name, arguments)
-        if self._worker.is_over:
+        if self._worker.has_ended:
             await self._close()
         return answer
 

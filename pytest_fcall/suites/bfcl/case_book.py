@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from pytest_fcall.conversation.execution.tool_process import EnvironmentFailed
+from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core.fault import Location
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Json, RawCall, Reply
-from tests.unit.conversation.holding import Model, Say, Shelf, case_of, held
+from tests.unit.conversation.conversations import MemoryStore, Model, Say, case_of, held
 
 SEARCH: Say = [("search", {"to": "Oslo"})]
 BOOK: Say = [("book", {"flight": "F7"})]
@@ -225,7 +225,7 @@ def test_the_model_may_call_only_so_often(tmp_path: Path) -> None:
 
 def test_a_forbidden_call_is_never_carried_out(tmp_path: Path) -> None:
     case = case_of(tmp_path, "prompt: x\nenvironment: a:b\nexpect: {calls: [], never: [cancel], extra: allow}")
-    shelf = Shelf()
+    shelf = MemoryStore()
     _, verdict = held(case, Model([SEARCH, CANCEL]), shelf)
     assert shelf.calls == ["search"]
     assert [reason.kind for reason in verdict.reasons] == ["forbidden_call"]
@@ -241,7 +241,7 @@ def test_an_environment_answers_what_nothing_else_does_and_is_closed(tmp_path: P
         expect: {calls: [search: {to: Oslo}, book: {flight: F7}, cancel: {booking: B1}], parallel: free}
         """,
     )
-    shelf, model = Shelf(), Model([SEARCH, BOOK, CANCEL])
+    shelf, model = MemoryStore(), Model([SEARCH, BOOK, CANCEL])
     _, verdict = held(case, model, shelf)
     assert verdict.valid
     assert shelf.calls == ["search", "cancel"]
@@ -263,13 +263,13 @@ def test_the_state_is_read_when_a_turn_is_over(tmp_path: Path) -> None:
           - {user: two, expect: [book: {flight: F7}], state: {calls: [search, cancel]}}
         """,
     )
-    _, verdict = held(case, Model([SEARCH, "ok", BOOK, "ok"]), Shelf())
+    _, verdict = held(case, Model([SEARCH, "ok", BOOK, "ok"]), MemoryStore())
     assert [(reason.kind, reason.path) for reason in verdict.reasons] == [("wrong_state", "turns[1].state.calls[1]")]
 
 
 def test_what_a_call_gave_can_be_expected(tmp_path: Path) -> None:
     case = case_of(tmp_path, "prompt: x\nenvironment: a:b\nexpect: [search: {to: Oslo}]\nresult: {number: 2}")
-    _, verdict = held(case, Model([SEARCH]), Shelf())
+    _, verdict = held(case, Model([SEARCH]), MemoryStore())
     assert [(reason.kind, reason.path) for reason in verdict.reasons] == [("wrong_result", "calls[0].result.number")]
 
 

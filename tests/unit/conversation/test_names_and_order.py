@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.conversation.holding import Model, Say, case_of, held
+from tests.unit.conversation.conversations import Model, Say, case_of, held
 
 SEARCH: Say = [("search", {"to": "Oslo"})]
 BOOK: Say = [("book", {"flight": "F7"})]

@@ -22,7 +22,7 @@ from pytest_fcall.core import (
     Tool,
     Turn,
 )
-from tests.unit.conversation.holding import Model, Say, held
+from tests.unit.conversation.conversations import Model, Say, held
 
 Made: TypeAlias = tuple[str, Mapping[str, Json]]
 Reply: TypeAlias = list[Made]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Reply, World
-from tests.unit.conversation.holding import Model, Shelf, case_of, held
+from tests.unit.conversation.conversations import MemoryStore, Model, case_of, held
 
 TWO_TURNS = "turns: [{user: Look., expect: any_call}, {user: And now?, answer: {$contains: e}}]"
 
@@ -19,7 +19,7 @@ def test_tools_that_a_turn_offers_are_offered_from_there_on(tmp_path: Path) -> N
     search, book, _ = case.tools
     case = replace(case, turns=(replace(first, tools=(search,)), replace(second, tools=(search, book)), second))
     model = Model([[("search", {"to": "Oslo"})]])
-    held(case, model, Shelf())
+    held(case, model, MemoryStore())
     assert [len(request.tools) for request in model.asked] == [1, 1, 2, 2]
 
 

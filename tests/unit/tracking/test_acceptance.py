@@ -12,7 +12,6 @@ from pytest_fcall.tracking.acceptance import (
     Acceptance,
     DamagedBaseline,
     accept,
-    is_acceptable,
     read_stanzas,
     remove_cases,
 )
@@ -84,11 +83,6 @@ def test_what_was_mended_is_no_longer_known_since_a_day(path: Path) -> None:
     assert read_stanzas(path)["rome"].since is None
 
 
-def test_a_forbidden_call_may_not_be_accepted() -> None:
-    assert is_acceptable(WRONG)
-    assert not is_acceptable(replace(WRONG, reasons=(*WRONG.reasons, ("forbidden_call", "calls[1]"))))
-
-
 def test_cases_that_are_gone_are_forgotten(path: Path) -> None:
     accept(path, [RIGHT, WRONG], FIRST)
 
@@ -112,5 +106,5 @@ def test_nothing_is_written_to_a_damaged_file(path: Path) -> None:
 def test_an_acceptance_knows_its_day(tmp_path: Path) -> None:
     now = Acceptance.now(tmp_path, "0.1")
 
-    assert now.told["date"] == now.day
-    assert now.told["plugin"] == "0.1"
+    assert now.provenance["date"] == now.day
+    assert now.provenance["plugin"] == "0.1"

@@ -144,13 +144,13 @@ def test_a_merge_conflict_is_named_with_its_line(path: Path) -> None:
     [
         ("# serializer version: fcall-1\n", "", 1, "in the format 'fcall-1'"),
         ("fcall-1", "fcall-2", 1, "in the format 'fcall-1'"),
-        ("# name: paris in spring", "# name:", 1, "a part of it is missing"),
-        ("# ---\n# name: paris", "# name: paris", 2, "the stanza of 'oslo' is not whole"),
-        ("# name: paris in spring", "# name: oslo", 19, "a second time, after line 2"),
-        ('"case": "oslo"', '"case": "bergen"', 2, "it is about the case 'bergen'"),
+        ("# name: paris in spring", "# name:", 1, "not a baseline file, or an incomplete one"),
+        ("# ---\n# name: paris", "# name: paris", 2, "the stanza of 'oslo' is incomplete"),
+        ("# name: paris in spring", "# name: oslo", 19, "duplicate case 'oslo', first in line 2"),
+        ('"case": "oslo"', '"case": "bergen"', 2, "it names the case 'bergen'"),
         ('"valid": true', '"valid": yes', 19, "cannot be read: Expecting value"),
         ('"valid": true', '"valid": 1', 19, "`valid` is not true or false"),
-        ('"calls": []', '"calls": ' + "[" * 9_999 + "]" * 9_999, 19, "it nests too deeply"),
+        ('"calls": []', '"calls": ' + "[" * 9_999 + "]" * 9_999, 19, "it is nested too deeply"),
         ('"calls": []', f'"calls": {"9" * 5_000}', 19, "cannot be read: Exceeds the limit"),
     ],
 )  # fmt: skip
@@ -169,7 +169,7 @@ def test_a_file_that_is_not_text_is_no_baseline(path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(TEXT.encode("latin-1"))
 
-    assert faults(path) == [("damaged-baseline", 1, "this is no baseline, or a part of it is missing")]
+    assert faults(path) == [("damaged-baseline", 1, "not a baseline file, or an incomplete one")]
 
 
 def test_faults_call_the_file_as_they_are_told(path: Path) -> None:

@@ -57,9 +57,9 @@ def test_large_runs_are_forgotten_sooner_but_for_the_last_two(tmp_path: Path) ->
     for number in range(5):
         write_run(runs_folder(tmp_path) / f"2026112{number}-000000-aaaa.json", RUN)
     size = run_paths(tmp_path)[0].stat().st_size
-    remove_old_runs(tmp_path, 100, most_bytes=3 * size)
+    remove_old_runs(tmp_path, 100, max_bytes=3 * size)
     assert [path.name[:8] for path in run_paths(tmp_path)] == ["20261122", "20261123", "20261124"]
-    remove_old_runs(tmp_path, 100, most_bytes=1)
+    remove_old_runs(tmp_path, 100, max_bytes=1)
     assert len(run_paths(tmp_path)) == 2
 
 
@@ -71,13 +71,13 @@ def test_where_none_is_kept_there_is_none(tmp_path: Path) -> None:
     ("change", "said"),
     [
         ({"fcall_run": None}, "`fcall_run` is missing"),
-        ({"fcall_run": 99}, "it is of version 99, and this pytest-fcall reads 1: update it"),
+        ({"fcall_run": 99}, "it has version 99, and this pytest-fcall reads up to 1: update pytest-fcall"),
         ({"id": 5}, "`id` is not a string"),
         ({"results": []}, "`results` is not a mapping"),
         ({"models": [1]}, "`models` is not a list of strings"),
         ({"gates": "accuracy>=1"}, "`gates` is not a list"),
-        ({"shard": [0, 3]}, "`shard` is not a pair of numbers"),
-        ({"shard": [4, 3]}, "`shard` is not a pair of numbers"),
+        ({"shard": [0, 3]}, "`shard` must be [number, total]"),
+        ({"shard": [4, 3]}, "`shard` must be [number, total]"),
         ({"broken_off": "no"}, "`broken_off` is not true or false"),
     ],
 )
@@ -87,7 +87,7 @@ def test_a_wrong_field_is_named(tmp_path: Path, change: dict[str, Any], said: st
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(RunFileError) as raised:
         read_run(path)
-    assert str(raised.value).startswith(f"{path}: is no run file: {said}")
+    assert str(raised.value).startswith(f"{path}: not a run file: {said}")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"7", b"[" * 100_000, b"9" * 5_000])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -49,7 +50,7 @@ def test_fields_of_later_versions_are_left_out() -> None:
         ({"case": "oslo"}, "`valid` is missing"),
         ({"case": "oslo", "valid": 1}, "`valid` is not true or false"),
         ({"case": "oslo", "valid": True, "reasons": "no"}, "`reasons` is not a list"),
-        ({"case": "oslo", "valid": True, "reasons": [["kind"]]}, "`reasons` is not a list of pairs"),
+        ({"case": "oslo", "valid": True, "reasons": [["kind"]]}, "`reasons` must be a list of pairs"),
         ({"case": "oslo", "valid": True, "calls": {}}, "`calls` is not a list"),
         ({"case": "oslo", "valid": True, "calls": [7]}, "a call is not a mapping"),
         ({"case": "oslo", "valid": True, "calls": [{"arguments": {}}]}, "`name` is missing"),
@@ -59,8 +60,8 @@ def test_fields_of_later_versions_are_left_out() -> None:
         ({"case": "oslo", "valid": True, "wire": [{}]}, "`model` is missing"),
         ({"case": "oslo", "valid": True, "wire": [{"model": "m", "calls": 1}]}, "`calls` is not a list"),
         ({"case": "oslo", "valid": True, "wire": [{"model": "m", "tools": {"a": 1}}]}, "`tools` is not a mapping to"),
-        ({"case": "oslo", "valid": True, "samples": [5, 3]}, "`samples` is not a pair"),
-        ({"case": "oslo", "valid": True, "samples": [False, True]}, "`samples` is not a pair"),
+        ({"case": "oslo", "valid": True, "samples": [5, 3]}, r"`samples` must be \[right, asked"),
+        ({"case": "oslo", "valid": True, "samples": [False, True]}, r"`samples` must be \[right, asked"),
         ({"case": "oslo", "valid": True, "digests": {"prompt": 7}}, "`digests` is not a mapping to strings"),
         ({"case": "oslo", "valid": True, "provenance": "home"}, "`provenance` is not a mapping"),
     ],
@@ -68,3 +69,15 @@ def test_fields_of_later_versions_are_left_out() -> None:
 def test_what_is_no_stanza_is_refused_by_the_name_of_its_field(data: Json, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         stanza_from_json(data)
+
+
+def test_a_case_that_was_asked_once_has_a_rate_of_all_or_nothing() -> None:
+    assert Stanza("a", valid=True).rate == (1, 1)
+    assert Stanza("a", valid=False).rate == (0, 1)
+    assert Stanza("a", valid=False, samples=(2, 5)).rate == (2, 5)
+
+
+def test_a_forbidden_call_is_told_from_other_reasons() -> None:
+    wrong = Stanza("a", valid=False, reasons=(("wrong_value", "calls[0].args.city"),))
+    assert not wrong.has_forbidden_call
+    assert replace(wrong, reasons=(*wrong.reasons, ("forbidden_call", "calls[1]"))).has_forbidden_call

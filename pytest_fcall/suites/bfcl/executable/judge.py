@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeGuard, get_args
 
-from pytest_fcall.conversation.execution.limits import Limits
-from pytest_fcall.conversation.execution.tool_process import EnvironmentFailed
+from pytest_fcall.conversation.execution.limits import EnvironmentFailed, Limits
 from pytest_fcall.core.case import Case
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.fault import Location

@@ -18,7 +18,7 @@ from pytest_fcall.conversation.environments import (
 from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, Limits
 from pytest_fcall.core import CallResult, Json, Tool, Unanswered, World
 from tests.mcp_server import CALLED
-from tests.unit.conversation.environments.shelf import Shelf
+from tests.unit.conversation.environments.result_store import MemoryStore
 from tests.unit.schema.test_mcp_client import SERVER, served
 
 MCP = World("mcp")
@@ -46,10 +46,10 @@ def called(
     tools: Sequence[Tool],
     *calls: tuple[str, dict[str, Json]],
     limits: Limits = DEFAULT_LIMITS,
-    kept: ResultStore | None = None,
+    store: ResultStore | None = None,
 ) -> list[CallResult]:
     async def run() -> list[CallResult]:
-        environment = await open_environment(MCP, tools, EnvironmentContext(folder, folder, limits, kept=kept))
+        environment = await open_environment(MCP, tools, EnvironmentContext(folder, folder, limits, result_store=store))
         try:
             return [await environment.call(*call) for call in calls]
         finally:
@@ -98,7 +98,7 @@ def test_what_takes_too_long_or_says_too_much_is_an_error(tmp_path: Path, shop: 
     huge, fitting, slow = called(
         tmp_path, tools, ("huge", {"size": 1000}), ("huge", {"size": 900}), ("slow", {"seconds": 3}), limits=limits
     )
-    assert huge == CallResult(error="the result cannot be told: it has more than 1,000 bytes")
+    assert huge == CallResult(error="the result has more than 1,000 bytes")
     assert fitting == CallResult("x" * 900)
     assert slow == CallResult(error="it took longer than 0.5 s")
 
@@ -128,43 +128,43 @@ def test_a_server_that_cannot_be_started_is_told_of(tmp_path: Path, spec: Spec, 
 
 
 def test_a_tool_that_the_server_offers_no_more_is_told_of(tmp_path: Path, shop: Spec) -> None:
-    with pytest.raises(EnvironmentFailed, match="offers no tool `gone` any more; run `fcall tools diff`"):
+    with pytest.raises(EnvironmentFailed, match="no longer offers the tool `gone`; run `fcall tools diff`"):
         called(tmp_path, [tool(shop, "gone")])
 
 
 def test_a_tool_of_no_server_is_told_of(tmp_path: Path) -> None:
-    with pytest.raises(EnvironmentFailed, match="`search` is none: take it from an `mcp:` source"):
+    with pytest.raises(EnvironmentFailed, match="`search` is not one: take it from such a source"):
         called(tmp_path, [Tool("search")])
 
 
 def test_results_are_kept_and_replayed_without_a_server(tmp_path: Path, shop: Spec) -> None:
-    tools, shelf = [tool(shop, "count"), tool(shop, "add")], Shelf()
+    tools, recorded = [tool(shop, "count"), tool(shop, "add")], MemoryStore()
     calls: list[tuple[str, dict[str, Json]]] = [("count", {}), ("add", {"a": 1, "b": 2}), ("count", {})]
-    lived = called(tmp_path, tools, *calls, kept=shelf)
+    lived = called(tmp_path, tools, *calls, store=recorded)
     (tmp_path / "offered.json").unlink()
-    assert called(tmp_path, tools, *calls, kept=Shelf(offline=True, results=shelf.results)) == lived
-    with pytest.raises(ResultNotRecorded, match="no result of the call of `count` is recorded"):
-        called(tmp_path, tools, ("count", {}), ("count", {}), kept=Shelf(offline=True, results=shelf.results))
+    assert called(tmp_path, tools, *calls, store=MemoryStore(offline=True, results=recorded.results)) == lived
+    with pytest.raises(ResultNotRecorded, match="no recorded result for this call of `count`"):
+        called(tmp_path, tools, ("count", {}), ("count", {}), store=MemoryStore(offline=True, results=recorded.results))
     with pytest.raises(ResultNotRecorded):
-        called(tmp_path, tools, calls[0], kept=Shelf("another", offline=True, results=shelf.results))
+        called(tmp_path, tools, calls[0], store=MemoryStore("another", offline=True, results=recorded.results))
 
 
 def test_what_was_kept_before_is_no_result_of_today(tmp_path: Path, shop: Spec) -> None:
-    shelf = Shelf()
-    called(tmp_path, [tool(shop, "count")], ("count", {}), kept=shelf)
-    (key,) = shelf.results
-    shelf.results[key] = CallResult("old")
-    assert called(tmp_path, [tool(shop, "count")], ("count", {}), kept=shelf) == [CallResult("1")]
+    recorded = MemoryStore()
+    called(tmp_path, [tool(shop, "count")], ("count", {}), store=recorded)
+    (key,) = recorded.results
+    recorded.results[key] = CallResult("old")
+    assert called(tmp_path, [tool(shop, "count")], ("count", {}), store=recorded) == [CallResult("1")]
 
 
 def test_no_secret_is_kept(tmp_path: Path, shop: Spec) -> None:
-    shelf = Shelf()
-    called(tmp_path, [tool({**shop, "env": {"SHOP_KEY": "s3cret"}}, "count")], ("count", {}), kept=shelf)
-    assert shelf.calls
-    assert "s3cret" not in json.dumps(shelf.calls)
+    recorded = MemoryStore()
+    called(tmp_path, [tool({**shop, "env": {"SHOP_KEY": "s3cret"}}, "count")], ("count", {}), store=recorded)
+    assert recorded.calls
+    assert "s3cret" not in json.dumps(recorded.calls)
 
 
 def test_arguments_that_json_cannot_say_are_an_error(tmp_path: Path, shop: Spec) -> None:
     (result,) = called(tmp_path, [tool(shop, "add")], ("add", {"a": float("nan"), "b": 1}))
     assert result.error is not None
-    assert result.error.startswith("the arguments cannot be sent")
+    assert result.error.startswith("the arguments are not JSON")

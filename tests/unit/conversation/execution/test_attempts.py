@@ -17,6 +17,7 @@ from pytest_fcall.conversation.execution.limits import EnvironmentSpec, Limits
 from pytest_fcall.conversation.execution.tool_process import ToolProcess
 from pytest_fcall.core import CallResult
 from tests.unit.conversation.execution.attempts import conduct, excess, files, others
+from tests.unit.conversation.execution.processes import started
 
 HAS_LANDLOCK = sys.platform == "linux" and ctypes.CDLL(None).syscall(444, None, 0, 1) > 0
 pytestmark = pytest.mark.skipif(not HAS_LANDLOCK, reason="without Linux and its Landlock, only Python itself refuses")
@@ -28,6 +29,7 @@ FUNCTIONS = {
     for name, value in vars(module).items()
     if callable(value) and value.__module__ == module.__name__
 }
+SPEC = EnvironmentSpec(ROOT, functions=FUNCTIONS)
 LIMITS = Limits(seconds=20, memory=1 << 30, result=100_000, printed=1_000, file=1 << 20)
 SHORT = replace(LIMITS, seconds=0.5)
 SECRET = "sk-test-1234567890"  # noqa: S105  # it opens nothing
@@ -81,16 +83,16 @@ FAILING = {
     "a_map_of_10_gb": "OSError: [Errno 12] Cannot allocate memory",
     "unpack_10_gb": "MemoryError",
     "recurse": "RecursionError: maximum recursion depth exceeded",
-    "give_a_bomb": "the result cannot be told: it has more than 100,000 bytes",
-    "give_10_mb": "the result cannot be told: it has more than 100,000 bytes",
-    "give_without_end": "the result cannot be told: it has more than 100,000 bytes",
-    "give_great_depth": "the result cannot be told: it is nested more than 100 levels deep",
-    "give_itself": "the result cannot be told: it holds itself",
-    "give_a_huge_number": "the result cannot be told: it holds a whole number of thousands of digits",
-    "give_what_has_every_attribute": "the result cannot be told: it holds a value of type Endless",
-    "give_a_function": "the result cannot be told: it holds a value of type function",
-    "give_bytes": "the result cannot be told: it holds bytes, which may stand for anything; decode them",
-    "give_infinity": "the result cannot be told: it holds an infinite number, which JSON cannot say",
+    "give_a_bomb": "the result cannot be returned: it has more than 100,000 bytes",
+    "give_10_mb": "the result cannot be returned: it has more than 100,000 bytes",
+    "give_without_end": "the result cannot be returned: it has more than 100,000 bytes",
+    "give_great_depth": "the result cannot be returned: it is nested more than 100 levels deep",
+    "give_itself": "the result cannot be returned: it contains itself",
+    "give_a_huge_number": "the result cannot be returned: it contains an integer with more than 4,000 digits",
+    "give_what_has_every_attribute": "the result cannot be returned: it contains a value of type Endless",
+    "give_a_function": "the result cannot be returned: it contains a value of type function",
+    "give_bytes": "the result cannot be returned: it contains bytes, whose meaning is not known; decode them",
+    "give_infinity": "the result cannot be returned: it contains an infinite number",
     "leave": "SystemExit: 3",
     "interrupt": "KeyboardInterrupt",
     "raise_loudly": "Loud: " + "x" * 2_000,
@@ -125,12 +127,12 @@ DEADLY = {
     "crash": "it was killed: SIGSEGV",
     "kill_itself": "it was killed: SIGKILL",
     "close_everything": "it ended the process with status",
-    "flood_everything": "it said more than 100,000 bytes and was ended",
-    "forge": "it wrote into the channel on which results travel, and was ended",
-    "forge_nonsense": "it wrote into the channel on which results travel, and was ended",
-    "forge_a_number": "it wrote into the channel on which results travel, and was ended",
-    "forge_an_error": "it wrote into the channel on which results travel, and was ended",
-    "forge_more": "it wrote into the channel on which results travel, and was ended",
+    "flood_everything": "the result is larger than 100,000 bytes; the process was killed",
+    "forge": "it wrote into the channel of the results; the process was killed",
+    "forge_nonsense": "it wrote into the channel of the results; the process was killed",
+    "forge_a_number": "it wrote into the channel of the results; the process was killed",
+    "forge_an_error": "it wrote into the channel of the results; the process was killed",
+    "forge_more": "it wrote into the channel of the results; the process was killed",
 }
 NAMES = [
     "__class__",
@@ -155,19 +157,15 @@ def runner() -> Iterator[asyncio.Runner]:
 @pytest.fixture(scope="module")
 def worker(runner: asyncio.Runner) -> Iterator[ToolProcess]:
     """One process for all attempts that are only refused; it must live through them all."""
-    worker = runner.run(started(LIMITS))
+    worker = runner.run(ToolProcess.start(SPEC, LIMITS))
     yield worker
     assert runner.run(worker.call("wait_for_input", {})) == CallResult("nothing")
     runner.run(worker.close())
 
 
-async def started(limits: Limits) -> ToolProcess:
-    return await ToolProcess.start(EnvironmentSpec(ROOT, functions=FUNCTIONS), limits)
-
-
 async def alone(limits: Limits, *calls: str, **arguments: str) -> list[CallResult]:
     """Call in a process that nobody else uses, and see that nothing of it stays behind."""
-    async with await started(limits) as worker:
+    async with started(SPEC, limits) as worker:
         number, folder = worker._process.pid, worker._folder
         done = [await worker.call(name, arguments) for name in calls]
     with pytest.raises(ProcessLookupError):
@@ -266,10 +264,10 @@ def test_what_hurts_nobody_is_followed_by_further_calls(runner: asyncio.Runner, 
 
 @pytest.mark.parametrize("attempt", TOO_LONG)
 def test_what_takes_too_long_is_ended(runner: asyncio.Runner, attempt: str) -> None:
-    said = "it took longer than 0.5 s and was ended"
+    said = "it took longer than 0.5 s; the process was killed"
     first, second = runner.run(alone(SHORT, attempt, "wait_for_input"))
     assert first == CallResult(error=said)
-    assert second == CallResult(error=f"it was not called, since an earlier call ended the process: {said}")
+    assert second == CallResult(error=f"not called: an earlier call ended the process ({said})")
 
 
 @pytest.mark.parametrize(("attempt", "said"), DEADLY.items())
@@ -277,7 +275,7 @@ def test_the_end_of_the_process_is_told_as_an_error(runner: asyncio.Runner, atte
     first, second = runner.run(alone(LIMITS, attempt, "wait_for_input"))
     assert first.error is not None
     assert first.error.startswith(said)
-    assert second == CallResult(error=f"it was not called, since an earlier call ended the process: {first.error}")
+    assert second == CallResult(error=f"not called: an earlier call ended the process ({first.error})")
 
 
 @pytest.mark.parametrize("attempt", ["recurse_without_limit", "start_threads_without_end"])

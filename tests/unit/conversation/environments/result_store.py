@@ -1,4 +1,4 @@
-"""What is kept of results, in memory."""
+"""Recorded results in memory."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pytest_fcall.core import CallResult, Json
 
 
 @dataclass
-class Shelf:
-    """A `Kept` of tests."""
+class MemoryStore:
+    """A result store in memory."""
 
-    conversation: str = "first request"
+    conversation_key: str = "first request"
     offline: bool = False
     results: dict[str, CallResult] = field(default_factory=dict)
     calls: list[Mapping[str, Json]] = field(default_factory=list)

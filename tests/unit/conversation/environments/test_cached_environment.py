@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from pytest_fcall.conversation.environments import EnvironmentFailed
-from pytest_fcall.conversation.environments.recorded_results import CachedEnvironment
+from pytest_fcall.conversation.environments.wrappers import CachedEnvironment
 from pytest_fcall.core import CallResult, Json
-from tests.unit.conversation.environments.shelf import Shelf
+from tests.unit.conversation.environments.result_store import MemoryStore
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Tables:
         self.closed = True
 
 
-def lasting(tables: Tables, shelf: Shelf) -> CachedEnvironment:
+def lasting(tables: Tables, shelf: MemoryStore) -> CachedEnvironment:
     async def start() -> Tables:
         return tables
 
@@ -38,7 +38,7 @@ def lasting(tables: Tables, shelf: Shelf) -> CachedEnvironment:
 
 
 def test_the_same_call_is_carried_out_once_in_all_conversations() -> None:
-    tables, shelf = Tables(), Shelf()
+    tables, shelf = Tables(), MemoryStore()
 
     async def talk() -> list[CallResult]:
         found = []
@@ -53,7 +53,7 @@ def test_the_same_call_is_carried_out_once_in_all_conversations() -> None:
 
 
 def test_nothing_is_started_where_all_is_kept() -> None:
-    shelf = Shelf()
+    shelf = MemoryStore()
     asyncio.run(lasting(Tables(), shelf).call("look", {"for": "tea"}))
 
     async def fails() -> Tables:
@@ -67,10 +67,10 @@ def test_nothing_is_started_where_all_is_kept() -> None:
 
 
 def test_the_state_is_that_of_what_stands_behind() -> None:
-    assert asyncio.run(lasting(Tables(), Shelf()).state(["a"])).value == {"asked": 0, "names": ["a"]}
+    assert asyncio.run(lasting(Tables(), MemoryStore()).state(["a"])).value == {"asked": 0, "names": ["a"]}
 
 
 def test_arguments_that_json_cannot_say_are_told() -> None:
-    result = asyncio.run(lasting(Tables(), Shelf()).call("look", {"for": float("nan")}))
+    result = asyncio.run(lasting(Tables(), MemoryStore()).call("look", {"for": float("nan")}))
     assert result.error is not None
-    assert result.error.startswith("the arguments cannot be read")
+    assert result.error.startswith("the arguments are not JSON")

@@ -48,35 +48,35 @@ def test_and_joins_gates_that_must_all_hold() -> None:
     ("text", "column", "message"),
     [
         ("", 0, "a figure: accuracy, "),
-        ("accurcy>=0.9", 0, "'accurcy' is no figure; did you mean 'accuracy'?"),
-        ("latency<=5s", 0, "'latency' is no figure; did you mean 'p95'?"),
-        ("beauty>=1", 0, "'beauty' is no figure; known are accuracy, "),
-        ("accuracy 0.9", 9, "one of >= <= == > < is wanted here"),
+        ("accurcy>=0.9", 0, "unknown figure 'accurcy'; did you mean 'accuracy'?"),
+        ("latency<=5s", 0, "unknown figure 'latency'; did you mean 'p95'?"),
+        ("beauty>=1", 0, "unknown figure 'beauty'; available: accuracy, "),
+        ("accuracy 0.9", 9, "expected one of >= <= == > <"),
         ("accuracy=>0.9", 8, "one of >= "),
-        ("accuracy>=", 10, "a number is wanted here"),
-        ("accuracy>=90", 10, "0.9 and 90% are the same, and 90 is not"),
-        ("accuracy>=101%", 10, "nothing is more than 100 %"),
-        ("accuracy>=-1", 10, "a number is wanted here"),
-        ("accuracy>=0.9s", 13, "'s' is no unit here"),
+        ("accuracy>=", 10, "expected a number"),
+        ("accuracy>=90", 10, "90 is more than 100 %; write 0.9 or 90%"),
+        ("accuracy>=101%", 10, "101% is more than 100 %; write 0.9 or 90%"),
+        ("accuracy>=-1", 10, "expected a number"),
+        ("accuracy>=0.9s", 13, "unknown unit 's'"),
         ("accuracy>=$1", 10, "only cost is in dollars"),
-        ("accuracy[parallel>=0.9", 8, "a `]` after the name is wanted here"),
-        ("accuracy[]>=0.9", 8, "a category, a tag, a suite or a model is wanted"),
-        ("accuracy[a,]>=0.9", 8, "a category, a tag, a suite or a model is wanted"),
-        ("cases>=1.5", 7, "a whole number is wanted"),
-        ("cases>=1e400", 8, "'e' is no unit here"),
-        ("cost<=1%", 7, "'%' is no unit here"),
-        ("p95<=5", 5, "a time is wanted: 5s or 5ms"),
-        ("p95<=5h", 5, "a time is wanted: 5s or 5ms"),
-        ("p95<=5s, cost<=1", 7, "`and`, or the end is wanted here"),
-        ("p95<=5s andcost<=1", 8, "`and`, or the end is wanted here"),
+        ("accuracy[parallel>=0.9", 8, "expected a `]` after the name"),
+        ("accuracy[]>=0.9", 8, "name a category, tag, suite or model"),
+        ("accuracy[a,]>=0.9", 8, "name a category, tag, suite or model"),
+        ("cases>=1.5", 7, "must be a whole number"),
+        ("cases>=1e400", 8, "unknown unit 'e'"),
+        ("cost<=1%", 7, "unknown unit '%'"),
+        ("p95<=5", 5, "a time needs a unit: 5s or 5ms"),
+        ("p95<=5h", 5, "a time needs a unit: 5s or 5ms"),
+        ("p95<=5s, cost<=1", 7, "expected `and` or the end"),
+        ("p95<=5s andcost<=1", 8, "expected `and` or the end"),
         ("regressed<=0", 0, "did you mean 'regressions'?"),
-        ("significant", 11, "a level in brackets, such as (0.05), is wanted here"),
+        ("significant", 11, "expected a level in brackets, such as (0.05)"),
         ("significant(5)", 11, "a level in brackets"),
-        ("significant(0.00)", 11, "a level above 0 is wanted"),
-        ("significant(0.05)<=1", 17, "`and`, or the end"),
+        ("significant(0.00)", 11, "the level must be above 0"),
+        ("significant(0.05)<=1", 17, "expected `and` or the end"),
         ("p95<=5s and", 11, "a figure: "),
-        ("api_f1>=0.8", 0, "'api_f1' is no figure; known are accuracy, "),
-        ("cases>=9999999999999", 19, "`and`, or the end is wanted here"),
+        ("api_f1>=0.8", 0, "unknown figure 'api_f1'; available: accuracy, "),
+        ("cases>=9999999999999", 19, "expected `and` or the end"),
     ],
 )
 def test_what_is_no_gate_is_pointed_at(text: str, column: int, message: str) -> None:
@@ -107,9 +107,9 @@ def test_scores_are_bounded_like_shares_under_whatever_names_they_have() -> None
 
 
 def test_a_misspelt_score_is_pointed_at_and_figures_ask_nobody() -> None:
-    with pytest.raises(GateError, match=r"'overal' is no figure; did you mean 'overall'"):
+    with pytest.raises(GateError, match=r"unknown figure 'overal'; did you mean 'overall'"):
         parse_gates("overal>=0.8", lambda: ["overall"])
-    with pytest.raises(GateError, match="cost, p50, p95, max, and the scores that a summary tells"):
+    with pytest.raises(GateError, match="cost, p50, p95, max, and the scores in the summary"):
         parse_gates("beauty>=0.8", lambda: ["overall"])
 
     def nobody() -> list[str]:

@@ -7,24 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.conversation.score_formulas import (
-    Average,
     ComparedCalls,
     ExpectedPath,
     Graded,
     Score,
-    accuracy,
-    api_f1,
     closest_path,
-    executability,
     grade_answer,
     grade_functions,
     grade_parameters,
-    lcs_f1,
     lcs_score,
-    parameter_f1,
     state_f1,
 )
 from pytest_fcall.core import Call, Json
+from tests.corpus_scores import Average, accuracy, api_f1, lcs_f1, parameter_f1
 
 
 def f(**arguments: Json) -> Call:
@@ -190,11 +185,6 @@ def test_states_are_scored_as_in_toolbench(state: dict[str, object], score: tupl
 )
 def test_lines_are_scored_as_in_toolbench(lines: str, expected: str, score: float) -> None:
     assert lcs_score(lines, expected) == pytest.approx(score)
-
-
-def test_executability_is_a_share() -> None:
-    assert executability([True, False, True, True]) == 0.75
-    assert executability([]) == 0.0
 
 
 CALLS = st.lists(

@@ -46,7 +46,7 @@ def test_setup_gives_attributes_of_a_plain_module_other_values() -> None:
 
 @pytest.mark.parametrize("name", ["stick", "buy", "_till", "json", "Prices"])
 def test_setup_can_put_nothing_where_no_public_attribute_is(name: str) -> None:
-    with pytest.raises(EnvironmentFailed, match=f"{SHOP}: NoSuchName: .* no public attribute `{name}` to be set up"):
+    with pytest.raises(EnvironmentFailed, match=f"{SHOP}: `setup`: .* has no public attribute `{name}`"):
         done(World(SHOP, {name: 1}), [Tool("buy")])
 
 
@@ -72,7 +72,10 @@ def test_a_function_in_a_list_is_called() -> None:
 @pytest.mark.parametrize(
     ("tools", "said"),
     [
-        ([Tool("search")], "the tool `search` is none: take it from a `python:` source, or give it a stub"),
+        (
+            [Tool("search")],
+            "`search` is not one: take it from such a source, or give it a stub",
+        ),
         (tools_from_python(f"{SHOP}:Desk.book"), f"Desk.book` is a method, and .*name `environment: {SHOP}:Desk`"),
     ],
     ids=["no function", "a method"],
@@ -114,7 +117,7 @@ def test_where_a_function_failed_is_told_to_people_not_to_the_model() -> None:
 
 @pytest.mark.parametrize("kind", ["python", "mcp"])
 def test_what_is_not_set_up_takes_no_setup(kind: str) -> None:
-    with pytest.raises(EnvironmentFailed, match=f"`environment: {kind}` has nothing to be set up"):
+    with pytest.raises(EnvironmentFailed, match=f"`environment: {kind}` takes no `setup`"):
         done(World(kind, {"stock": 1}), [])
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.conversation.evidence import Evidence, Leaves, evidence_of, subjects_of
 from pytest_fcall.conversation.named_scores import SCORES, score_value
-from pytest_fcall.conversation.score_formulas import Graded, accuracy, api_f1, grade_functions, lcs_f1, parameter_f1
+from pytest_fcall.conversation.score_formulas import Graded, grade_functions
 from pytest_fcall.core import (
     Call,
     CallResult,
@@ -28,6 +28,7 @@ from pytest_fcall.core import (
     Verdict,
 )
 from pytest_fcall.matching.transcript import judge_transcript
+from tests.corpus_scores import accuracy, api_f1, lcs_f1, parameter_f1
 
 TOOLS = (Tool("f", parameters={"type": "object", "properties": {"n": {"type": "integer"}}}),)
 F = Expectation(stages=((ExpectedCall("f", {"n": 1}),),))
@@ -75,7 +76,7 @@ def test_what_a_case_says_nothing_of_is_not_scored() -> None:
     assert subjects_of(silent) == {"reply"}
     evidence = found(silent, held(step(text="Hello.")), held(step(ONE)))
     assert (evidence.calls, evidence.answer, evidence.state) == (None, None, None)
-    assert [name for name, kind in SCORES.items() if kind.adds(evidence) is not None] == ["executability"]
+    assert [name for name, kind in SCORES.items() if kind.numbers(evidence) is not None] == ["executability"]
 
 
 def test_a_case_says_something_of_calls_answer_and_state() -> None:
@@ -143,7 +144,7 @@ def test_a_verdict_that_a_plugin_made_up_is_survived() -> None:
 
 def adds(name: str, *samples: tuple[list[Call], list[Call]]) -> list[tuple[float, ...]]:
     evidence = (Evidence(sample, None, None, executable=True) for sample in samples)
-    return [numbers for each in evidence if (numbers := SCORES[name].adds(each)) is not None]
+    return [numbers for each in evidence if (numbers := SCORES[name].numbers(each)) is not None]
 
 
 CALLS = st.lists(
@@ -197,7 +198,7 @@ def test_each_case_adds_as_many_numbers_as_the_score_has() -> None:
     state: Leaves = {("reward",): 1}
     evidence = Evidence(([ONE], [ONE]), answer=True, state=(state, state), executable=True)
     for name, kind in SCORES.items():
-        numbers = (1, 1) if kind.about == "judge" else kind.adds(evidence)
+        numbers = (1, 1) if kind.subject == "judge" else kind.numbers(evidence)
         assert numbers is not None
         assert (len(numbers), score_value(name, [numbers])) == (kind.width, 1)
 
@@ -205,12 +206,12 @@ def test_each_case_adds_as_many_numbers_as_the_score_has() -> None:
 def test_lines_of_calls_that_could_not_be_made_are_left_out() -> None:
     broken = Evidence(([ONE], []), None, None, executable=False)
     whole = Evidence(([ONE, TWO], [ONE]), None, None, executable=True)
-    adds = SCORES["lcs(executable)"].adds
+    adds = SCORES["lcs(executable)"].numbers
     assert score_value("lcs(executable)", filter(None, map(adds, (broken, whole)))) == 0.5
     assert score_value("lcs(executable)", filter(None, map(adds, (broken,)))) is None
 
 
 def test_a_reward_is_what_the_state_says_if_that_is_a_number() -> None:
     held: list[Leaves] = [{("reward",): 0.5}, {("reward",): "much"}, {}]
-    rewards = [SCORES["reward"].adds(Evidence(None, None, ({}, state), executable=True)) for state in held]
+    rewards = [SCORES["reward"].numbers(Evidence(None, None, ({}, state), executable=True)) for state in held]
     assert rewards == [(0.5, 1), (0, 1), (0, 1)]

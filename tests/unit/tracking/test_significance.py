@@ -9,8 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar  # type: ignore[import-untyped]  # it has no types
+from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]  # it has no types
 
-from pytest_fcall.tracking.significance import Rate, RatePair, difference_interval, p_value_different, p_value_worse
+from pytest_fcall.tracking.significance import (
+    Rate,
+    RatePair,
+    adjust_by_holm,
+    difference_interval,
+    p_value_different,
+    p_value_worse,
+)
 
 
 def single(lost: int, won: int, same: int = 0) -> list[RatePair]:
@@ -99,3 +107,22 @@ def test_the_interval_has_width_even_where_nothing_changed() -> None:
     low, high = difference_interval(single(0, 0, 10))
     assert low < 0 < high
     assert difference_interval([])[1] == 1
+
+
+@pytest.mark.parametrize(
+    "chances",
+    [
+        {"simple": 0.04, "parallel": 0.01, "irrelevance": 0.03, "multiple": 0.005},
+        {"a": 0.5, "b": 0.5, "c": 0.0},
+        {"a": 1.0, "b": 0.9},
+    ],
+)
+def test_holm_adjusts_as_statsmodels_does(chances: dict[str, float]) -> None:
+    _, adjusted, _, _ = multipletests(list(chances.values()), method="holm")
+    assert list(adjust_by_holm(chances)) == list(chances)
+    assert list(adjust_by_holm(chances).values()) == pytest.approx(list(adjusted))
+
+
+def test_one_test_stays_as_it_is_and_none_is_none() -> None:
+    assert adjust_by_holm({"simple": 0.03}) == {"simple": 0.03}
+    assert adjust_by_holm({}) == {}

@@ -77,7 +77,7 @@ class Model:
 
 
 @dataclass
-class Shelf:
+class MemoryStore:
     """An environment that counts."""
 
     calls: list[str] = field(default_factory=list)
@@ -108,8 +108,8 @@ def held(case: Case, model: Model, environment: Environment | None = None) -> tu
     def follow(expectation: Expectation | None, known: NamedCalls) -> Follower:
         return TurnFollower(expectation, exam, known)
 
-    ground = ConversationContext(
+    context = ConversationContext(
         model.ask, lambda reply: decode(reply, case.tools), follow, opened if environment else None
     )
-    transcript = asyncio.run(hold_conversation(case, plan_request(case), ground))
+    transcript = asyncio.run(hold_conversation(case, plan_request(case), context))
     return transcript, judge_transcript(transcript, case.turns, case.tools, case.rules, {})

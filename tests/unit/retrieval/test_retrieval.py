@@ -103,9 +103,9 @@ def test_documents_without_words_are_no_hindrance() -> None:
     [
         ([[1.0]], [[1.0]], "1 of 2 embeddings"),
         ([[1.0], [1.0, 2.0]], [[1.0]], "embeddings of different lengths"),
-        ([[1.0], [math.nan]], [[1.0]], "embeddings with numbers that are none, or are infinite"),
-        ([[1.0], ["x"]], [[1.0]], "something else than a list of numbers for each text"),
-        (None, [[1.0]], "something else than a list of numbers for each text"),
+        ([[1.0], [math.nan]], [[1.0]], "embeddings with NaN or infinite numbers"),
+        ([[1.0], ["x"]], [[1.0]], "something other than a list of numbers for each text"),
+        (None, [[1.0]], "something other than a list of numbers for each text"),
         ([[1.0], [2.0]], [[1.0, 2.0]], "embeddings of 1 numbers, and then one of 2"),
     ],
 )

@@ -42,7 +42,7 @@ def asked_otherwise(request: WireRequest, **digests: str) -> WireRequest:
             (replace(SEARCH, calls=(Call("search", {"to": "Rome"}),)), asked_otherwise(BOOK, prompt="8")),
             ["request 1: calls[0].args.to: 'Oslo' → 'Rome'"],
         ),
-        ((replace(SEARCH, calls=None), BOOK), ["request 1: its reply cannot be read now"]),
+        ((replace(SEARCH, calls=None), BOOK), ["request 1: its reply can no longer be read"]),
     ],
 )
 def test_what_an_app_asks_otherwise_is_told_by_its_number(new: tuple[WireRequest, ...], lines: list[str]) -> None:
@@ -50,7 +50,7 @@ def test_what_an_app_asks_otherwise_is_told_by_its_number(new: tuple[WireRequest
 
 
 def test_a_reply_that_can_be_read_again_is_told() -> None:
-    assert wire_differences((replace(SAY, calls=None),), (SAY,)) == ["request 1: its reply can be read now"]
+    assert wire_differences((replace(SAY, calls=None),), (SAY,)) == ["request 1: its reply can now be read"]
 
 
 @given(WIRE)

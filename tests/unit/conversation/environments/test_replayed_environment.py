@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from pytest_fcall.conversation.environments.recorded_results import ReplayedEnvironment, ResultNotRecorded
+from pytest_fcall.conversation.environments.recorded_results import ResultNotRecorded
+from pytest_fcall.conversation.environments.wrappers import ReplayedEnvironment
 from pytest_fcall.core import CallResult, Json
-from tests.unit.conversation.environments.shelf import Shelf
+from tests.unit.conversation.environments.result_store import MemoryStore
 
 
 @dataclass
@@ -47,13 +48,13 @@ def talk(environment: ReplayedEnvironment, tools: Sequence[str] = ("add", "add")
     return [each.value for each in asyncio.run(all_of_it())]
 
 
-def retold(shelf: Shelf, *, left: Json = None) -> ReplayedEnvironment:
+def retold(shelf: MemoryStore, *, left: Json = None) -> ReplayedEnvironment:
     named: dict[str, Json] = {"environment": "notes:make", "setup": left}
     return ReplayedEnvironment(named, unstarted if shelf.offline else started, shelf)
 
 
 def test_the_same_conversation_is_told_again_without_its_functions() -> None:
-    shelf = Shelf()
+    shelf = MemoryStore()
     said = talk(retold(shelf))
     assert {call["environment"] for call in shelf.calls} == {"notes:make"}
     assert said == [1, 2, {"calls": 2, "names": ["calls"]}]
@@ -62,7 +63,7 @@ def test_the_same_conversation_is_told_again_without_its_functions() -> None:
 
 
 def test_where_functions_may_be_called_they_are() -> None:
-    shelf, counter = Shelf(), Counter(calls=7)
+    shelf, counter = MemoryStore(), Counter(calls=7)
 
     async def start() -> Counter:
         return counter
@@ -73,28 +74,28 @@ def test_where_functions_may_be_called_they_are() -> None:
 
 
 def test_another_conversation_is_not_told() -> None:
-    shelf = Shelf()
+    shelf = MemoryStore()
     talk(retold(shelf))
-    with pytest.raises(ResultNotRecorded, match="`add` is recorded"):
-        talk(retold(Shelf(conversation="another", offline=True, results=shelf.results)))
+    with pytest.raises(ResultNotRecorded, match="no recorded result for this call of `add`"):
+        talk(retold(MemoryStore(conversation_key="another", offline=True, results=shelf.results)))
 
 
 def test_another_set_up_is_not_told() -> None:
-    shelf = Shelf()
+    shelf = MemoryStore()
     talk(retold(shelf))
-    with pytest.raises(ResultNotRecorded, match="`add` is recorded"):
-        talk(retold(Shelf(offline=True, results=shelf.results), left="x"))
+    with pytest.raises(ResultNotRecorded, match="no recorded result for this call of `add`"):
+        talk(retold(MemoryStore(offline=True, results=shelf.results), left="x"))
 
 
 def test_a_call_after_other_calls_is_another_call() -> None:
-    shelf = Shelf()
+    shelf = MemoryStore()
     talk(retold(shelf), ["add", "read"])
     shelf.offline = True
-    with pytest.raises(ResultNotRecorded, match="`read` is recorded"):
+    with pytest.raises(ResultNotRecorded, match="no recorded result for this call of `read`"):
         talk(retold(shelf), ["read"])
 
 
 def test_arguments_that_no_json_can_say_are_an_error() -> None:
-    result = asyncio.run(retold(Shelf()).call("add", {"to": float("nan")}))
+    result = asyncio.run(retold(MemoryStore()).call("add", {"to": float("nan")}))
     assert result.error is not None
-    assert result.error.startswith("the arguments cannot be read")
+    assert result.error.startswith("the arguments are not JSON")

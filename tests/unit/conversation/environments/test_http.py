@@ -18,8 +18,8 @@ from pytest_fcall.conversation.environments.http_hosts import Hosts
 from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, Limits
 from pytest_fcall.core import CallResult, Json, Tool, Unanswered, World
 from pytest_fcall.schema.sources.openapi import tools_from_openapi
-from tests.unit.conversation.environments.http.shop import Shop, open_shop
-from tests.unit.conversation.environments.shelf import Shelf
+from tests.unit.conversation.environments.result_store import MemoryStore
+from tests.unit.conversation.environments.web_shop import Shop, open_shop
 
 Given = tuple[str, dict[str, Json]]
 
@@ -36,11 +36,11 @@ def called(
     hosts: Hosts,
     setup: Mapping[str, Json] | None = None,
     limits: Limits = DEFAULT_LIMITS,
-    kept: ResultStore | None = None,
+    store: ResultStore | None = None,
 ) -> list[CallResult]:
     async def run() -> list[CallResult]:
-        ground = EnvironmentContext(Path(), Path(), limits, hosts, kept)
-        environment = await open_environment(World("http", setup or {}), tools, ground)
+        context = EnvironmentContext(Path(), Path(), limits, hosts, store)
+        environment = await open_environment(World("http", setup or {}), tools, context)
         try:
             return [await environment.call(*call) for call in calls]
         finally:
@@ -125,10 +125,13 @@ def test_a_function_of_requests_is_carried_out(shop: Shop) -> None:
         ("DELETE /nothing", CallResult(None)),
         ("GET /strange", CallResult("café �")),
         ("GET /uncountable", CallResult("[NaN]")),
-        ("GET /squeezed", CallResult(error="the server sent a compressed answer, which was not asked for")),
+        (
+            "GET /squeezed",
+            CallResult(error="the server sent a compressed answer, which is not supported"),
+        ),
         ("GET /huge", CallResult(error="the answer has more than 1,000 bytes")),
         ("GET /slow", CallResult(error="it took longer than 0.3 s")),
-        ("GET /round", CallResult(error="it was sent on more than 10 times")),
+        ("GET /round", CallResult(error="more than 10 redirects")),
         ("HEAD /count", CallResult(None)),
     ],
 )
@@ -137,7 +140,7 @@ def test_whatever_a_server_says_is_a_result(shop: Shop, route: str, result: Call
 
 
 def test_a_server_that_cannot_be_reached_is_no_result_that_a_model_is_judged_by() -> None:
-    with pytest.raises(Unanswered, match=r"GET http://127.0.0.1:9/pets got no answer"):
+    with pytest.raises(Unanswered, match=r"GET http://127.0.0.1:9/pets failed: "):
         called(
             [Tool("GET /pets")],
             ("GET /pets", {"key": "s3cret"}),
@@ -147,7 +150,7 @@ def test_a_server_that_cannot_be_reached_is_no_result_that_a_model_is_judged_by(
 
 
 def test_no_host_may_be_asked_that_is_not_named(shop: Shop) -> None:
-    named = f"the host {shop.host} may not be asked; to allow it: --fc-allow-host={shop.host}"
+    named = f"the host {shop.host} is not allowed; to allow it: --fc-allow-host={shop.host}"
     with pytest.raises(EnvironmentFailed) as refused:
         called([Tool("GET /pets")], hosts=Hosts(), setup={"server": shop.url})
     assert str(refused.value) == named
@@ -163,7 +166,7 @@ def test_redirects_are_followed_only_to_hosts_that_are_named(shop: Shop, route: 
         shop.elsewhere = f"{other.url}/count"
         (refused,) = asked(shop, f"GET {route}")
         assert refused.error is not None
-        assert f"the host {other.host} may not be asked" in refused.error
+        assert f"the host {other.host} is not allowed" in refused.error
         assert other.asked == []
         tools, hosts = [Tool(f"GET {route}")], Hosts((shop.host, other.host))
         assert called(tools, (f"GET {route}", {}), hosts=hosts, setup={"server": shop.url}) == [CallResult(1)]
@@ -178,7 +181,7 @@ def test_what_is_sent_on_is_asked_for_and_not_sent_again_unless_the_server_says_
 def test_a_redirect_to_a_file_is_refused(shop: Shop) -> None:
     shop.elsewhere = "file:///etc/passwd"
     (refused,) = asked(shop, "GET /on")
-    assert refused == CallResult(error="'file:///etc/passwd' is no address of a web server")
+    assert refused == CallResult(error="'file:///etc/passwd' is not the address of a web server")
 
 
 def test_headers_are_sent_to_the_host_that_they_are_set_for_and_to_no_other(shop: Shop) -> None:
@@ -208,17 +211,17 @@ def test_cookies_are_not_kept(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("setup", "tool", "told"),
     [
-        ({}, Tool("GET /pets"), "nothing says which server `GET /pets` is asked of"),
+        ({}, Tool("GET /pets"), "no server for `GET /pets`; name it"),
         (
             {"server": "http://a.example"},
             Tool("search"),
-            "the tool `search` is none: take it from an `openapi:` source",
+            "the tool `search` is not one: take it from an `openapi:` source",
         ),
-        ({"server": 7}, Tool("GET /pets"), "is set up with nothing but `server`"),
-        ({"sever": "x"}, Tool("GET /pets"), "is set up with nothing but `server`"),
-        ({"server": "http://user:pw@a.example"}, Tool("GET /pets"), "may hold no user"),
-        ({"server": "ftp://a.example"}, Tool("GET /pets"), "no address of a web server"),
-        ({"server": "http://[bad"}, Tool("GET /pets"), r"'http://\[bad' is no address of a web server"),
+        ({"server": 7}, Tool("GET /pets"), "must be `server: ADDRESS` and nothing else"),
+        ({"sever": "x"}, Tool("GET /pets"), "must be `server: ADDRESS` and nothing else"),
+        ({"server": "http://user:pw@a.example"}, Tool("GET /pets"), "must not contain a user"),
+        ({"server": "ftp://a.example"}, Tool("GET /pets"), "not the address of a web server"),
+        ({"server": "http://[bad"}, Tool("GET /pets"), r"'http://\[bad' is not the address of a web server"),
     ],
 )
 def test_what_cannot_be_asked_is_told_of_before_a_request(setup: dict[str, Json], tool: Tool, told: str) -> None:
@@ -227,37 +230,37 @@ def test_what_cannot_be_asked_is_told_of_before_a_request(setup: dict[str, Json]
 
 
 def test_the_same_request_is_answered_by_what_is_kept(shop: Shop) -> None:
-    shelf = Shelf()
-    assert asked(shop, "GET /count", kept=shelf) == [CallResult(1)]
-    assert asked(shop, "GET /count", kept=Shelf("another", results=shelf.results)) == [CallResult(1)]
+    recorded = MemoryStore()
+    assert asked(shop, "GET /count", store=recorded) == [CallResult(1)]
+    assert asked(shop, "GET /count", store=MemoryStore("another", results=recorded.results)) == [CallResult(1)]
     assert len(shop.asked) == 1
 
 
 def test_a_request_is_another_one_the_second_time_and_after_a_change(shop: Shop) -> None:
-    shelf, routes = Shelf(), ("GET /count", "GET /count", "POST /count", "GET /count")
-    lived = asked(shop, *routes, kept=shelf)
+    recorded, routes = MemoryStore(), ("GET /count", "GET /count", "POST /count", "GET /count")
+    lived = asked(shop, *routes, store=recorded)
     assert [result.value for result in lived] == [1, 2, 3, 4]
-    assert asked(shop, *routes, kept=Shelf(offline=True, results=shelf.results)) == lived
+    assert asked(shop, *routes, store=MemoryStore(offline=True, results=recorded.results)) == lived
     assert len(shop.asked) == 4
 
 
 def test_offline_a_request_that_is_not_kept_is_told_of(shop: Shop) -> None:
-    with pytest.raises(ResultNotRecorded, match="no result of the call of `GET /count` is recorded"):
-        asked(shop, "GET /count", kept=Shelf(offline=True))
+    with pytest.raises(ResultNotRecorded, match="no recorded result for this call of `GET /count`"):
+        asked(shop, "GET /count", store=MemoryStore(offline=True))
     assert shop.asked == []
 
 
 def test_no_credential_is_kept(shop: Shop) -> None:
-    shelf, hosts = Shelf(), Hosts((shop.host,), {shop.host: {"X-Key": "s3cret"}})
-    called([Tool("GET /x")], ("GET /x", {}), hosts=hosts, setup={"server": shop.url}, kept=shelf)
-    assert shelf.calls
-    assert "s3cret" not in json.dumps([*shelf.calls, *map(str, shelf.results.values())])
+    recorded, hosts = MemoryStore(), Hosts((shop.host,), {shop.host: {"X-Key": "s3cret"}})
+    called([Tool("GET /x")], ("GET /x", {}), hosts=hosts, setup={"server": shop.url}, store=recorded)
+    assert recorded.calls
+    assert "s3cret" not in json.dumps([*recorded.calls, *map(str, recorded.results.values())])
 
 
 def test_a_server_shows_no_state(shop: Shop) -> None:
     async def state() -> CallResult:
-        ground = EnvironmentContext(Path(), Path(), hosts=Hosts((shop.host,)))
-        environment = await open_environment(World("http", {"server": shop.url}), [Tool("GET /x")], ground)
+        context = EnvironmentContext(Path(), Path(), hosts=Hosts((shop.host,)))
+        environment = await open_environment(World("http", {"server": shop.url}), [Tool("GET /x")], context)
         try:
             return await environment.state(["stock"])
         finally:

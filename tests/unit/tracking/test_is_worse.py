@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.tracking.samples import is_confirmed, is_worse, rate_of_stanza
+from pytest_fcall.tracking.samples import is_confirmed, is_worse
 from pytest_fcall.tracking.significance import Rate
-from pytest_fcall.tracking.stanza import Stanza
 
 
 @pytest.mark.parametrize(
@@ -25,19 +24,13 @@ def test_fewer_right_answers_than_chance_allows_are_worse(
     assert is_worse(Rate(*before), Rate(*now)) is worse
 
 
-def test_a_case_that_was_asked_once_has_a_rate_of_all_or_nothing() -> None:
-    assert rate_of_stanza(Stanza("a", valid=True)) == (1, 1)
-    assert rate_of_stanza(Stanza("a", valid=False)) == (0, 1)
-    assert rate_of_stanza(Stanza("a", valid=False, samples=(2, 5))) == (2, 5)
-
-
 @pytest.mark.parametrize(("now", "confirmed"), [((0, 6), True), ((3, 6), True), ((4, 6), False), ((5, 6), False)])
 def test_where_one_answer_was_accepted_most_of_those_asked_for_again_decide(
     now: tuple[int, int], confirmed: bool
 ) -> None:
-    assert is_confirmed(Stanza("a", valid=True), Rate(*now)) is confirmed
+    assert is_confirmed(None, Rate(*now)) is confirmed
 
 
 @pytest.mark.parametrize(("now", "confirmed"), [((0, 6), True), ((4, 6), False)])
 def test_where_a_rate_was_accepted_rates_decide(now: tuple[int, int], confirmed: bool) -> None:
-    assert is_confirmed(Stanza("a", valid=True, samples=(9, 10)), Rate(*now)) is confirmed
+    assert is_confirmed(Rate(9, 10), Rate(*now)) is confirmed

@@ -70,7 +70,7 @@ def test_an_operator_that_is_not_met_equals_nothing(pattern: Pattern, made: list
         pattern = Operator("not", made[0].arguments["x"])
     both = settled(calls(expected(x=pattern)), *made)
     assert both
-    assert (parameter_overlap(both).same, parameter_overlap(both).right) == (0, 1)
+    assert (parameter_overlap(both).common, parameter_overlap(both).right) == (0, 1)
 
 
 def test_a_literal_that_is_not_met_is_the_value_itself() -> None:
@@ -171,7 +171,7 @@ def test_what_a_verdict_takes_as_right_has_all_parameters_right(made: list[Call]
     assert parameter_overlap(right).score.f1 == 1
     wrong = settled(expectation, *made)
     assert wrong
-    assert parameter_overlap(wrong).same == 0
+    assert parameter_overlap(wrong).common == 0
 
 
 STATE: dict[str, Json] = {"city": "Oslo", "limits": {"low": 1, "high": 9}, "types": ["a", "b"]}

@@ -24,7 +24,7 @@ A, B, C = call("a", x=1), call("b"), call("c")
         ([call(days=3)], [call(days=3.0)], ["calls[0].args.days: 3 → 3.0 (type int → float)"]),
         ([call(on=1)], [call(on=True)], ["calls[0].args.on: 1 → true (type int → bool)"]),
         ([call(on=None)], [call(on=False)], ["calls[0].args.on: null → false (type null → bool)"]),
-        ([call(x=0.0)], [call(x=-0.0)], ["calls[0].args: differ in how they are written"]),
+        ([call(x=0.0)], [call(x=-0.0)], ["calls[0].args: differ in type or spelling (1, 1.0 and true are different)"]),
         ([call()], [call(city="Oslo")], ["calls[0].args.city: 'Oslo' is new"]),
         ([call(city="Oslo")], [call()], ["calls[0].args.city: 'Oslo' is gone"]),
         ([call(legs=[{"to": 1}])], [call(legs=[{"to": 2}])], ["calls[0].args.legs[0].to: 1 → 2"]),

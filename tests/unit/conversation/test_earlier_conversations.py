@@ -10,11 +10,11 @@ import pytest
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.conversation.dialogue import ConversationContext
 from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment, hold_earlier
-from pytest_fcall.conversation.execution.tool_process import EnvironmentFailed
+from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core import CallResult, Case, Json, World
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.turn_follower import MatchContext, TurnFollower
-from tests.unit.conversation.holding import Model, case_of
+from tests.unit.conversation.conversations import Model, case_of
 
 TEXT = "messages: [{role: system, content: 'You know <slot>.'}, {role: user, content: Hello.}]\nexpect: any_call"
 
@@ -50,7 +50,7 @@ def held(model: Model, folder: Path, notebook: Notebook, times: int = 1) -> Carr
     case = replace(case_of(folder, TEXT), world=World("notes:make", max_steps=2))
     case = replace(case, turns=tuple(replace(turn, expect=None) for turn in case.turns))
     exam = MatchContext(case.tools, case.rules, {})
-    ground = ConversationContext(
+    context = ConversationContext(
         model.ask,
         lambda reply: decode(reply, case.tools),
         lambda _, known: TurnFollower(None, exam, known),
@@ -60,7 +60,7 @@ def held(model: Model, folder: Path, notebook: Notebook, times: int = 1) -> Carr
     async def hold() -> CarriedState:
         left, shared = CarriedState(), SharedEnvironment()
         for _ in range(times):
-            left = await hold_earlier(left, case, plan_request(case), "<slot>", ground, shared)
+            left = await hold_earlier(left, case, plan_request(case), "<slot>", context, shared)
         assert not notebook.closed
         await shared.close()
         return left
@@ -84,13 +84,13 @@ def test_one_that_is_cut_off_has_left_something(tmp_path: Path) -> None:
 
 
 def test_it_is_an_error_if_nobody_can_see_what_is_left(tmp_path: Path) -> None:
-    with pytest.raises(EnvironmentFailed, match="nobody can see what it left: it was killed"):
+    with pytest.raises(EnvironmentFailed, match="the environment's state cannot be read: it was killed"):
         held(Model([]), tmp_path, Notebook(torn=True))
 
 
 def test_a_case_is_asked_on_what_was_left(tmp_path: Path) -> None:
     case: Case = case_of(tmp_path, TEXT)
     left = CarriedState((), ["Oslo"], "Oslo")
-    assert left.to(case).world == World(setup={"left": ["Oslo"]})
-    asked = left.in_place_of("<slot>", plan_request(case))
+    assert left.set_up(case).world == World(setup={"left": ["Oslo"]})
+    asked = left.fill_slot("<slot>", plan_request(case))
     assert [message["content"] for message in asked.messages] == ["You know Oslo.", "Hello."]

@@ -66,13 +66,13 @@ def test_a_figure_is_held_against_its_bound(gate: str, held: bool) -> None:
     ],
 )
 def test_where_replies_are_missing_only_what_they_cannot_change_is_decided(gate: str, held: bool | None) -> None:
-    lacking = GroupFigures(answered=200, right=180, missing=10, malformed=3, cost=0.5, p50=1.0, p95=2.5)
-    verdict = judge(gate, lacking)
-    assert (verdict.held, verdict.lacking) == (held, "" if held is False else "10 replies missing")
+    missing = GroupFigures(answered=200, right=180, missing=10, malformed=3, cost=0.5, p50=1.0, p95=2.5)
+    verdict = judge(gate, missing)
+    assert (verdict.held, verdict.missing_reason) == (held, "" if held is False else "10 replies missing")
 
 
 @pytest.mark.parametrize(
-    ("gate", "held", "lacking"),
+    ("gate", "held", "missing"),
     [
         ("accuracy>=0.9", None, "no case was answered"),
         ("accuracy<=1", None, "no case was answered"),
@@ -84,16 +84,14 @@ def test_where_replies_are_missing_only_what_they_cannot_change_is_decided(gate:
         ("p95<=5s", None, "no reply was timed"),
     ],
 )
-def test_of_no_cases_nothing_is_known_but_their_number(gate: str, held: bool | None, lacking: str) -> None:
+def test_of_no_cases_nothing_is_known_but_their_number(gate: str, held: bool | None, missing: str) -> None:
     verdict = judge(gate, GroupFigures())
-    assert (verdict.held, verdict.lacking) == (held, lacking)
+    assert (verdict.held, verdict.missing_reason) == (held, missing)
 
 
 def test_a_cost_that_is_not_known_is_not_taken_for_nothing() -> None:
     part = GroupFigures(answered=3, right=3, cost=0.5, unpriced=1)
-    assert judge("cost<=1", part) == GateVerdict(
-        parse_gates("cost<=1")[0], 0.5, None, "the cost of 1 reply is not known"
-    )
+    assert judge("cost<=1", part) == GateVerdict(parse_gates("cost<=1")[0], 0.5, None, "1 reply of unknown cost")
     assert judge("cost<=0.4", part).held is False
     assert judge("cost<=1", GroupFigures(answered=3, unpriced=3)).figure is None
 
@@ -126,36 +124,36 @@ def test_five_lost_and_none_won_are_as_likely_by_chance_as_five_heads() -> None:
 
 @pytest.mark.parametrize("gate", ["regressions<=0", "fixed<=0%", "significant(0.05)"])
 @pytest.mark.parametrize(
-    ("measured", "lacking"),
+    ("measured", "missing"),
     [
-        (GroupFigures(answered=5, right=5), "nothing is accepted yet to compare with"),
+        (GroupFigures(answered=5, right=5), "no baseline to compare with"),
         (GroupFigures(answered=5, right=5, missing=1), "1 reply missing"),
         (GroupFigures(answered=5, right=5, missing=2, pairs=(STAYED,) * 5), "2 replies missing"),
     ],
 )
 def test_without_anything_to_compare_with_a_change_is_not_known(
-    gate: str, measured: GroupFigures, lacking: str
+    gate: str, measured: GroupFigures, missing: str
 ) -> None:
     verdict = judge(gate, measured)
-    assert (verdict.held, verdict.lacking) == (None, lacking)
+    assert (verdict.held, verdict.missing_reason) == (None, missing)
 
 
 @pytest.mark.parametrize(
-    ("told", "held", "lacking"),
+    ("told", "held", "missing"),
     [
         (GroupScore(0.1 * 7), True, ""),
         (GroupScore(0.7 - 1e-8), False, ""),
-        (GroupScore(None, lacking="not all was asked"), None, "not all was asked"),
+        (GroupScore(None, missing_reason="not all was asked"), None, "not all was asked"),
         (GroupScore(nan), None, "no case has this score"),
         (GroupScore(0.9, missing=1), None, "1 reply missing"),
     ],
 )
-def test_a_score_is_held_against_its_bound(told: GroupScore, held: bool | None, lacking: str) -> None:
+def test_a_score_is_held_against_its_bound(told: GroupScore, held: bool | None, missing: str) -> None:
     (gate,) = parse_gates("overall>=0.7", lambda: ["overall"])
     verdict = gate.judge(GroupFigures(answered=3, right=3, scores={"overall": told}))
-    assert (verdict.held, verdict.lacking) == (held, lacking)
+    assert (verdict.held, verdict.missing_reason) == (held, missing)
 
 
 def test_a_score_that_no_case_has_is_not_known() -> None:
     (gate,) = parse_gates("overall>=0.7", lambda: ["overall"])
-    assert gate.judge(GroupFigures(answered=3, right=3)).lacking == "no case has this score"
+    assert gate.judge(GroupFigures(answered=3, right=3)).missing_reason == "no case has this score"

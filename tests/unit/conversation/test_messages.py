@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fcall.backends.apps.python import reply_of
 from pytest_fcall.core import CallResult, Json, Message, Usage
-from tests.unit.conversation.holding import Model, case_of, held
+from tests.unit.conversation.conversations import Model, case_of, held
 
 ASKED: Message = {"role": "user", "content": "Book the cheapest flight to Oslo."}
 TEXT = """

@@ -14,9 +14,9 @@ from threading import Thread
 
 import pytest
 
-from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, EnvironmentSpec, Limits
-from pytest_fcall.conversation.execution.tool_process import EnvironmentFailed, ToolProcess
+from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, EnvironmentFailed, EnvironmentSpec, Limits
 from pytest_fcall.core import CallResult, Json
+from tests.unit.conversation.execution.processes import started
 
 ROOT = Path(__file__).parents[4]
 WORLD = "tests.unit.conversation.execution.world"
@@ -34,7 +34,7 @@ async def called(
     state: list[str] | None = None,
 ) -> list[CallResult]:
     """Make calls, and then read the state."""
-    async with await ToolProcess.start(world, limits) as worker:
+    async with started(world, limits) as worker:
         return [*[await worker.call(*call) for call in calls], await worker.state(state)]
 
 
@@ -48,7 +48,7 @@ def test_methods_are_called_and_public_attributes_are_the_state() -> None:
 
 def test_only_attributes_that_are_asked_for_are_read() -> None:
     assert asyncio.run(called(behind("Shop"), state=["stock"])) == [CallResult({"stock": 3})]
-    assert asyncio.run(called(behind("Shop"), state=["_till"])) == [CallResult(error="`_till` is no public name")]
+    assert asyncio.run(called(behind("Shop"), state=["_till"])) == [CallResult(error="`_till` is not a public name")]
     assert asyncio.run(called(behind("Shop"), state=["owner"])) == [CallResult(error="there is no `owner`")]
 
 
@@ -72,7 +72,7 @@ def test_a_factory_may_be_asynchronous() -> None:
 def test_tools_may_be_keys_methods_within_and_plain_functions() -> None:
     world = behind("shelf", None, "double")
     *done, state = asyncio.run(called(world, ("shop.buy", {"number": 1}), ("double", {"value": 4}), ("size", {})))
-    assert done == [CallResult({"left": 2}), CallResult(8), CallResult(error="`size` is no function")]
+    assert done == [CallResult({"left": 2}), CallResult(8), CallResult(error="`size` is not a function")]
     assert isinstance(state.value, dict)
     assert state.value["size"] == 2
     assert state.value["shop"]["stock"] == 2
@@ -81,7 +81,7 @@ def test_tools_may_be_keys_methods_within_and_plain_functions() -> None:
 
 def test_each_worker_has_a_world_of_its_own() -> None:
     async def both() -> list[CallResult]:
-        async with await ToolProcess.start(behind("Shop")) as one, await ToolProcess.start(behind("Shop")) as other:
+        async with started(behind("Shop")) as one, started(behind("Shop")) as other:
             await one.call("buy", {"number": 1})
             return [await one.state(["stock"]), await other.state(["stock"])]
 
@@ -93,11 +93,11 @@ def test_each_worker_has_a_world_of_its_own() -> None:
     [
         (f"{WORLD}:broken", {}, f"RuntimeError: no shop today ({WORLD.replace('.', '/')}.py, line "),
         (f"{WORLD}:Shop", {"zone": 1}, "TypeError: Shop.__init__() got an unexpected keyword argument 'zone'"),
-        (f"{WORLD}:shops", {}, "NoSuchName: there is no `shops`"),
-        (f"{WORLD}:nothing", {}, "NoSuchName: it gave nothing that could answer calls"),
-        (f"{WORLD}:_awaited", {}, "NoSuchName: `_awaited` is no public name"),
+        (f"{WORLD}:shops", {}, "there is no `shops`"),
+        (f"{WORLD}:nothing", {}, "the factory returned None; return an object or a mapping of functions"),
+        (f"{WORLD}:_awaited", {}, "`_awaited` is not a public name"),
         ("no_such_module_at_all:make", {}, "ModuleNotFoundError: No module named 'no_such_module_at_all'"),
-        (f"{WORLD}:ever", {}, "it took longer than 1 s and was ended"),
+        (f"{WORLD}:ever", {}, "it took longer than 1 s; the process was killed"),
     ],
 )
 def test_a_world_that_cannot_be_made_is_told_of(target: str, setup: dict[str, Json], said: str) -> None:
@@ -110,7 +110,7 @@ def test_a_world_that_cannot_be_made_is_told_of(target: str, setup: dict[str, Js
 
 def test_what_is_printed_is_kept() -> None:
     async def printed(limits: Limits) -> str:
-        async with await ToolProcess.start(behind("Shop"), limits) as worker:
+        async with started(behind("Shop"), limits) as worker:
             await worker.call("buy", {"number": 1})
             await worker.call("buy", {"number": 2})
         return worker.printed
@@ -164,9 +164,7 @@ def test_children_that_were_allowed_end_with_the_worker() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are named otherwise there")
 def test_children_end_with_a_call_that_is_given_up() -> None:
     async def run() -> str:
-        async with await ToolProcess.start(
-            behind(None, None, "children_and_then_on"), Limits(processes=True)
-        ) as worker:
+        async with started(behind(None, None, "children_and_then_on"), Limits(processes=True)) as worker:
             call = asyncio.create_task(worker.call("children_and_then_on", {}))
             while not worker.printed.endswith("]"):
                 await asyncio.sleep(0.02)
@@ -210,7 +208,7 @@ def test_a_worker_can_be_used_in_any_thread() -> None:
 
 def test_a_question_that_cannot_be_written_leaves_the_process_alone() -> None:
     async def asked() -> CallResult:
-        async with await ToolProcess.start(behind("Shop")) as worker:
+        async with started(behind("Shop")) as worker:
             with pytest.raises(TypeError):
                 await worker.call("buy", {"number": object()})  # type: ignore[dict-item]  # that is the question
             return await worker.call("buy", {"number": 1})
@@ -220,13 +218,13 @@ def test_a_question_that_cannot_be_written_leaves_the_process_alone() -> None:
 
 def test_a_call_that_is_given_up_ends_the_process() -> None:
     async def given_up() -> CallResult:
-        async with await ToolProcess.start(behind("Shop", None, "ever")) as worker:
+        async with started(behind("Shop", None, "ever")) as worker:
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(worker.call("ever", {}), 0.2)
             return await worker.call("buy", {"number": 1})
 
     done = asyncio.run(given_up())
-    assert done.error == "it was not called, since an earlier call ended the process: it was given up"
+    assert done.error == "not called: an earlier call ended the process (the call was cancelled)"
 
 
 _PARENT = f"""
@@ -236,8 +234,8 @@ from pytest_fcall.conversation.execution.limits import EnvironmentSpec, Limits
 from pytest_fcall.conversation.execution.tool_process import ToolProcess
 
 async def main() -> None:
-    behind = EnvironmentSpec(Path(sys.argv[1]), functions={{"ever": "{WORLD}:ever"}})
-    worker = await ToolProcess.start(behind, Limits(seconds=0.1))
+    spec = EnvironmentSpec(Path(sys.argv[1]), functions={{"ever": "{WORLD}:ever"}})
+    worker = await ToolProcess.start(spec, Limits(seconds=0.1))
     print(worker._process.pid, flush=True)
     if sys.argv[2] == "calling":
         worker._process.stdin.write(b'{{"call": "ever", "arguments": {{}}}}\\n')
@@ -271,3 +269,13 @@ def is_running(number: int) -> bool:
     """Whether there is such a process, and it is no zombie."""
     found = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True, check=False)
     return found.stdout.strip()[:1] not in {"", "Z"}
+
+
+def test_the_process_imports_neither_the_package_nor_slow_modules() -> None:
+    program = (
+        "import sys; sys.path[:] = sys.argv[1:]; import pytest_fcall.conversation.execution.child; "
+        "print([name for name in sys.modules if name.startswith(('pytest_fcall.core', 'pytest_fcall.schema')) "
+        "or name in {'asyncio', 'dataclasses', 'decimal', 'inspect', 'jsonschema_rs', 'pathlib', 'traceback', 'uuid'}])"
+    )
+    command = [sys.executable, "-I", "-c", program, str(ROOT), *sys.path]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "[]\n"
