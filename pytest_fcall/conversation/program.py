@@ -122,7 +122,9 @@ def _parsed(source: str) -> ast.Module:
     except (RecursionError, MemoryError):
         raise MalformedProgram("it is nested too deep") from None
     except SyntaxError as error:
-        reason = HUGE_INTEGER if "limit" in error.msg else error.msg.partition(" (<")[0]  # about the digits of an integer
+        reason = (
+            HUGE_INTEGER if "limit" in error.msg else error.msg.partition(" (<")[0]
+        )  # about the digits of an integer
         raise MalformedProgram(f"{reason} (line {error.lineno})" if error.lineno else reason) from None
     except UnicodeError:
         raise MalformedProgram("it contains half of a surrogate pair") from None
