@@ -150,10 +150,10 @@ def _meant(name: str, root: Path) -> str:
     """A suggestion: an entry of the project that goes by nearly this name, or else a model that is known here."""
     from pytest_fcall.backends.local.aliases import ALIASES
     from pytest_fcall.backends.settings import aliases
-    from pytest_fcall.cases.faults import closest
+    from pytest_fcall.schema.value_text import nearest
 
     known = {**{alias: f"local:{alias}" for alias in ALIASES}, **{alias: alias for alias in aliases(root)}}
-    meant = closest(name, known)
+    meant = nearest(name, known)
     return f"did you mean {known[meant]}? else " if meant else ""
 
 

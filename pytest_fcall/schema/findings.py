@@ -26,7 +26,7 @@ from pytest_fcall.schema.traversal import (
     schemas_in,
 )
 from pytest_fcall.schema.validator import FORMAT_DESCRIPTIONS
-from pytest_fcall.schema.value_text import alternatives, nearest, options, place, shown, types_in_words, with_type
+from pytest_fcall.schema.value_text import alternatives, nearest, options, quoted_path, shown, types_in_words, with_type
 
 FindingKind: TypeAlias = Literal["missing_argument", "unexpected_argument", "wrong_type", "schema"]
 
@@ -75,7 +75,9 @@ def fit_for_json(value: object, path: tuple[str | int, ...], unfit: list[Finding
 def _is_key(key: object, path: tuple[str | int, ...], unfit: list[Finding]) -> bool:
     if isinstance(key, str) and (key.isascii() or _is_text(key)):
         return True
-    unfit.append(Finding("wrong_type", path, f"{place(path)} has the key {shown(key)}, which is no string of JSON"))
+    unfit.append(
+        Finding("wrong_type", path, f"{quoted_path(path)} has the key {shown(key)}, which is no string of JSON")
+    )
     return False
 
 
@@ -88,7 +90,7 @@ def _is_text(value: str) -> bool:
 
 
 def _finding(value: object, path: tuple[str | int, ...]) -> Finding:
-    where = place(path)
+    where = quoted_path(path)
     match value:
         case str():
             return Finding("schema", path, f"{where} holds half a character (a lone surrogate)", got=value)
@@ -233,7 +235,7 @@ class Explainer:
         where, got = self._where(error), self._got(error)
         match error.kind:
             case ValidationErrorKind.Required(name):
-                return Finding("missing_argument", (*where, name), f"{place((*where, name))} is missing")
+                return Finding("missing_argument", (*where, name), f"{quoted_path((*where, name))} is missing")
             case ValidationErrorKind.Type():
                 return _mistyped(where, _as_list(self._limit(error)), got)
             case ValidationErrorKind.Custom():
@@ -242,13 +244,13 @@ class Explainer:
                 return _no_option(where, self._allowed(error), got)
             case ValidationErrorKind.PropertyNames(inner):
                 path = (*where, str(inner.instance))
-                return Finding("unexpected_argument", path, f"{place(path)} is no name that may be used here")
+                return Finding("unexpected_argument", path, f"{quoted_path(path)} is no name that may be used here")
         limit = self._limit(error)
         size = len(got) if isinstance(got, str | Sequence | Mapping) else 0
         sentence = _SENTENCES.get(error.kind.name, "breaks the schema: {keyword}")
         words = FORMAT_DESCRIPTIONS.get(str(limit), f"of the format {limit}")
         said = sentence.format(limit=shown(limit), got=shown(got), size=size, words=words, keyword=error.kind.name)
-        return Finding("schema", where, f"{place(where)} {said}", limit, got)
+        return Finding("schema", where, f"{quoted_path(where)} {said}", limit, got)
 
     def _nearest_form(self, error: ValidationError, forms: Sequence[Sequence[ValidationError]]) -> list[Finding]:
         """What keeps the value from the form that it was probably meant to have."""
@@ -262,7 +264,7 @@ class Explainer:
             return [choice]
         missing = [found[0] for _, found in fitting if [one.kind for one in found] == ["missing_argument"]]
         if len(missing) == len(fitting):
-            names = dict.fromkeys(place(one.path) for one in missing)
+            names = dict.fromkeys(quoted_path(one.path) for one in missing)
             return [Finding("missing_argument", missing[0].path, f"{alternatives(list(names))} is missing")]
         return min(fitting, key=lambda pair: (self._means_another(pair[0], where), len(pair[1])))[1]
 
@@ -312,26 +314,28 @@ def unexpected_argument(path: Path, known: Sequence[str], owner: Json) -> Findin
     """The finding that the last name of `path` is none of the `known` properties of its `owner`."""
     given = owner if isinstance(owner, Mapping) else {}
     near = nearest(path[-1], [name for name in known if name not in given])
-    kind = f"property of {place(path[:-1])}" if path[:-1] else "argument of this tool"
-    message = f"{place(path)} is no {kind}" + (f"; did you mean `{near}`?" if near else "")
+    kind = f"property of {quoted_path(path[:-1])}" if path[:-1] else "argument of this tool"
+    message = f"{quoted_path(path)} is no {kind}" + (f"; did you mean `{near}`?" if near else "")
     return Finding("unexpected_argument", path, message, got=given.get(str(path[-1])))
 
 
 def too_deep_to_explain(path: Path, value: Json) -> Finding:
     """The finding that a value breaks its schema somewhere."""
-    return Finding("schema", path, f"{place(path)} breaks its schema, nested too deeply to tell where", got=value)
+    return Finding("schema", path, f"{quoted_path(path)} breaks its schema, nested too deeply to tell where", got=value)
 
 
 def _mistyped(where: Path, types: Sequence[Json], got: Json) -> Finding:
     names = [str(name) for name in types]
-    message = f"{place(where)} must be {types_in_words(names)}, not {with_type(got)}"
+    message = f"{quoted_path(where)} must be {types_in_words(names)}, not {with_type(got)}"
     return Finding("wrong_type", where, message, names[0] if len(names) == 1 else names, got)
 
 
 def _no_option(where: Path, values: list[Json], got: Json) -> Finding:
     near = nearest(got, values)
     hint = f"; did you mean {shown(near)}?" if near else ""
-    return Finding("schema", where, f"{place(where)} must be {options(values)}, not {shown(got)}{hint}", values, got)
+    return Finding(
+        "schema", where, f"{quoted_path(where)} must be {options(values)}, not {shown(got)}{hint}", values, got
+    )
 
 
 def _is_mistyped(finding: Finding, where: Path) -> bool:

@@ -68,7 +68,9 @@ class ToolSchema:
         self.parameters, self.required = self._properties_of(self._root)
         """The schema of each argument that has one, and the arguments that every call must give."""
         certain = applied_schemas(self._root, self._root, through=("allOf",))
-        self.open = any(allows_more_properties(piece) or piece.get("patternProperties") for piece, _ in certain)
+        self.allows_more_arguments = any(
+            allows_more_properties(piece) or piece.get("patternProperties") for piece, _ in certain
+        )
         """Whether arguments of any other name may be given."""
 
     def check(self, arguments: Mapping[str, Json]) -> list[Finding]:

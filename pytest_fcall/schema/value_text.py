@@ -112,7 +112,7 @@ def path_text(path: Sequence[str | int]) -> str:
     return "".join(parts)
 
 
-def place(path: Sequence[str | int]) -> str:
+def quoted_path(path: Sequence[str | int]) -> str:
     """A path inside arguments in a sentence."""
     return f"`{path_text(path)}`" if path else "the call"
 
