@@ -41,6 +41,6 @@ def test_a_case_that_asks_for_more_errors_before_the_model_is_asked(shop: Shop) 
     result.stdout.fnmatch_lines(
         [
             "*`$regex` in `city` of `get_weather` is not supported by `profile: bfcl`",
-            "*it knows plain values, `$any` and `$optional`*",
+            "*it supports plain values, `$any` and `$optional`*",
         ]
     )
