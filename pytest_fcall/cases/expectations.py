@@ -1,4 +1,4 @@
-"""`expect:`, `answer:` and `wire:`, from YAML nodes or from Python values."""
+"""Expectations: `expect:`, `answer:` and `wire:`, from YAML nodes or from Python values."""
 
 from __future__ import annotations
 
@@ -7,30 +7,32 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, TypeVar
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.calls import call_patterns, expected_call
-from pytest_fcall.cases.faults import Faults, SourceFile, shown
+from pytest_fcall.cases.faults import Faults, SourceFile, quoted
 from pytest_fcall.cases.node_values import Entries
 from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.cases.scope import Extensions, Scope, Toolbox
-from pytest_fcall.cases.yaml.python_nodes import nodes_from_python
 from pytest_fcall.cases.yaml.tags import STR
 from pytest_fcall.core import Expectation, ExpectedCall, Fault, Operator, Pattern, Tool, WireExpectation
 
-Stage: TypeAlias = tuple[ExpectedCall, ...]
+_Stage: TypeAlias = tuple[ExpectedCall, ...]
+_Word = TypeVar("_Word", bound=str)
 
-_WORDS = ("no_call", "any_call")
+CHECK_KEYS = ("expect", "answer", "state", "result")
+"""The keys of a case or a turn that say what is expected."""
+CALL_WORDS: tuple[Literal["no_call"], Literal["any_call"]] = ("no_call", "any_call")
 EXPECT_KEYS = ("calls", "order", "extra", "allow", "any_of", "never", "parallel")
 _ALTERNATIVE_KEYS = tuple(key for key in EXPECT_KEYS if key != "any_of")
 
 
 def expectation(node: Node, scope: Scope) -> Expectation:
-    """A list of calls, a word, or a mapping. The names of its calls are known to `$from` afterwards."""
+    """A list of calls, a word, or a mapping. Later expectations may refer to its named calls."""
     if isinstance(node, MappingNode):
         return _mapping(node, scope, EXPECT_KEYS, "`expect`")
     return _calls(node, scope, strict=False)
@@ -38,16 +40,18 @@ def expectation(node: Node, scope: Scope) -> Expectation:
 
 def _mapping(node: Node, scope: Scope, keys: Sequence[str], what: str) -> Expectation:
     found = node_values.entries(node, scope.faults, what)
-    if any(name in scope.offered and name not in keys for name in found):
-        scope.faults.add("wrong-type", node, "calls are a list", "begin each call with `- `")
+    if any(name in scope.offered_tools and name not in keys for name in found):
+        scope.faults.add("wrong-type", node, "calls must be a list", "begin each call with `- `")
         return Expectation()
-    node_values.known_only(found, keys, scope.faults, what)
+    node_values.check_keys(found, keys, scope.faults, what)
     if "calls" in found and "any_of" in found:
-        scope.faults.add("contradiction", found["any_of"][0], "`calls` and `any_of` exclude each other")
+        scope.faults.add("contradiction", found.key("any_of"), "`calls` and `any_of` exclude each other")
     elif "calls" not in found and "any_of" not in found and "never" not in found:
-        scope.faults.add("missing-key", node, "this says nothing of calls", "give it `calls:`, or `any_of:`")
-    order = cast(Literal["any", "strict"], _choice(found, "order", ("any", "strict"), scope))
-    extra = cast(Literal["forbid", "allow"], _choice(found, "extra", ("forbid", "allow"), scope))
+        needed = "`calls` or `any_of`" if "any_of" in keys else "`calls`"
+        scope.faults.add("missing-key", node, f"{what} needs {needed}", "such as `calls: [...]`")
+    order: Literal["any", "strict"] = _choice(found, "order", ("any", "strict"), scope)
+    extra: Literal["forbid", "allow"] = _choice(found, "extra", ("forbid", "allow"), scope)
+    parallel: Literal["as_given", "free"] = _choice(found, "parallel", ("as_given", "free"), scope)
     if "any_of" in found:
         base = Expectation("any_of", alternatives=_alternatives(found["any_of"][1], scope))
     elif "calls" in found:
@@ -59,30 +63,30 @@ def _mapping(node: Node, scope: Scope, keys: Sequence[str], what: str) -> Expect
         stages=base.stages,
         order=order,
         extra=extra if "extra" in found else base.extra,
-        allow=call_patterns(found["allow"][1], scope, "`allow`") if "allow" in found else (),
-        never=call_patterns(found["never"][1], scope, "`never`") if "never" in found else (),
+        allow=found.read("allow", call_patterns, scope, "`allow`") or (),
+        never=found.read("never", call_patterns, scope, "`never`") or (),
         alternatives=base.alternatives,
-        parallel=cast(Literal["as_given", "free"], _choice(found, "parallel", ("as_given", "free"), scope)),
+        parallel=parallel,
     )
 
 
-def _choice(found: Entries, key: str, words: tuple[str, str], scope: Scope) -> str:
+def _choice(found: Entries, key: str, words: tuple[_Word, _Word], scope: Scope) -> _Word:
     """One of two words; the first is the default."""
-    return node_values.choice(found[key][1], scope.faults, f"`{key}`", words) if key in found else words[0]
+    return node_values.choice(found[key][1], scope.faults, f"`{key}`", words, words[0]) if key in found else words[0]
 
 
 def _alternatives(node: Node, scope: Scope) -> tuple[Expectation, ...]:
     nodes = node_values.items(node, scope.faults, "`any_of`")
     if isinstance(node, SequenceNode) and not nodes:
-        scope.faults.add("wrong-value", node, "this list of alternatives is empty, so that nothing is right")
-    before = set(scope.names)
-    after = set(scope.names)
+        scope.faults.add("wrong-value", node, "`any_of` is empty: no answer could be right")
+    before = frozenset(scope.known_calls)
+    after = set(before)
     found = []
     for item in nodes:
-        scope.names = set(before)
+        scope.known_calls = set(before)
         found.append(_alternative(item, scope))
-        after |= scope.names
-    scope.names = after
+        after |= scope.known_calls
+    scope.known_calls = after
     return tuple(found)
 
 
@@ -90,7 +94,8 @@ def _alternative(node: Node, scope: Scope) -> Expectation:
     if isinstance(node, MappingNode):
         return _mapping(node, scope, _ALTERNATIVE_KEYS, "an alternative")
     if isinstance(node, SequenceNode):
-        scope.faults.add("wrong-type", node, "an alternative is a mapping or `no_call`", "write `calls: [...]`")
+        message = "an alternative must be a mapping, `no_call` or `any_call`, not a list"
+        scope.faults.add("wrong-type", node, message, "write `calls: [...]`")
         return Expectation()
     return _calls(node, scope, strict=False)
 
@@ -98,146 +103,143 @@ def _alternative(node: Node, scope: Scope) -> Expectation:
 def _calls(node: Node, scope: Scope, *, strict: bool) -> Expectation:
     if isinstance(node, ScalarNode):
         if node.tag != STR:
-            node_values.wrong_type(
-                node, scope.faults, "`expect`", "a list of calls, a mapping, `no_call` or `any_call`"
-            )
+            wanted = "a list of calls, a mapping, `no_call` or `any_call`"
+            node_values.wrong_type(node, scope.faults, "`expect`", wanted)
             return Expectation()
-        word = node_values.choice(node, scope.faults, "`expect`", _WORDS)
-        return Expectation("any_call" if word == "any_call" else "no_call")
-    first: list[ExpectedCall] = []
-    stages: list[Stage] = []
-    names: set[str] = set()
+        return Expectation(node_values.choice(node, scope.faults, "`expect`", CALL_WORDS, "no_call"))
     nodes = node_values.items(node, scope.faults, "`expect`")
-    for item in nodes:
-        if (group := _group(item, scope)) is not None:
-            scope.names |= names
-            stages.append(_stage(group, scope, strict=strict))
-        elif stages:
-            hint = "put it above the `then:`, or into one of its own"
-            scope.faults.add("wrong-order", item, "a call stands below a `then:`", hint)
-        elif (call := expected_call(item, scope)) is not None:
-            first.append(call)
-            _name(call, item, names, scope, strict=strict)
-    scope.names |= names
     if not nodes:
         return Expectation("no_call")
-    return Expectation(stages=(tuple(first), *stages) if first else tuple(stages))
+    first: list[Node] = []
+    groups: list[Node] = []
+    for item in nodes:
+        if (group := _then_group(item, scope)) is not None:
+            groups.append(group)
+        elif groups:
+            message = "calls after a `then:` group must be inside a `then:` group"
+            scope.faults.add("wrong-order", item, message, "move it above the `then:`, or into a `then:` of its own")
+        else:
+            first.append(item)
+    stages = [_stage(first, scope, strict=strict)] if first else []
+    for group in groups:
+        inside = node_values.items(group, scope.faults, "`then`")
+        if not inside and isinstance(group, SequenceNode):
+            scope.faults.add("wrong-value", group, "`then` is empty")
+        stages.append(_stage(inside, scope, strict=strict))
+    return Expectation(stages=tuple(stages if not first or stages[0] else stages[1:]))
 
 
-def _group(node: Node, scope: Scope) -> Node | None:
-    """What stands behind `then:`."""
+def _then_group(node: Node, scope: Scope) -> Node | None:
+    """The value of `then:`; None if the node is a call."""
     pairs: list[tuple[Node, Node]] = node.value if isinstance(node, MappingNode) else []
     found = next((value for key, value in pairs if key.value == "then"), None)
-    if found is None or ("then" in scope.offered and not isinstance(found, SequenceNode)):
+    if found is None or ("then" in scope.offered_tools and not isinstance(found, SequenceNode)):
         return None
     for key, _ in pairs:
         if key.value != "then":
-            hint = "what belongs to a call stands beside that call"
-            scope.faults.add("unknown-key", key, "nothing may stand beside `then`", hint)
+            hint = "put it beside the call that it belongs to"
+            scope.faults.add("unknown-key", key, "no other key is allowed next to `then`", hint)
     return found
 
 
-def _stage(node: Node, scope: Scope, *, strict: bool) -> Stage:
-    nodes = node_values.items(node, scope.faults, "`then`")
-    if not nodes and isinstance(node, SequenceNode):
-        scope.faults.add("wrong-value", node, "this `then:` is empty")
+def _stage(nodes: Sequence[Node], scope: Scope, *, strict: bool) -> _Stage:
+    """The calls of one stage. Calls may refer to those of earlier stages; in a strict order, to any earlier call."""
     names: set[str] = set()
     calls = []
-    for item in nodes:
-        if (call := expected_call(item, scope)) is not None:
-            calls.append(call)
-            _name(call, item, names, scope, strict=strict)
-    scope.names |= names
+    for node in nodes:
+        call = expected_call(node, scope)
+        if call is None:
+            continue
+        calls.append(call)
+        if call.name:
+            if call.name in names:
+                message = f"another call is named {quoted(call.name)}"
+                scope.faults.add("duplicate-name", node, message, "choose another name")
+            (scope.known_calls if strict else names).add(call.name)
+    scope.known_calls |= names
     return tuple(calls)
 
 
-def _name(call: ExpectedCall, node: Node, names: set[str], scope: Scope, *, strict: bool) -> None:
-    """Keep a call's name; only in a strict order the next call may already speak of it."""
-    if not call.name:
-        return
-    if call.name in names:
-        scope.faults.add("duplicate-name", node, f"another call is named {shown(call.name)}", "take another name")
-    (scope.names if strict else names).add(call.name)
-
-
 def answer(node: Node, scope: Scope) -> Pattern:
-    """Any expected value that a text can be."""
+    """An expected value of the final text."""
     expected = pattern(node, scope)
-    for value in _no_texts(expected):
-        hint = (
-            f'quote it: "{value}"' if isinstance(value, bool) else f'write `$number: {value}`, or quote it: "{value}"'
-        )
-        scope.faults.add("wrong-type", node, f"an answer is a text, and {shown(json.dumps(value))} is none", hint)
+    for value in _non_strings(expected):
+        hint = f'quote it: "{value}"'
+        if not isinstance(value, bool):
+            hint = f"write `$number: {value}`, or {hint}"
+        scope.faults.add("wrong-type", node, f"`answer` must be a string, not {json.dumps(value)}", hint)
     return expected
 
 
-def _no_texts(expected: Pattern) -> Iterator[bool | int | float]:
-    """Numbers and booleans that stand where there is only text."""
+def _non_strings(expected: Pattern) -> Iterator[bool | int | float]:
+    """The numbers and booleans that the pattern compares with the text."""
     match expected:
         case bool() | int() | float():
             yield expected
         case Operator("any" | "all", list() as parts):
             for part in parts:
-                yield from _no_texts(part)
+                yield from _non_strings(part)
         case Operator("contains" | "not" | "optional", inner):
-            yield from _no_texts(inner)
+            yield from _non_strings(inner)
 
 
-WIRE_KEYS = ("calls", "count", "tools", "models", "tokens", "cost")
-_NAMES = ("tools", "models")
+_WIRE_KEYS = ("calls", "count", "tools", "models", "tokens", "cost")
+_LISTS_OF_NAMES = ("tools", "models")
 
 
 def wire(node: Node, scope: Scope) -> WireExpectation:
-    """Calls may be of any tool of the file: what an app offers its models is its own affair."""
-    found = node_values.entries(node, scope.faults, "`wire`")
-    node_values.known_only(found, WIRE_KEYS, scope.faults, "`wire`")
+    """An expectation about an app's requests. The app may offer any tool of the file."""
+    found = node_values.entries(node, scope.faults, "`wire`", _WIRE_KEYS)
     if not found and isinstance(node, MappingNode):
-        scope.faults.add("missing-key", node, "this says nothing of what the app asks", "give it `calls:` or `count:`")
-    inside = replace(scope, offered=frozenset(scope.toolbox.tools), names=set(), profile="strict")
-    values = {name: _value(name, found[name][1], scope) for name in WIRE_KEYS[1:] if name in found}
-    calls = expectation(found["calls"][1], inside) if "calls" in found else None
-    return WireExpectation(calls, **values)
+        scope.faults.add("missing-key", node, "`wire` is empty", "give it `calls:` or `count:`")
+    inside = replace(scope, offered_tools=scope.toolbox.names, known_calls=set(), profile="strict")
+    values = {name: _wire_value(name, found[name][1], scope) for name in _WIRE_KEYS[1:] if name in found}
+    return WireExpectation(found.read("calls", expectation, inside), **values)
 
 
-def _value(name: str, node: Node, scope: Scope) -> Pattern:
+def _wire_value(name: str, node: Node, scope: Scope) -> Pattern:
     value = pattern(node, scope)
-    if not _can_hold(name, value):
-        what, hint = ("a list of names", "{$contains: a}") if name in _NAMES else ("a number, zero or more", "{$le: 3}")
-        scope.faults.add("wrong-type", node, f"`wire.{name}` must be {what}, or an operator such as `{hint}`")
+    if not _is_wire_value(name, value):
+        wanted, example = "a number that is not negative", "{$le: 3}"
+        if name in _LISTS_OF_NAMES:
+            wanted, example = "a list of names", "{$contains: a}"
+        scope.faults.add("wrong-type", node, f"`wire.{name}` must be {wanted}, or an operator such as `{example}`")
     return value
 
 
-def _can_hold(name: str, value: Pattern) -> bool:
+def _is_wire_value(name: str, value: Pattern) -> bool:
     if value is None or isinstance(value, Operator):
         return True
-    if name in _NAMES:
+    if name in _LISTS_OF_NAMES:
         return isinstance(value, list) and all(isinstance(each, str | Operator) for each in value)
-    whole = (int, float) if name == "cost" else int
-    return isinstance(value, whole) and not isinstance(value, bool) and value >= 0
+    types = (int, float) if name == "cost" else int
+    return isinstance(value, types) and not isinstance(value, bool) and value >= 0
 
 
 class ExpectationError(ValueError):
-    """The expectation is no expectation, or one that no reply to these tools can meet."""
+    """The expectation is not valid, or no reply to these tools can meet it."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
-        said = (f"{fault.message} ({fault.hint})" if fault.hint else fault.message for fault in faults)
-        super().__init__("; ".join(said))
+        texts = (f"{fault.message} ({fault.hint})" if fault.hint else fault.message for fault in faults)
+        super().__init__("; ".join(texts))
         self.faults = tuple(faults)
 
 
 def read_expectation(data: object, tools: Sequence[Tool] = (), *, comparators: Iterable[str] = ()) -> Expectation:
-    """Read what stands behind `expect:`, given as Python values. Without tools, names and values are not checked.
+    """Read the value of `expect:` from Python values. Without tools, names and values are not checked.
 
-    Raises ExpectationError with all that is wrong.
+    Raises ExpectationError with all faults.
     """
+    from pytest_fcall.cases.yaml.python_nodes import nodes_from_python
+
     faults = Faults(SourceFile("expected"))
     scope = Scope(
         faults,
         Path(),
         Placeholders(datetime.now(UTC), {}),
         Extensions(comparators=frozenset(comparators)),
-        toolbox=Toolbox(tools, complete=bool(tools)),
-        offered=frozenset(tool.name for tool in tools),
+        toolbox=Toolbox(tools, is_complete=bool(tools)),
+        offered_tools=frozenset(tool.name for tool in tools),
     )
     try:
         result = expectation(nodes_from_python(data), scope)
@@ -245,8 +247,8 @@ def read_expectation(data: object, tools: Sequence[Tool] = (), *, comparators: I
         faults.add("wrong-type", None, str(error))
     else:
         if any(call.result is not None for call in result.all_calls):
-            hint = "leave it out, or write a case with an `environment`"
-            faults.add("contradiction", None, "`result` is about a call that is carried out, and this is a reply", hint)
-    if faults.found:
-        raise ExpectationError(faults.found)
+            message = "`result` needs a call that is carried out, and a reply only names it"
+            faults.add("contradiction", None, message, "leave it out, or write a case with an `environment`")
+    if faults:
+        raise ExpectationError(faults)
     return result

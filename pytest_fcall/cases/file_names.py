@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-_PROMISES = (".fc.yaml", ".fc.yml")
-_TOOLS = (".tools.yaml", ".tools.yml")
+_CASE_FILES = (".fc.yaml", ".fc.yml")
+_TOOL_FILES = (".tools.yaml", ".tools.yml")
 
 
 def is_case_file_name(path: Path) -> bool:
-    """Whether the name says that it is a case file; other YAML may lie in a folder of cases."""
-    return path.name.endswith(_PROMISES)
+    """Whether the name alone makes it a case file. Other YAML files are case files only in a folder of cases."""
+    return path.name.endswith(_CASE_FILES)
 
 
 def may_hold_cases(path: Path, root: Path, globs: Sequence[str] = ("cases/**",)) -> bool:
-    """Whether it is a case file, or YAML where `globs`, from the root folder, say that there may be cases."""
-    if path.name.endswith(_TOOLS) or "__fcall__" in path.parts:
+    """Whether it is a case file by its name, or a YAML file whose path from the root folder matches a glob."""
+    if path.name.endswith(_TOOL_FILES) or "__fcall__" in path.parts:
         return False
     if is_case_file_name(path):
         return True

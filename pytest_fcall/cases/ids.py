@@ -1,4 +1,4 @@
-"""Names of cases and tags, which become pytest's node ids and marks."""
+"""Ids of cases and tags. They become pytest's node ids and marks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from yaml import Node, ScalarNode
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import Faults, shown
+from pytest_fcall.cases.faults import Faults, quoted
 from pytest_fcall.cases.yaml.tags import NULL
 
 _LONGEST = 200
@@ -23,14 +23,14 @@ def case_id(node: Node, faults: Faults) -> str:
 
 
 def row_id(node: Node, faults: Faults) -> str:
-    """The id of a row of a matrix. Numbers are fine."""
+    """The id of a row of a matrix: a string, number or boolean."""
     if isinstance(node, ScalarNode) and node.tag != NULL and node.value:
         node = ScalarNode(node.tag, node.value, node.start_mark, node.end_mark, '"')
     return _id(node, faults, "the id of a row")
 
 
 def substitute_id(text: str, number: int) -> str:
-    """A name for a case that has no usable one."""
+    """An id for a case whose own id cannot be used."""
     return re.sub(r"[^\w.\- ]", "_", text)[:_LONGEST].strip() or f"case_{number}"
 
 
@@ -42,23 +42,23 @@ def tag(node: Node, faults: Faults) -> str:
     if name in _PYTEST_MARKS or name.startswith("fc"):
         owner = "pytest" if name in _PYTEST_MARKS else "pytest-fcall"
         hint = f"the key `{name}:` of a case does that" if name in {"skip", "xfail"} else "take another name"
-        faults.add("reserved-tag", node, f"the tag {shown(name)} belongs to {owner}", hint)
+        faults.add("reserved-tag", node, f"the tag {quoted(name)} is reserved by {owner}", hint)
     elif not name.isidentifier() or keyword.iskeyword(name):
-        hint = "letters, digits and underscores, as in Python: `-m` takes no others"
-        faults.add("bad-tag", node, f"{shown(name)} cannot be a pytest marker", hint)
+        hint = "use letters, digits and underscores only, so that `-m` can select it"
+        faults.add("bad-tag", node, f"{quoted(name)} cannot be a pytest marker", hint)
     return name
 
 
 def _id(node: Node, faults: Faults, what: str) -> str:
     name = node_values.text(node, faults, what)
     if "::" in name:
-        faults.add("bad-id", node, f"{what} may not contain `::`", "pytest separates files from cases with it")
+        faults.add("bad-id", node, f"{what} must not contain `::`", "pytest separates files from cases with it")
     elif "[" in name or "]" in name:
-        faults.add("bad-id", node, f"{what} may not contain `[` or `]`", "pytest shows rows and models in brackets")
+        faults.add("bad-id", node, f"{what} must not contain `[` or `]`", "pytest shows rows and models in brackets")
     elif not name.isprintable():
-        faults.add("bad-id", node, f"{what} may not contain line breaks or unprintable characters")
+        faults.add("bad-id", node, f"{what} must not contain line breaks or unprintable characters")
     elif len(name) > _LONGEST:
-        faults.add("bad-id", node, f"{what} may not be longer than {_LONGEST} characters")
-    elif name != name.strip() or (not name and not faults.found):
-        faults.add("bad-id", node, f"{what} may not be empty, nor begin or end with a space")
+        faults.add("bad-id", node, f"{what} must not be longer than {_LONGEST} characters")
+    elif name != name.strip() or (not name and not faults):
+        faults.add("bad-id", node, f"{what} must not be empty, nor begin or end with a space")
     return name

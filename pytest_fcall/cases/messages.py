@@ -1,4 +1,4 @@
-"""What is said to the model: prompts, system messages, whole threads, pictures."""
+"""Messages to the model: prompts, system messages, whole conversations, pictures."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from types import MappingProxyType
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import shown
-from pytest_fcall.cases.files import find_file, read_bytes, read_data, read_words
-from pytest_fcall.cases.node_values import Entries
+from pytest_fcall.cases.faults import quoted
+from pytest_fcall.cases.files import find_file, read_bytes, read_data, read_string
 from pytest_fcall.cases.scope import Scope
-from pytest_fcall.cases.yaml.python_nodes import nodes_from_python
 from pytest_fcall.cases.yaml.tags import NULL
 from pytest_fcall.core import Json, Message
 
-_ROLES = ("system", "developer", "user", "assistant", "tool")
+ROLES = ("system", "developer", "user", "assistant", "tool")
 _KEYS = ("role", "content", "name", "tool_calls", "tool_call_id", "refusal")
 _MEDIA_TYPES: Mapping[bytes, str] = MappingProxyType(
     {
@@ -30,31 +28,31 @@ _MEDIA_TYPES: Mapping[bytes, str] = MappingProxyType(
 
 
 class Messages:
-    """Reads messages of one case."""
+    """Reads the messages of one case."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._faults = scope.faults
 
-    def said(self, node: Node, what: str) -> Json:
-        """A text, `{file: PATH}`, or a list of parts."""
+    def content(self, node: Node, what: str) -> Json:
+        """A string, `{file: PATH}`, or a list of parts."""
         if not isinstance(node, SequenceNode):
             return self.text(node, what)
         parts = [self._part(item) for item in node_values.items(node, self._faults, what)]
-        if not parts and not self._faults.found:
+        if not parts and not self._faults:
             self._faults.add("wrong-value", node, f"{what} is empty")
         return parts
 
     def text(self, node: Node, what: str) -> str:
-        """A text that is not empty, or `{file: PATH}`."""
+        """A string that is not empty, or `{file: PATH}`."""
         path = self._file(node)
         if path is not None:
-            text = read_words(path, self._scope.folder, self._faults)
-            return self._scope.filling.text(text, path, self._faults)
+            text = read_string(path, self._scope.folder, self._faults)
+            return self._scope.placeholders.fill_text(text, path, self._faults)
         return node_values.word(node, self._faults, what)
 
-    def thread(self, node: Node) -> tuple[Message, ...]:
-        """Messages in OpenAI's form, inline or `{file: PATH}`."""
+    def messages(self, node: Node) -> tuple[Message, ...]:
+        """A list of messages in OpenAI's form, or `{file: PATH}`."""
         path = self._file(node)
         if path is not None:
             found = self._from_file(path)
@@ -71,65 +69,62 @@ class Messages:
         data = None if found is None else read_data(found, path, self._faults)
         if data is None:
             return None
+        from pytest_fcall.cases.yaml.python_nodes import nodes_from_python
+
         if isinstance(data, Mapping) and "messages" in data:
             data = data["messages"]
         try:
-            return self._scope.filling.node(nodes_from_python(data, path), self._faults)
+            return self._scope.placeholders.fill_node(nodes_from_python(data, path), self._faults)
         except ValueError as error:
             self._faults.add("bad-file", path, str(error))
             return None
 
     def _file(self, node: Node) -> Node | None:
-        """The path of `{file: PATH}`."""
+        """The path in `{file: PATH}`; None if the node is anything else."""
         if isinstance(node, MappingNode) and len(node.value) == 1 and node.value[0][0].value == "file":
             path: Node = node.value[0][1]
             return path
         return None
 
     def _message(self, node: Node) -> Message:
-        found = node_values.entries(node, self._faults, "a message")
-        node_values.known_only(found, _KEYS, self._faults, "a message")
+        found = node_values.entries(node, self._faults, "a message", _KEYS)
         if not isinstance(node, MappingNode):
             return {}
         if "role" not in found:
             self._faults.add("missing-key", node, "this message has no `role`", "such as {role: user, content: Hello}")
             return {}
-        role = node_values.choice(found["role"][1], self._faults, "a role", _ROLES)
+        role = node_values.choice(found["role"][1], self._faults, "a role", ROLES, "user")
         message: dict[str, Json] = {"role": role}
-        message |= self._content(node, role, found)
+        if "content" in found:
+            message["content"] = self._message_content(found["content"][1], role)
+        elif "tool_calls" not in found:
+            self._faults.add("missing-key", node, "this message has no `content`")
         for name in ("name", "tool_call_id", "refusal"):
             if name in found:
                 message[name] = node_values.word(found[name][1], self._faults, f"`{name}`")
         if role == "tool" and "tool_call_id" not in found:
-            self._faults.add("missing-key", node, "a tool's message needs the `tool_call_id` that it answers")
+            self._faults.add("missing-key", node, "a message of a tool needs the `tool_call_id` that it answers")
         if "tool_calls" in found:
             calls = node_values.items(found["tool_calls"][1], self._faults, "`tool_calls`")
             message["tool_calls"] = [self._call(call) for call in calls]
         return message
 
-    def _content(self, node: Node, role: str, found: Entries) -> dict[str, Json]:
-        if "content" not in found:
-            if "tool_calls" not in found:
-                self._faults.add("missing-key", node, "this message has no `content`")
-            return {}
-        content = found["content"][1]
-        if role == "assistant" and content.tag == NULL:
-            return {"content": None}
-        if isinstance(content, ScalarNode):
-            return {"content": node_values.text(content, self._faults, "`content`")}
-        return {"content": self.said(content, "`content`")}
+    def _message_content(self, node: Node, role: str) -> Json:
+        if role == "assistant" and node.tag == NULL:
+            return None
+        if isinstance(node, ScalarNode):
+            return node_values.text(node, self._faults, "`content`")
+        return self.content(node, "`content`")
 
     def _call(self, node: Node) -> Json:
-        found = node_values.entries(node, self._faults, "a tool call")
-        node_values.known_only(found, ("id", "type", "function"), self._faults, "a tool call")
+        found = node_values.entries(node, self._faults, "a tool call", ("id", "type", "function"))
         form = "such as {id: c1, type: function, function: {name: search, arguments: '{}'}}"
         if "function" not in found or "id" not in found:
-            self._faults.add("missing-key", node, "a tool call has an `id` and a `function`", form)
+            self._faults.add("missing-key", node, "a tool call needs an `id` and a `function`", form)
             return {}
-        function = node_values.entries(found["function"][1], self._faults, "`function`")
-        node_values.known_only(function, ("name", "arguments"), self._faults, "`function`")
+        function = node_values.entries(found["function"][1], self._faults, "`function`", ("name", "arguments"))
         if "name" not in function or "arguments" not in function:
-            self._faults.add("missing-key", node, "a function has a `name` and `arguments`", form)
+            self._faults.add("missing-key", node, "a function needs a `name` and `arguments`", form)
             return {}
         return {
             "id": node_values.text(found["id"][1], self._faults, "`id`"),
@@ -146,10 +141,8 @@ class Messages:
         found = node_values.entries(node, self._faults, "a part")
         if "type" in found:
             return {name: node_values.value(pair[1], self._faults) for name, pair in found.items()}
-        node_values.known_only(found, ("image",), self._faults, "a part")
-        if "image" not in found:
-            return {}
-        return self._image(found["image"][1])
+        node_values.check_keys(found, ("image",), self._faults, "a part")
+        return self._image(found["image"][1]) if "image" in found else {}
 
     def _image(self, node: Node) -> Json:
         found = read_bytes(node, self._scope.folder, self._faults)
@@ -158,10 +151,8 @@ class Messages:
         path, data = found
         media_type = next((name for magic, name in _MEDIA_TYPES.items() if data.startswith(magic)), None)
         if media_type is None:
-            self._faults.add("bad-file", node, f"{shown(node.value)} is no picture", "PNG, JPEG, GIF and WebP are read")
+            hint = "supported: PNG, JPEG, GIF and WebP"
+            self._faults.add("bad-file", node, f"{quoted(node.value)} is not a supported picture", hint)
             return {}
         sha256 = hashlib.sha256(data).hexdigest()
-        return {
-            "type": "image_file",
-            "image_file": {"path": str(path), "media_type": media_type, "sha256": sha256},
-        }
+        return {"type": "image_file", "image_file": {"path": str(path), "media_type": media_type, "sha256": sha256}}

@@ -1,4 +1,4 @@
-"""Cases and turns without an expectation, and how to write one into their file."""
+"""Cases and turns without an expectation, and edits that write one into the file."""
 
 from __future__ import annotations
 
@@ -9,59 +9,59 @@ from typing import Final, TypeAlias
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
+from pytest_fcall.cases.expectations import CHECK_KEYS
 from pytest_fcall.cases.faults import SourceFile
 from pytest_fcall.cases.yaml.reader import read_yaml
 
-_CHECKS: Final = frozenset({"expect", "answer", "state", "result"})
 _KEEPS_BREAKS: Final = re.compile(r"[|>][0-9]?\+")
 _MATRIX: Final = "all rows of its matrix share one `expect`; write it with the names that the matrix declares"
 
 ExpectationText: TypeAlias = str | Sequence[Sequence[str]]
-"""An expectation: a word or what stands in braces, or the calls of each step in flow style, step after step."""
+"""An expectation: a word or a value in flow style, or the calls of each stage in flow style."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A case without an expectation, or a turn."""
+    """A case or turn without an expectation, and the position for one."""
 
     id: str
-    """The case's."""
+    """The id of the case."""
     offset: int
-    """Where in the text it is put."""
+    """The position in the text."""
     column: int | None
-    """How far its lines are set in; None where the case is in braces, and there is no room for lines."""
+    """The indentation of its lines; None if the case is in braces, so that no lines can be inserted."""
     turn: int | None = None
-    """Which turn of the case it is, counted from 0."""
+    """The index of the turn."""
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name for messages."""
         return self.id if self.turn is None else f"{self.id}, turn {self.turn + 1}"
 
 
 def has_cases(source: SourceFile) -> bool:
-    """Whether cases are written down in a file. Raises UnreadableFile for what is no YAML."""
+    """Whether the file itself contains cases. Raises UnreadableFile for invalid YAML."""
     return any(True for _ in _cases(read_yaml(source)))
 
 
 def find_gaps(source: SourceFile) -> list[Gap]:
-    """What expects nothing in a file, in order. Raises UnreadableFile for what is no YAML."""
+    """The gaps of a file, in order. Raises UnreadableFile for invalid YAML."""
     return [gap for node in _cases(read_yaml(source)) for gap in _gaps(node, source.text)]
 
 
 def find_unfillable_cases(source: SourceFile) -> dict[str, str]:
-    """The cases that expect nothing and have no gap that could be filled, each with the reason."""
+    """The cases without an expectation for which none can be written, by id, each with the reason."""
     found = [_found(node) for node in _cases(read_yaml(source))]
     names = (case.get("id") for case in found if _expects_nothing(case, "matrix"))
     return {name.value: _MATRIX for name in names if isinstance(name, ScalarNode)}
 
 
 def fill_gaps(text: str, gaps: Sequence[Gap], expectations: Mapping[str, ExpectationText], mark: str) -> str:
-    """The text with an expectation for each gap whose name has one, marked; everything else stays as it is."""
+    """The text with an expectation, followed by `mark`, in each gap whose name has one. All else is unchanged."""
     for gap in reversed(gaps):
         if gap.name in expectations:
-            said = expectations[gap.name]
-            text = _in_lines(text, gap, said, mark) if gap.column is not None else _in_braces(text, gap, said, mark)
+            fill = _in_braces if gap.column is None else _in_lines
+            text = fill(text, gap, expectations[gap.name], mark)
     return text
 
 
@@ -76,8 +76,8 @@ def _found(node: MappingNode) -> dict[str, Node]:
 
 
 def _expects_nothing(case: Mapping[str, Node], name: str) -> bool:
-    """Whether a case that has the key `name` says nothing of what is right."""
-    return name in case and not {*_CHECKS, "wire"} & case.keys()
+    """Whether a case has the key `name` and no expectation."""
+    return name in case and not {*CHECK_KEYS, "wire"} & case.keys()
 
 
 def _gaps(node: MappingNode, text: str) -> Iterator[Gap]:
@@ -90,7 +90,7 @@ def _gaps(node: MappingNode, text: str) -> Iterator[Gap]:
         yield _gap(name.value, node, text)
         return
     for number, turn in enumerate(turns.value if isinstance(turns, SequenceNode) else ()):
-        if isinstance(turn, MappingNode) and not _CHECKS & _found(turn).keys() and turn.value:
+        if isinstance(turn, MappingNode) and turn.value and _found(turn).keys().isdisjoint(CHECK_KEYS):
             yield _gap(name.value, turn, text, number)
 
 
@@ -101,8 +101,8 @@ def _gap(name: str, node: MappingNode, text: str, turn: int | None = None) -> Ga
 
 
 def _line_after(text: str, case: MappingNode) -> int:
-    """Where the line begins that follows a case; blank lines between it and what comes next stay below."""
-    last = max(_written(case, case), key=lambda node: node.end_mark.index)
+    """The start of the line after a case. Blank lines after the case stay below it."""
+    last = max(_nodes_with_end(case, case), key=lambda node: node.end_mark.index)
     start, end = (min(mark.index, len(text)) for mark in (last.start_mark, last.end_mark))
     if last.end_mark.column:
         end = text.find("\n", end) + 1 or len(text)
@@ -111,10 +111,10 @@ def _line_after(text: str, case: MappingNode) -> int:
     return end
 
 
-def _written(node: Node, case: MappingNode) -> Iterator[Node]:
-    """Every scalar in a case, and every list and mapping in brackets: only these end where they end.
+def _nodes_with_end(node: Node, case: MappingNode) -> Iterator[Node]:
+    """The scalars of a case, and its lists and mappings in brackets: only the end marks of these are exact.
 
-    What an alias stands for is written somewhere else.
+    Targets of aliases are left out, since they are elsewhere in the file.
     """
     if not case.start_mark.index <= node.start_mark.index <= case.end_mark.index:
         return
@@ -123,18 +123,18 @@ def _written(node: Node, case: MappingNode) -> Iterator[Node]:
     elif isinstance(node, MappingNode):
         for pair in node.value:
             for inner in pair:
-                yield from _written(inner, case)
+                yield from _nodes_with_end(inner, case)
     elif isinstance(node, SequenceNode):
         for inner in node.value:
-            yield from _written(inner, case)
+            yield from _nodes_with_end(inner, case)
 
 
-def _in_lines(text: str, gap: Gap, said: ExpectationText, mark: str) -> str:
+def _in_lines(text: str, gap: Gap, expectation: ExpectationText, mark: str) -> str:
     before, margin = text[: gap.offset], " " * (gap.column or 0)
-    if isinstance(said, str):
-        lines = [f"{margin}expect: {said}  {mark}"]
+    if isinstance(expectation, str):
+        lines = [f"{margin}expect: {expectation}  {mark}"]
     else:
-        lines = [f"{margin}expect:  {mark}", *(f"{margin}  {line}" for line in _lines(said))]
+        lines = [f"{margin}expect:  {mark}", *(f"{margin}  {line}" for line in _lines(expectation))]
     end = "\r\n" if "\r\n" in text else "\n"
     joint = "" if before.endswith("\n") else end
     return f"{before}{joint}{end.join(lines)}{end}{text[gap.offset :]}"
@@ -146,8 +146,8 @@ def _lines(steps: Sequence[Sequence[str]]) -> Iterator[str]:
         yield from (f"{'    ' if number else ''}- {call}" for call in calls)
 
 
-def _in_braces(text: str, gap: Gap, said: ExpectationText, mark: str) -> str:
-    value = said if isinstance(said, str) else _flow(said)
+def _in_braces(text: str, gap: Gap, expectation: ExpectationText, mark: str) -> str:
+    value = expectation if isinstance(expectation, str) else _flow(expectation)
     before, rest = text[: gap.offset].rstrip(), text[gap.offset :]
     comma = "" if before.endswith(",") else ","
     line, end, below = rest.partition("\n")

@@ -1,69 +1,78 @@
-"""Typed values of YAML nodes; a node of another type is a fault and gives a harmless default."""
+"""Typed values of YAML nodes. A node of another type is a fault, and its value a harmless default."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Concatenate, ParamSpec, TypeVar
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from pytest_fcall.cases.faults import Faults, did_you_mean, one_of, shown
+from pytest_fcall.cases.faults import Faults, did_you_mean, one_of, quoted
 from pytest_fcall.cases.yaml.tags import BOOL, FLOAT, INT, MAP, MERGE, NULL, SCALAR_TAGS, SEQ, STR, short_tag
 from pytest_fcall.core import Json
 
-Entries: TypeAlias = "dict[str, tuple[Node, Node]]"
-"""The pairs of a mapping by the text of their keys: (key, value)."""
+_T = TypeVar("_T")
+_P = ParamSpec("_P")
+_Word = TypeVar("_Word", bound=str)
 
 _LONGEST_NUMBER = 1000
 _TRUE = frozenset(("true", "True", "TRUE"))
 _FALSE = frozenset(("false", "False", "FALSE"))
 
 
-def describe(node: Node) -> str:
-    """What a node is, in words."""
-    if isinstance(node, MappingNode):
-        return "a mapping"
-    if isinstance(node, SequenceNode):
-        return "a list"
-    if node.tag == STR:
-        return "a text"
-    return f"the value {shown(str(node.value))}"
+class Entries(dict[str, tuple[Node, Node]]):
+    """The entries of a mapping: (key, value) by the text of the key."""
+
+    def key(self, name: str) -> Node:
+        """The node of a key that is present."""
+        return self[name][0]
+
+    def node(self, name: str) -> Node | None:
+        """The node of a value; None without the key."""
+        return self[name][1] if name in self else None
+
+    def read(
+        self, name: str, reader: Callable[Concatenate[Node, _P], _T], *args: _P.args, **kwargs: _P.kwargs
+    ) -> _T | None:
+        """The value of a key as `reader` reads it; None without the key."""
+        return reader(self[name][1], *args, **kwargs) if name in self else None
 
 
-def entries(node: Node, faults: Faults, what: str) -> Entries:
-    """The pairs of a mapping, merge keys carried out. Duplicate keys and other nodes are faults."""
+def entries(node: Node, faults: Faults, what: str, keys: Collection[str] | None = None) -> Entries:
+    """The entries of a mapping, merge keys resolved. With `keys`, any other key is a fault; duplicates always are."""
+    found = Entries()
     if not isinstance(node, MappingNode) or node.tag != MAP:
         wrong_type(node, faults, what, "a mapping")
-        return {}
-    found: Entries = {}
+        return found
     merged: list[Node] = []
     for pair in node.value:
         key = pair[0]
         if not isinstance(key, ScalarNode):
-            faults.add("wrong-type", key, f"a key must be a text, not {describe(key)}")
+            faults.add("wrong-type", key, f"a key must be a string, not {describe(key)}")
         elif key.tag not in SCALAR_TAGS:
-            wrong_type(key, faults, "a key", "a text")
+            wrong_type(key, faults, "a key", "a string")
         elif key.tag == MERGE:
             merged.append(pair[1])
         elif (name := key.value) in found:
-            first = faults.source.location(found[name][0]).line
-            message = f"the key {shown(name)} stands here twice: first in line {first}"
-            faults.add("duplicate-key", key, message, "leave one of them out")
+            first = faults.source.location(found.key(name)).line
+            faults.add("duplicate-key", key, f"duplicate key {quoted(name)}, first defined in line {first}")
         else:
             found[name] = pair
     for other in merged:
         for name, pair in _merge(other, faults).items():
             found.setdefault(name, pair)
+    if keys is not None:
+        check_keys(found, keys, faults, what)
     return found
 
 
-def known_only(found: Entries, known: Collection[str], faults: Faults, where: str) -> None:
-    """Note the keys that mean nothing here."""
+def check_keys(found: Entries, known: Collection[str], faults: Faults, what: str) -> None:
+    """Add a fault for each key that is not known."""
     for name, (key, _) in found.items():
         if name not in known:
-            message = f"{where} has no key {shown(name)}"
-            faults.add("unknown-key", key, message, did_you_mean(name, known) or one_of(sorted(known)))
+            hint = did_you_mean(name, known) or one_of(sorted(known))
+            faults.add("unknown-key", key, f"{what} has no key {quoted(name)}", hint)
 
 
 def items(node: Node, faults: Faults, what: str) -> list[Node]:
@@ -76,21 +85,21 @@ def items(node: Node, faults: Faults, what: str) -> list[Node]:
 
 
 def text(node: Node, faults: Faults, what: str) -> str:
-    """A text. What stands in quotes is one, also where a number from a matrix was put between them."""
+    """A string. A value in quotes is one, even if a number from a matrix was put between them."""
     if isinstance(node, ScalarNode) and (node.tag == STR or node.style in {'"', "'", "|", ">"}):
         return str(node.value)
     if isinstance(node, MappingNode) and node.flow_style and len(node.value) == 1:
-        hint = "braces outside quotes make a mapping: put the text in quotes"
+        hint = "braces outside quotes make a mapping: put the string in quotes"
     elif isinstance(node, ScalarNode) and node.tag != NULL:
         hint = "put it in quotes"
     else:
         hint = ""
-    wrong_type(node, faults, what, "a text", hint)
+    wrong_type(node, faults, what, "a string", hint)
     return ""
 
 
 def word(node: Node, faults: Faults, what: str) -> str:
-    """A text with something in it."""
+    """A string that is not empty."""
     found = text(node, faults, what)
     if node.tag == STR and not found.strip():
         faults.add("wrong-value", node, f"{what} is empty")
@@ -99,31 +108,44 @@ def word(node: Node, faults: Faults, what: str) -> str:
 
 
 def texts(node: Node, faults: Faults, what: str) -> tuple[str, ...]:
-    """A list of texts."""
+    """A list of strings."""
     return tuple(text(item, faults, f"each of {what}") for item in items(node, faults, what))
 
 
 def boolean(node: Node, faults: Faults, what: str) -> bool:
-    """True or false."""
+    """A boolean."""
     if node.tag != BOOL:
-        wrong_type(node, faults, what, "true or false")
+        wrong_type(node, faults, what, "a boolean")
         return False
     return scalar(node, faults) is True
 
 
-def integer(node: Node, faults: Faults, what: str, least: int | None = None) -> int:
-    """A whole number, not below `least`."""
+def integer(
+    node: Node,
+    faults: Faults,
+    what: str,
+    least: int | None = None,
+    most: int | None = None,
+    *,
+    code: str = "wrong-value",
+) -> int:
+    """An integer from `least` to `most`; `code` is that of the fault if it is outside."""
     if node.tag != INT:
-        wrong_type(node, faults, what, "a whole number")
+        wrong_type(node, faults, what, "an integer")
         return 0
     value = scalar(node, faults)
-    if isinstance(value, int) and least is not None and value < least:
-        faults.add("wrong-value", node, f"{what} must be {least} or more")
-    return value if isinstance(value, int) else 0
+    if not isinstance(value, int):
+        return 0
+    if least is not None and value < least:
+        wanted = {0: "must not be negative", 1: "must be a positive integer"}.get(least, f"must be at least {least}")
+        faults.add(code, node, f"{what} {wanted}")
+    elif most is not None and value > most:
+        faults.add(code, node, f"{what} must be at most {most}")
+    return value
 
 
 def number(node: Node, faults: Faults, what: str) -> int | float:
-    """A number; infinities are none."""
+    """A finite number."""
     if node.tag not in {INT, FLOAT}:
         wrong_type(node, faults, what, "a number")
         return 0
@@ -131,24 +153,61 @@ def number(node: Node, faults: Faults, what: str) -> int | float:
     return value if isinstance(value, int | float) else 0
 
 
-def choice(node: Node, faults: Faults, what: str, words: Iterable[str]) -> str:
-    """One of a few words."""
+def not_negative(node: Node, faults: Faults, what: str, *, code: str = "wrong-value") -> int | float:
+    """A number from zero up; `code` is that of the fault if it is negative."""
+    value = number(node, faults, what)
+    if value < 0:
+        faults.add(code, node, f"{what} must not be negative")
+    return value
+
+
+def share(node: Node, faults: Faults, what: str, *, code: str = "wrong-value") -> int | float:
+    """A number from 0 to 1; `code` is that of the fault if it is outside."""
+    value = number(node, faults, what)
+    if not 0 <= value <= 1:
+        faults.add(code, node, f"{what} must be a number from 0 to 1", "such as 0.5")
+    return value
+
+
+def choice(node: Node, faults: Faults, what: str, words: Collection[_Word], default: _Word) -> _Word:
+    """One of the words; `default` if the node is another one."""
     found = word(node, faults, what)
-    known = tuple(words)
-    if found and found not in known:
-        faults.add("wrong-value", node, f"{what} cannot be {shown(found)}", did_you_mean(found, known) or one_of(known))
-    return found
+    for each in words:
+        if each == found:
+            return each
+    if found:
+        faults.add(
+            "wrong-value", node, f"{what} cannot be {quoted(found)}", did_you_mean(found, words) or one_of(words)
+        )
+    return default
 
 
-def wrong_type(node: Node, faults: Faults, what: str, wanted: str, hint: str = "") -> None:
-    """Note that another kind of value stands here."""
-    if node.tag not in SCALAR_TAGS and node.tag not in {MAP, SEQ}:
-        message = f"the tag {shown(short_tag(node.tag))} is not read"
-        faults.add("unknown-tag", node, message, "quote a text that begins with `!`")
-    elif node.tag == NULL:
-        faults.add("wrong-type", node, f"{what} must be {wanted}, but nothing stands here", hint)
-    else:
-        faults.add("wrong-type", node, f"{what} must be {wanted}, not {describe(node)}", hint)
+def glob(node: Node, faults: Faults, what: str) -> str:
+    """A name or a glob."""
+    name = text(node, faults, what)
+    if name != name.strip() or (not name and node.tag == STR):
+        faults.add("bad-glob", node, f"{what} must not be empty, nor begin or end with a space")
+    return name
+
+
+def one_or_many(node: Node, faults: Faults, what: str) -> tuple[tuple[str, Node], ...]:
+    """One name or glob, or a list of them, each with its node."""
+    nodes = [node] if isinstance(node, ScalarNode) else items(node, faults, what)
+    return tuple((glob(item, faults, what), item) for item in nodes)
+
+
+def value(node: Node, faults: Faults) -> Json:
+    """Any JSON value."""
+    if isinstance(node, ScalarNode):
+        return scalar(node, faults)
+    if isinstance(node, SequenceNode):
+        return [value(item, faults) for item in items(node, faults, "this")]
+    return values(node, faults, "this")
+
+
+def values(node: Node, faults: Faults, what: str) -> dict[str, Json]:
+    """A mapping of strings to any JSON values."""
+    return {name: value(pair[1], faults) for name, pair in entries(node, faults, what).items()}
 
 
 def scalar(node: Node, faults: Faults) -> bool | int | float | str | None:
@@ -163,22 +222,35 @@ def scalar(node: Node, faults: Faults) -> bool | int | float | str | None:
     try:
         return convert(node.value)
     except ValueError as error:
-        faults.add("wrong-value", node, f"{shown(node.value)} {error}")
+        faults.add("wrong-value", node, f"{quoted(node.value)} {error}")
         return None
 
 
-def value(node: Node, faults: Faults) -> Json:
-    """Any plain value."""
-    if isinstance(node, ScalarNode):
-        return scalar(node, faults)
+def wrong_type(node: Node, faults: Faults, what: str, wanted: str, hint: str = "") -> None:
+    """Add the fault that a node is not of the wanted type."""
+    if node.tag not in SCALAR_TAGS and node.tag not in {MAP, SEQ}:
+        message = f"unsupported YAML tag {quoted(short_tag(node.tag))}"
+        faults.add("unknown-tag", node, message, "quote a string that begins with `!`")
+    elif node.tag == NULL:
+        faults.add("wrong-type", node, f"{what} must be {wanted}, but it is empty", hint)
+    else:
+        faults.add("wrong-type", node, f"{what} must be {wanted}, not {describe(node)}", hint)
+
+
+def describe(node: Node) -> str:
+    """The kind of a node, for messages; for a number, boolean or null, the value."""
+    if isinstance(node, MappingNode):
+        return "a mapping"
     if isinstance(node, SequenceNode):
-        return [value(item, faults) for item in items(node, faults, "this")]
-    return {name: value(pair[1], faults) for name, pair in entries(node, faults, "this").items()}
+        return "a list"
+    if node.tag == STR:
+        return "a string"
+    return f"the value {quoted(str(node.value))}"
 
 
-def node_at(node: Node, trail: Sequence[str | int]) -> Node:
-    """The node at the end of a trail, or the last one found on it."""
-    for step in trail:
+def node_at(node: Node, path: Sequence[str | int]) -> Node:
+    """The node at a path, or the last node that exists on the way."""
+    for step in path:
         if isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
             node = node.value[step]
         elif isinstance(node, MappingNode):
@@ -187,13 +259,14 @@ def node_at(node: Node, trail: Sequence[str | int]) -> Node:
 
 
 def _merge(node: Node, faults: Faults) -> Entries:
-    """What `<<:` brings in: a mapping, or a list of them of which the first wins."""
-    if isinstance(node, SequenceNode):
-        found: Entries = {}
-        for item in node.value:
-            found = entries(item, faults, "what `<<` merges") | found
-        return found
-    return entries(node, faults, "what `<<` merges")
+    """The entries that `<<:` adds: those of a mapping, or of a list of mappings, of which the first wins."""
+    if not isinstance(node, SequenceNode):
+        return entries(node, faults, "the value of `<<`")
+    found = Entries()
+    for item in node.value:
+        for name, pair in entries(item, faults, "the value of `<<`").items():
+            found.setdefault(name, pair)
+    return found
 
 
 def _int(written: str) -> int:
@@ -202,16 +275,16 @@ def _int(written: str) -> int:
     try:
         return int(written, 0) if written[:2] in {"0x", "0o"} else int(written)
     except ValueError:
-        raise ValueError("is no whole number") from None
+        raise ValueError("is not an integer") from None
 
 
 def _float(written: str) -> float:
     try:
         result = float(written.replace(".inf", "inf").replace(".nan", "nan").lower())
     except ValueError:
-        raise ValueError("is no number") from None
+        raise ValueError("is not a number") from None
     if not math.isfinite(result):
-        raise ValueError("is no number that JSON knows")
+        raise ValueError("is not a JSON number")
     return result
 
 
@@ -220,7 +293,7 @@ def _bool(written: str) -> bool:
         return True
     if written in _FALSE:
         return False
-    raise ValueError("is neither true nor false")
+    raise ValueError("is not a boolean")
 
 
 def _null(_: str) -> None:
@@ -234,17 +307,3 @@ _CONVERSIONS: Mapping[str, Callable[[str], bool | int | float | str | None]] = {
     NULL: _null,
     MERGE: str,
 }
-
-
-def glob(node: Node, faults: Faults, what: str) -> str:
-    """A name, or a glob."""
-    name = text(node, faults, what)
-    if name != name.strip() or (not name and node.tag.endswith(":str")):
-        faults.add("bad-glob", node, f"{what} may not be empty, nor begin or end with a space")
-    return name
-
-
-def one_or_many(node: Node, faults: Faults, what: str) -> tuple[tuple[str, Node], ...]:
-    """One glob or a list of them, with their places."""
-    nodes = [node] if isinstance(node, ScalarNode) else items(node, faults, what)
-    return tuple((glob(item, faults, what), item) for item in nodes)

@@ -1,21 +1,22 @@
-"""The preamble of a case file (`include`, `tools`, `defaults`, `match`), and the tool sources to lock."""
+"""The preamble of a case file (`include`, `tools`, `defaults`, `match`), and the tool sources of its lock file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from yaml import Node
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.case import FileContext, read_defaults
-from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, shown
-from pytest_fcall.cases.files import find_file
+from pytest_fcall.cases.case import FileContext
+from pytest_fcall.cases.defaults import Defaults, Layer
+from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, quoted
+from pytest_fcall.cases.files import display_path, find_file
 from pytest_fcall.cases.node_values import Entries, node_at, one_or_many
-from pytest_fcall.cases.options import DEFAULT_KEYS, Defaults, Layer
+from pytest_fcall.cases.option_values import DEFAULT_KEYS
 from pytest_fcall.cases.rules import match_rules
 from pytest_fcall.cases.scope import Extensions, Toolbox
 from pytest_fcall.cases.tool_entries import SourcePaths, is_locked, lock_key, read_tool_entry, source_kind
@@ -29,7 +30,7 @@ PREAMBLE_KEYS = ("include", "tools", "defaults", "match")
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """One file's share: its top-level entries, and where its faults and paths belong."""
+    """The case file or a file that it includes: its top-level entries, its path, its text."""
 
     source: SourceFile
     path: Path
@@ -37,16 +38,53 @@ class FilePart:
 
 
 @dataclass(slots=True)
-class FileParts:
-    """The case file itself and what it includes, nearest first, each once."""
+class Preamble:
+    """What all cases of a file share, and its faults."""
 
-    root: Path
-    found: list[FilePart] = field(default_factory=list)
-    faults: list[Fault] = field(default_factory=list)
+    context: FileContext
+    included: tuple[Path, ...]
+    faults: list[Fault]
+    """The faults that concern every case."""
+    tool_faults: list[Fault]
+    """The faults that concern the cases that may need a tool that could not be read."""
+    default_faults: list[Fault]
+    """The faults that concern the cases that use a default."""
 
-    def add(self, part: FilePart, chain: tuple[Path, ...] = ()) -> None:
-        """Take in a file and whatever it includes."""
-        self.found.append(part)
+    def unreported_faults(self, reported: AbstractSet[Fault]) -> dict[str, tuple[Fault, ...]]:
+        """The faults that no case reported, by the part of the file that has them."""
+        parts = {"tools": self.tool_faults, "file": self.faults, "defaults": self.default_faults}
+        left = {
+            name: tuple(dict.fromkeys(fault for fault in part if fault not in reported)) for name, part in parts.items()
+        }
+        return {name: part for name, part in left.items() if part}
+
+
+def read_preamble(part: FilePart, root: Path, extensions: Extensions, now: datetime) -> Preamble:
+    """Read the preamble of a case file and of the files that it includes."""
+    parts, faults = _file_parts(part, root)
+    tools, tool_faults = _tools(parts, root, extensions)
+    toolbox = Toolbox(tools, is_complete=not tool_faults and not faults)
+    defaults, default_faults = _defaults(parts)
+    context = FileContext(part.source, part.path.parent, toolbox, defaults, (), extensions, now)
+    rules, rule_faults = _match_rules(parts, context)
+    scope = context.scope(Faults(part.source))
+    defaults.check(scope)
+    return Preamble(
+        context=replace(context, match_rules=rules),
+        included=tuple(other.path for other in parts[1:]),
+        faults=[*faults, *default_faults, *rule_faults],
+        tool_faults=tool_faults,
+        default_faults=scope.faults,
+    )
+
+
+def _file_parts(part: FilePart, root: Path) -> tuple[list[FilePart], list[Fault]]:
+    """The case file and the files that it includes, nearest first, each once; and the faults of the includes."""
+    parts: list[FilePart] = []
+    found: list[Fault] = []
+
+    def add(part: FilePart, chain: tuple[Path, ...]) -> None:
+        parts.append(part)
         if "include" not in part.entries:
             return
         faults = Faults(part.source)
@@ -54,88 +92,43 @@ class FileParts:
         for _, node in one_or_many(part.entries["include"][1], faults, "`include`"):
             path = find_file(node, part.path.parent, faults)
             if path in chain:
-                faults.add("bad-file", node, f"{shown(node.value)} includes itself", "leave this `include` out")
-            elif path and all(path != other.path for other in self.found):
-                self._include(path, chain)
-        self.faults += faults.found
+                faults.add("bad-file", node, f"{quoted(node.value)} includes itself", "leave this `include` out")
+            elif path and all(path != other.path for other in parts):
+                include(path, chain)
+        found.extend(faults)
 
-    def _include(self, path: Path, chain: tuple[Path, ...]) -> None:
+    def include(path: Path, chain: tuple[Path, ...]) -> None:
         try:
-            source = read_text(path, display_path(path, self.root))
-            root = read_yaml(source)
+            source = read_text(path, display_path(path, root))
+            node = read_yaml(source)
         except UnreadableFile as error:
-            self.faults.append(error.fault)
+            found.append(error.fault)
             return
-        if root is None:
-            return
-        faults = Faults(source)
-        entries = node_values.entries(root, faults, "an included file")
-        node_values.known_only(entries, PREAMBLE_KEYS, faults, "an included file")
-        self.faults += faults.found
-        self.add(FilePart(source, path, entries), chain)
+        if node is not None:
+            faults = Faults(source)
+            entries = node_values.entries(node, faults, "an included file", PREAMBLE_KEYS)
+            found.extend(faults)
+            add(FilePart(source, path, entries), chain)
 
-
-@dataclass(slots=True)
-class Preamble:
-    """What all cases of a file stand on, and what is wrong with it."""
-
-    ground: FileContext
-    included: tuple[Path, ...]
-    faults: list[Fault]
-    """Those that touch every case."""
-    tool_faults: list[Fault]
-    """Those that touch the cases which may need a tool that could not be read."""
-    default_faults: list[Fault]
-    """Those that touch the cases which use the default in question."""
-
-    def untold(self, told: AbstractSet[Fault]) -> dict[str, tuple[Fault, ...]]:
-        """The faults that touched no case, by the part of the file that has them."""
-        parts = {"tools": self.tool_faults, "file": self.faults, "defaults": self.default_faults}
-        found = {name: tuple(dict.fromkeys(one for one in part if one not in told)) for name, part in parts.items()}
-        return {name: part for name, part in found.items() if part}
-
-
-def read_preamble(part: FilePart, root: Path, extensions: Extensions, now: datetime) -> Preamble:
-    """Read what stands beside the cases of a file, includes followed."""
-    parts = FileParts(root)
-    parts.add(part)
-    tools, tool_faults = _tools(parts.found, root, extensions)
-    defaults, faults = _defaults(parts.found)
-    toolbox = Toolbox(tools, complete=not tool_faults and not parts.faults)
-    ground = FileContext(part.source, part.path.parent, toolbox, defaults, (), extensions, now)
-    rules, rule_faults = _match(parts.found, ground)
-    scope = ground.scope(Faults(part.source))
-    read_defaults(defaults, scope)
-    return Preamble(
-        ground=replace(ground, match=rules),
-        included=tuple(other.path for other in parts.found[1:]),
-        faults=[*parts.faults, *faults, *rule_faults],
-        tool_faults=tool_faults,
-        default_faults=scope.faults.found,
-    )
-
-
-def display_path(path: Path, root: Path) -> str:
-    """A file's name for people: seen from the root folder where it lies below."""
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+    add(part, ())
+    return parts, found
 
 
 def _defaults(parts: Sequence[FilePart]) -> tuple[Defaults, list[Fault]]:
-    """The defaults of all parts, and what is wrong with them as a whole."""
+    """The defaults of all parts, and the faults of their keys."""
     layers = []
     found: list[Fault] = []
     for part in parts:
         if "defaults" in part.entries:
             faults = Faults(part.source)
-            entries = node_values.entries(part.entries["defaults"][1], faults, "`defaults`")
-            node_values.known_only(entries, DEFAULT_KEYS, faults, "`defaults`")
+            entries = node_values.entries(part.entries["defaults"][1], faults, "`defaults`", DEFAULT_KEYS)
             layers.append(Layer(part.source, part.path.parent, entries))
-            found += faults.found
+            found += faults
     return Defaults(layers), found
 
 
 def _tools(parts: Sequence[FilePart], root: Path, extensions: Extensions) -> tuple[list[Tool], list[Fault]]:
-    """The tools of all parts in the order in which the model is told of them, and what is wrong with them."""
+    """The tools of all parts, in the order of the request, and their faults."""
     tools: dict[str, tuple[Tool, str]] = {}
     found: list[Fault] = []
     for part in parts:
@@ -148,59 +141,58 @@ def _tools(parts: Sequence[FilePart], root: Path, extensions: Extensions) -> tup
                 where = f"{part.source.path}:{part.source.location(node).line}"
                 if tool.name in tools:
                     hint = "put `as:` beside a source, or leave one out with `without:`"
-                    message = f"two tools are named {shown(tool.name)}: the first is at {tools[tool.name][1]}"
-                    faults.add("duplicate-tool", _named(node, tool), message, hint)
-                elif _usable(tool, node, faults):
+                    message = f"two tools are named {quoted(tool.name)}: the first is at {tools[tool.name][1]}"
+                    faults.add("duplicate-tool", _name_node(node, tool), message, hint)
+                elif _is_usable(tool, node, faults):
                     tools[tool.name] = (tool, where)
-        found += faults.found
+        found += faults
     return [tool for tool, _ in tools.values()], found
 
 
-def _match(parts: Sequence[FilePart], ground: FileContext) -> tuple[tuple[MatchRule, ...], list[Fault]]:
-    """The rules of all parts, the nearest first, and what is wrong with them."""
+def _match_rules(parts: Sequence[FilePart], context: FileContext) -> tuple[tuple[MatchRule, ...], list[Fault]]:
+    """The match rules of all parts, nearest first, and their faults."""
     rules: tuple[MatchRule, ...] = ()
     found: list[Fault] = []
     for part in parts:
         if "match" in part.entries:
-            scope = ground.scope(Faults(part.source))
+            scope = context.scope(Faults(part.source))
             rules += match_rules(part.entries["match"][1], scope)
-            found += scope.faults.found
+            found += scope.faults
     return rules, found
 
 
-def _usable(tool: Tool, node: Node, faults: Faults) -> bool:
+def _is_usable(tool: Tool, node: Node, faults: Faults) -> bool:
     try:
         tool_schema(tool)
     except SchemaError as error:
-        message = f"the schema of {shown(tool.name)} cannot be used: {error.message}"
+        message = f"the schema of {quoted(tool.name)} cannot be used: {error.message}"
         faults.add("bad-tool", node_at(node, ("parameters", *error.path)), message, error.hint)
         return False
     return True
 
 
-def _named(node: Node, tool: Tool) -> Node:
-    """Where an entry says the tool's name; the entry itself where it is a source."""
+def _name_node(node: Node, tool: Tool) -> Node:
+    """The node of the tool's name; the whole entry if it is a source of tools."""
     named = node_at(node, ("name",))
     return named if getattr(named, "value", None) == tool.name else node
 
 
 def tool_sources(path: Path, *, root: Path) -> list[dict[str, Json]]:
-    """The MCP servers and addresses that a case file and what it includes name, as a lock file is asked for them.
+    """The tool sources of a case file and its includes that are read from a lock file, as keys of that file.
 
-    A file without cases names none. Entries with a mistake are left out: reading the cases tells of them. Raises
-    UnreadableFile where nothing can be read.
+    A file without cases has none. Faulty entries are left out; reading the cases reports them. Raises UnreadableFile
+    if nothing can be read.
     """
     source = read_text(path, display_path(path, root))
     node = read_yaml(source)
-    entries = {} if node is None else node_values.entries(node, Faults(source), "a case file")
+    entries = node_values.Entries() if node is None else node_values.entries(node, Faults(source), "a case file")
     if "cases" not in entries:
         return []
-    parts = FileParts(root)
-    parts.add(FilePart(source, path, entries))
-    return [key for part in parts.found for key in _locked(part)]
+    parts, _ = _file_parts(FilePart(source, path, entries), root)
+    return [key for part in parts for key in _lock_keys(part)]
 
 
-def _locked(part: FilePart) -> Iterator[dict[str, Json]]:
+def _lock_keys(part: FilePart) -> Iterator[dict[str, Json]]:
     if "tools" not in part.entries:
         return
     for node in node_values.items(part.entries["tools"][1], Faults(part.source), "`tools`"):
@@ -210,5 +202,5 @@ def _locked(part: FilePart) -> Iterator[dict[str, Json]]:
         if kind is None or not is_locked(kind, found[kind][1]):
             continue
         key = lock_key(kind, found[kind][1], found, faults)
-        if not faults.found:
+        if not faults:
             yield key

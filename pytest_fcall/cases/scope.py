@@ -1,12 +1,15 @@
-"""The scope in which a node is read: extensions, tools, placeholders, and the list of faults."""
+"""The scope in which a node is read: faults, placeholders, tools, extensions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
-from pytest_fcall.cases.faults import Faults
+from yaml import Node
+
+from pytest_fcall.cases.faults import Faults, did_you_mean, one_of, quoted
 from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.core import Json, MatchRule, Profile, Tool
 from pytest_fcall.core.extension import Suite, ToolSource
@@ -17,7 +20,7 @@ from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
 
 @dataclass(frozen=True, slots=True)
 class Extensions:
-    """Tool sources and suites by name, and names alone: of operators that others add, and of all decoders."""
+    """Extensions of other packages: tool sources and suites by name; names of comparators, and of all decoders."""
 
     tool_sources: Mapping[str, ToolSource] = field(default_factory=dict)
     comparators: frozenset[str] = frozenset()
@@ -26,28 +29,28 @@ class Extensions:
 
 
 class Toolbox:
-    """Tools by name, with their schemas compiled on first use.
+    """The tools of a file by name; their schemas are compiled on first use.
 
-    A box that is not `complete` lacks tools that a person meant to put in, or knows none because nobody said:
-    what it does not know is then no mistake.
+    A toolbox that is not complete misses tools that could not be read. An unknown tool name is then not a fault.
     """
 
-    def __init__(self, tools: Iterable[Tool] = (), *, complete: bool = True) -> None:
+    def __init__(self, tools: Iterable[Tool] = (), *, is_complete: bool = True) -> None:
         self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self.catalogue = tuple(self.tools.values())
-        """All of them, one tuple for all cases that offer all."""
-        self.complete = complete
+        """All tools: the same tuple for every case that offers all of them."""
+        self.names = frozenset(self.tools)
+        self.is_complete = is_complete
         self._schemas: dict[str, ToolSchema | None] = {}
         self._checked: dict[tuple[object, ...], list[Finding]] = {}
 
     def schema(self, name: str) -> ToolSchema | None:
-        """The compiled parameters of a tool; None where there is no such tool or its schema cannot be used."""
+        """The compiled parameters of a tool; None if there is no such tool or its schema cannot be used."""
         if name not in self._schemas:
             self._schemas[name] = self._compiled(name)
         return self._schemas[name]
 
     def check(self, name: str, path: Sequence[str | int], value: Json) -> list[Finding]:
-        """What the schema has against a plain value at that place of a call's arguments."""
+        """The findings about a JSON value at a path of the arguments; none for an unknown tool."""
         schema = self.schema(name)
         if schema is None:
             return []
@@ -70,17 +73,36 @@ class Toolbox:
 
 @dataclass(slots=True)
 class Scope:
-    """Where faults go, and what may be spoken of."""
+    """The context of a node. Those of a case are completed while it is read: its tools, its rules, its named calls."""
 
     faults: Faults
     folder: Path
-    filling: Placeholders
+    """The folder that relative paths start from."""
+    placeholders: Placeholders
     extensions: Extensions = field(default_factory=Extensions)
     toolbox: Toolbox = field(default_factory=Toolbox)
     """All tools of the file."""
-    offered: frozenset[str] = frozenset()
-    """The names of those that the case offers."""
-    match: tuple[MatchRule, ...] = ()
+    offered_tools: frozenset[str] = frozenset()
+    """The names of the tools that the case offers."""
+    match_rules: tuple[MatchRule, ...] = ()
     profile: Profile = "strict"
-    names: set[str] = field(default_factory=set)
-    """The calls made so far that `$from` may speak of."""
+    known_calls: set[str] = field(default_factory=set)
+    """The names of earlier calls, which `$from` may refer to."""
+
+
+def check_tool_name(node: Node, name: str, scope: Scope) -> bool:
+    """Whether the file has the tool. Adds a fault if it surely has not."""
+    tools = scope.toolbox.tools
+    if name in tools:
+        return True
+    if scope.toolbox.is_complete:
+        hint = (did_you_mean(name, tools) or one_of(tools)) if tools else "the file has no tools: give it `tools:`"
+        scope.faults.add("unknown-tool", node, f"there is no tool {quoted(name)}", hint)
+    return False
+
+
+def check_library(node: Node, what: str, module: str, extra: str, faults: Faults) -> None:
+    """Add a fault if the module that a value needs is not installed; `extra` is the extra that installs it."""
+    if find_spec(module) is None:
+        message = f"{what} needs the library {module.replace('_', '-')}, which is not installed"
+        faults.add("not-installed", node, message, f"pip install 'pytest-fcall[{extra}]'")

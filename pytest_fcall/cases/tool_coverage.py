@@ -1,56 +1,56 @@
-"""The arguments and enum values of tools that a set of cases names."""
+"""Coverage of tools: the arguments and enum values that a set of cases uses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import Final
 
 from pytest_fcall.core import Case, ExpectedCall, Json, Operator, Pattern, Tool, canonical
 from pytest_fcall.core.identity_key import IdentityKey
 from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
-from pytest_fcall.schema.traversal import applied_schemas, resolve_references
+from pytest_fcall.schema.traversal import Path, applied_schemas, resolve_references
 
-Path: TypeAlias = tuple[str | int, ...]
-
-_DEEPEST: Final = 6
-_MOST: Final = 1000
-"""Schemas may go on without end; arguments hardly ever go deeper, or are more."""
+_MAX_DEPTH: Final = 6
+_MAX_ARGUMENTS: Final = 1000
+"""Limits for schemas that refer to themselves."""
 
 
 @dataclass(slots=True)
 class Coverage:
-    """One tool: what a case could name, and what is named."""
+    """The coverage of one tool."""
 
     tool: Tool
     cases: int = 0
-    """How many cases expect a call of it."""
+    """The number of cases that expect a call of the tool."""
     optional: tuple[Path, ...] = ()
+    """Its optional arguments."""
     values: tuple[tuple[Path, str], ...] = ()
-    """The values of enums, as JSON."""
-    named: set[Path] = field(default_factory=set)
-    told: set[tuple[Path, str]] = field(default_factory=set)
+    """The values of its enums, as JSON, each with its argument."""
+    named_arguments: set[Path] = field(default_factory=set)
+    named_values: set[tuple[Path, str]] = field(default_factory=set)
 
     @property
-    def arguments_left(self) -> list[Path]:
+    def unnamed_arguments(self) -> list[Path]:
         """Optional arguments that no case names."""
-        return [path for path in self.optional if path not in self.named]
+        return [path for path in self.optional if path not in self.named_arguments]
 
     @property
-    def values_left(self) -> dict[Path, list[str]]:
-        """Values that no case names, by their arguments; of those that no case names at all, none."""
-        left: dict[Path, list[str]] = {}
+    def unnamed_values(self) -> dict[Path, list[str]]:
+        """Values that no case names, by argument, without optional arguments that no case names."""
+        unnamed: dict[Path, list[str]] = {}
         for path, value in self.values:
-            if (path, value) not in self.told and (path in self.named or path not in self.optional):
-                left.setdefault(path, []).append(value)
-        return left
+            is_used = path in self.named_arguments or path not in self.optional
+            if is_used and (path, value) not in self.named_values:
+                unnamed.setdefault(path, []).append(value)
+        return unnamed
 
 
 def coverage(cases: Iterable[Case]) -> list[Coverage]:
-    """What these cases name, tool by tool, in the order in which tools are first offered.
+    """The coverage of each tool, in the order in which the cases first offer them.
 
-    A tool is one and the same wherever it has the same name and parameters.
+    Tools with the same name and parameters are the same tool.
     """
     found: dict[str, Coverage] = {}
     known: dict[IdentityKey[Tool], Coverage] = {}
@@ -74,24 +74,24 @@ def coverage(cases: Iterable[Case]) -> list[Coverage]:
 def _coverage(tool: Tool) -> Coverage:
     optional: list[Path] = []
     values: list[tuple[Path, str]] = []
-    for path, schema, needed in islice(_arguments(tool_schema(tool), ()), _MOST):
+    for path, schema, needed in islice(_arguments(tool_schema(tool), ()), _MAX_ARGUMENTS):
         optional += [] if needed else [path]
         values += [(path, canonical(value)) for value in _choices(tool.parameters, schema)]
     return Coverage(tool, optional=tuple(optional), values=tuple(values))
 
 
 def _arguments(schema: ToolSchema, at: Path) -> Iterator[tuple[Path, Mapping[str, Json], bool]]:
-    """All arguments, those inside others too: where, its schema, and whether it must be given."""
+    """All arguments, nested ones included: path, schema, and whether it is required."""
     found = schema.properties_at(at)
     for name, inner in found.schemas.items():
         yield (*at, name), inner, name in found.required
-        if len(at) < _DEEPEST:
+        if len(at) < _MAX_DEPTH:
             yield from _arguments(schema, (*at, name))
             yield from _arguments(schema, (*at, name, 0))
 
 
 def _choices(root: Mapping[str, Json], schema: Mapping[str, Json]) -> Iterator[Json]:
-    """The values that an enum allows, also one in an alternative or of the items of a list. Null is none to name."""
+    """The values of an enum, also in an alternative or in the items of a list, without null."""
     for piece, _ in applied_schemas(root, schema):
         items = piece.get("items")
         for each in (piece, *((resolve_references(root, items),) if isinstance(items, Mapping) else ())):
@@ -104,13 +104,13 @@ def _list(value: Json) -> Sequence[Json]:
 
 def _note(covered: Coverage, call: ExpectedCall) -> None:
     for path, value in _named((), call.arguments or {}):
-        covered.named.add(path)
+        covered.named_arguments.add(path)
         if value is not None:
-            covered.told.add((path, value))
+            covered.named_values.add((path, value))
 
 
 def _named(at: Path, pattern: Pattern) -> Iterator[tuple[Path, str | None]]:
-    """The places that a pattern names, and the values at them; those inside operators count."""
+    """The arguments that a pattern names, and their values. Those inside operators count."""
     match pattern:
         case Operator():
             for inner in (pattern.operand, *pattern.options.values()):
@@ -129,7 +129,7 @@ def _named(at: Path, pattern: Pattern) -> Iterator[tuple[Path, str | None]]:
 
 
 def _spread(at: Path, pattern: Pattern) -> Iterator[tuple[Path, str | None]]:
-    """The items of a list as values of the place itself: alternatives, or members of a list of an enum."""
+    """The items of a list as values of the argument itself: alternatives, or items that have an enum."""
     if isinstance(pattern, list | tuple):
         for inner in pattern:
             yield from _named(at, inner)

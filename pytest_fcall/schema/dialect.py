@@ -1,7 +1,7 @@
 """Tool schemas of every dialect, converted to JSON Schema 2020-12.
 
 The Berkeley leaderboard writes `dict` and `float`, Gemini `OBJECT`, OpenAPI 3.0 `nullable: true`, older drafts lists
-of `items`. Whether a schema is valid as a whole is found out when it is compiled.
+of `items`. Only the compilation of a schema shows whether all of it is valid.
 """
 
 from __future__ import annotations
@@ -15,22 +15,20 @@ from typing import Any, Final
 from pytest_fcall.core import Json
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.traversal import SCHEMA_KEYWORDS, SCHEMA_LIST_KEYWORDS, SCHEMA_MAP_KEYWORDS, Path
-from pytest_fcall.schema.value_text import nearest, with_type
+from pytest_fcall.schema.value_text import MAX_INTEGER_BITS, nearest, with_type
 
 MAX_SCHEMA_DEPTH = 100
-"""Steps of a path into a schema: far beyond any honest one, well within every recursion limit."""
-
-_MOST_BITS = 4096
+"""The longest path into a schema: far more than real ones have, and well within the recursion limit."""
 
 
-def json_value(value: object, path: tuple[str | int, ...] = ()) -> Json:
-    """A copy of `value` in dicts and lists; a SchemaError where it is nothing that JSON can say."""
+def json_value(value: object, path: Path = ()) -> Json:
+    """A copy of `value` in dicts and lists. Raises SchemaError if it is not a JSON value."""
     if len(path) > MAX_SCHEMA_DEPTH:
         raise SchemaError("nested too deeply", path)
     match value:
         case None | bool() | str():
             return value
-        case int() if value.bit_length() <= _MOST_BITS:
+        case int() if value.bit_length() <= MAX_INTEGER_BITS:
             return value
         case float() if math.isfinite(value):
             return value
@@ -38,11 +36,11 @@ def json_value(value: object, path: tuple[str | int, ...] = ()) -> Json:
             return {key: json_value(item, (*path, key)) for key, item in string_keyed(value, path).items()}
         case list() | tuple():
             return [json_value(item, (*path, index)) for index, item in enumerate(value)]
-    raise SchemaError(f"{_kind(value)} is nothing that JSON can say", path)
+    raise SchemaError(f"{_kind(value)} is not a JSON value", path)
 
 
-def string_keyed(value: Mapping[Any, object], path: tuple[str | int, ...]) -> dict[str, object]:
-    """The mapping as a dict, once all its keys are known to be strings."""
+def string_keyed(value: Mapping[Any, object], path: Path) -> dict[str, object]:
+    """The mapping as a dict with string keys. Raises SchemaError for any other key."""
     checked = {key: item for key, item in value.items() if isinstance(key, str)}
     if len(checked) != len(value):
         wrong = next(key for key in value if not isinstance(key, str))
@@ -75,16 +73,16 @@ TYPE_NAMES: Final[Mapping[str, str | None]] = MappingProxyType(
         **dict.fromkeys(("any", "", "type_unspecified"), None),
     }
 )
-"""Type names of Python, Java, JavaScript and Gemini, in lower case. None says nothing about the type."""
+"""Type names of Python, Java, JavaScript and Gemini, in lower case. None stands for any type."""
 
 _LONGEST = 100
 _GENERIC = re.compile(r"(?P<outer>\w+)\s*(?:<(?P<angle>.+)>|\[(?P<square>.+)\])")
 
 
 def named_type(name: str) -> dict[str, Json] | None:
-    """The schema that a type name stands for; None where it is no name of a type.
+    """The schema of a type name; None if it is not one.
 
-    `ArrayList<String>`, `String[]`, `Dict[str, int]` also tell what is inside, as far as that is a type.
+    The types of items and values are included: `ArrayList<String>`, `String[]`, `Dict[str, int]`.
     """
     plain = name.strip().lower()
     if plain in TYPE_NAMES:
@@ -101,13 +99,11 @@ def named_type(name: str) -> dict[str, Json] | None:
         return None
     inside = found["angle"] or found["square"]
     if outer == "array":
-        return _holding("array", "items", inside)
-    return _holding("object", "additionalProperties", inside.partition(",")[2])
-
-
-def _holding(kind: str, keyword: str, inside: str) -> dict[str, Json]:
-    part = named_type(inside) if inside.strip() else None
-    return {"type": kind} if part is None else {"type": kind, keyword: part}
+        keyword = "items"
+    else:
+        keyword, inside = "additionalProperties", inside.partition(",")[2]
+    inner = named_type(inside) if inside.strip() else None
+    return {"type": outer} if inner is None else {"type": outer, keyword: inner}
 
 
 _Schema = dict[str, Json]
@@ -123,9 +119,9 @@ _SAYS_OBJECT = frozenset(
 
 
 def normalise(schema: Json, path: Path = ()) -> _Schema:
-    """`schema` as a 2020-12 schema of an object; nothing or `{}` is an object without properties.
+    """`schema` as a 2020-12 schema of an object; None and `{}` are an object without properties.
 
-    `path` is where the schema stands in the user's data, for errors.
+    `path` is the path of the schema in the user's data, for errors. Raises SchemaError.
     """
     if schema is None:
         schema = {}
@@ -140,13 +136,13 @@ def normalise(schema: Json, path: Path = ()) -> _Schema:
             (*path, "type"),
             hint="a tool takes named arguments: put this schema under `properties`",
         )
-    if "$ref" not in root and not SCHEMA_LIST_KEYWORDS & root.keys():
+    if "$ref" not in root and SCHEMA_LIST_KEYWORDS.isdisjoint(root):
         _declare_required(root)
     return {"type": "object", **{key: value for key, value in root.items() if key != "type"}}
 
 
 def _declare_required(root: _Schema) -> None:
-    """An argument that is required but described nowhere may have any value."""
+    """Add a schema that allows any value for each required argument without one."""
     required, properties = root.get("required"), root.get("properties", {})
     if isinstance(properties, Mapping):
         names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
@@ -164,14 +160,14 @@ def _refuse_bare_properties(schema: Mapping[str, Json], path: Path) -> None:
 
 
 def _normal(schema: object, path: Path) -> _Schema:
-    """One schema and all inside it."""
+    """A schema, converted together with its subschemas."""
     if not isinstance(schema, Mapping):
         hint = f"write {{type: {schema}}}" if isinstance(schema, str) and named_type(schema) is not None else ""
         raise SchemaError(f"a schema must be a mapping, not {with_type(schema)}", path, hint)
     if len(path) > MAX_SCHEMA_DEPTH:
         raise SchemaError("the schema is nested too deeply", path)
     entries = {key: value for key, value in string_keyed(schema, path).items() if value is not None or key in _VALUES}
-    entries.pop("$schema", None)  # of an older draft, as a rule; what is made here is 2020-12
+    entries.pop("$schema", None)  # mostly an older draft; the result is 2020-12
     wanted = _old_style_required(entries)
     out: _Schema = {key: _entry(key, value, (*path, key)) for key, value in entries.items()}
     out.update(wanted)
@@ -208,7 +204,7 @@ def _branch(value: object, path: Path) -> Json:
 
 
 def _old_style_required(entries: dict[str, object]) -> _Schema:
-    """`required` as a list of names, gathered from properties that say `required: true` themselves."""
+    """`required` as a list of names, if properties have a `required: true` of their own."""
     properties = entries.get("properties")
     if isinstance(entries.get("required"), bool):
         del entries["required"]
@@ -246,11 +242,11 @@ def _type(name: Json, path: Path) -> _Schema:
         return found
     near = nearest(name, TYPE_NAMES)
     hint = f"did you mean `{near}`?" if near else "the types are string, integer, number, boolean, array, object, null"
-    raise SchemaError(f"`{name[:_LONGEST_NAME]}` is no type of JSON Schema", path, hint)
+    raise SchemaError(f"`{name[:_LONGEST_NAME]}` is not a type of JSON Schema", path, hint)
 
 
 def _bounds(schema: _Schema) -> None:
-    """OpenAPI 3.0 and draft 4 say by a boolean whether the bound itself is excluded."""
+    """Replace the boolean `exclusiveMinimum` and `exclusiveMaximum` of OpenAPI 3.0 and draft 4 by numbers."""
     for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
         if (
             isinstance(schema.get(exclusive), bool)
@@ -261,7 +257,7 @@ def _bounds(schema: _Schema) -> None:
 
 
 def _tuples(schema: _Schema) -> None:
-    """Before 2020-12 the schemas of single items were a list under `items`."""
+    """Replace a list of schemas in `items`, as older drafts have it, by `prefixItems`."""
     rest = schema.pop("additionalItems", None)
     if isinstance(schema.get("items"), list):
         schema["prefixItems"] = schema.pop("items")

@@ -1,4 +1,4 @@
-"""What is wrong with a tool or its schema."""
+"""The error of tools and schemas that cannot be used."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 class SchemaError(ValueError):
     """A tool cannot be read, or its schema cannot be used.
 
-    `path` leads to the place inside the data that was given; it is empty where the whole is meant, or where the
-    tool was not read from data.
+    `path` is the path of the error in the given data; it is empty for all of the data, and for tools that were not
+    read from data.
     """
 
     def __init__(self, message: str, path: Sequence[str | int] = (), hint: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Changes between two lists of tools, in words."""
+"""Changes between two lists of tools, in words for people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OWN_WORDS = frozenset({"properties", "required", "items", "enum", "type"})
 
 @dataclass(frozen=True, slots=True)
 class ToolChange:
-    """One tool that came, went or changed; `details` say what changed in it."""
+    """A tool that was added, removed or changed, with one line for each change."""
 
     kind: Literal["added", "removed", "changed"]
     tool: str
@@ -23,7 +23,7 @@ class ToolChange:
 
 
 def tool_changes(before: Sequence[Tool], after: Sequence[Tool]) -> list[ToolChange]:
-    """What a model, or a case, would notice: tools by name, then arguments, then descriptions. Order counts not."""
+    """The differences in tools, arguments and descriptions. The order of tools does not count."""
     old, new = {tool.name: tool for tool in before}, {tool.name: tool for tool in after}
     changes = [ToolChange("removed", name) for name in old if name not in new]
     changes += [ToolChange("added", name) for name in new if name not in old]
@@ -35,7 +35,7 @@ def tool_changes(before: Sequence[Tool], after: Sequence[Tool]) -> list[ToolChan
 def _tool_details(before: Tool, after: Tool) -> tuple[str, ...]:
     try:
         details = list(_schema_details("", before.parameters, after.parameters))
-    except (RecursionError, ValueError):  # nested too deep, or a number that JSON cannot write
+    except (RecursionError, ValueError):  # nested too deep, or not a JSON number
         details = ["its parameters changed"]
     if before.description != after.description:
         details.append("its description changed")
@@ -49,7 +49,7 @@ def _schema_details(path: str, before: Mapping[str, Json], after: Mapping[str, J
         yield from _schema_details(f"{path}[]", *items)
     at = f"`{path}`" if path else "the arguments"
     if not _same(before.get("type"), after.get("type")):
-        yield f"{at}: type {_said(before.get('type'))} became {_said(after.get('type'))}"
+        yield f"{at}: type {_text(before.get('type'))} became {_text(after.get('type'))}"
     yield from _enum_details(at, before.get("enum"), after.get("enum"))
     for key in sorted((before.keys() | after.keys()) - _OWN_WORDS):
         if _same(before.get(key), after.get(key)):
@@ -57,7 +57,7 @@ def _schema_details(path: str, before: Mapping[str, Json], after: Mapping[str, J
         if key in _PROSE:
             yield f"{at}: its {key} changed"
         else:
-            yield f"{at}: {key} {_said(before.get(key))} became {_said(after.get(key))}"
+            yield f"{at}: {key} {_text(before.get(key))} became {_text(after.get(key))}"
 
 
 def _argument_details(path: str, before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
@@ -65,7 +65,7 @@ def _argument_details(path: str, before: Mapping[str, Json], after: Mapping[str,
     was_required, is_required = _names(before), _names(after)
     for name in old:
         if name not in new:
-            yield f"`{_join(path, name)}` is gone"
+            yield f"`{_join(path, name)}` was removed"
     for name, schema in new.items():
         at = _join(path, name)
         if name not in old:
@@ -79,9 +79,9 @@ def _argument_details(path: str, before: Mapping[str, Json], after: Mapping[str,
 def _enum_details(at: str, before: Json, after: Json) -> Iterator[str]:
     if not isinstance(before, list) or not isinstance(after, list):
         if not _same(before, after):
-            yield f"{at}: allowed values {_said(before)} became {_said(after)}"
+            yield f"{at}: allowed values {_text(before)} became {_text(after)}"
         return
-    old, new = list(map(_said, before)), list(map(_said, after))
+    old, new = list(map(_text, before)), list(map(_text, after))
     if gone := [value for value in old if value not in new]:
         yield f"{at}: {', '.join(gone)} no longer allowed"
     if added := [value for value in new if value not in old]:
@@ -110,7 +110,7 @@ def _same(before: Json, after: Json) -> bool:
     return canonical(before) == canonical(after)
 
 
-def _said(value: Json) -> str:
+def _text(value: Json) -> str:
     if value is None:
         return "(none)"
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -1,4 +1,4 @@
-"""The parameters of a tool, compiled: whether arguments fit, and if not, why."""
+"""The compiled parameters of a tool, which check arguments and explain what does not match."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from pytest_fcall.schema.validator import (
     validation_schema,
 )
 
-_PLACES: Final = 1024
-"""How many places of a schema are kept once found: cases speak of the same few, models of any number."""
+_CACHED_PATHS: Final = 1024
+"""The size of each cache by path. Cases use a few paths again and again, models any number."""
 
 
 class Properties(NamedTuple):
-    """What an object may hold: the schemas of its properties, and the names of those that must have a value.
+    """The schemas of an object's properties, and the names of those that must have a value.
 
-    One that must be given but may be null need have no value: some wires can say in no other way that it is optional.
+    A property that is required but may be null counts as optional: in strict mode, this is how optional ones are sent.
     """
 
     schemas: Mapping[str, Mapping[str, Json]]
@@ -57,76 +57,86 @@ NO_PROPERTIES: Final = Properties({}, frozenset())
 
 
 class ToolSchema:
-    """What a tool's arguments must be. Made by `tool_schema`, from normal parameters."""
+    """The compiled parameters of a tool. Made by `tool_schema` from normalised parameters."""
 
     def __init__(self, parameters: Mapping[str, Json]) -> None:
         self._root = parameters
         self._strict = validation_schema(self._root)
         self._validator = compile_validator(self._strict)
-        self._located = lru_cache(maxsize=_PLACES)(partial(locate_schema, self._strict))
-        self._known_at = lru_cache(maxsize=_PLACES)(self._find_properties)
+        self._schema_path = lru_cache(maxsize=_CACHED_PATHS)(partial(locate_schema, self._strict))
+        self._cached_properties = lru_cache(maxsize=_CACHED_PATHS)(self._find_properties)
         self.parameters, self.required = self._properties_of(self._root)
-        """The schema of each argument that has one, and the arguments that every call must give."""
+        """The schema of each argument that has one, and the arguments that every call must have."""
         certain = applied_schemas(self._root, self._root, through=("allOf",))
-        self.open = any(allows_more_properties(piece) or piece.get("patternProperties") for piece, _ in certain)
-        """Whether arguments of any other name may be given."""
+        self.allows_more_arguments = any(
+            allows_more_properties(piece) or piece.get("patternProperties") for piece, _ in certain
+        )
+        """Whether arguments of any other name are allowed."""
 
     def check(self, arguments: Mapping[str, Json]) -> list[Finding]:
-        """All the ways in which `arguments` break the schema. Never raises, whatever a model made up."""
+        """The findings about the arguments of a call. Never raises, whatever they contain."""
         return self._check(self._validator, arguments)
 
     def check_at(self, path: Sequence[str | int], value: Json) -> list[Finding]:
-        """All the ways in which `value` cannot stand at `path` of the arguments."""
+        """The findings about a value at `path` of the arguments."""
         try:
-            way = self._located(tuple(path))
+            schema_path = self._schema_path(tuple(path))
         except UndeclaredError as error:
             return [unexpected_argument(error.path, error.known, None)]
-        validator = None if way is None else self._parts.get(pointer(way))
-        return [] if validator is None or way is None else self._check(validator, value, way, tuple(path))
+        if schema_path is None:
+            return []
+        validator = self._part_validators.get(pointer(schema_path))
+        return [] if validator is None else self._check(validator, value, schema_path, tuple(path))
 
     def properties_at(self, path: Path) -> Properties:
-        """The properties of the object at `path` of the arguments; none where the schema says nothing of it.
+        """The properties of the object at `path` of the arguments; none if the schema does not describe it.
 
-        References are followed, and of a union with one kind of object in it, that object is meant.
+        References are followed. Of a union with a single form of object, the properties are those of that form.
         """
-        return self._known_at(path)
+        return self._cached_properties(path)
 
-    def _check(self, validator: Validator, value: Json, base: Path = (), at: Path = ()) -> list[Finding]:
+    def _check(
+        self, validator: Validator, value: Json, schema_path: Path = (), argument_path: Path = ()
+    ) -> list[Finding]:
         unfit: list[Finding] = []
-        fitted = fit_for_json(value, at, unfit)
+        fitted = fit_for_json(value, argument_path, unfit)
         if not unfit and validator.is_valid(fitted):
             return []
-        told = {finding.path for finding in unfit}
-        found = self._explained(validator, fitted, base, at)
-        return [*unfit, *(finding for finding in found if told.isdisjoint(_ways_to(finding.path)))]
+        unfit_paths = {finding.path for finding in unfit}
+        found = self._explain(validator, fitted, schema_path, argument_path)
+        return [*unfit, *(finding for finding in found if unfit_paths.isdisjoint(_prefixes(finding.path)))]
 
-    def _explained(self, validator: Validator, value: Json, base: Path, at: Path) -> list[Finding]:
-        """What is wrong with `value`, as far as it is not too deep for that; the call's arguments each on its own."""
-        if not is_deeper(value, self._explicable):
-            return Explainer(self._strict, value, base, at).findings(validator.iter_errors(value))
-        if at or not isinstance(value, dict):
-            return [too_deep_to_explain(at, value)]
-        deep = {name: item for name, item in value.items() if is_deeper({name: item}, self._explicable)}
+    def _explain(self, validator: Validator, value: Json, schema_path: Path, argument_path: Path) -> list[Finding]:
+        """The findings about a value. If it is too deep, each argument of the call is explained on its own."""
+        if not is_deeper(value, self._depth_limits):
+            explainer = Explainer(self._strict, value, schema_path, argument_path)
+            return explainer.findings(validator.iter_errors(value))
+        if argument_path or not isinstance(value, dict):
+            return [too_deep_to_explain(argument_path, value)]
+        deep = {name: item for name, item in value.items() if is_deeper({name: item}, self._depth_limits)}
         rest = {name: item for name, item in value.items() if name not in deep}
-        found = self._explained(validator, rest, base, at)
-        told = [finding for finding in found if finding.kind != "missing_argument" or finding.path[0] not in deep]
-        told += [finding for name, item in deep.items() for finding in self.check_at((name,), item)]
-        return told or [too_deep_to_explain(at, value)]
+        found = [
+            finding
+            for finding in self._explain(validator, rest, schema_path, argument_path)
+            if finding.kind != "missing_argument" or finding.path[0] not in deep
+        ]
+        found += [finding for name, item in deep.items() for finding in self.check_at((name,), item)]
+        return found or [too_deep_to_explain(argument_path, value)]
 
     @cached_property
-    def _explicable(self) -> Depths:
+    def _depth_limits(self) -> Depths:
         return explicable_depths(self._strict)
 
     @cached_property
-    def _parts(self) -> ValidatorMap:
+    def _part_validators(self) -> ValidatorMap:
         return compile_part_validators(self._strict)
 
     def _find_properties(self, path: Path) -> Properties:
         try:
-            way = self._located(path)
+            schema_path = self._schema_path(path)
         except UndeclaredError:
             return NO_PROPERTIES
-        found = None if way is None else look_up(self._root, way)
+        found = None if schema_path is None else look_up(self._root, schema_path)
         if not isinstance(found, Mapping):
             return NO_PROPERTIES
         return self._properties_of(object_form(self._root, resolve_references(self._root, found)))
@@ -148,7 +158,10 @@ class ToolSchema:
 
 
 def tool_schema(tool: Tool) -> ToolSchema:
-    """The compiled parameters of `tool`, made once for equal schemas; a SchemaError where they are no valid schema."""
+    """The compiled parameters of `tool`, one object for equal schemas. Raises SchemaError for an invalid schema.
+
+    The latest schemas are kept for the life of the process.
+    """
     return _compiled(IdentityKey(tool.parameters))
 
 
@@ -162,7 +175,7 @@ def _compiled_text(parameters: str) -> ToolSchema:
     return ToolSchema(json.loads(parameters))
 
 
-def _ways_to(path: Path) -> Iterator[Path]:
+def _prefixes(path: Path) -> Iterator[Path]:
     return (path[:length] for length in range(len(path) + 1))
 
 

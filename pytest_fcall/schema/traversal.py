@@ -1,4 +1,4 @@
-"""Traversal of schemas: subschemas, local references, and the schema of a path in the arguments."""
+"""Traversal of schemas: subschemas, local references, and the schema at a path of the arguments."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 from pytest_fcall.core import Json
 
-Way: TypeAlias = tuple[str | int, ...]
-"""The keyword, and inside it the index or name, under which a schema stands."""
+Path: TypeAlias = tuple[str | int, ...]
+"""The keys and indexes that lead to a value, in a schema or in arguments."""
 
 SCHEMA_KEYWORDS: Final = frozenset(
     {
@@ -34,8 +34,12 @@ SCHEMA_MAP_KEYWORDS: Final = frozenset({"$defs", "definitions", "dependentSchema
 """Keywords whose value is a mapping of names to schemas."""
 
 
-def child_schemas(schema: Mapping[str, Json]) -> Iterator[tuple[Way, Json]]:
-    """The schemas right inside `schema`, each with the way to it."""
+IN_PLACE_KEYWORDS: Final = ("allOf", "anyOf", "oneOf", "then", "else", "dependentSchemas")
+"""Keywords whose schemas describe the same value as their parent."""
+
+
+def child_schemas(schema: Mapping[str, Json]) -> Iterator[tuple[Path, Json]]:
+    """The direct subschemas of `schema`, each with its path."""
     for key, value in schema.items():
         if key in SCHEMA_KEYWORDS:
             yield (key,), value
@@ -45,16 +49,16 @@ def child_schemas(schema: Mapping[str, Json]) -> Iterator[tuple[Way, Json]]:
             yield from (((key, name), item) for name, item in value.items())
 
 
-def schemas_in(schema: Json, way: Way = ()) -> Iterator[tuple[Way, Mapping[str, Json]]]:
-    """A schema and all schemas inside it, each with the way to it."""
+def schemas_in(schema: Json, path: Path = ()) -> Iterator[tuple[Path, Mapping[str, Json]]]:
+    """A schema and all its subschemas, each with its path."""
     if isinstance(schema, Mapping):
-        yield way, schema
+        yield path, schema
         for step, inner in child_schemas(schema):
-            yield from schemas_in(inner, (*way, *step))
+            yield from schemas_in(inner, (*path, *step))
 
 
-def rebuild_schema(schema: Mapping[str, Json], change: Callable[[Way, Json], Json]) -> dict[str, Json]:
-    """A copy of `schema` in which `change(way, inner)` stands for each schema right inside it."""
+def rebuild_schema(schema: Mapping[str, Json], change: Callable[[Path, Json], Json]) -> dict[str, Json]:
+    """A copy of `schema` with each direct subschema replaced by `change(path, subschema)`."""
 
     def entry(key: str, value: Json) -> Json:
         if key in SCHEMA_KEYWORDS:
@@ -68,14 +72,8 @@ def rebuild_schema(schema: Mapping[str, Json], change: Callable[[Way, Json], Jso
     return {key: entry(key, value) for key, value in schema.items()}
 
 
-Path: TypeAlias = tuple[str | int, ...]
-
-IN_PLACE_KEYWORDS: Final = ("allOf", "anyOf", "oneOf", "then", "else", "dependentSchemas")
-"""Keywords whose schemas speak of the same value as the schema around them."""
-
-
 def look_up(root: Json, path: Sequence[str | int]) -> Json:
-    """What stands at `path` below `root`. LookupError where nothing does."""
+    """The value at `path` in `root`. Raises LookupError if there is none."""
     here = root
     for step in path:
         if isinstance(here, Mapping) and isinstance(step, str):
@@ -88,7 +86,7 @@ def look_up(root: Json, path: Sequence[str | int]) -> Json:
 
 
 def path_exists(root: Json, path: Sequence[str | int]) -> bool:
-    """Whether anything stands at `path` below `root`."""
+    """Whether there is a value at `path` in `root`."""
     try:
         look_up(root, path)
     except LookupError:
@@ -97,7 +95,7 @@ def path_exists(root: Json, path: Sequence[str | int]) -> bool:
 
 
 def pointer_path(reference: str) -> Path | None:
-    """The path that a local reference (`#`, `#/$defs/Pet`) stands for; None for any other reference."""
+    """The path of a local reference (`#`, `#/$defs/Pet`); None for any other reference."""
     if reference == "#":
         return ()
     if not reference.startswith("#/"):
@@ -106,12 +104,12 @@ def pointer_path(reference: str) -> Path | None:
 
 
 def pointer(path: Path) -> str:
-    """The local reference that stands for `path`, the other way round."""
+    """The local reference to a path: the inverse of `pointer_path`."""
     return "/".join(("#", *(str(step).replace("~", "~0").replace("/", "~1") for step in path)))
 
 
 def follow_reference(root: Mapping[str, Json], schema: Mapping[str, Json]) -> tuple[Mapping[str, Json], Path] | None:
-    """The schema that the `$ref` in `schema` leads to, and its path; None without one, or where it leads nowhere."""
+    """The target of the `$ref` in `schema`, and its path; None without a `$ref`, or if it cannot be resolved."""
     reference = schema.get("$ref")
     path = pointer_path(reference) if isinstance(reference, str) else None
     if path is None:
@@ -126,9 +124,9 @@ def follow_reference(root: Mapping[str, Json], schema: Mapping[str, Json]) -> tu
 def applied_schemas(
     root: Mapping[str, Json], schema: Json, path: Path = (), through: Sequence[str] = IN_PLACE_KEYWORDS
 ) -> Iterator[tuple[Mapping[str, Json], Path]]:
-    """`schema`, which stands at `path`, and all schemas that it applies to the same value, each once, with its path.
+    """The schema at `path` and all schemas that it applies to the same value, each once, with its path.
 
-    They are reached through `$ref` and the keywords in `through`.
+    The search follows `$ref` and the keywords in `through`.
     """
     waiting: list[tuple[Json, Path]] = [(schema, path)]
     seen: set[int] = set()
@@ -151,7 +149,7 @@ def applied_schemas(
 
 
 def resolve_references(root: Mapping[str, Json], schema: Mapping[str, Json]) -> Mapping[str, Json]:
-    """`schema` with what its `$ref` leads to; what stands beside the `$ref` goes before."""
+    """`schema` merged with the target of its `$ref`. Keywords next to the `$ref` take precedence."""
     seen = set()
     while (target := follow_reference(root, schema)) and target[1] not in seen:
         seen.add(target[1])
@@ -161,7 +159,7 @@ def resolve_references(root: Mapping[str, Json], schema: Mapping[str, Json]) -> 
 
 
 def object_form(root: Mapping[str, Json], schema: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The object in a union that has just one, such as an object or null; any other schema is returned as it is."""
+    """The object of a union with exactly one, such as an object or null; any other schema unchanged."""
     for key in ("anyOf", "oneOf"):
         forms = schema.get(key)
         branches = (
@@ -176,7 +174,7 @@ def object_form(root: Mapping[str, Json], schema: Mapping[str, Json]) -> Mapping
 
 
 class UndeclaredError(LookupError):
-    """The schema forbids what was asked for: `path` ends in a name that no property has, `known` are those it has."""
+    """The schema allows no property of that name: the last of `path`. `known` are the properties that it has."""
 
     def __init__(self, path: Path, known: Sequence[str]) -> None:
         super().__init__(path)
@@ -185,32 +183,36 @@ class UndeclaredError(LookupError):
 
 
 def locate_schema(root: Mapping[str, Json], path: Sequence[str | int]) -> Path | None:
-    """The way in the strict schema `root` to what describes the value at `path`; None where it says nothing."""
+    """The path in the strict schema `root` of the schema that describes the value at `path` of the arguments.
+
+    None if no schema does, or several different ones do. Raises UndeclaredError for a property that is not allowed.
+    """
     here: Path = ()
     for index, step in enumerate(path):
         pieces = list(applied_schemas(root, look_up(root, here), here))
-        ways = list(_ways(pieces, step))
-        if not ways and isinstance(step, str) and _is_closed(pieces):
+        found = list(_step_paths(pieces, step))
+        if not found and isinstance(step, str) and _is_closed(pieces):
             raise UndeclaredError(tuple(path[: index + 1]), [name for piece, _ in pieces for name in _names(piece)])
-        if not ways or any(look_up(root, way) != look_up(root, ways[0]) for way in ways):
+        if not found or any(look_up(root, other) != look_up(root, found[0]) for other in found):
             return None
-        here = ways[0]
+        here = found[0]
     return here
 
 
-def _ways(pieces: Sequence[tuple[Mapping[str, Json], Path]], step: str | int) -> Iterator[Path]:
-    named = [(*way, "properties", step) for piece, way in pieces if step in _names(piece)]
-    yield from named or (way for piece, place in pieces for way in _general(piece, place, step))
+def _step_paths(pieces: Sequence[tuple[Mapping[str, Json], Path]], step: str | int) -> Iterator[Path]:
+    """The paths of the schemas for a property or an item; those of a property by its name come first."""
+    named = [(*path, "properties", step) for piece, path in pieces if step in _names(piece)]
+    yield from named or (found for piece, path in pieces for found in _general_paths(piece, path, step))
 
 
-def _general(piece: Mapping[str, Json], place: Path, step: str | int) -> Iterator[Path]:
+def _general_paths(piece: Mapping[str, Json], path: Path, step: str | int) -> Iterator[Path]:
     if isinstance(step, str):
         if isinstance(piece.get("additionalProperties"), Mapping) and not piece.get("patternProperties"):
-            yield (*place, "additionalProperties")
+            yield (*path, "additionalProperties")
     elif isinstance(first := piece.get("prefixItems"), list) and step < len(first):
-        yield (*place, "prefixItems", step)
+        yield (*path, "prefixItems", step)
     elif isinstance(piece.get("items"), Mapping):
-        yield (*place, "items")
+        yield (*path, "items")
 
 
 def _is_closed(pieces: Sequence[tuple[Mapping[str, Json], Path]]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,9 +10,10 @@ from typing import Any, Final
 from pytest_fcall.core.readable_json import readable_json
 from pytest_fcall.core.values import Json
 
+MAX_INTEGER_BITS: Final = 4096
+"""The size of the largest integer that is taken for a JSON number; Python limits the digits of its text."""
 _LONGEST = 60
 _MOST_OPTIONS = 12
-_MOST_BITS = 4096
 _LONGEST_NAME = 100
 _PLAIN_NAME = re.compile(rf"[\w$-]{{1,{_LONGEST_NAME}}}", re.ASCII)
 
@@ -21,7 +21,7 @@ _TYPES = {
     "integer": "an integer",
     "number": "a number",
     "string": "a string",
-    "boolean": "true or false",
+    "boolean": "a boolean",
     "array": "a list",
     "object": "an object",
     "null": "null",
@@ -29,7 +29,7 @@ _TYPES = {
 
 
 def types_in_words(types: Iterable[str]) -> str:
-    """`an integer or null`, in the order of JSON Schema's own list of types."""
+    """Names of types in words, such as `an integer or null`, in a fixed order."""
     given = set(types)
     if "number" in given:
         given.discard("integer")
@@ -37,19 +37,19 @@ def types_in_words(types: Iterable[str]) -> str:
 
 
 def alternatives(words: Sequence[str]) -> str:
-    """`a`, `a or b`, `a, b or c`."""
+    """The words joined: `a`, `a or b`, `a, b or c`."""
     return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def shown(value: object) -> str:
-    """A short printable text of any value: strings quoted, containers by their kind."""
+    """A short printable text for any value: strings in quotes, containers by their kind."""
     match value:
         case str():
             return repr(value) if len(value) <= _LONGEST else f"{value[:_LONGEST]!r}…"
         case None | bool():
             return {None: "null", True: "true", False: "false"}[value]
         case int():
-            return str(value) if value.bit_length() <= _MOST_BITS else "a huge integer"
+            return str(value) if value.bit_length() <= MAX_INTEGER_BITS else "a huge integer"
         case float():
             return repr(value) if math.isfinite(value) else str(value)
         case Mapping():
@@ -61,13 +61,13 @@ def shown(value: object) -> str:
 
 
 def with_type(value: object) -> str:
-    """The value with its kind before it: `the string '5'`."""
+    """A value with its kind: `the string '5'`."""
     match value:
         case str():
             return f"the string {shown(value)}"
         case bool():
             return f"the boolean {shown(value)}"
-        case int() if value.bit_length() <= _MOST_BITS:
+        case int() if value.bit_length() <= MAX_INTEGER_BITS:
             return f"the integer {value}"
         case float():
             return f"the number {shown(value)}"
@@ -75,32 +75,37 @@ def with_type(value: object) -> str:
             return shown(value)
 
 
-def option(value: object) -> str:
-    """A value as it stands in a list of choices: plain words need no quotes."""
+def one_of_values(values: Sequence[object]) -> str:
+    """The allowed values: `one of a, b, c`, or just the one. Long lists are shortened, with their length."""
+    if len(values) == 1:
+        return shown(values[0])
+    listed = ", ".join(_choice(value) for value in values[:_MOST_OPTIONS])
+    return f"one of {listed}" + (f", … ({len(values)} in all)" if len(values) > _MOST_OPTIONS else "")
+
+
+def _choice(value: object) -> str:
+    """A value in a list of choices. Plain words need no quotes."""
     if isinstance(value, str) and value.replace(" ", "_").isidentifier() and value == value.strip():
         return value
     return shown(value)
 
 
-def options(values: Sequence[object]) -> str:
-    """`one of a, b, c`, or just the one; long lists are cut and counted."""
-    if len(values) == 1:
-        return shown(values[0])
-    listed = ", ".join(option(value) for value in values[:_MOST_OPTIONS])
-    return f"one of {listed}" + (f", … ({len(values)} in all)" if len(values) > _MOST_OPTIONS else "")
-
-
 def nearest(name: object, known: Iterable[object], cutoff: float = 0.6) -> str | None:
-    """The known name that was probably meant; letter case does not count."""
-    if not isinstance(name, str) or len(name) > _LONGEST:
+    """The known name closest to `name`, without regard to case; None if none is close."""
+    if not isinstance(name, str) or len(name) > 2 * _LONGEST:
         return None
-    folded = {other.casefold(): other for other in known if isinstance(other, str)}
-    found = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=cutoff)
+    from difflib import get_close_matches
+
+    folded: dict[str, str] = {}
+    for other in known:
+        if isinstance(other, str):
+            folded.setdefault(other.casefold(), other)
+    found = get_close_matches(name.casefold(), folded, n=1, cutoff=cutoff)
     return folded[found[0]] if found else None
 
 
 def path_text(path: Sequence[str | int]) -> str:
-    """A path inside arguments, as people write it: `stops[0].city`; names that would mislead are quoted."""
+    """A path in arguments, such as `stops[0].city`. Names with other characters are in quotes."""
     parts: list[str] = []
     for step in path:
         if isinstance(step, int):
@@ -112,20 +117,20 @@ def path_text(path: Sequence[str | int]) -> str:
     return "".join(parts)
 
 
-def place(path: Sequence[str | int]) -> str:
-    """A path inside arguments in a sentence."""
+def quoted_path(path: Sequence[str | int]) -> str:
+    """A path in arguments for a sentence: in back quotes; the empty path is the call itself."""
     return f"`{path_text(path)}`" if path else "the call"
 
 
 _LONGEST_COMPARED: Final = 20_000
-"""Values whose text is longer are not compared part by part, which may take long."""
+"""Longer values are not compared part by part, which may take long."""
 _LONGEST_SHOWN: Final = 60
 
 
 def describe_changes(old: Json, new: Json, keys: Sequence[str | int]) -> list[str]:
-    """Say what became of `old`, which stands at `keys`, a line each.
+    """The changes from `old` to `new`, values at the path `keys`: one line for each.
 
-    Types count: 1, 1.0 and true are three things. Nothing is said of what is the same however it is written.
+    Types count: 1, 1.0 and true are three different values.
     """
     texts = json_text(old), json_text(new)
     if not all(text and len(text) <= _LONGEST_COMPARED for text in texts):
@@ -137,7 +142,7 @@ def describe_changes(old: Json, new: Json, keys: Sequence[str | int]) -> list[st
 
 
 def json_text(value: Any) -> str | None:
-    """The text of a value; None where JSON cannot say it."""
+    """The JSON text of a value; None if it is not a JSON value."""
     try:
         return readable_json(value)
     except (ValueError, TypeError, RecursionError):
@@ -145,7 +150,7 @@ def json_text(value: Any) -> str | None:
 
 
 def shorten(text: str) -> str:
-    """The beginning of a text that is long."""
+    """The text, without its end if it is long."""
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
@@ -163,7 +168,7 @@ def _change(kind: str, old: Json, new: Json) -> str:
     if kind.endswith("_added"):
         return f"{_value(new)} is new"
     if kind.endswith("_removed"):
-        return f"{_value(old)} is gone"
+        return f"{_value(old)} was removed"
     change = f"{_value(old)} → {_value(new)}"
     return f"{change} (type {_type(old)} → {_type(new)})" if kind == "type_changes" else change
 

@@ -14,11 +14,11 @@ _LEFT_OUT = ("enum", "not")
 
 
 def object_root(parameters: Mapping[str, Json], changes: list[str]) -> dict[str, Json]:
-    """`parameters` with an object at the root that lists its properties, as OpenAI and Anthropic want it.
+    """`parameters` with an object at the root that lists its properties, as OpenAI and Anthropic require.
 
-    A union at the root becomes one object with the properties of all its branches, of which only those are required
-    that every branch requires. That allows more than the schema does: calls are judged by the schema itself. What was
-    changed is added to `changes`.
+    A union at the root becomes one object with the properties of all its branches. Those that every branch requires
+    stay required. This allows more than the schema does, but calls are judged by the schema itself. Each change is
+    described in `changes`.
     """
     root = _Merger(parameters).merged(parameters)
     given = resolve_references(parameters, parameters)
@@ -32,7 +32,7 @@ def object_root(parameters: Mapping[str, Json], changes: list[str]) -> dict[str,
 
 
 def _listing(schema: Mapping[str, Json]) -> dict[str, Json]:
-    """A copy in which each list says what is in it, if only that it may be anything."""
+    """A copy in which each list has `items`."""
     out = rebuild_schema(schema, lambda _, inner: _listing(inner) if isinstance(inner, Mapping) else inner)
     kinds = out.get("type")
     if "items" not in out and (kinds == "array" or (isinstance(kinds, list) and "array" in kinds)):
@@ -41,17 +41,17 @@ def _listing(schema: Mapping[str, Json]) -> dict[str, Json]:
 
 
 class _Merger:
-    """Makes one object of schemas in which others apply in place; each is looked at once, however often it is named."""
+    """Merges a schema with those that it applies to the same value. Each schema is merged once."""
 
     def __init__(self, root: Mapping[str, Json]) -> None:
         self._root = root
         self._known: dict[int, dict[str, Json]] = {}
 
     def merged(self, schema: Mapping[str, Json]) -> dict[str, Json]:
-        """An object that takes whatever `schema` takes, without the keywords that may not stand at a root."""
+        """An object that allows all that `schema` allows, without the keywords that are not allowed at a root."""
         if id(schema) in self._known:
             return self._known[id(schema)]
-        self._known[id(schema)] = {}  # what it says of itself from within adds nothing
+        self._known[id(schema)] = {}  # a reference to itself adds nothing
         out = dict(resolve_references(self._root, schema))
         pieces = [*self._branches(out.get("allOf")), *self._unions(out)]
         for key in (*_MERGED, *_LEFT_OUT, "$ref"):
@@ -62,7 +62,7 @@ class _Merger:
         return out
 
     def _unions(self, schema: Mapping[str, Json]) -> list[dict[str, Json]]:
-        """One object for each union: the properties of all branches, required only where all require them."""
+        """One object for each union: the properties of all branches, required if all branches require them."""
         unions = []
         for branches in filter(None, (self._branches(schema.get(key)) for key in _UNIONS)):
             union: dict[str, Json] = {}
@@ -106,21 +106,21 @@ _FORMATS = frozenset({"date-time", "time", "date", "duration", "email", "hostnam
 _ESSENTIAL = frozenset(
     {"allOf", "dependentSchemas", "else", "if", "patternProperties", "prefixItems", "then", "unevaluatedItems"}
 )
-"""Keywords without which the schema would forbid arguments that it means to take."""
+"""Keywords without which the schema would forbid arguments that it should allow."""
 
 _SAYS_TYPE = ("type", "anyOf", "$ref")
 _TYPES: Mapping[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 
 
 class StrictModeError(ValueError):
-    """Strict mode cannot say what the schema says; the text tells what."""
+    """Strict mode cannot express the schema; the text names the part."""
 
 
 def strict_parameters(parameters: Mapping[str, Json], changes: list[str]) -> tuple[dict[str, Json], bool]:
-    """`parameters` for strict mode, and whether an optional argument had to be made required, with null for nothing.
+    """`parameters` for strict mode, and whether optional arguments became required ones that may be null.
 
-    Each object takes the properties that it lists and no others. What strict mode cannot say and the schema can do
-    without (bounds on lengths, defaults …) is left out and added to `changes`. Raises Inexpressible for the rest.
+    Each object allows only the properties that it lists. Keywords that strict mode does not support and that can be
+    left out (bounds on lengths, defaults …) are described in `changes`. Raises StrictModeError for the others.
     """
     form = _Form()
     out = form.root(parameters)
@@ -132,16 +132,16 @@ def strict_parameters(parameters: Mapping[str, Json], changes: list[str]) -> tup
 
 
 class _Form:
-    """One schema on its way into strict form, and what happens to it there."""
+    """The conversion of one schema to strict form, and the changes that it made."""
 
     def __init__(self) -> None:
         self.left_out: set[str] = set()
         self.nulls = False
 
     def schema(self, given: Json, path: Path) -> dict[str, Json]:
-        """Any schema inside the parameters."""
+        """The strict form of a subschema."""
         if not isinstance(given, Mapping):
-            raise StrictModeError(f"{_place(path)} takes {'anything' if given else 'nothing'}")
+            raise StrictModeError(f"{_place(path)} allows {'any value' if given else 'no value'}")
         out = _typed(self._kept(_one_union(given, path), path), path)
         if _may_be(out, "array"):
             out["items"] = self.schema(out.get("items", {}), (*path, 0))
@@ -150,7 +150,7 @@ class _Form:
         return self._object(out, path) if _may_be(out, "object") or "properties" in out else out
 
     def root(self, given: Mapping[str, Json]) -> dict[str, Json]:
-        """The parameters themselves: alone in that they may list no properties at all."""
+        """The strict form of the parameters. Only these may be an object without properties."""
         empty: dict[str, Json] = {"type": "object", "properties": {}}
         return self._object(empty | self._kept(given, ()), ())
 
@@ -159,7 +159,7 @@ class _Form:
         out = dict(given)
         properties = out.get("properties")
         if out.pop("additionalProperties", False) is not False or not (properties or not path):
-            raise StrictModeError(f"{_place(path)} takes any keys")
+            raise StrictModeError(f"{_place(path)} allows any keys")
         required = out.get("required")
         asked = required if isinstance(required, list) else []
         named = properties if isinstance(properties, Mapping) else {}
@@ -176,7 +176,7 @@ class _Form:
         return _nullable(out)
 
     def _kept(self, given: Mapping[str, Json], path: Path) -> dict[str, Json]:
-        """The keywords that strict mode takes, with the definitions among them in strict form."""
+        """The keywords that strict mode supports, with definitions in strict form."""
         if missed := sorted(_ESSENTIAL & given.keys()):
             raise StrictModeError(f"{_place(path)} needs `{missed[0]}`")
         out = {key: value for key, value in given.items() if key in _TAKEN}
@@ -196,10 +196,7 @@ def _may_be(schema: Mapping[str, Json], kind: str) -> bool:
 
 
 def _one_union(given: Mapping[str, Json], path: Path) -> Mapping[str, Json]:
-    """The schema with `anyOf` for what strict mode has no other word for.
-
-    That is `oneOf`, an `allOf` of just one, and a `$ref` with something beside it.
-    """
+    """The schema with `anyOf` in place of `oneOf`, of an `allOf` of one, and of a `$ref` with other keywords."""
     out = dict(given)
     forms: dict[str, Json] = {}
     if "oneOf" in out:
@@ -216,13 +213,13 @@ def _one_union(given: Mapping[str, Json], path: Path) -> Mapping[str, Json]:
 
 
 def _typed(given: dict[str, Json], path: Path) -> dict[str, Json]:
-    """The schema with its type, which strict mode wants in words."""
+    """The schema with the `type` that strict mode requires."""
     if any(key in given for key in _SAYS_TYPE) or "properties" in given:
         return given
     options = given.get("enum", [given["const"]] if "const" in given else [])
     kinds = list(dict.fromkeys(_TYPES.get(type(value), "") for value in options)) if isinstance(options, list) else []
     if not kinds or "" in kinds:
-        raise StrictModeError(f"{_place(path)} takes anything")
+        raise StrictModeError(f"{_place(path)} allows any value")
     return {**given, "type": kinds[0] if len(kinds) == 1 else list(kinds)}
 
 

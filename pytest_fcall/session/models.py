@@ -64,8 +64,8 @@ def _suggestion(name: str, root: Path) -> str:
     """The entry of the project, or the known local model, whose name is closest."""
     from pytest_fcall.backends.local.aliases import ALIASES
     from pytest_fcall.backends.settings import aliases
-    from pytest_fcall.cases.faults import closest
+    from pytest_fcall.schema.value_text import nearest
 
     known = {**{alias: f"local:{alias}" for alias in ALIASES}, **{alias: alias for alias in aliases(root)}}
-    meant = closest(name, known)
+    meant = nearest(name, known)
     return f"did you mean {known[meant]}? else " if meant else ""

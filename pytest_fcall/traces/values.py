@@ -110,6 +110,6 @@ def _yaml_value(written: str, name: str) -> Json:
         value = None if root is None else node_values.value(root, faults)
     except UnreadableFile as error:
         raise UnreadableTrace(error.fault.message) from None
-    if faults.found:
-        raise UnreadableTrace(faults.found[0].message)
+    if faults:
+        raise UnreadableTrace(faults[0].message)
     return value

@@ -252,7 +252,7 @@ def test_a_damaged_lock_is_told_by_diff_and_mended_by_lock(shop: Shop) -> None:
     shop.lock.write_text("<<<<<<< HEAD\n", encoding="utf-8")
     compared = shop.tools("diff")
     assert compared.returncode == 1
-    marks = "  shop.tools.lock.json holds the marks of a merge conflict; run: fcall tools lock cases/shop.fc.yaml\n"
+    marks = "  shop.tools.lock.json contains merge conflict markers; run: fcall tools lock cases/shop.fc.yaml\n"
     assert marks in compared.stdout
     assert shop.tools("lock").returncode == 0
     assert shop.tools("diff").returncode == 0

@@ -156,7 +156,7 @@ def test_the_system_prompt_of_the_suite_tells_the_tools_in_prompt_mode(sea: Shop
             "ERROR: *is not in *nowhere: pip install --no-deps bfcl-eval*",
         ),
         (["--fc-pick=3"], "ERROR: *say something about --fc-suite: name one"),
-        ([*suite("simple_python"), "--fc-pick=0"], "ERROR: --fc-suite: '0' picks nothing*"),
+        ([*suite("simple_python"), "--fc-pick=0"], "ERROR: --fc-suite: '0' selects no case*"),
     ],
 )
 def test_mistakes_are_told_in_a_line_before_anything_runs(sea: Shop, args: list[str], line: str) -> None:

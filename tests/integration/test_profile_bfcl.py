@@ -40,7 +40,7 @@ def test_a_case_that_asks_for_more_errors_before_the_model_is_asked(shop: Shop) 
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
         [
-            "*`$regex` in `city` of `get_weather` means nothing under `profile: bfcl`",
-            "*it knows plain values, `$any` and `$optional`*",
+            "*`$regex` in `city` of `get_weather` is not supported by `profile: bfcl`",
+            "*it supports plain values, `$any` and `$optional`*",
         ]
     )

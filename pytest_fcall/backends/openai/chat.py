@@ -26,7 +26,7 @@ def written(question: WireRequest) -> dict[str, Json]:
         sampling["tool_choice"] = _choice(sampling["tool_choice"], out)
     body: dict[str, Json] = {
         "model": question.model,
-        "messages": [_message(with_data_urls(out.message(message))) for message in question.messages],
+        "messages": [_message(with_data_urls(out.wire_message(message))) for message in question.messages],
     }
     return body | ({"tools": out.tools} if out.tools else {}) | sampling
 
@@ -39,10 +39,10 @@ def _message(message: Mapping[str, Json]) -> Mapping[str, Json]:
 def _choice(choice: Json, out: WireTools) -> Json:
     if isinstance(choice, str):
         named = choice not in ("auto", "none", "required")
-        return {"type": "function", "function": {"name": out.sent(choice)}} if named else choice
+        return {"type": "function", "function": {"name": out.wire_name(choice)}} if named else choice
     function = mapping(mapping(choice).get("function"))
     if isinstance(name := function.get("name"), str):
-        return {**mapping(choice), "function": {**function, "name": out.sent(name)}}
+        return {**mapping(choice), "function": {**function, "name": out.wire_name(name)}}
     return choice
 
 
@@ -74,7 +74,7 @@ def _call(call: Json, out: WireTools) -> RawCall:
         return RawCall(None, call)
     inner = mapping(call.get("function")) or mapping(call.get("custom")) or call
     arguments = next((inner[key] for key in ("arguments", "input") if key in inner), None)
-    return RawCall(out.back(inner.get("name")), arguments, text(call.get("id")), _extra(call))
+    return RawCall(out.tool_name(inner.get("name")), arguments, text(call.get("id")), _extra(call))
 
 
 def _extra(told: Mapping[str, Json]) -> dict[str, Json] | None:

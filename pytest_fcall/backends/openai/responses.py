@@ -27,7 +27,7 @@ def written(question: WireRequest) -> dict[str, Json]:
         sampling["reasoning"] = {**mapping(sampling.get("reasoning")), "effort": sampling.pop("reasoning_effort")}
     if "tool_choice" in sampling:
         sampling["tool_choice"] = _choice(sampling["tool_choice"], out)
-    asked = [item for message in question.messages for item in _items(with_data_urls(out.message(message)))]
+    asked = [item for message in question.messages for item in _items(with_data_urls(out.wire_message(message)))]
     body: dict[str, Json] = {"model": question.model, "input": asked, "stream": False}  # some stream unless told not to
     return body | ({"tools": out.tools} if out.tools else {}) | sampling
 
@@ -78,9 +78,9 @@ def _part(part: Json, side: str) -> Json:
 def _choice(choice: Json, out: WireTools) -> Json:
     if isinstance(choice, str):
         named = choice not in ("auto", "none", "required")
-        return {"type": "function", "name": out.sent(choice)} if named else choice
+        return {"type": "function", "name": out.wire_name(choice)} if named else choice
     name = mapping(mapping(choice).get("function")).get("name")
-    return {"type": "function", "name": out.sent(name)} if isinstance(name, str) else choice
+    return {"type": "function", "name": out.wire_name(name)} if isinstance(name, str) else choice
 
 
 def read(body: Mapping[str, Json], out: WireTools) -> Reply | None:
@@ -104,7 +104,7 @@ def read(body: Mapping[str, Json], out: WireTools) -> Reply | None:
 
 def _call(item: Mapping[str, Json], out: WireTools) -> RawCall:
     arguments = item["arguments"] if "arguments" in item else item.get("input")
-    return RawCall(out.back(item.get("name")), arguments, text(item.get("call_id")) or text(item.get("id")))
+    return RawCall(out.tool_name(item.get("name")), arguments, text(item.get("call_id")) or text(item.get("id")))
 
 
 def _finish(body: Mapping[str, Json], calls: Sequence[RawCall], refusal: str | None) -> Finish:

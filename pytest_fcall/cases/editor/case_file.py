@@ -1,13 +1,14 @@
 """The JSON Schema of case files, for completion, explanations and checks in an editor.
 
-It covers what can be checked without knowing the tools; `fcall lint` and pytest check the rest. Apart from `$defs`
-only old keywords are used, because the language servers of editors support no newer ones.
+It covers what can be checked without the tools; `fcall lint` and pytest check the rest. Apart from `$defs`, it uses
+old keywords only, because the language servers of editors support no newer ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import get_args
 
 from pytest_fcall.cases.editor.expectations import expectation_definitions, operator_definitions
 from pytest_fcall.cases.editor.json_schema import (
@@ -28,30 +29,32 @@ from pytest_fcall.cases.editor.json_schema import (
     ref,
     string,
 )
+from pytest_fcall.cases.messages import ROLES
 from pytest_fcall.core import Json
+from pytest_fcall.core.case import RetrieverName
 
 _GLOBS = string("A tool name, or a glob such as `get_*`.")
 
 _PICK: Mapping[str, Schema] = MappingProxyType(
     {
-        "as": string("Puts this and two underscores before each name: `as: jira` makes `search` `jira__search`."),
+        "as": string("A prefix for each name, with two underscores: `as: jira` makes `search` `jira__search`."),
         "only": one_or_many("Take only these tools of the source.", _GLOBS),
         "without": one_or_many("Take all tools of the source but these.", _GLOBS),
     }
 )
 
 _MCP: Mapping[str, Schema] = {
-    "command": array("Starts a server that speaks over standard input and output.", {"type": "string"}),
-    "url": string("The address of a server that speaks over HTTP."),
+    "command": array("The command of a server on standard input and output.", {"type": "string"}),
+    "url": string("The address of a server over HTTP."),
     "env": mapping("Environment variables of the server.", {"type": "string"}),
-    "cwd": string("The folder in which the server starts, seen from the case file."),
+    "cwd": string("The working directory of the server, relative to the case file."),
     "headers": mapping("HTTP headers; `${NAME}` stands for an environment variable.", {"type": "string"}),
 }
 
 _FUNCTION: Mapping[str, Schema] = MappingProxyType(
     {
-        "name": string("The tool's name, as the model sees it."),
-        "description": string("What the tool does, as the model is told."),
+        "name": string("The name of the tool."),
+        "description": string("The description of the tool for the model."),
         "parameters": mapping("JSON Schema of the arguments: `type: object`, `properties`, `required`."),
         "strict": flag("OpenAI's strict mode."),
     }
@@ -63,16 +66,17 @@ _INLINE: Mapping[str, Schema] = MappingProxyType(
         "input_schema": mapping("The parameters, as Anthropic names them."),
         "inputSchema": mapping("The parameters, as MCP names them."),
         "title": string("A name for people."),
-        "annotations": mapping("What an MCP server says about the tool."),
-        "type": choice("As OpenAI's Responses API writes it.", "function"),
+        "annotations": mapping("Annotations of an MCP server."),
+        "type": choice("The key of OpenAI's Responses API.", "function"),
     }
 )
 
 
 def tool_definitions(sources: Iterable[str] = ()) -> dict[str, Schema]:
-    """Definitions of a `tool` and of each source it may come from; `sources` are those of other packages."""
+    """The definitions of a `tool` and of each tool source; `sources` are those of other packages."""
     own: dict[str, Schema] = {
-        name: _source(f"Tools from the source `{name}`.", name, anything("What the source reads.")) for name in sources
+        name: _source(f"Tools from the source `{name}`.", name, anything("The value for the source."))
+        for name in sources
     }
     known = {
         "python": _source(
@@ -84,26 +88,28 @@ def tool_definitions(sources: Iterable[str] = ()) -> dict[str, Schema]:
             ),
         ),
         "file": _source(
-            "Tools from a JSON or YAML file in OpenAI's, Anthropic's, MCP's, Gemini's or BFCL's form, told apart.",
+            "Tools from a JSON or YAML file in the format of OpenAI, Anthropic, MCP, Gemini or BFCL.",
             "file",
-            string("The file, seen from the case file."),
+            string("The path, relative to the case file."),
         ),
         "openapi": _source(
-            "Tools from an OpenAPI document, one an operation.",
+            "Tools from an OpenAPI document, one for each operation.",
             "openapi",
-            string("The document, seen from the case file; or its URL, which is read from the lock file."),
+            string(
+                "The path of the document, relative to the case file; or its URL, which is read from the lock file."
+            ),
             {"operations": array("Take only the operations with these `operationId`s.", {"type": "string"})},
         ),
         "mcp": _source(
             "Tools of an MCP server, read from the lock file that `fcall tools lock` writes.",
             "mcp",
-            obj("How to reach the server.", _MCP) | {"oneOf": [{"required": ["command"]}, {"required": ["url"]}]},
+            obj("The server.", _MCP) | {"oneOf": [{"required": ["command"]}, {"required": ["url"]}]},
         ),
         "inline": obj("A tool written out.", _INLINE, required=["name"]),
         "wrapped": obj(
-            "A tool written out in OpenAI's form.",
+            "A tool written out in OpenAI's format.",
             {
-                "type": choice("As OpenAI's Chat Completions API writes it.", "function"),
+                "type": choice("The key of OpenAI's Chat Completions API.", "function"),
                 "function": obj("The function.", _FUNCTION, required=["name"]),
             },
             required=["type", "function"],
@@ -122,11 +128,11 @@ def _source(description: str, key: str, value: Schema, more: Mapping[str, Schema
 _ID = r"^(?!.*(::|[\[\]]))\S(.{0,198}\S)?$"
 _RULE = r"^(all|any|rate>=(0(\.\d+)?|1(\.0+)?))$"
 _TEXT: Schema = {"type": "string"}
-_PATH = string("A path, seen from the case file.")
-_FILE = obj("What stands in a file.", {"file": _PATH}, required=["file"])
-_NEVER = array("Calls that must not be made, whatever the case expects.", ref("call_pattern"), 0)
+_PATH = string("A path, relative to the case file.")
+_FILE = obj("The content of a file.", {"file": _PATH}, required=["file"])
+_NEVER = array("Calls that must not be made in any case.", ref("call_pattern"), 0)
 _STRINGS = choice(
-    "How strings compare: `exact` (the default), or `relaxed`: case, white space, quotes and dashes do not count.",
+    "Comparison of strings: `exact` (the default), or `relaxed`: case, white space, quotes and dashes do not count.",
     "exact",
     "relaxed",
     "bfcl",
@@ -134,17 +140,17 @@ _STRINGS = choice(
 
 _SHARED: Mapping[str, Schema] = MappingProxyType(
     {
-        "system": by_type("The system message. `{now}` and `{now:%A %d %B}` stand for the clock.", _TEXT, _FILE),
+        "system": by_type("The system message. `{now}` and `{now:%A %d %B}` insert the clock.", _TEXT, _FILE),
         "now": string(
-            "The clock of the case, ISO 8601: what `{now}` and `$date: tomorrow` mean.",
+            "The clock of the case, ISO 8601, for `{now}` and `$date: tomorrow`.",
             r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$",
         ),
-        "tags": array("Become pytest markers: `pytest -m travel`.", string("A marker.", r"^[^\W\d]\w*$"), 0),
-        "category": string("The row of the summary in which the case counts."),
+        "tags": array("pytest markers: `pytest -m travel`.", string("A marker.", r"^[^\W\d]\w*$"), 0),
+        "category": string("The row of the summary that counts the case."),
         "strings": _STRINGS,
         "profile": choice("The matching rules: ours, or those of the official BFCL checker.", "strict", "bfcl"),
         "language": choice(
-            "For `profile: bfcl`: whose literals the arguments are. Those of Java and JavaScript are source text.",
+            "For `profile: bfcl`: the language of the arguments. Those of Java and JavaScript are source text.",
             "python",
             "java",
             "javascript",
@@ -154,34 +160,32 @@ _SHARED: Mapping[str, Schema] = MappingProxyType(
         "samples": ref("samples"),
         "settings": ref("settings"),
         "decoder": string(
-            "How calls are read out of text: `json`, `python`, `auto` …, or a decoder of another package."
+            "The decoder that finds calls in text: `json`, `python`, `auto` …, or one of another package."
         ),
         "retrieve": obj(
-            "Who chooses which of the tools are offered.",
+            "The retriever that selects the tools to offer.",
             {
-                "with": choice("`bm25`: shared words; `oracle`: the expected tools.", "bm25", "embeddings", "oracle"),
-                "k": integer("How many are offered; 5 without it.", 1),
-                "model": string(
-                    "For embeddings: a model that sentence-transformers loads, or `python:module:function`."
-                ),
+                "with": choice("`bm25`: shared words; `oracle`: the expected tools.", *sorted(get_args(RetrieverName))),
+                "k": integer("The number of tools to offer. The default is 5.", 1),
+                "model": string("For embeddings: a model of sentence-transformers, or `python:module:function`."),
             },
             required=["with"],
         ),
         "environment": string(
-            "What stands behind the tools: `module:callable`, which makes an object with these methods; a module with "
-            "these functions; or `python`, `mcp` or `http`: whatever the tools were read from."
+            "What carries out the calls: `module:callable`, which makes an object with a method for each tool; a "
+            "module with a function for each tool; or `python`, `mcp` or `http`: the source of the tools."
         ),
-        "setup": mapping("What the environment is started with."),
-        "stubs": mapping("Results by tool name, for calls that bring none of their own."),
-        "unmatched": anything("What a call that nothing answers gives back; `fail` (the default) ends the case."),
-        "max_steps": integer("The most requests that each thing the user says may take.", 1),
+        "setup": mapping("The state that the environment starts with."),
+        "stubs": mapping("Results by tool name, for calls without a result of their own."),
+        "unmatched": anything("The result of a call that nothing else answers; `fail` (the default) ends the case."),
+        "max_steps": integer("The largest number of requests in a turn.", 1),
         "user": obj(
-            "Who goes on talking when the model has answered.",
+            "The simulated user, who continues the conversation.",
             {
-                "script": array("What the user says, one after the other.", string("What is said.")),
-                "goal": string("What the user wants, for a model that plays the user."),
-                "model": string("The model that plays the user; without it, the model under test."),
-                "most": integer("How often the user may speak.", 1),
+                "script": array("The messages of the user, in order.", string("A message.")),
+                "goal": string("The goal of the user, for a model that plays the user."),
+                "model": string("The model that plays the user. The default is the model under test."),
+                "most": integer("The largest number of messages of the user.", 1),
             },
         ),
     }
@@ -189,21 +193,21 @@ _SHARED: Mapping[str, Schema] = MappingProxyType(
 _CHECKS: Mapping[str, Schema] = MappingProxyType(
     {
         "expect": ref("expect"),
-        "answer": {"description": "What the final text must be.", **ref("value")},
-        "state": mapping("What the environment must hold afterwards, by key.", ref("value")),
-        "result": {"description": "What the last call must have returned.", **ref("value")},
+        "answer": {"description": "The expected final text.", **ref("value")},
+        "state": mapping("The expected state of the environment afterwards, by key.", ref("value")),
+        "result": {"description": "The expected result of the last call.", **ref("value")},
     }
 )
-_SAID: Mapping[str, Schema] = MappingProxyType(
+_MESSAGES: Mapping[str, Schema] = MappingProxyType(
     {
-        "prompt": {"description": "What the user says.", **ref("content")},
-        "messages": by_type("What was said before.", array("Messages.", ref("message")), _FILE),
+        "prompt": {"description": "The message of the user.", **ref("content")},
+        "messages": by_type("The conversation so far.", array("Messages.", ref("message")), _FILE),
     }
 )
 
 
 def editor_schema(comparators: Iterable[str] = (), tool_sources: Iterable[str] = ()) -> dict[str, Json]:
-    """The schema, knowing by name the operators and tool sources that other packages add."""
+    """The schema of case files, with the names of operators and tool sources of other packages."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **_file(),
@@ -228,21 +232,21 @@ def _file() -> Schema:
     return obj(
         "Exam questions for models that call tools.",
         {
-            "include": one_or_many("Files whose tools, defaults and match rules count here too.", _PATH),
+            "include": one_or_many("Files whose tools, defaults and match rules are used here, too.", _PATH),
             "tools": array("The tools that the model is offered.", ref("tool"), 0),
-            "defaults": obj("What holds for every case of this file.", {**_SHARED, "never": _NEVER}),
+            "defaults": obj("Defaults for every case of this file.", {**_SHARED, "never": _NEVER}),
             "match": ref("match"),
             "cases": array("The exam questions.", ref("case")),
             "suite": one_or_many("A public benchmark, whose cases run here.", string("Such as `bfcl:live,multiple`.")),
-            "path": string("Where the data of the suite is, seen from this file."),
+            "path": string("The path of the suite's data, relative to this file."),
             "pick": by_type(
-                "Which cases of the suite: the first so many, a sample such as `200@7`, ids or globs.",
+                "The cases of the suite to run: a number, a sample such as `200@7`, ids or globs.",
                 integer("", 1),
                 _TEXT,
                 array("", string("An id, or a glob such as `parallel_1*`.")),
             ),
-            "profile": choice("The rules that judge the cases of the suite, if not its own.", "strict", "bfcl"),
-            "mode": choice("`prompt`: the suite's own system prompt tells the tools.", "native", "prompt"),
+            "profile": choice("The matching rules for the cases of the suite, if not its own.", "strict", "bfcl"),
+            "mode": choice("`prompt`: the tools are in the suite's own system prompt.", "native", "prompt"),
         },
     )
 
@@ -253,10 +257,10 @@ def _case() -> Schema:
         "One exam question.",
         {
             "id": string("The name of the case, unique in its file.", _ID),
-            **_SAID,
-            "turns": array("What is said one after another, with what is expected each time.", ref("turn")),
-            "tools": obj("Which of the file's tools the model is offered.", {"only": pick, "without": pick}),
-            "matrix": array("One case a row: `{name}` stands for the row's value.", _row()),
+            **_MESSAGES,
+            "turns": array("Messages of the user, each with its own expectation.", ref("turn")),
+            "tools": obj("The tools of the file that the model is offered.", {"only": pick, "without": pick}),
+            "matrix": array("One case for each row: `{name}` inserts the value of the row.", _row()),
             "match": ref("match"),
             **_CHECKS,
             "wire": _wire(),
@@ -266,43 +270,43 @@ def _case() -> Schema:
     )
     return case | {
         "if": {"required": ["turns"]},
-        "then": {"properties": dict.fromkeys((*_SAID, *_CHECKS), False)},
-        "else": {"allOf": [any_key(*_SAID), any_key(*_CHECKS, "wire")]},
+        "then": {"properties": dict.fromkeys((*_MESSAGES, *_CHECKS), False)},
+        "else": {"allOf": [any_key(*_MESSAGES), any_key(*_CHECKS, "wire")]},
     }
 
 
 def _wire() -> Schema:
     wanted: Mapping[str, str] = {
-        "count": "How many requests the app sends.",
+        "count": "The number of requests of the app.",
         "tools": "The names of the tools that it offers, each once.",
         "models": "The names of the models that it asks, each once.",
-        "tokens": "Input and output of all requests together.",
-        "cost": "US dollars for all of them.",
+        "tokens": "The tokens of all requests, input and output.",
+        "cost": "The cost of all requests in US dollars.",
     }
     values = {name: {"description": text, **ref("value")} for name, text in wanted.items()}
-    return obj("What an app asks of models on its way to an answer.", {"calls": ref("expect"), **values})
+    return obj("The expected requests of an app to models.", {"calls": ref("expect"), **values})
 
 
 def _row() -> Schema:
-    row_id: Schema = {"description": "What the case's id gets in brackets.", "type": ["string", "number", "boolean"]}
+    row_id: Schema = {"description": "The id of the row, in brackets.", "type": ["string", "number", "boolean"]}
     return {**mapping("The values of a row."), "properties": {"id": row_id}}
 
 
 def _turn() -> Schema:
-    return obj("One turn.", {"user": {"description": "What the user says.", **ref("content")}, **_CHECKS}, ["user"])
+    user = {"description": "The message of the user.", **ref("content")}
+    return obj("One turn.", {"user": user, **_CHECKS}, ["user"])
 
 
 def _message() -> Schema:
-    roles = choice("Who speaks.", "system", "developer", "user", "assistant", "tool")
     return obj(
-        "One message, in OpenAI's form.",
+        "One message, in OpenAI's format.",
         {
-            "role": roles,
+            "role": choice("The author.", *ROLES),
             "content": _content({"type": "null"}),
-            "name": string("The speaker's name."),
+            "name": string("The name of the author."),
             "tool_calls": array("The calls that the assistant made.", _tool_call()),
-            "tool_call_id": string("The call that this message answers."),
-            "refusal": string("Why the assistant did not answer."),
+            "tool_call_id": string("The id of the call that this message answers."),
+            "refusal": string("The refusal of the assistant."),
         },
         required=["role"],
     )
@@ -310,7 +314,7 @@ def _message() -> Schema:
 
 def _tool_call() -> Schema:
     function = obj(
-        "What is called.",
+        "The tool and its arguments.",
         {"name": string("The tool."), "arguments": string("Its arguments, as JSON text.")},
         required=["name", "arguments"],
     )
@@ -322,40 +326,40 @@ def _tool_call() -> Schema:
 
 
 def _content(*more: Schema) -> Schema:
-    image = obj("A picture.", {"image": string("Its file, seen from the case file.")}, required=["image"])
-    part = either("A part.", _TEXT, image, mapping("A part in OpenAI's form.") | {"required": ["type"]})
+    image = obj("A picture.", {"image": string("Its path, relative to the case file.")}, required=["image"])
+    part = either("A part.", _TEXT, image, mapping("A part in OpenAI's format.") | {"required": ["type"]})
     return by_type("Text, parts, or a file.", _TEXT, array("", part), _FILE, *more)
 
 
 def _rule() -> Schema:
     return either(
-        "What the parameter must be, whatever the case says; or how its strings compare.",
+        "An expected value of the parameter in every case, or the comparison of its strings.",
         ref("operator"),
-        obj("How strings compare.", {"strings": _STRINGS}, required=["strings"]),
+        obj("The comparison of strings.", {"strings": _STRINGS}, required=["strings"]),
     )
 
 
 def _conditions() -> Schema:
     models = one_or_many("The models.", string("A model, or a glob such as `local:*`."))
-    some = obj("", {"reason": string("Why."), "models": models}, required=["reason"])
-    one = by_type("A reason, with or without the models that it holds for.", _TEXT, some)
-    return by_type("Why, and for which models.", _TEXT, some, array("", one))
+    some = obj("", {"reason": string("The reason."), "models": models}, required=["reason"])
+    one = by_type("A reason, with or without the models that it is for.", _TEXT, some)
+    return by_type("A reason, and the models that it is for.", _TEXT, some, array("", one))
 
 
 def _samples() -> Schema:
-    count = or_word(integer("How often; `auto`: until it is decided.", 1), "auto")
-    rule = string("How many answers must be right: `all`, `any` or such as `rate>=0.8`.", _RULE)
+    count = or_word(integer("The number of samples; `auto`: until the result is certain.", 1), "auto")
+    rule = string("The answers that must be right: `all`, `any` or such as `rate>=0.8`.", _RULE)
     with_rule = obj("", {"count": count, "rule": rule}, required=["count"])
-    return or_word(by_type("How often the case is asked.", integer("", 1), with_rule), "auto")
+    return or_word(by_type("The number of times that the case is asked.", integer("", 1), with_rule), "auto")
 
 
 def _settings() -> Schema:
     known: Json = {
-        "temperature": number("0: as repeatable as the model can be.", 0),
+        "temperature": number("0 for the least random answers.", 0),
         "top_p": number("Nucleus sampling.", 0, 1),
-        "max_tokens": integer("The most tokens of an answer.", 1),
-        "seed": {"description": "For models that take one.", "type": "integer"},
+        "max_tokens": integer("The largest number of tokens in an answer.", 1),
+        "seed": {"description": "For models that support it.", "type": "integer"},
         "tool_choice": anything("`auto`, `none`, `required`, or one tool."),
-        "parallel_tool_calls": flag("Whether several calls may come at once."),
+        "parallel_tool_calls": flag("Whether one message may have several calls."),
     }
-    return {**mapping("Sent to the model beside messages and tools; more keys are allowed."), "properties": known}
+    return {**mapping("Settings of the request; more keys are allowed."), "properties": known}

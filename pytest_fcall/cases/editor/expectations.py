@@ -1,4 +1,4 @@
-"""The JSON Schema of `expect:` and of expected values, made from the table of operators."""
+"""The JSON Schema of `expect:` and of expected values, generated from the table of operators."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from pytest_fcall.cases.editor.json_schema import (
     ref,
     string,
 )
+from pytest_fcall.cases.expectations import CALL_WORDS
+from pytest_fcall.cases.patterns import TYPES
 from pytest_fcall.core import OPERATORS, Json, OperandKind, OperatorSpec, Strings
 from pytest_fcall.core.operators import MOST_DIGITS, MOST_VOTES
 
@@ -29,10 +31,10 @@ _TIME = r"^\d{2}:\d{2}(:\d{2})?$"
 _DAY = (
     r"([Tt]oday|[Tt]omorrow|[Yy]esterday"
     r"|([Mm]on|[Tt]ues|[Ww]ednes|[Tt]hurs|[Ff]ri|[Ss]atur|[Ss]un)day"
-    r"|[+-]\d{1,4}[dw]|\d{4}-\d{2}-\d{2})"
+    r"|[+-]\d{1,6}[dw]|\d{4}-\d{2}-\d{2})"
 )
 _MOMENT = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:?\d{2}.*"
-_TYPE: Schema = {"enum": ["null", "boolean", "integer", "number", "string", "array", "object", None]}
+_TYPE: Schema = {"enum": [*TYPES, None]}
 _NUMBER = or_filled({"type": "number"})
 _LIST = or_filled({"type": "array", "items": ref("value")})
 _DAY_NAME: Schema = {"type": "string", "pattern": f"^{_DAY}$|{FILLED}"}
@@ -75,14 +77,14 @@ _OPERANDS: Mapping[OperandKind, Schema] = MappingProxyType(
 
 
 def operator_definitions(comparators: Iterable[str] = ()) -> dict[str, Schema]:
-    """Definitions of an expected `value`, of a call's `arguments` and of the one `operator` of a match rule."""
+    """The definitions of an expected `value`, of the `arguments` of a call and of the `operator` of a match rule."""
     own: dict[str, Schema] = {f"${name}": {"description": "An operator of this project."} for name in comparators}
     operators = {f"${name}": _operand(spec) for name, spec in OPERATORS.items()} | own
     alone = [_alone(name, spec) for name, spec in OPERATORS.items()] + [_with_options(name) for name in own]
     dollars = keys_with_dollar(list(operators))
     return {
         "value": {
-            "description": "The expected value; operators may stand anywhere inside.",
+            "description": "The expected value; operators are allowed anywhere inside.",
             "properties": dict(operators),
             "additionalProperties": ref("value"),
             "propertyNames": dollars,
@@ -99,10 +101,10 @@ def operator_definitions(comparators: Iterable[str] = ()) -> dict[str, Schema]:
             **any_key(*operators),
         },
         "arguments": {
-            "description": "The arguments of the call, by name. Nothing: no arguments but defaults.",
+            "description": "The arguments of the call, by name. Empty: no arguments but defaults.",
             "type": ["object", "null", "string"],
             "pattern": FILLED,
-            "properties": {"$ignore": {"description": "Any arguments will do.", "const": True}},
+            "properties": {"$ignore": {"description": "Any arguments are right.", "const": True}},
             "additionalProperties": ref("value"),
             "propertyNames": keys_with_dollar(["$ignore"]),
             "allOf": [_only_key("$ignore")],
@@ -115,7 +117,7 @@ def _operand(spec: OperatorSpec) -> Schema:
 
 
 def _alone(name: str, spec: OperatorSpec) -> Schema:
-    """Beside an operator stand its options and nothing else."""
+    """Next to an operator, only its options are allowed."""
     if not spec.options:
         return _only_key(f"${name}")
     options = {option: _OPERANDS[kind] for option, kind in spec.options.items()}
@@ -126,7 +128,7 @@ def _alone(name: str, spec: OperatorSpec) -> Schema:
 
 
 def _with_options(name: str) -> Schema:
-    """Beside a project's own operator stand options that only it knows, but no other operator."""
+    """Next to an operator of the project any options are allowed, but no other operator."""
     return {"if": {"required": [name]}, "then": {"propertyNames": keys_with_dollar([name])}}
 
 
@@ -134,28 +136,27 @@ def _only_key(name: str) -> Schema:
     return {"if": {"required": [name]}, "then": {"maxProperties": 1}}
 
 
-_WORDS = ("no_call", "any_call")
 _ABSTAIN = "`no_call`: the model must not call anything; `any_call`: it must call something."
 
 
 def expectation_definitions() -> dict[str, Schema]:
-    """Definitions of `expect` and of what stands in it."""
+    """The definitions of `expect` and of its parts."""
     calls = array("", ref("call"), 0)
     alternatives = array("Alternatives, one of which must hold.", ref("alternative"))
     return {
         "expect": or_word(
             by_type(
-                f"What a right answer is: a list of calls, or {_ABSTAIN}",
+                f"The right answer: a list of calls, or {_ABSTAIN}",
                 calls,
                 _rules({"any_of": alternatives}, ("calls", "any_of", "never")),
             ),
-            *_WORDS,
+            *CALL_WORDS,
         ),
-        "calls": or_word({**calls, "description": f"The calls that must be made, or {_ABSTAIN}"}, *_WORDS),
-        "alternative": or_word(_rules({}, ("calls", "never")), *_WORDS),
+        "calls": or_word({**calls, "description": f"The calls that must be made, or {_ABSTAIN}"}, *CALL_WORDS),
+        "alternative": or_word(_rules({}, ("calls", "never")), *CALL_WORDS),
         "call": _call(),
         "call_pattern": by_type(
-            "A tool name, a glob such as `delete_*`, or either with what the arguments must be.",
+            "A tool name or a glob such as `delete_*`, with or without arguments.",
             {"type": "string"},
             {**mapping("", ref("arguments")), "minProperties": 1, "maxProperties": 1},
         ),
@@ -167,12 +168,14 @@ def _rules(more: Mapping[str, Schema], needed: Sequence[str]) -> Schema:
         "A right answer, with its rules.",
         {
             "calls": ref("calls"),
-            "order": choice("`any` (the default), or `strict`: just as listed.", "any", "strict"),
+            "order": choice("`any` (the default), or `strict`: in the listed order.", "any", "strict"),
             "extra": choice("Whether calls that are not listed are allowed.", "forbid", "allow"),
             "parallel": choice(
-                "`as_given`: the calls come in one message; `free`: one after another is as good.", "as_given", "free"
+                "`as_given`: the calls of a stage must be in one message; `free`: they may be in several.",
+                "as_given",
+                "free",
             ),
-            "allow": array("Calls that may be made beside those listed.", ref("call_pattern"), 0),
+            "allow": array("Calls that may be made besides those listed.", ref("call_pattern"), 0),
             "never": array("Calls that must not be made.", ref("call_pattern"), 0),
             **more,
         },
@@ -182,22 +185,22 @@ def _rules(more: Mapping[str, Schema], needed: Sequence[str]) -> Schema:
 
 
 def _call() -> Schema:
-    """A tool's name is a key that only the case knows; the words beside it are reserved."""
+    """A call. The name of the tool is any key; the keys next to it are reserved."""
     beside = {
-        "args": choice("`open`: optional arguments that are not named are free.", "open"),
-        "returns": anything("What the call gives back to the model."),
-        "returns_each": array("What the calls give back, one result a call, in order.", {}),
-        "raises": string("The error that the call gives back to the model."),
-        "result": {"description": "What the call must give when it is carried out.", **ref("value")},
+        "args": choice("`open`: optional arguments that are not named may have any value.", "open"),
+        "returns": anything("The result that the model gets."),
+        "returns_each": array("The results of repeated calls that the model gets, in order.", {}),
+        "raises": string("The error that the model gets."),
+        "result": {"description": "The expected result of the call when it is carried out.", **ref("value")},
         "times": by_type(
-            "How often: a number, or the fewest and the most (`null`: no upper bound). Else once.",
+            "The number of calls, or the fewest and the most (`null`: no upper bound). The default is one.",
             {"type": "integer", "minimum": 1},
             {"type": "array", "items": {"type": ["integer", "null"]}, "minItems": 2, "maxItems": 2},
             {"type": "string", "pattern": FILLED},
         ),
         "as": string("A name for this call, for `$from` in later ones.", r"^[^\W\d]\w*$"),
     }
-    then = array("Calls that must come after everything above.", {**ref("call"), "not": {"required": ["then"]}})
+    then = array("Calls that must come after all calls above.", {**ref("call"), "not": {"required": ["then"]}})
     return {
         "description": "`tool name: {arguments}`, or a `then:` group.",
         "type": "object",

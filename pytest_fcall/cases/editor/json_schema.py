@@ -11,7 +11,7 @@ Schema: TypeAlias = dict[str, Json]
 
 
 FILLED = r"^\{[^\W\d]\w*\}$"
-"""A text that a row of a matrix replaces, so that it may stand where no text could."""
+"""A placeholder that a row of a matrix replaces; it is allowed where no other string is."""
 
 
 def ref(name: str) -> Schema:
@@ -20,7 +20,7 @@ def ref(name: str) -> Schema:
 
 
 def obj(description: str, properties: Mapping[str, Schema], required: Sequence[str] = ()) -> Schema:
-    """A mapping with just these keys."""
+    """A mapping with these keys and no others."""
     return {
         "description": description,
         "type": "object",
@@ -31,29 +31,29 @@ def obj(description: str, properties: Mapping[str, Schema], required: Sequence[s
 
 
 def mapping(description: str, values: Schema | bool = True) -> Schema:
-    """A mapping with keys that the user chooses."""
+    """A mapping with any keys."""
     return {"description": description, "type": "object", "additionalProperties": values}
 
 
 def string(description: str, pattern: str | None = None) -> Schema:
-    """A text."""
+    """A string."""
     text: Schema = {"description": description, "type": "string"}
     return text if pattern is None else text | {"pattern": pattern}
 
 
 def integer(description: str, minimum: int) -> Schema:
-    """A whole number from `minimum` up."""
+    """An integer from `minimum` up."""
     return {"description": description, "type": "integer", "minimum": minimum}
 
 
 def number(description: str, minimum: int, maximum: int | None = None) -> Schema:
-    """A number from `minimum` up, at most to `maximum`."""
+    """A number from `minimum` to `maximum`."""
     schema: Schema = {"description": description, "type": "number", "minimum": minimum}
     return schema if maximum is None else schema | {"maximum": maximum}
 
 
 def flag(description: str) -> Schema:
-    """True or false."""
+    """A boolean."""
     return {"description": description, "type": "boolean"}
 
 
@@ -73,20 +73,20 @@ def either(description: str, *forms: Schema) -> Schema:
 
 
 def by_type(description: str, *forms: Schema) -> Schema:
-    """One of several forms, each of a type of its own: merged, so that an editor complains about the one meant."""
+    """One of several forms of different types, merged: editors then report the error of the form of that type."""
     merged = {key: value for form in forms for key, value in form.items()}
     return {**merged, "description": description, "type": [str(form["type"]) for form in forms]}
 
 
 def or_word(schema: Schema, *words: str) -> Schema:
-    """What the schema says, or one of these words."""
+    """A value of the schema, or one of these words."""
     types: list[Json] = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    said: Json = {"anyOf": [{"enum": list(words)}, {"pattern": FILLED}]}
-    return {**schema, "type": [*types, "string"], "if": {"type": types}, "else": said, "examples": list(words)}
+    strings: Json = {"anyOf": [{"enum": list(words)}, {"pattern": FILLED}]}
+    return {**schema, "type": [*types, "string"], "if": {"type": types}, "else": strings, "examples": list(words)}
 
 
 def or_filled(schema: Schema) -> Schema:
-    """What the schema of one type says, or the name of a matrix's value."""
+    """A value of the schema, which has one type, or a placeholder."""
     return {**schema, "type": [str(schema["type"]), "string"], "pattern": FILLED}
 
 
@@ -101,10 +101,10 @@ def one_or_many(description: str, item: Schema) -> Schema:
 
 
 def any_key(*keys: str) -> Schema:
-    """At least one of these keys is there."""
+    """At least one of these keys is present."""
     return {"anyOf": [{"required": [key]} for key in keys]}
 
 
 def keys_with_dollar(allowed: Sequence[str]) -> Schema:
-    """Of the keys that begin with a dollar sign only these."""
+    """Keys; of those that begin with a dollar sign, only these."""
     return {"if": {"pattern": r"^\$"}, "then": {"enum": list(allowed)}}

@@ -1,4 +1,4 @@
-"""libyaml's parser, told to read scalars as YAML 1.2 does. Importing this fails where PyYAML lacks libyaml."""
+"""libyaml's parser with the scalars of YAML 1.2. Importing this module fails if PyYAML was built without libyaml."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_fcall.cases.yaml.tags import BOOL, FLOAT, INT, MAP, MERGE, NULL, SEQ
 
 Index: TypeAlias = "Node | int | None"
 
-# A leading plus or zero makes no number: `+4712345678` and `01234` are telephone numbers and codes.
+# A number has no leading plus or zero: `+4712345678` and `01234` are telephone numbers and codes.
 _PLAIN = re.compile(
     r"""
     (?P<null> | ~ | null | Null | NULL )
@@ -30,7 +30,7 @@ _FIRST = frozenset("-+.0123456789~nNtTfF<")
 
 
 class TooDeep(Exception):
-    """The document nests deeper than anything a person writes; libyaml itself would overflow the C stack."""
+    """The document is nested deeper than the limit. Without a limit, libyaml would overflow the C stack."""
 
     def __init__(self, parent: Node) -> None:
         super().__init__()
@@ -38,11 +38,10 @@ class TooDeep(Exception):
 
 
 class Composer(CParser):
-    """Makes nodes of YAML text. One document, one use.
+    """Makes the nodes of one document.
 
-    With `take`, each item of the list behind the top-level key `cases` is handed over with the root as soon as it
-    is complete, and forgotten: the nodes of ten thousand cases at once take twenty times the space of the file.
-    The last item stays in its list.
+    With `take`, each item of the top-level list `cases` but the last is given to it as soon as it is complete, together
+    with the root, and then forgotten: the nodes of ten thousand cases need twenty times the memory of the file.
     """
 
     def __init__(self, text: str, max_depth: int, take: Callable[[Node, Node], None] | None = None) -> None:
@@ -51,10 +50,10 @@ class Composer(CParser):
         self._take = take
         self._depth = 0
         self._root: Node | None = None
-        """The root while its `cases` are made."""
+        """The root while its `cases` are parsed."""
 
     def resolve(self, kind: type[Node], value: str | None, implicit: tuple[bool, bool] | bool) -> str:
-        """Give an untagged node its tag. Called by the parser."""
+        """The tag of an untagged node. Called by the parser."""
         if kind is ScalarNode:
             if implicit[0] and (not value or value[0] in _FIRST):  # type: ignore[index]  # a pair for scalars
                 found = _PLAIN.fullmatch(value or "")
@@ -63,7 +62,7 @@ class Composer(CParser):
         return MAP if kind is MappingNode else SEQ
 
     def descend_resolver(self, parent: Node | None, index: Index) -> None:
-        """Count the depth, and hand over what is complete. Called by the parser before each node."""
+        """Count the depth, and give complete cases away. Called by the parser before each node."""
         self._depth += 1
         if self._depth > self._max_depth and parent is not None:
             raise TooDeep(parent)

@@ -11,7 +11,7 @@ from pytest_fcall.core import Json
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]|\\{(?=now[:}])")
-"""What may not stand in YAML as it is, or breaks a line there; and what would be filled in as the clock of a case."""
+"""Characters that YAML does not allow or takes for a line break, and the placeholder of the clock."""
 
 
 def write_flow(value: Json) -> str:
@@ -25,12 +25,12 @@ def write_flow(value: Json) -> str:
 
 
 def write_flow_key(key: str) -> str:
-    """A key, in quotes only where it needs them."""
+    """A key, in quotes only if it needs them."""
     return key if _PLAIN_KEY.fullmatch(key) and key.lower() not in _WORDS else write_flow(key)
 
 
 def mark_literal(value: Json) -> Json:
-    """A value that is to be expected as it is: mappings that look like operators are marked."""
+    """An expected value that equals `value`: mappings that look like operators become `$literal`."""
     match value:
         case Mapping():
             inner = {key: mark_literal(each) for key, each in value.items()}

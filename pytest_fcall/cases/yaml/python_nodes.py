@@ -1,4 +1,4 @@
-"""YAML nodes made of Python values."""
+"""YAML nodes from Python values."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _MOST_BITS = 3000
 
 
 def nodes_from_python(value: object, place: Node | None = None) -> Node:
-    """A value as nodes that all stand at `place`. A ValueError says what is no plain value."""
+    """A JSON value as nodes, all with the position of `place`. Raises ValueError with a message for other values."""
     return _node(value, place.start_mark if place else None, MAX_DEPTH)
 
 
 def _node(value: object, mark: Mark | None, depth: int) -> Node:
     if not depth:
-        raise ValueError("this is nested too deep")
+        raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, Mapping):
         pairs = [(_key(key, mark), _node(item, mark, depth - 1)) for key, item in value.items()]
         return MappingNode(MAP, pairs, mark, mark)
@@ -32,7 +32,7 @@ def _node(value: object, mark: Mark | None, depth: int) -> Node:
 def _key(key: object, mark: Mark | None) -> Node:
     if isinstance(key, str):
         return ScalarNode(STR, key, mark, mark)
-    raise ValueError(f"a key must be a text, not {type(key).__name__}")
+    raise ValueError(f"a key must be a string, not {type(key).__name__}")
 
 
 def _written(value: object) -> tuple[str, str]:
@@ -46,4 +46,4 @@ def _written(value: object) -> tuple[str, str]:
         return INT, str(int(value))
     if isinstance(value, float):
         return FLOAT, repr(float(value))
-    raise ValueError(f"a value of the type {type(value).__name__} cannot be expected")
+    raise ValueError(f"a value of the type {type(value).__name__} is not a JSON value")

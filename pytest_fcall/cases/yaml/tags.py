@@ -1,4 +1,4 @@
-"""The tags of YAML's core schema, which are all that a case file may use."""
+"""The tags of YAML's core schema. Case files may use no others."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ SCALAR_TAGS = frozenset((STR, INT, FLOAT, BOOL, NULL, MERGE))
 
 
 def short_tag(tag: str) -> str:
-    """A tag as people write it."""
+    """A tag in its short form, such as `!!str`."""
     return tag.replace("tag:yaml.org,2002:", "!!", 1)

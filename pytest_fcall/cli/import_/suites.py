@@ -63,7 +63,7 @@ def _picked_cases(suite: Suite, parts: Sequence[str], options: Namespace) -> lis
     read = {case.id: case for part in parts for case in _cases_without_judge(suite, part, options.path)}
     pick = read_pick([text.strip() for text in options.pick.split(",")]) if options.pick else Pick()
     ids = list(read)
-    return [read[ids[number]] for number in pick.chosen(ids)]
+    return [read[ids[number]] for number in pick.indexes(ids)]
 
 
 def _cases_without_judge(suite: Suite, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:

@@ -6,13 +6,14 @@ import json
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_fcall.cases.tool_coverage import Coverage, Path, coverage
+from pytest_fcall.cases.tool_coverage import Coverage, coverage
 from pytest_fcall.cli.counting import count
 from pytest_fcall.cli.project import Project, open_project
 from pytest_fcall.cli.tools.locks import diff_tools, lock_tools
 from pytest_fcall.cli.tools.sources import ProblemList, SourceClient, readable_case_files
 from pytest_fcall.core import Case, Json, Tool
 from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.schema.traversal import Path
 
 
 def list_tools(project: Project) -> int:
@@ -70,15 +71,21 @@ def show_coverage(project: Project) -> int:
     for line in _coverage_summary(found):
         print(line)
     problems.tell()
-    return 1 if problems.told or any(not each.cases or each.arguments_left or each.values_left for each in found) else 0
+    return (
+        1
+        if problems.told or any(not each.cases or each.unnamed_arguments or each.unnamed_values for each in found)
+        else 0
+    )
 
 
 def _coverage_lines(found: Coverage) -> Iterator[str]:
     if not found.cases:
         yield f"{found.tool.name}: no case expects it"
         return
-    left = [f"  {_path_text(path)}: no case names it" for path in found.arguments_left]
-    left += [f"  {_path_text(path)}: no case names {', '.join(values)}" for path, values in found.values_left.items()]
+    left = [f"  {_path_text(path)}: no case names it" for path in found.unnamed_arguments]
+    left += [
+        f"  {_path_text(path)}: no case names {', '.join(values)}" for path, values in found.unnamed_values.items()
+    ]
     if left:
         yield f"{found.tool.name}: expected by {count(found.cases, 'case')}"
         yield from left
@@ -87,8 +94,8 @@ def _coverage_lines(found: Coverage) -> Iterator[str]:
 def _coverage_summary(found: Sequence[Coverage]) -> Iterator[str]:
     named = sum(bool(each.cases) for each in found)
     optional = sum(len(each.optional) for each in found)
-    arguments = optional - sum(len(each.arguments_left) for each in found)
-    told = sum(pair in each.told for each in found for pair in each.values)
+    arguments = optional - sum(len(each.unnamed_arguments) for each in found)
+    told = sum(pair in each.named_values for each in found for pair in each.values)
     values = sum(len(each.values) for each in found)
     yield f"{named} of {count(len(found), 'tool')} expected"
     if optional:

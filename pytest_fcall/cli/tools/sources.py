@@ -150,8 +150,8 @@ def _parsed_document(url: str, content: bytes) -> Json:
         raise SchemaError(f"{url} is no JSON: {error}") from error
     except UnreadableFile as error:
         raise SchemaError(f"{url}: {error.fault.message}") from error
-    if faults.found:
-        raise SchemaError(f"{url}: {faults.found[0].message}")
+    if faults:
+        raise SchemaError(f"{url}: {faults[0].message}")
     return data
 
 

@@ -87,14 +87,14 @@ class McpSession:
                 server = mcp_server(spec, folder=folder, environment=os.environ, stderr=stderr)
                 await self._serve(server)
             except Exception as error:  # the SDK and the server may raise anything
-                self._failure = str(server.explained(error, self._limits.start_seconds) if server else error)
+                self._failure = str(server.error(error, self._limits.start_seconds) if server else error)
 
     async def _serve(self, server: McpServer) -> None:
         async with asyncio.timeout(self._limits.start_seconds) as starting:
-            async with server.connected(self._limits.start_seconds) as client:
+            async with server.client(self._limits.start_seconds) as client:
                 names = frozenset(str(tool["name"]) for tool in await list_all_tools(client))
                 starting.reschedule(None)
-                server.awaited = "a call was over"
+                server.goal = "a call was over"
                 self._ready.set_result(names)
                 while call := await self._calls.get():
                     call.result.set_result(await self._call(client, call))

@@ -1,1 +1,1 @@
-"""Where tools come from: data of every shape, Python code, OpenAPI documents, MCP servers and their lock files."""
+"""Sources of tools: data in every format, Python code, OpenAPI documents, MCP servers and lock files."""

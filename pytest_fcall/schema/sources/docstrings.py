@@ -48,14 +48,14 @@ _SPHINX_ENTRY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """The words of a docstring: what the whole is for, and what each parameter means."""
+    """The description in a docstring, and those of the parameters by name."""
 
     description: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_docstring(text: str | None) -> Docstring:
-    """Read a docstring. The description is all that stands before the first section or field."""
+    """Read a docstring. The description is the text before the first section or field."""
     lines = inspect.cleandoc(text or "").splitlines()
     end = next((index for index in range(len(lines)) if _ends_description(lines, index)), len(lines))
     entries = (*_entries(_google(lines), _GOOGLE_ENTRY), *_entries(_numpy(lines), _NUMPY_ENTRY), *_sphinx(lines))
@@ -81,7 +81,7 @@ def _google(lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
         if line and not line[0].isspace():
             inside = _is_google(line, _ARGUMENTS)
-            yield ""  # what follows a section is no part of its last entry
+            yield ""  # ends the last entry of a section
         elif inside:
             yield line
 
@@ -101,7 +101,7 @@ def _sphinx(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _entries(lines: Iterator[str] | Sequence[str], entry: re.Pattern[str]) -> Iterator[tuple[str, str]]:
-    """The names that begin lines without an indent, each with its text, which indented lines go on with."""
+    """The names at the start of lines without indentation, each with its text, which indented lines continue."""
     names: list[str] = []
     words: list[str] = []
     for line in textwrap.dedent("\n".join(lines)).splitlines():

@@ -1,6 +1,6 @@
-"""Lock files: the tools of MCP servers and URLs, stored beside the case file.
+"""Lock files: the tools of MCP servers and URLs, stored next to the case file.
 
-Collection reads only these, so that it starts no server and needs no network.
+Collection reads these only. It starts no server and needs no network.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CONFLICT = re.compile(r"^(<{7}|={7}|>{7})", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class LockEntry:
-    """What one source said: all its tools, whichever of them the case file takes."""
+    """A source and all its tools, whichever of them the case file uses."""
 
     source: Mapping[str, Json]
     tools: tuple[Tool, ...]
@@ -32,34 +32,34 @@ class LockEntry:
 
 @dataclass(frozen=True, slots=True)
 class ToolLock:
-    """The entries of a lock file by `source_key`."""
+    """The content of a lock file: its entries by `source_key`."""
 
     entries: Mapping[str, LockEntry] = field(default_factory=dict)
 
     def tools(self, source: Mapping[str, Json]) -> list[Tool] | None:
-        """All tools of `source`, None where it was never locked."""
+        """All tools of a source; None if the lock file does not have it."""
         entry = self.entries.get(source_key(source))
         return None if entry is None else list(entry.tools)
 
 
 def lock_path(case_file: Path) -> Path:
-    """`cases/shop.fc.yaml` is locked in `cases/shop.tools.lock.json`."""
+    """The lock file of a case file: `cases/shop.tools.lock.json` for `cases/shop.fc.yaml`."""
     stem = case_file.name.removesuffix(case_file.suffix).removesuffix(".fc")
     return case_file.with_name(f"{stem}.tools.lock.json")
 
 
 def public_source(source: Mapping[str, Json]) -> dict[str, Json]:
-    """`source` as it may be shown and kept: without values of headers and variables, and without credentials."""
+    """The source as it may be shown and stored: without credentials and the values of headers and variables."""
     return {key: _public(value) for key, value in source.items() if key not in _APPLIED_AFTER_READING}
 
 
 def source_key(source: Mapping[str, Json]) -> str:
-    """The name of `source` in a lock file. No secret has a part in it."""
+    """The key of a source in a lock file. It does not depend on secrets."""
     return digest(public_source(source))
 
 
 def describe_source(source: Mapping[str, Json]) -> str:
-    """`source` in a few words, for messages: `mcp: python server.py`."""
+    """A source for messages: `mcp: python server.py`."""
     kind, value = next(iter(public_source(source).items()), ("tools", ""))
     if isinstance(value, Mapping):
         value = value.get("url") or value.get("command") or ""
@@ -69,7 +69,7 @@ def describe_source(source: Mapping[str, Json]) -> str:
 
 
 def read_lock(path: Path) -> ToolLock:
-    """Read a lock file; one that does not exist holds nothing, one that is damaged is a SchemaError."""
+    """Read a lock file; one that does not exist is empty. Raises SchemaError for a damaged one."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -77,7 +77,7 @@ def read_lock(path: Path) -> ToolLock:
     except (OSError, ValueError) as error:
         raise _damaged(path, f"cannot be read ({error})") from None
     if _CONFLICT.search(text):
-        raise _damaged(path, "holds the marks of a merge conflict")
+        raise _damaged(path, "contains merge conflict markers")
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -85,12 +85,12 @@ def read_lock(path: Path) -> ToolLock:
     if not isinstance(data, dict) or not isinstance(data.get("sources"), dict):
         raise _damaged(path, "is not a lock file")
     if data.get("version") != _VERSION:
-        raise _damaged(path, f"has version {data.get('version')!r}, and this pytest-fcall reads version {_VERSION}")
+        raise _damaged(path, f"has version {data.get('version')!r}; this pytest-fcall reads version {_VERSION}")
     return ToolLock({key: _entry(path, key, value) for key, value in data["sources"].items()})
 
 
 def write_lock(path: Path, entries: Iterable[LockEntry]) -> None:
-    """Write a lock file, whole or not at all: the same bytes for the same tools, which keep their order."""
+    """Write a lock file atomically: the same bytes for the same tools, which keep their order. Raises SchemaError."""
     sources = {
         source_key(entry.source): {
             "source": public_source(entry.source),
@@ -99,7 +99,7 @@ def write_lock(path: Path, entries: Iterable[LockEntry]) -> None:
         for entry in entries
     }
     try:
-        # Only the sources are sorted: a tool's keys stay in the order in which a model is told of them.
+        # Only the sources are sorted: the keys of a tool keep the order in which the model gets them.
         data = {"version": _VERSION, "sources": dict(sorted(sources.items()))}
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError) as error:
@@ -109,10 +109,10 @@ def write_lock(path: Path, entries: Iterable[LockEntry]) -> None:
 
 
 def _data(tool: Tool) -> dict[str, Json]:
-    """A tool, and how to ask for it where its document said so; the case file says of what server it is."""
-    told: dict[str, Json] = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    """A tool, and how its request is sent if it is from an OpenAPI document."""
+    data: dict[str, Json] = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     sending = (tool.origin or {}).get("openapi")
-    return told if sending is None else {**told, "openapi": sending}
+    return data if sending is None else {**data, "openapi": sending}
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -151,7 +151,7 @@ def _tool(path: Path, data: object, source: str) -> Tool:
         case {"name": str(name), "description": str(description), "parameters": dict(parameters), **rest}:
             origin = {"openapi": sending} if isinstance(sending := rest.get("openapi"), dict) else None
             return Tool(name, description, parameters, source, origin=origin)
-    raise _damaged(path, "holds a tool without name, description or parameters")
+    raise _damaged(path, "contains a tool without name, description or parameters")
 
 
 def _damaged(path: Path, what: str) -> SchemaError:

@@ -27,11 +27,10 @@ from pytest_fcall.schema.sources.variables import expand_variables
 def mcp_server(
     server: Mapping[str, Json], *, folder: Path, environment: Mapping[str, str], stderr: TextIO
 ) -> McpServer:
-    """The server that is named by what stands behind `mcp:` in a case file; SchemaError where nothing is.
+    """The server that the value of `mcp:` in a case file describes. Raises SchemaError if it describes none.
 
-    `{command, env, cwd}` is started in `folder`, sees of our variables only those that say how a system is set up, and
-    writes what is no message to `stderr`; `{url, headers}` is called. `${NAME}` in values of env and headers and in
-    the url comes from `environment`.
+    `{command, env, cwd}` is started in `folder` with a minimal environment, and its error output goes to `stderr`;
+    `{url, headers}` is called. `${NAME}` in the url and in the values of env and headers comes from `environment`.
     """
     match dict(server):
         case {"url": str(url), **rest} if rest.keys() <= {"headers"}:
@@ -41,50 +40,50 @@ def mcp_server(
             cwd = folder / str(rest.get("cwd", "."))
             return _Process([str(word) for word in command], _values(rest, "env", environment), cwd, stderr)
     raise SchemaError(
-        "an MCP server is named by its command or by its url",
+        "an MCP server needs either a `command` or a `url`",
         path=("mcp",),
         hint="write {command: [python, server.py], env: {…}, cwd: …} or {url: https://…, headers: {…}}",
     )
 
 
 class McpServer(ABC):
-    """A server: how to reach it, and what its failures mean."""
+    """A server: its transport, and messages for its errors."""
 
     def __init__(self) -> None:
-        self.noise: list[str] = []
-        self.awaited = "it listed its tools"
-        """What is wanted of it now."""
+        self.unparsed_output: list[str] = []
+        """Output that is not a message of the protocol."""
+        self.goal = "it listed its tools"
+        """The current goal, for messages: the server ended before …"""
 
     @abstractmethod
     def transport(self) -> AbstractAsyncContextManager[Any]:
-        """Connect."""
+        """Connect to the server."""
 
     @abstractmethod
-    def _in_words(self, error: Exception, timeout: float) -> SchemaError:
-        """Put the failure itself into words."""
+    def _error(self, error: Exception, timeout: float) -> SchemaError:
+        """The error for a failure that is not a group."""
 
-    def explained(self, error: Exception, timeout: float) -> SchemaError:
-        """Put a failure into words."""
-        while isinstance(error, ExceptionGroup):  # as task groups make them
+    def error(self, error: Exception, timeout: float) -> SchemaError:
+        """The error for a failure of the server, with a message for people."""
+        while isinstance(error, ExceptionGroup):  # raised by task groups
             error = error.exceptions[0]
-        return error if isinstance(error, SchemaError) else self._in_words(error, timeout)
+        return error if isinstance(error, SchemaError) else self._error(error, timeout)
 
     @asynccontextmanager
-    async def connected(self, timeout: float) -> AsyncGenerator[Client]:
-        """Talk to the server; any request may take `timeout` seconds."""
+    async def client(self, timeout: float) -> AsyncGenerator[Client]:
+        """A client of the server; each of its requests may take `timeout` seconds."""
         async with Client(
-            self.transport(), cache=None, read_timeout_seconds=timeout, message_handler=self.listen
+            self.transport(), cache=None, read_timeout_seconds=timeout, message_handler=self._keep_unparsed
         ) as client:
             yield client
 
-    async def listen(self, message: object) -> None:
-        """Keep what is no message of the protocol."""
+    async def _keep_unparsed(self, message: object) -> None:
         if isinstance(message, ValidationError):
-            self.noise += [str(fault["input"]) for fault in message.errors()[:1]]
+            self.unparsed_output += [str(fault["input"]) for fault in message.errors()[:1]]
 
 
 class _Process(McpServer):
-    """A server that talks over standard input and output."""
+    """A server on standard input and output."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: Path, stderr: TextIO) -> None:
         super().__init__()
@@ -95,7 +94,7 @@ class _Process(McpServer):
     def transport(self) -> AbstractAsyncContextManager[Any]:
         return stdio_client(self._parameters, errlog=self._stderr)
 
-    def _in_words(self, error: Exception, timeout: float) -> SchemaError:
+    def _error(self, error: Exception, timeout: float) -> SchemaError:
         command, cwd = self._parameters.command, self._parameters.cwd
         if not Path(str(cwd)).is_dir():
             return SchemaError(f"the folder {cwd} does not exist", path=("mcp", "cwd"))
@@ -103,27 +102,27 @@ class _Process(McpServer):
             case FileNotFoundError():
                 what, hint = f"command not found: {command}", "install it, or give its full path"
             case PermissionError():
-                what, hint = f"{command} may not be run", "is it a program? A script needs its interpreter before it"
+                what, hint = f"{command} is not executable", "is it a program? Put the interpreter before a script"
             case MCPError(code=code) if code == CONNECTION_CLOSED:
-                what, hint = f"{self._text!r} ended before {self.awaited}", "run the command by hand to see why"
+                what, hint = f"{self._text!r} ended before {self.goal}", "run the command by hand to see why"
             case _:
-                what = f"{self._text!r} {_behaviour(error, timeout)}"
+                what = f"{self._text!r} {_failure(error, timeout)}"
                 hint = "does the command need an argument such as `stdio` to be an MCP server?"
-        return SchemaError(what + self._last_words(), hint=hint)
+        return SchemaError(what + self._last_output(), hint=hint)
 
-    def _last_words(self) -> str:
+    def _last_output(self) -> str:
         self._stderr.seek(0)
-        said = self.noise[:1] + self._stderr.read().strip().splitlines()[-8:]
-        return "; it said:" + "".join(f"\n    {line[:300]}" for line in said) if said else ""
+        lines = self.unparsed_output[:1] + self._stderr.read().strip().splitlines()[-8:]
+        return "; its last output:" + "".join(f"\n    {line[:300]}" for line in lines) if lines else ""
 
 
 class _Endpoint(McpServer):
-    """A server that is called over HTTP."""
+    """A server over HTTP."""
 
     def __init__(self, written: str, url: str, headers: Mapping[str, str]) -> None:
         super().__init__()
         if refused := [name for name, value in headers.items() if not (value.isascii() and value.isprintable())]:
-            raise SchemaError(f"the header {refused[0]} holds a character that no header may hold", path=("mcp",))
+            raise SchemaError(f"the header {refused[0]} contains a character that is not allowed", path=("mcp",))
         self._written = written
         self._url = url
         self._headers = dict(headers)
@@ -138,10 +137,10 @@ class _Endpoint(McpServer):
         ):
             yield streams
 
-    def _in_words(self, error: Exception, timeout: float) -> SchemaError:
+    def _error(self, error: Exception, timeout: float) -> SchemaError:
         match error:
             case httpx2.UnsupportedProtocol() | httpx2.InvalidURL():
-                what, hint = "is no address of a server", "it must begin with http:// or https://"
+                what, hint = "is not a valid address", "it must begin with http:// or https://"
             case httpx2.ConnectError():
                 what, hint = "cannot be reached: the connection was refused or there is no such host", "is it running?"
             case _ if self._status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
@@ -151,7 +150,7 @@ class _Endpoint(McpServer):
                 what = f"answered {self._status.value} {self._status.phrase}: not an MCP server"
                 hint = "the path of many servers is /mcp"
             case _:
-                what, hint = _behaviour(error, timeout), "is this the address of its streamable HTTP endpoint?"
+                what, hint = _failure(error, timeout), "is this the address of its streamable HTTP endpoint?"
         return SchemaError(f"{self._written} {what}", hint=hint)
 
     async def _note_status(self, response: httpx2.Response) -> None:
@@ -161,11 +160,12 @@ class _Endpoint(McpServer):
 def _values(server: Mapping[str, Json], key: str, environment: Mapping[str, str]) -> dict[str, str]:
     values = server.get(key, {})
     if not isinstance(values, Mapping) or any(isinstance(value, bool | list | Mapping) for value in values.values()):
-        raise SchemaError(f"{key} must be names with texts", path=("mcp", key), hint='put values in quotes: "true"')
+        message = f"`{key}` must be a mapping of names to strings"
+        raise SchemaError(message, path=("mcp", key), hint='put values in quotes: "true"')
     return {name: expand_variables(str(value), environment) for name, value in values.items()}
 
 
-def _behaviour(error: Exception, timeout: float) -> str:
+def _failure(error: Exception, timeout: float) -> str:
     match error:
         case TimeoutError() | httpx2.TimeoutException():
             return f"did not answer as an MCP server within {timeout:g} seconds"
@@ -180,7 +180,7 @@ def _behaviour(error: Exception, timeout: float) -> str:
 
 @contextmanager
 def log_silenced(name: str) -> Iterator[None]:
-    """Keep a library's log off the screen of a program that set up no logging."""
+    """Keep the log of a library from being printed if the program has not set up logging."""
     handler = logging.NullHandler()
     logging.getLogger(name).addHandler(handler)
     try:
@@ -195,20 +195,20 @@ _PAGES = 1000
 def list_mcp_tools(
     server: Mapping[str, Json], *, folder: Path, environment: Mapping[str, str], timeout: float = 30.0
 ) -> list[dict[str, Json]]:
-    """Ask a server for all its tools, as the items of its `tools/list` results; it is stopped again.
+    """The items of all `tools/list` results of a server, which is started and stopped again if it is a command.
 
-    `server` is what `mcp_server` takes. Whatever goes wrong is a SchemaError that says so in words.
+    `server` is the argument of `mcp_server`. Raises SchemaError for any failure.
     """
     with TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr, log_silenced("mcp"):
-        peer = mcp_server(server, folder=folder, environment=environment, stderr=stderr)
+        described = mcp_server(server, folder=folder, environment=environment, stderr=stderr)
         try:
-            return anyio.run(_listed, peer, timeout)
-        except Exception as error:  # an SDK and a stranger's server: anything may come up
-            raise peer.explained(error, timeout) from error
+            return anyio.run(_list_tools, described, timeout)
+        except Exception as error:  # the SDK and the server may fail in any way
+            raise described.error(error, timeout) from error
 
 
 async def list_all_tools(client: Client) -> list[dict[str, Json]]:
-    """The tools that a server offers, from all pages."""
+    """The tools of a server, from all pages."""
     tools: list[dict[str, Json]] = []
     cursor: str | None = None
     for _ in range(_PAGES):
@@ -220,7 +220,7 @@ async def list_all_tools(client: Client) -> list[dict[str, Json]]:
     raise RecursionError(f"more than {_PAGES} pages of tools")
 
 
-async def _listed(peer: McpServer, timeout: float) -> list[dict[str, Json]]:
+async def _list_tools(server: McpServer, timeout: float) -> list[dict[str, Json]]:
     with anyio.fail_after(timeout):
-        async with peer.connected(timeout) as client:
+        async with server.client(timeout) as client:
             return await list_all_tools(client)

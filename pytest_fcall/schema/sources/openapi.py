@@ -6,7 +6,8 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, cast
+from functools import partial
+from typing import Final
 from urllib.parse import urljoin
 
 from pytest_fcall.core import Json, Tool
@@ -17,17 +18,19 @@ from pytest_fcall.schema.value_text import nearest, shown, with_type
 
 _MOST_COPIES: Final = 500
 _LONGEST_CHAIN: Final = 20
-_WORDS = frozenset({"title", "description", "default", "example", "examples", "deprecated", "nullable", "summary"})
-"""What may stand beside a `$ref` and go before what it leads to."""
+_ANNOTATIONS = frozenset(
+    {"title", "description", "default", "example", "examples", "deprecated", "nullable", "summary"}
+)
+"""Keywords that are allowed next to a `$ref`, and take precedence over those of its target."""
 
-_JsonSchema = dict[str, Json]
+_Schema = dict[str, Json]
 
 
 class References:
-    """The references that one tool makes into the document around it.
+    """The references of one tool to other parts of its document.
 
-    What they lead to is copied to where it is used, which models read most easily. What refers to itself becomes a
-    definition that is referred to; so does the rest once the copies grow too many.
+    Their targets are copied to where they are used, which models read most easily. A target that refers to itself
+    becomes a definition; once there are too many copies, all further targets do.
     """
 
     def __init__(self, document: Mapping[str, Json]) -> None:
@@ -36,8 +39,8 @@ class References:
         self._names: dict[Path, str] = {}
         self._waiting: deque[Path] = deque()
 
-    def node(self, node: Json, path: Path) -> tuple[Mapping[str, Json], Path]:
-        """An object of the document and its place, once references to it are followed."""
+    def follow(self, node: Json, path: Path) -> tuple[Mapping[str, Json], Path]:
+        """The object that a node is or refers to, and its path."""
         for _ in range(_LONGEST_CHAIN):
             if not isinstance(node, Mapping):
                 raise SchemaError(f"this must be a mapping, not {with_type(node)}", path)
@@ -45,15 +48,15 @@ class References:
                 return node, path
             path = self._target(node["$ref"], (*path, "$ref"))
             node = look_up(self._document, path)
-        raise SchemaError("the reference leads in a circle", path)
+        raise SchemaError("the reference is circular", path)
 
-    def schema(self, schema: Json, path: Path) -> Json:
-        """A copy of a schema in which no reference leads out of the tool."""
+    def inlined(self, schema: Json, path: Path) -> Json:
+        """A copy of a schema in which references only lead to `definitions`."""
         return self._copy(schema, path, ())
 
-    def definitions(self) -> _JsonSchema:
-        """The definitions that all copied schemas refer to."""
-        found: _JsonSchema = {}
+    def definitions(self) -> _Schema:
+        """The definitions that the copies refer to."""
+        found: _Schema = {}
         while self._waiting:
             path = self._waiting.popleft()
             found[self._names[path]] = self._copy(look_up(self._document, path), path, (path,))
@@ -70,14 +73,14 @@ class References:
 
     def _followed(self, schema: Mapping[str, Json], path: Path, within: tuple[Path, ...], depth: int) -> Json:
         target = self._target(schema["$ref"], (*path, "$ref"))
-        beside: _JsonSchema = {key: value for key, value in schema.items() if key != "$ref"}
+        beside: _Schema = {key: value for key, value in schema.items() if key != "$ref"}
         if target in within or self._copies >= _MOST_COPIES or len(within) >= _LONGEST_CHAIN:
             return {"$ref": self._definition(target), **beside}
         self._copies += 1
         found = self._copy(look_up(self._document, target), target, (*within, target), depth + 1)
         if not beside or not isinstance(found, dict):
             return found
-        return {**found, **beside} if beside.keys() <= _WORDS else {"allOf": [found], **beside}
+        return {**found, **beside} if beside.keys() <= _ANNOTATIONS else {"allOf": [found], **beside}
 
     def _definition(self, target: Path) -> str:
         if target not in self._names:
@@ -91,17 +94,17 @@ class References:
         target = pointer_path(reference) if isinstance(reference, str) else None
         if target is None:
             raise SchemaError(
-                f"the reference {with_type(reference)} leads out of this document, and nothing is fetched",
+                f"the reference {with_type(reference)} is outside this document; remote references are not loaded",
                 path,
-                hint="copy what it names under `components`",
+                hint="copy its target into `components`",
             )
         if not path_exists(self._document, target):
-            raise SchemaError(f"the reference `{reference}` leads nowhere", path)
+            raise SchemaError(f"the reference `{reference}` cannot be resolved", path)
         return target
 
 
-def _writable(schema: _JsonSchema) -> _JsonSchema:
-    """The schema of a request: what only a server sets is no part of it."""
+def _writable(schema: _Schema) -> _Schema:
+    """The schema of a request, without properties that only a server sets."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         return schema
@@ -117,11 +120,9 @@ def _writable(schema: _JsonSchema) -> _JsonSchema:
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _PLACES = ("path", "query", "header")
 _TRANSPORT = frozenset({"accept", "authorization", "content-type"})
-"""Headers that OpenAPI itself says are no parameters."""
+"""Headers that are not parameters, according to OpenAPI."""
 
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
-
-_Schema = dict[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ class _Operation:
     route: str
     node: Mapping[str, Json]
     item: Mapping[str, Json]
-    """What all operations of the path share."""
+    """The path item, which all operations of the path share."""
 
     @property
     def path(self) -> Path:
@@ -148,21 +149,21 @@ class _Operation:
 
 @dataclass(frozen=True, slots=True)
 class _Argument:
-    """One thing that a request needs, and where in the request it goes."""
+    """An argument of the tool, and its place in the request."""
 
     name: str
     place: str
     schema: Json
     required: bool
     style: Mapping[str, Json] = field(default_factory=dict)
-    """How it is written there."""
+    """Its encoding there."""
 
 
 def tools_from_openapi(document: Json, operations: Sequence[str] | None = None, *, base: str = "") -> list[Tool]:
-    """Read tools from an OpenAPI document, which came from the address `base` if it did not lie in a file.
+    """Read the tools of an OpenAPI document; `base` is its address if it is not a file.
 
-    `operations` names those that are wanted, by operationId or as `GET /pets`; None takes all. The parameters of an
-    operation and the properties of its JSON body become arguments of one tool.
+    `operations` selects operations by operationId or as `GET /pets`; None selects all. The parameters of an operation
+    and the properties of its JSON body become the arguments of one tool.
     """
     document = _checked(document)
     offered = list(_operations(document))
@@ -180,7 +181,7 @@ def _checked(document: Json) -> Mapping[str, Json]:
     version = document.get("openapi")
     if not str(version).startswith("3."):
         raise SchemaError(
-            "this is no OpenAPI 3 document" if version is None else f"OpenAPI {shown(version)} is not known here",
+            "this is not an OpenAPI 3 document" if version is None else f"OpenAPI {shown(version)} is not supported",
             () if version is None else ("openapi",),
             hint="its first key must be `openapi: 3.0.x` or `openapi: 3.1.x`",
         )
@@ -190,7 +191,7 @@ def _checked(document: Json) -> Mapping[str, Json]:
 def _operations(document: Mapping[str, Json]) -> Iterator[_Operation]:
     paths = document.get("paths")
     for route, item in paths.items() if isinstance(paths, Mapping) else ():
-        node, _ = References(document).node(item, ("paths", route))
+        node, _ = References(document).follow(item, ("paths", route))
         for method in _METHODS:
             if isinstance(operation := node.get(method), Mapping):
                 yield _Operation(method, str(route), operation, node)
@@ -239,7 +240,7 @@ def _sending(
     references: References,
     base: str,
 ) -> _Schema:
-    """What a request needs to be made of the tool's arguments."""
+    """How the arguments of the tool become a request."""
     places: _Schema = {
         name: {"in": argument.place, "name": argument.name, **argument.style} for name, argument in properties.items()
     }
@@ -247,22 +248,23 @@ def _sending(
     if server := _server(document, operation, base):
         sending["server"] = server
     if "requestBody" in operation.node:
-        node, _ = references.node(operation.node["requestBody"], (*operation.path, "requestBody"))
+        node, _ = references.follow(operation.node["requestBody"], (*operation.path, "requestBody"))
         sending["media_type"] = _media_type(node)
     return sending
 
 
 def _server(document: Mapping[str, Json], operation: _Operation, base: str) -> str:
-    """The first address that the operation, its path or the document names, with the usual values of its variables."""
+    """The first address of the operation, its path or the document, with the default values of its variables."""
     for level in (operation.node, operation.item, document):
         match level.get("servers"):
             case [{"url": str(url), **rest}, *_]:
-                return urljoin(base, _filled(url, _mapping(cast("Json", rest.get("variables")))))
+                variables = _mapping(rest.get("variables"))
+                return urljoin(base, re.sub(r"\{([^{}]*)\}", partial(_default_value, variables), url))
     return urljoin(base, "/") if base else ""
 
 
-def _filled(url: str, variables: Mapping[str, Json]) -> str:
-    return re.sub(r"\{([^{}]*)\}", lambda found: str(_mapping(variables.get(found[1])).get("default", "")), url)
+def _default_value(variables: Mapping[str, Json], placeholder: re.Match[str]) -> str:
+    return str(_mapping(variables.get(placeholder[1])).get("default", ""))
 
 
 def _description(node: Mapping[str, Json]) -> str:
@@ -285,12 +287,12 @@ def _parameters(references: References, operation: _Operation) -> Iterator[_Argu
 
 
 def _parameter(references: References, item: Json, path: Path) -> _Argument:
-    node, path = references.node(item, path)
+    node, path = references.follow(item, path)
     name, place = node.get("name"), node.get("in")
     if not isinstance(name, str) or not isinstance(place, str):
         raise SchemaError("a parameter needs `name` and `in`", path)
-    given, way = (node["schema"], (*path, "schema")) if "schema" in node else _content(node, path)
-    schema = references.schema(given, way)
+    given = (node["schema"], (*path, "schema")) if "schema" in node else _content(node, path)
+    schema = references.inlined(*given)
     if isinstance(words := node.get("description"), str) and isinstance(schema, dict):
         schema = {**schema, "description": words}
     style: _Schema = {key: node[key] for key in ("style", "explode") if key in node}
@@ -300,7 +302,7 @@ def _parameter(references: References, item: Json, path: Path) -> _Argument:
 
 
 def _content(node: Mapping[str, Json], path: Path) -> tuple[Json, Path]:
-    """The schema of a request's body or of a parameter: that of JSON, else of a form, else the first."""
+    """The schema of a body or parameter, and its path: that of JSON, else of a form, else the first."""
     kind = _media_type(node)
     if not kind:
         return {}, path
@@ -320,10 +322,10 @@ def _rank(media_type: str) -> int:
 
 
 def _body(references: References, operation: _Operation) -> tuple[list[_Argument], _Schema]:
-    """The body's properties as arguments, and what the schema says of further ones; else one argument, `body`."""
-    node, path = references.node(operation.node["requestBody"], (*operation.path, "requestBody"))
+    """The properties of the body as arguments, and the keywords for further ones; else one argument, `body`."""
+    node, path = references.follow(operation.node["requestBody"], (*operation.path, "requestBody"))
     needed = node.get("required") is True
-    schema = references.schema(*_content(node, path))
+    schema = references.inlined(*_content(node, path))
     parts = _parts(schema)
     if not parts:
         return [_Argument("body", "body", schema, needed, {"whole": True})], {}
@@ -335,7 +337,7 @@ def _body(references: References, operation: _Operation) -> tuple[list[_Argument
 
 
 def _parts(schema: Json) -> list[Mapping[str, Json]]:
-    """The pieces of an object that plainly lists its properties, in `allOf` too; none where it is anything else."""
+    """The pieces of an object that lists all its properties, itself or in `allOf`; none for any other schema."""
     if not isinstance(schema, Mapping) or schema.keys() & {"$ref", "anyOf", "oneOf", "if", "not"}:
         return []
     branches = schema.get("allOf", [])
@@ -344,12 +346,12 @@ def _parts(schema: Json) -> list[Mapping[str, Json]]:
     return [*own, *(part for parts in inner for part in parts)] if all(inner) else []
 
 
-def _mapping(value: Json) -> Mapping[str, Json]:
+def _mapping(value: object) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
 
 
 def _named(arguments: Sequence[_Argument], operation: _Operation) -> dict[str, _Argument]:
-    """The arguments by names that are all different: where two share one, their places are part of it."""
+    """The arguments by unique names: if two have the same name, their places are prefixed."""
     count = Counter(argument.name for argument in arguments)
     named: dict[str, _Argument] = {}
     for argument in arguments:

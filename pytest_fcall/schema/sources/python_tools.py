@@ -25,7 +25,7 @@ from pytest_fcall.schema.value_text import nearest, with_type
 def tool_from_object(obj: object) -> Tool:
     """Read a tool from a function, method or other callable, a Pydantic model, a TypedDict, a dataclass or a mapping.
 
-    Name, parameters and description come from signature, type hints and docstring. A Tool is passed through.
+    Name, parameters and description come from signature, type hints and docstring. A Tool is returned unchanged.
     """
     if isinstance(obj, Tool):
         return obj
@@ -43,10 +43,10 @@ def _from_class(cls: type) -> Tool:
         return _tool(cls.__name__, _pydantic_schema(cls), own_docstring(cls), cls)
     if is_typed_dict(cls) or dataclasses.is_dataclass(cls):
         hints = HintSchemas()
-        schema = hints.fields(cls)
+        schema = hints.object_schema(cls)
         return _tool(cls.__name__, _with_definitions(schema, hints), own_docstring(cls), cls)
     raise SchemaError(
-        f"the class `{cls.__name__}` is no tool",
+        f"the class `{cls.__name__}` is not a tool",
         hint="name one of its methods, or make it a Pydantic model, a TypedDict or a dataclass",
     )
 
@@ -59,13 +59,13 @@ def _from_function(function: Callable[..., object]) -> Tool:
     try:
         schema = hints.properties(members_of_function(function), words, name)
     except SchemaError as error:
-        told = error.message if f"`{name}`" in error.message else f"`{name}`: {error.message}"
-        raise SchemaError(told, hint=error.hint) from None
+        message = error.message if f"`{name}`" in error.message else f"`{name}`: {error.message}"
+        raise SchemaError(message, hint=error.hint) from None
     return _tool(name, _with_definitions(schema, hints), _docstring(named), named)
 
 
 def _docstring(function: Callable[..., object]) -> str:
-    """The function's own docstring, or for an object that can be called, that of its `__call__` or its class."""
+    """The docstring of a function, or that of a callable object's `__call__` or class."""
     if inspect.isroutine(function):
         return function.__doc__ or ""
     return type(function).__call__.__doc__ or own_docstring(type(function))
@@ -73,7 +73,7 @@ def _docstring(function: Callable[..., object]) -> str:
 
 def _tool(name: str, schema: dict[str, Json], docstring: str, origin: object) -> Tool:
     if not name.isidentifier():
-        raise SchemaError(f"{name} has no name that a model could call it by", hint="use `def` and a name")
+        raise SchemaError(f"{name} is not a valid name of a tool", hint="use `def` and a name")
     description = schema.pop("description", "")
     words = read_docstring(docstring).description or (description if isinstance(description, str) else "")
     module = getattr(origin, "__module__", None)
@@ -104,12 +104,12 @@ _LONGEST = 300
 def tools_from_python(spec: str) -> list[Tool]:
     """Read the tools that `spec` names.
 
-    `shop.tools:search_flights` and `shop.tools:Desk.book` are one tool, or all of a list that stands there;
-    `shop.tools` is every public function that the module defines itself.
+    `shop.tools:search_flights` and `shop.tools:Desk.book` are one tool, or a list of tools; `shop.tools` is every
+    public function that the module defines itself.
     """
     name, colon, attributes = spec.partition(":")
     if not all(part.isidentifier() for part in (*name.split("."), *(attributes.split(".") if colon else ()))):
-        raise SchemaError(f"`{spec}` is no place in Python code", hint="write package.module:function")
+        raise SchemaError(f"`{spec}` is not of the form module:function", hint="write package.module:function")
     module = _imported(name)
     if not colon:
         return [_tool_at(function, spec, f"{spec}:{each}") for each, function in _public_functions(module).items()]
@@ -120,7 +120,7 @@ def tools_from_python(spec: str) -> list[Tool]:
 
 
 def _tool_at(obj: object, spec: str, target: str) -> Tool:
-    """One tool; `target` is where it stands, down to its number in a list."""
+    """One tool; `target` is its path in the code, with its index in a list."""
     tool = tool_from_object(obj)
     origin = {"python": target} if callable(obj) else None
     return Tool(tool.name, tool.description, tool.parameters, f"python: {spec}", origin=origin)
@@ -153,37 +153,30 @@ def _imported(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:
-        raise SchemaError(f"cannot import {name}: {_told(error)}", hint=_advice(name, error)) from None
+        raise SchemaError(f"cannot import {name}: {_error_text(error)}", hint=_import_hint(name, error)) from None
 
 
-def _told(error: BaseException) -> str:
-    words = _text(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {_text(error)}".rstrip(": ")
-    words = " ".join(words.split())[:_LONGEST]
-    place = _place(error)
-    return f"{words} ({place})" if place else words
-
-
-def _text(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
+    """The error in one line, with the last line of the user's own code, such as `tools.py, line 3`."""
     try:
-        return str(error)
-    except Exception:  # an exception may fail even at this
-        return ""
-
-
-def _place(error: BaseException) -> str:
-    """The last line of the team's own code that ran before the error, as `tools.py, line 3`."""
+        text = str(error)
+    except Exception:  # `__str__` of an exception may raise
+        text = ""
+    if not isinstance(error, ImportError):
+        text = f"{type(error).__name__}: {text}".rstrip(": ")
+    text = " ".join(text.split())[:_LONGEST]
     if isinstance(error, SyntaxError):
-        return ""  # its text says where
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename)]
-    return f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
+        return text  # which has the line
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_user_code(frame.filename)]
+    return f"{text} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else text
 
 
-def _is_own(file: str) -> bool:
+def _is_user_code(file: str) -> bool:
     libraries = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), str(Path(__file__).parent))
     return not file.startswith(("<", *libraries))
 
 
-def _advice(name: str, error: BaseException) -> str:
+def _import_hint(name: str, error: BaseException) -> str:
     if not isinstance(error, ModuleNotFoundError) or error.name is None:
         return ""
     if f"{name}.".startswith(f"{error.name}."):

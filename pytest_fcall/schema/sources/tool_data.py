@@ -23,7 +23,7 @@ _OTHERS = frozenset(
     | {"cache_control", "defer_loading", "allowed_callers", "input_examples", "eager_input_streaming"}  # Anthropic
     | {"response", "responseJsonSchema", "response_json_schema", "behavior"}  # Gemini
 )
-"""What providers write beside the schema. Nothing here depends on it."""
+"""Keys that providers add to a tool; they are ignored."""
 
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
 _LISTS = ("tools", *_DECLARATIONS, "functions", "function")
@@ -33,17 +33,17 @@ def tool_from_data(data: Json, *, source: str = "") -> Tool:
     """Read one tool: OpenAI (Chat Completions or Responses), Anthropic, MCP, Gemini, BFCL, or name and parameters."""
     tools = tools_from_data(data, source=source)
     if len(tools) != 1:
-        raise SchemaError(f"one tool is wanted here, not {len(tools)}")
+        raise SchemaError(f"expected one tool, not {len(tools)}")
     return tools[0]
 
 
 def tools_from_data(data: Json, *, source: str = "") -> list[Tool]:
-    """Read a whole file of tools: a list, an object that holds one (`tools`, `functionDeclarations` …), or one tool."""
+    """Read the tools of a file: a list, an object with a list (`tools`, `functionDeclarations` …), or one tool."""
     return [_tool(item, path, source) for path, item in _members(data, levels=2)]
 
 
 def _members(data: Json, levels: int) -> Iterator[tuple[Path, Json]]:
-    """All that should be tools, each with its place. Gemini's lists hold lists of declarations, hence two levels."""
+    """The members of a list of tools, each with its path. The lists of Gemini contain lists, hence two levels."""
     group = _group(data) if levels else None
     if group is None:
         yield (), data
@@ -103,7 +103,7 @@ def _refuse_hosted(data: Mapping[str, Json], path: Path) -> None:
     kind = data.get("type")
     if isinstance(kind, str) and kind not in {"function", "custom", "object"}:
         raise SchemaError(
-            f"`{kind}` is a tool that the provider runs itself; it has no parameters to test",
+            f"`{kind}` is a tool of the provider; it has no parameters to test",
             (*path, "type"),
             hint="leave it out",
         )
@@ -123,13 +123,13 @@ def _parameters_key(data: Mapping[str, Json], path: Path) -> str | None:
     stray = next((key for key in data if key not in _OTHERS and isinstance(data[key], Mapping)), None)
     if stray is not None:
         raise SchemaError(
-            f"unknown key `{stray}`", (*path, stray), hint="the schema of the arguments stands under `parameters`"
+            f"unknown key `{stray}`", (*path, stray), hint="the schema of the arguments belongs into `parameters`"
         )
     return None
 
 
 def _refuse_misspelt(data: Mapping[str, Json], path: Path) -> None:
-    """Keys that providers add are let be, slips of the pen are not."""
+    """Raise SchemaError for a misspelt key. Other unknown keys are allowed, since providers add some."""
     known = {*_PARAMETERS, *_OTHERS}
     for key in data:
         if key not in known and (near := nearest(key, ("name", "description", *_PARAMETERS), cutoff=0.8)):

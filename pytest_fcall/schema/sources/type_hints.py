@@ -26,29 +26,29 @@ from pytest_fcall.schema.sources.docstrings import Docstring, read_docstring
 from pytest_fcall.schema.traversal import pointer
 
 MISSING: Final = inspect.Parameter.empty
-"""Stands for a hint or default that is not there."""
+"""The value of a type hint or default that is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A parameter or a field."""
+    """A parameter of a function, or a field of a class."""
 
     name: str
-    hint: object = Any
+    type_hint: object = Any
     required: bool = True
     default: object = MISSING
 
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """All members of one thing. `others` is the hint of keyword arguments that have no name of their own."""
+    """The members of a function or class. `extra_hint` is the type hint of `**kwargs`."""
 
-    listed: tuple[Member, ...]
-    others: object = MISSING
+    named: tuple[Member, ...]
+    extra_hint: object = MISSING
 
 
 def members_of_function(function: Callable[..., object]) -> Members:
-    """The parameters that a call can name."""
+    """The parameters that can be passed by name. Raises SchemaError."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError, NameError) as error:
@@ -56,17 +56,17 @@ def members_of_function(function: Callable[..., object]) -> Members:
     if parameters and _is_unbound(function, parameters[0]):
         del parameters[0]
     scope = _scope(function)
-    listed = []
-    others: object = MISSING
+    named = []
+    extra_hint: object = MISSING
     for parameter in parameters:
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             continue
         hint = _resolved(parameter.name, parameter.annotation, scope)
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            others = hint
+            extra_hint = hint
         else:
-            listed.append(_parameter(parameter.name, hint, parameter.default))
-    return Members(tuple(listed), others)
+            named.append(_parameter(parameter.name, hint, parameter.default))
+    return Members(tuple(named), extra_hint)
 
 
 def members_of_typed_dict(cls: type) -> Members:
@@ -77,7 +77,7 @@ def members_of_typed_dict(cls: type) -> Members:
 
 
 def members_of_dataclass(cls: type) -> Members:
-    """The fields that a dataclass is made from."""
+    """The fields of a dataclass that its constructor takes."""
     hints = _class_hints(cls)
     return Members(tuple(_field(field, hints[field.name]) for field in dataclasses.fields(cls) if field.init))
 
@@ -88,7 +88,7 @@ def is_typed_dict(cls: type) -> bool:
 
 
 def _is_unbound(function: Callable[..., object], first: inspect.Parameter) -> bool:
-    """Whether `first` is the `self` of a method that was taken from its class."""
+    """Whether `first` is the `self` of a method that is accessed on its class."""
     name = getattr(function, "__qualname__", "")
     return first.name in {"self", "cls"} and first.annotation is MISSING and "." in name.rpartition("<locals>.")[2]
 
@@ -114,7 +114,7 @@ def _field(field: dataclasses.Field[Any], hint: object) -> Member:
 
 
 def _is_required(hint: object, otherwise: bool) -> bool:
-    """What the hint itself says; a class does not know where its annotations are strings."""
+    """Whether a key is required. Only the hint shows it if the annotations of the class are strings."""
     origin = get_origin(hint)
     return origin is Required or (otherwise and origin is not NotRequired)
 
@@ -183,7 +183,7 @@ _TRANSPARENT = frozenset({"Required", "NotRequired", "ReadOnly"})
 
 
 class HintSchemas:
-    """Translates the type hints of one tool.
+    """Translates the type hints of one tool to schemas.
 
     Classes with fields become `definitions`, so that they may refer to each other and to themselves.
     """
@@ -193,19 +193,19 @@ class HintSchemas:
         self._names: dict[object, str] = {}
 
     def properties(self, members: Members, words: Docstring, owner: str) -> _Schema:
-        """The schema of an object of `members`; a SchemaError names the member that no model could give."""
+        """The schema of an object of `members`. Raises SchemaError for a member that has no JSON Schema."""
         schema: _Schema = {
             "type": "object",
-            "properties": {member.name: self._member(member, words, owner) for member in members.listed},
+            "properties": {member.name: self._member(member, words, owner) for member in members.named},
         }
-        if required := [member.name for member in members.listed if member.required]:
+        if required := [member.name for member in members.named if member.required]:
             schema["required"] = required
-        if members.others is not MISSING:
-            schema["additionalProperties"] = self._named("**", members.others, owner) or True
+        if members.extra_hint is not MISSING:
+            schema["additionalProperties"] = self._named("**", members.extra_hint, owner) or True
         return schema
 
     def schema(self, hint: Any) -> _Schema:
-        """The schema of the values that `hint` allows."""
+        """The schema of a type hint. Raises SchemaError if it has none."""
         if hint is None or hint is Any or isinstance(hint, type):
             return self._class(hint)
         if isinstance(hint, typing.NewType):
@@ -215,13 +215,13 @@ class HintSchemas:
         return self._generic(hint, get_origin(hint), get_args(hint))
 
     def _member(self, member: Member, words: Docstring, owner: str) -> _Schema:
-        schema = self._named(member.name, member.hint, owner)
+        schema = self._named(member.name, member.type_hint, owner)
         if words.parameters.get(member.name):
             schema.setdefault("description", words.parameters[member.name])
         default = member.default.value if isinstance(member.default, enum.Enum) else member.default
         try:
             return schema if default is MISSING else {**schema, "default": json_value(default)}
-        except SchemaError:  # a default that JSON cannot say is the function's own business
+        except SchemaError:  # a default may be any Python object
             return schema
 
     def _named(self, name: str, hint: object, owner: str) -> _Schema:
@@ -240,7 +240,7 @@ class HintSchemas:
         if _is_pydantic(cls):
             return self._pydantic(cls)
         if is_typed_dict(cls) or dataclasses.is_dataclass(cls):
-            return self._shared(cls, cls.__name__, lambda: self.fields(cls))
+            return self._shared(cls, cls.__name__, lambda: self.object_schema(cls))
         raise _unsupported(cls)
 
     def _generic(self, hint: object, origin: Any, args: tuple[Any, ...]) -> _Schema:
@@ -282,18 +282,18 @@ class HintSchemas:
     def _mapping(self, key: object, value: object) -> _Schema:
         names = self.schema(key)
         if names and names.get("type") != "string":
-            raise SchemaError("the keys of JSON objects are strings", hint="write dict[str, …]")
+            raise SchemaError("the keys of a JSON object must be strings", hint="write dict[str, …]")
         schema: _Schema = {"type": "object", "additionalProperties": self.schema(value) or True}
         return {**schema, "propertyNames": names} if "enum" in names else schema
 
     def _shared(self, thing: Any, name: str, build: Callable[[], _Schema]) -> _Schema:
         if thing not in self._names:
             self._names[thing] = name if name not in self.definitions else f"{thing.__module__}.{name}"
-            self.definitions[self._names[thing]] = {}  # taken, while its own parts may refer to it
+            self.definitions[self._names[thing]] = {}  # reserves the name, since the class may refer to itself
             self.definitions[self._names[thing]] = build()
         return {"$ref": pointer(("$defs", self._names[thing]))}
 
-    def fields(self, cls: type) -> _Schema:
+    def object_schema(self, cls: type) -> _Schema:
         """The schema of a TypedDict or a dataclass."""
         if _is_pydantic(cls):
             return self._pydantic(cls)
@@ -303,7 +303,7 @@ class HintSchemas:
         return {"description": words.description, **schema} if words.description else schema
 
     def _pydantic(self, hint: Any) -> _Schema:
-        from pydantic import TypeAdapter  # its classes are in the hint, so it is there
+        from pydantic import TypeAdapter  # installed, since the hint contains its classes
 
         try:
             schema = TypeAdapter[Any](hint).json_schema()
@@ -320,7 +320,7 @@ def _is_pydantic(cls: type) -> bool:
 
 
 def own_docstring(cls: type) -> str:
-    """The docstring that a person wrote: neither inherited nor the signature that dataclasses put there."""
+    """The docstring in the class itself: not inherited, and not the signature that dataclasses generate."""
     words = cls.__dict__.get("__doc__") or ""
     return "" if words.startswith(f"{cls.__name__}(") else words
 
@@ -329,7 +329,7 @@ def _choice(values: Sequence[Any]) -> _Schema:
     kinds = list(dict.fromkeys(_JSON_TYPES.get(type(value)) for value in values))
     if None in kinds:
         wrong = next(value for value in values if type(value) not in _JSON_TYPES)
-        raise SchemaError(f"the choice {wrong!r} is no string, number, boolean or null")
+        raise SchemaError(f"the choice {wrong!r} is not a string, number, boolean or null")
     return {"enum": list(values), "type": kinds[0] if len(kinds) == 1 else [str(kind) for kind in kinds]}
 
 
@@ -341,7 +341,7 @@ def _union(forms: Sequence[_Schema]) -> _Schema:
 def _unsupported(hint: object) -> SchemaError:
     name = hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
     return SchemaError(
-        f"no model can give a value of type {name}",
+        f"the type {name} has no JSON Schema",
         hint="use str, int, float, bool, list, dict, Literal, Enum, a TypedDict, dataclass or Pydantic model; "
-        "what the app itself fills in belongs in a wrapper around the function",
+        "if the app passes this argument itself, wrap the function",
     )

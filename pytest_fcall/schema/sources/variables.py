@@ -1,4 +1,4 @@
-"""`${NAME}` in addresses, headers and environments, so that no secret stands in a case file."""
+"""Environment variables as `${NAME}` in addresses, headers and environments, which keeps secrets out of case files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def expand_variables(text: str, environment: Mapping[str, str]) -> str:
-    """Put the values of `environment` in place of every `${NAME}`; a name that is not set is a SchemaError."""
+    """Replace each `${NAME}` by its value in `environment`. Raises SchemaError if it is not set."""
 
     def value(found: re.Match[str]) -> str:
         name = found[1]

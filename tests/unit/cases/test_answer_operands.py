@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import pytest_fcall.cases.patterns
+import pytest_fcall.cases.scope
 from pytest_fcall.core import Operator
 from tests.unit.cases.reading import case, faults
 
@@ -35,14 +35,14 @@ def test_operators_on_answers_are_read_with_their_options(written: str, operator
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("{$number: many}", "the operand must be a number, not a text"),
-        ("{$number: 1, within: -1}", "a tolerance may not be below zero"),
-        ("{$rouge: x, least: 70}", "a share is a number from 0 to 1"),
+        ("{$number: many}", "the operand must be a number, not a string"),
+        ("{$number: 1, within: -1}", "a tolerance must not be negative"),
+        ("{$rouge: x, least: 70}", "the operand must be a number from 0 to 1"),
         ("{$json: {}, in: prose}", "`in` cannot be `prose`"),
         ("{$json: [], lists: sorted}", "`lists` cannot be `sorted`"),
-        ("{$json: 1, round: 16}", "there may be 15 digits at most"),
-        ("{$json: 1, round: 0.5}", "the number of digits must be a whole number, not the value `0.5`"),
-        ("{$approx: 1, round: -1}", "the number of digits must be 0 or more"),
+        ("{$json: 1, round: 16}", "the number of digits must be at most 15"),
+        ("{$json: 1, round: 0.5}", "the number of digits must be an integer, not the value `0.5`"),
+        ("{$approx: 1, round: -1}", "the number of digits must not be negative"),
     ],
 )
 def test_what_an_option_does_not_take_is_a_fault(written: str, message: str, tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_what_an_option_does_not_take_is_a_fault(written: str, message: str, tmp
 def test_an_operator_whose_library_is_missing_is_a_fault_with_the_line_that_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pytest_fcall.cases.patterns, "find_spec", lambda _: None)
+    monkeypatch.setattr(pytest_fcall.cases.scope, "find_spec", lambda _: None)
     (fault,) = faults(answer("{$rouge: x}"), tmp_path)
     assert fault.code == "not-installed"
     assert fault.hint == "pip install 'pytest-fcall[text]'"
@@ -62,10 +62,10 @@ def test_an_operator_whose_library_is_missing_is_a_fault_with_the_line_that_inst
 @pytest.mark.parametrize(
     ("expected", "message"),
     [
-        ("days: {$number: 5}", "`get_weather`: `days` must be an integer, and `$number` never fits that"),
-        ("days: {$structure: a}", "`get_weather`: `days` must be an integer, and `$structure` never fits that"),
-        ("unit: {$structure: [1]}", "`get_weather`: `unit` must be a string, and `$structure` never fits that"),
-        ("days: {$ordered: [1]}", "`get_weather`: `days` must be an integer, and `$ordered` never fits that"),
+        ("days: {$number: 5}", "`get_weather`: `days` must be an integer, which `$number` can never match"),
+        ("days: {$structure: a}", "`get_weather`: `days` must be an integer, which `$structure` can never match"),
+        ("unit: {$structure: [1]}", "`get_weather`: `unit` must be a string, which `$structure` can never match"),
+        ("days: {$ordered: [1]}", "`get_weather`: `days` must be an integer, which `$ordered` can never match"),
     ],
 )
 def test_an_operator_that_fits_no_value_of_an_argument_is_a_fault(expected: str, message: str, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pytest_fcall.cases.case import CASE_KEYS
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.expectations import ExpectationError, read_expectation
 from pytest_fcall.cases.faults import UnreadableFile
-from pytest_fcall.cases.options import DEFAULT_KEYS
+from pytest_fcall.cases.option_values import DEFAULT_KEYS
 from pytest_fcall.core import OPERATORS, Case, Expectation, FaultyCase, Tool
 from tests.unit.cases.reading import TOOLS
 

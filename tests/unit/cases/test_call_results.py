@@ -40,8 +40,8 @@ def test_the_official_checker_knows_three_ways_to_compare_results(result: str, t
 )
 def test_other_ways_are_a_fault_under_its_profile(result: str, name: str, tmp_path: Path) -> None:
     beside, below = faults(f"prompt: x\nexpect: [{{ping: , result: {result}}}]\nresult: {result}", tmp_path, head=BFCL)
-    assert beside.message == f"{name} in `result` of `ping` means nothing under `profile: bfcl`"
-    assert below.message == f"{name} in `result` means nothing under `profile: bfcl`"
+    assert beside.message == f"{name} in `result` of `ping` is not supported by `profile: bfcl`"
+    assert below.message == f"{name} in `result` is not supported by `profile: bfcl`"
     assert "`$structure`, and `$approx` within 20 %" in below.hint
 
 
@@ -49,5 +49,5 @@ def test_other_ways_are_a_fault_under_its_profile(result: str, name: str, tmp_pa
     "expected", [[{"ping": {}, "result": 3}], {"any_of": ["no_call", {"calls": [{"ping": {}, "result": 3}]}]}]
 )
 def test_a_reply_alone_has_no_results_that_could_be_compared(expected: object) -> None:
-    with pytest.raises(ExpectationError, match="`result` is about a call that is carried out"):
+    with pytest.raises(ExpectationError, match="`result` needs a call that is carried out"):
         read_expectation(expected)

@@ -43,7 +43,7 @@ def test_a_tool_that_no_case_expects_is_known() -> None:
 
 def test_optional_arguments_that_no_case_names_are_known_inside_others_too() -> None:
     book, _ = covered("[{book: {flight: F7, cabin: ECO, card: {kind: debit}, legs: [{to: Oslo}]}}]")
-    assert book.arguments_left == [("seats",), ("meal",), ("card", "holder"), ("legs", 0, "via")]
+    assert book.unnamed_arguments == [("seats",), ("meal",), ("card", "holder"), ("legs", 0, "via")]
 
 
 @pytest.mark.parametrize(
@@ -57,13 +57,13 @@ def test_optional_arguments_that_no_case_names_are_known_inside_others_too() -> 
 )
 def test_values_of_enums_that_no_case_names_are_known(cabin: str, left: list[str]) -> None:
     book, _ = covered(f"[{{book: {{flight: F7, cabin: {cabin}}}}}]")
-    assert book.values_left[("cabin",)] == left
+    assert book.unnamed_values[("cabin",)] == left
 
 
 def test_members_of_a_list_and_of_alternatives_count_as_values() -> None:
     book, _ = covered("[{book: {flight: F7, cabin: ECO, seats: [A], meal: vegan}}]")
-    assert book.values_left[("seats",)] == ['"F"']
-    assert book.values_left[("meal",)] == ['"none"']
+    assert book.unnamed_values[("seats",)] == ['"F"']
+    assert book.unnamed_values[("meal",)] == ['"none"']
 
 
 def test_alternatives_and_later_calls_count() -> None:
@@ -85,8 +85,8 @@ cases:
     (case,) = read_case_text(text, Path("c.fc.yaml"), root=Path()).entries
     assert isinstance(case, Case)
     (tree,) = coverage([case])
-    assert ("node", "left") not in tree.arguments_left
-    assert ("node", "right") in tree.arguments_left
+    assert ("node", "left") not in tree.unnamed_arguments
+    assert ("node", "right") in tree.unnamed_arguments
 
 
 def test_calls_inside_an_app_count() -> None:

@@ -17,20 +17,20 @@ _UNREADABLE = {
     "empty file": ("»", "no-cases", "the file is empty"),
     "only comments": ("»# nothing\n", "no-cases", "the file is empty"),
     "list at the top": ("»- a\n- b\n", "no-cases", "a mapping with `cases:`, not a list"),
-    "text at the top": ("»hello\n", "no-cases", "not a text"),
+    "text at the top": ("»hello\n", "no-cases", "not a string"),
     "no cases": ("»case:\n  - id: x\n", "no-cases", "no `cases:`"),
-    "tab": ("cases:\n»\t- id: x\n", "yaml", "a tab stands where YAML wants spaces"),
+    "tab": ("cases:\n»\t- id: x\n", "yaml", "a tab is not allowed here"),
     "open quote": ("cases:\n  - id: »'x\n", "yaml", "not closed"),
     "open list": ("cases: [{id: x},\n»", "yaml", "a bracket above is not closed"),
-    "colon in a text": ("cases:\n  - id: x\n    prompt: Note»: this\n", "yaml", "`:` may not stand here"),
-    "unknown alias": ("cases:\n  - id: »*x\n", "yaml", "no anchor stands before the alias `*x`"),
+    "colon in a text": ("cases:\n  - id: x\n    prompt: Note»: this\n", "yaml", "unexpected `:`"),
+    "unknown alias": ("cases:\n  - id: »*x\n", "yaml", "the alias `*x` has no anchor"),
     "open list that more follows": ("cases: »[{id: x}\ntools: []\n", "yaml", "this list is not closed"),
-    "escape": ('cases:\n  - id: "»\\q"\n', "yaml", "no escape"),
-    "same anchor twice": ("cases:\n  - &a {id: x}\n  - »&a {id: y}\n", "yaml", "name is taken"),
+    "escape": ('cases:\n  - id: "»\\q"\n', "yaml", "unknown escape"),
+    "same anchor twice": ("cases:\n  - &a {id: x}\n  - »&a {id: y}\n", "yaml", "duplicate anchor"),
     "anchor in itself": ("cases: »&a\n  - {id: *a}\n", "yaml", "an alias of itself"),
     "second document": ("cases: []\n»---\ncases: []\n", "yaml", "second document"),
-    "text may not begin so": ("cases:\n  - prompt: »@you\n", "yaml", "may not begin with `@`"),
-    "misplaced item": ("cases:\n  - id: x\n  »b: 1\n", "yaml", "`- ` should stand here"),
+    "text may not begin so": ("cases:\n  - prompt: »@you\n", "yaml", "must not begin with `@`"),
+    "misplaced item": ("cases:\n  - id: x\n  »b: 1\n", "yaml", "expected `- `"),
     "tag that does not fit a list": ("cases: »!!int [1]\n", "yaml", "the tag `!!int` does not fit here"),
     "tag that does not fit a text": ("cases: »!!seq a\n", "yaml", "the tag `!!seq` does not fit here"),
     "control character": ("cases:\n  - id: a»\x07\n", "not-text", "\\x07"),
@@ -56,8 +56,8 @@ def test_a_file_that_cannot_be_read_says_why_and_where(tmp_path: Path, text: str
         pytest.param(b"\x89PNG\r\n\x1a\n\0", "not-text", "binary", id="picture"),
         pytest.param("cases: []".encode("utf-16"), "not-utf-8", "UTF-16", id="utf-16"),
         pytest.param("cases: [München]".encode("latin-1"), "not-utf-8", "byte 0xfc", id="latin-1"),
-        pytest.param(b"cases: [" + b"[" * 200_000, "too-deep", "nested too deep", id="brackets"),
-        pytest.param(b"cases:\n" + b"- " * 5000 + b"x", "too-deep", "nested too deep", id="dashes"),
+        pytest.param(b"cases: [" + b"[" * 200_000, "too-deep", "nested deeper than 100 levels", id="brackets"),
+        pytest.param(b"cases:\n" + b"- " * 5000 + b"x", "too-deep", "nested deeper than 100 levels", id="dashes"),
         pytest.param(b"\xff" * 1000, "not-utf-8", "0xff", id="no text at all"),
     ],
 )
@@ -126,7 +126,7 @@ _ABOUT_ALL = {
     "duplicate key of the file": ("defaults: {}\n»defaults: {}\n", "duplicate-key", "`defaults`"),
     "tools that are no list": ("tools: »{name: f}\n", "wrong-type", "`tools` must be a list"),
     "tool without a name": ("tools:\n  - »{parameters: {type: object}}\n", "bad-tool", "name"),
-    "no source of tools": ("tools:\n  - {»pyhton: shop}\n", "unknown-key", "no source of tools"),
+    "no source of tools": ("tools:\n  - {»pyhton: shop}\n", "unknown-key", "unknown tool source"),
     "entry that is no mapping": ("tools:\n  - »shop.tools\n", "wrong-type", "a mapping"),
     "unknown key beside a source": ("tools:\n  - {file: t.json, »onyl: [a]}\n", "unknown-key", "`onyl`"),
     "schema that is none": (
@@ -145,7 +145,7 @@ _ABOUT_ALL = {
     "module that exits": ("tools:\n  - python: »exits_at_import\n", "bad-tool", ""),
     "empty python": ("tools:\n  - python: »''\n", "wrong-value", "`python` is empty"),
     "prefix": ("tools:\n  - {file: tools.json, as: »'a b'}\n", "wrong-value", "`a b`"),
-    "python that is no text": ("tools:\n  - python: »7\n", "wrong-type", "a text"),
+    "python that is no text": ("tools:\n  - python: »7\n", "wrong-type", "a string"),
     "server that was not asked": (
         "tools:\n  - mcp: »{url: 'http://127.0.0.1:1/'}\n",
         "not-locked",
@@ -163,7 +163,7 @@ _ABOUT_ALL = {
     "default system": ("defaults: {system: »'{now:%Q}'}\n", "bad-now", "%Q"),
     "default never": (TOOLS + "defaults: {never: [»pong]}\n", "unknown-tool", "`pong`"),
     "match that is no mapping": ("match: »[]\n", "wrong-type", "`match` must be a mapping"),
-    "match rule": ("match: {'*.city': »exact}\n", "wrong-type", "a rule is an operator"),
+    "match rule": ("match: {'*.city': »exact}\n", "wrong-type", "a rule must be an operator"),
     "misspelt strings of a rule": ("match: {'*.city': {strings: »exakt}}\n", "wrong-value", "`exakt`"),
     "missing include": ("include: »no.tools.yaml\n", "missing-file", "`no.tools.yaml`"),
     "include of itself": ("include: [»shop.fc.yaml]\n", "bad-file", "includes itself"),
@@ -271,7 +271,7 @@ def test_of_two_cases_with_one_id_the_first_runs_and_the_second_tells_where_it_i
     first, second = found.entries
     assert ids(found.entries) == {"fine": True, f"fine@{second.location.line}": False}
     assert fault.code == "duplicate-id"
-    assert f"first in line {first.location.line}" in fault.message
+    assert f"first used in line {first.location.line}" in fault.message
 
 
 def test_all_mistakes_of_a_file_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:

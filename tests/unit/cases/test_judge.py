@@ -20,10 +20,10 @@ def test_votes_may_stand_beside_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("votes", "message"),
     [
-        ("0", "the number of `votes` must be 1 or more"),
-        ("26", "there may be 25 votes at most"),
-        ("2.5", "the number of `votes` must be a whole number, not the value `2.5`"),
-        ("many", "the number of `votes` must be a whole number, not a text"),
+        ("0", "the number of `votes` must be a positive integer"),
+        ("26", "the number of `votes` must be at most 25"),
+        ("2.5", "the number of `votes` must be an integer, not the value `2.5`"),
+        ("many", "the number of `votes` must be an integer, not a string"),
     ],
 )
 def test_votes_are_a_small_whole_number(votes: str, message: str, tmp_path: Path) -> None:
@@ -34,4 +34,4 @@ def test_votes_are_a_small_whole_number(votes: str, message: str, tmp_path: Path
 def test_a_judged_answer_is_no_verdict_of_the_official_checker(tmp_path: Path) -> None:
     head = f"{TOOLS}defaults: {{profile: bfcl}}\n"
     (fault,) = faults(f"{SAID}answer: {{$not: {{$judge: is rude}}}}", tmp_path, head=head)
-    assert (fault.code, fault.message) == ("beyond-bfcl", "`$judge` may not stand beside `profile: bfcl`")
+    assert (fault.code, fault.message) == ("beyond-bfcl", "`$judge` is not supported by `profile: bfcl`")

@@ -10,7 +10,7 @@ IDS = [f"case_{number}" for number in range(50)]
 
 
 def picked(*texts: str) -> list[str]:
-    return [IDS[place] for place in read_pick(texts).chosen(IDS)]
+    return [IDS[place] for place in read_pick(texts).indexes(IDS)]
 
 
 def test_a_number_takes_the_first() -> None:
@@ -24,7 +24,7 @@ def test_a_number_with_a_seed_takes_a_sample_in_the_order_of_the_suite() -> None
 
 @given(st.integers(1, 50), st.integers(0, 10**6))
 def test_a_larger_sample_holds_a_smaller_one(count: int, seed: int) -> None:
-    smaller, larger = (Pick(count=n, seed=seed).chosen(IDS) for n in (count, count + 1))
+    smaller, larger = (Pick(count=n, seed=seed).indexes(IDS) for n in (count, count + 1))
     assert set(smaller) <= set(larger)
     assert len(smaller) == count
     assert smaller == sorted(smaller)
@@ -46,14 +46,14 @@ def test_an_id_that_is_not_there_is_told_with_one_that_is() -> None:
 def test_an_id_that_begins_as_it_was_said_is_proposed_before_one_that_is_alike() -> None:
     ids = ["live_simple_0-0-0", "live_simple_4-3-0"]
     with pytest.raises(ValueError, match="did you mean 'live_simple_0-0-0'"):
-        Pick(ids=("live_simple_0",)).chosen(ids)
+        Pick(ids=("live_simple_0",)).indexes(ids)
 
 
 @pytest.mark.parametrize("text", ["0", "-3", "3@", "3@x", "@7", "1.5@7", "0@7"])
 def test_a_number_that_picks_nothing_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=f"'{text}' picks nothing; write how many, or .*: 200, 200@7"):
+    with pytest.raises(ValueError, match=f"'{text}' selects no case; write a number, .*: 200, 200@7"):
         read_pick([text])
 
 
 def test_no_pick_takes_all() -> None:
-    assert Pick().chosen(IDS) == list(range(50))
+    assert Pick().indexes(IDS) == list(range(50))

@@ -43,7 +43,7 @@ def test_what_the_official_checker_knows_may_be_asked_for(expect: str, tmp_path:
 @pytest.mark.parametrize(("name", "expect"), BEYOND.items(), ids=BEYOND)
 def test_what_it_has_no_rule_for_is_a_fault_that_names_it(name: str, expect: str, tmp_path: Path) -> None:
     (fault,) = faults(f"prompt: x\nexpect: {expect}", tmp_path, head=BFCL)
-    assert (fault.code, fault.message) == ("beyond-bfcl", f"{name} means nothing under `profile: bfcl`")
+    assert (fault.code, fault.message) == ("beyond-bfcl", f"{name} is not supported by `profile: bfcl`")
     assert "plain values, `$any` and `$optional`" in fault.hint
     assert fault.source.startswith("    expect:")
 
@@ -62,4 +62,4 @@ def test_the_profile_strict_knows_it(expect: str, tmp_path: Path) -> None:
 )
 def test_rules_of_the_whole_file_are_not_passed_over_in_silence(name: str, head: str, tmp_path: Path) -> None:
     (fault,) = faults("prompt: x\nexpect: no_call", tmp_path, head=head)
-    assert fault.message == f"{name} means nothing under `profile: bfcl`"
+    assert fault.message == f"{name} is not supported by `profile: bfcl`"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases import option_values as reading
+from pytest_fcall.cases import scope as reading
 from pytest_fcall.core import Retrieval
 from tests.unit.cases.reading import TOOLS, case, faults
 
@@ -34,13 +34,13 @@ def test_defaults_hold_where_a_case_is_silent(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("retrieve: bm25", "`retrieve` must be a mapping, not a text"),
+        ("retrieve: bm25", "`retrieve` must be a mapping, not a string"),
         ("retrieve: {k: 2}", "`retrieve` needs a `with`"),
         ("retrieve: {with: bm52}", "`with` cannot be `bm52`"),
-        ("retrieve: {with: bm25, k: 0}", "`k` must be 1 or more"),
-        ("retrieve: {with: bm25, k: many}", "`k` must be a whole number"),
+        ("retrieve: {with: bm25, k: 0}", "`k` must be a positive integer"),
+        ("retrieve: {with: bm25, k: many}", "`k` must be an integer"),
         ("retrieve: {with: bm25, top: 2}", "`retrieve` has no key `top`"),
-        ("retrieve: {with: oracle, model: x}", "`oracle` has no model"),
+        ("retrieve: {with: oracle, model: x}", "`model` is not allowed with `oracle`"),
     ],
 )
 def test_what_means_nothing_is_a_fault(tmp_path: Path, text: str, message: str) -> None:
@@ -53,7 +53,7 @@ def test_embeddings_need_a_model_and_a_library(tmp_path: Path, monkeypatch: pyte
     model, library = faults(SAID + "retrieve: {with: embeddings}", tmp_path)
     assert "sentence-transformers, which is not installed" in library.message
     assert library.hint == "pip install 'pytest-fcall[embeddings]'"
-    assert model.message == "`embeddings` need a `model`"
+    assert model.message == "`with: embeddings` needs a `model`"
     monkeypatch.setattr(reading, "find_spec", importlib.util.find_spec)
     assert faults(SAID + "retrieve: {with: bm25}", tmp_path) == ()
 

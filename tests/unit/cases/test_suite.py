@@ -87,7 +87,7 @@ def test_an_id_that_stands_in_the_data_twice_is_a_case_with_a_fault(tmp_path: Pa
     assert [entry.id for entry in file.entries] == ["easy_0", "easy_1", "easy_2", "easy_0 (2)"]
     (fault,) = file.faults
     assert fault.location == Location("quiz.json", 9)
-    assert fault.message == "the id `easy_0` stands in quiz.json:7, too"
+    assert fault.message == "duplicate id `easy_0`, first used in quiz.json:7"
 
 
 class Empty(Quiz):
@@ -156,12 +156,12 @@ def test_match_rules_hold_under_strict_and_are_refused_under_bfcl(tmp_path: Path
     rules = "match: {'*.city': {strings: relaxed}}\n"
     assert cases(f"suite: quiz\nprofile: strict\n{rules}", tmp_path)[0].rules.match
     wrong = fault(f"suite: quiz\n{rules}", tmp_path)
-    assert (wrong.code, wrong.message) == ("beyond-bfcl", "`match` means nothing under `profile: bfcl`")
+    assert (wrong.code, wrong.message) == ("beyond-bfcl", "`match` is not supported by `profile: bfcl`")
 
 
 def test_prompt_mode_is_the_suites_own(tmp_path: Path) -> None:
     assert cases("suite: quiz\nmode: prompt\n", tmp_path, Prompting())[0].tools_in_messages
-    assert "no prompt of its own" in fault("suite: quiz\nmode: prompt\n", tmp_path).message
+    assert "does not support `mode: prompt`" in fault("suite: quiz\nmode: prompt\n", tmp_path).message
 
 
 def test_cases_of_the_file_run_beside_those_of_the_suite(tmp_path: Path) -> None:
@@ -186,11 +186,11 @@ def test_a_broken_row_errs_alone(tmp_path: Path) -> None:
         ("suite: quizz\n", "unknown-suite", "there is no suite `quizz`"),
         ("suite: quiz:medium\n", "bad-suite", "the suite quiz has no part 'medium': there is easy, hard"),
         ("suite: quiz\npick: easy_9\n", "bad-suite", "no case has the id 'easy_9'"),
-        ("suite: quiz\npick: 0\n", "wrong-value", "'0' picks nothing"),
+        ("suite: quiz\npick: 0\n", "wrong-value", "'0' selects no case"),
         ("suite: quiz\npick: {a: 1}\n", "wrong-type", "`pick`"),
         ("suite: quiz\nmode: fc\n", "wrong-value", "`mode` cannot be `fc`"),
         ("suite: {quiz: easy}\n", "wrong-type", "`suite`"),
-        ("pick: 3\ncases:\n  - {id: a, prompt: Hi, expect: no_call}\n", "missing-key", "`pick` belongs to `suite:`"),
+        ("pick: 3\ncases:\n  - {id: a, prompt: Hi, expect: no_call}\n", "missing-key", "`pick` needs a `suite:`"),
     ],
 )
 def test_mistakes_are_faults_of_one_case(tmp_path: Path, text: str, code: str, message: str) -> None:

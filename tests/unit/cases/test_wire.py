@@ -45,7 +45,7 @@ def test_calls_may_be_of_tools_that_the_case_does_not_offer(tmp_path: Path) -> N
     ("wire", "fault"),
     [
         ("wire: 7", "wrong-type `wire`"),
-        ("wire: {}", "missing-key this says nothing of what the app asks"),
+        ("wire: {}", "missing-key `wire` is empty"),
         ("wire: {calss: no_call}", "unknown-key"),
         ("wire: {calls: [get_wether: {}]}", "unknown-tool"),
         ("wire: {calls: [get_weather: {town: Oslo}]}", "unknown-argument"),

@@ -130,7 +130,7 @@ def test_calls_are_explained_in_one_sentence(made: Any, expected: Any, sentence:
 )
 def test_a_name_is_written_alike_in_paths_and_sentences(name: str, written: str) -> None:
     (by_schema,) = judged([{"list_tables": {name: 1}}], ["list_tables"]).reasons
-    assert by_schema.message == f"`{written}` is no argument of this tool"
+    assert by_schema.message == f"`{written}` is not an argument of this tool"
     (by_case,) = judged([{"any": {"x": {name: 1}}}], [{"any": {"x": {name: 2}}}]).reasons
     assert f"calls[0].args.{by_case.message.split('`')[1]}" == by_case.path
     assert by_schema.path.endswith(written)

@@ -14,7 +14,7 @@ from pytest_fcall.schema.value_text import describe_changes
         ({"a": 1}, {"a": 1}, []),
         (1, True, ["x: 1 → true (type int → bool)"]),
         ({"a": [1]}, {"a": [1, 2]}, ["x.a[1]: 2 is new"]),
-        ({"a b": 1}, {}, ["x['a b']: 1 is gone"]),
+        ({"a b": 1}, {}, ["x['a b']: 1 was removed"]),
         ("a" * 30_000, "b", ["x: differ, and are too long to be compared"]),
     ],
 )

@@ -92,7 +92,7 @@ def test_items_that_are_described_stand_before_those_in_the_name_of_the_type() -
     "name", ["Foo<int>", "<int>", "List<int", "[int]", "a" * 100_000 + "[]", "list" + "[]" * 50_000]
 )
 def test_a_name_that_only_looks_like_a_type_is_none(name: str) -> None:
-    with pytest.raises(SchemaError, match="no type of JSON Schema"):
+    with pytest.raises(SchemaError, match="not a type of JSON Schema"):
         property_of({"type": name})
 
 
@@ -199,7 +199,7 @@ def test_the_given_schema_is_left_as_it_is() -> None:
         ("string", (), "not the string 'string'"),
         ([], (), "not a list"),
         ({"type": "array"}, ("type",), "of type object, not array"),
-        ({"type": "objekt"}, ("type",), "`objekt` is no type"),
+        ({"type": "objekt"}, ("type",), "`objekt` is not a type"),
         ({"type": {"a": 1}}, ("type",), "a list of them"),
         ({"type": []}, ("type",), "a list of them"),
         ({"type": [1]}, ("type",), "the integer 1"),

@@ -37,7 +37,7 @@ def test_a_description_is_part_of_what_a_model_is_told() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "detail"),
     [
-        ({"properties": {"city": CITY}}, {"properties": {}}, "`city` is gone"),
+        ({"properties": {"city": CITY}}, {"properties": {}}, "`city` was removed"),
         ({"properties": {}}, {"properties": {"city": CITY}}, "`city` is new and optional"),
         ({"properties": {}}, {"properties": {"city": CITY}, "required": ["city"]}, "`city` is new and required"),
         (
@@ -84,7 +84,7 @@ def test_a_description_is_part_of_what_a_model_is_told() -> None:
         (
             {"properties": {"who": {"properties": {"name": CITY}}}},
             {"properties": {"who": {"properties": {}}}},
-            "`who.name` is gone",
+            "`who.name` was removed",
         ),
         (
             {"properties": {"days": {"items": {"type": "string"}}}},

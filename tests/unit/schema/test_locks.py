@@ -179,13 +179,13 @@ def locked(**changes: object) -> str:
         ('{"version": ' + "9" * 5000 + "}", "is not valid JSON"),
         ("[]", "is not a lock file"),
         ("{}", "is not a lock file"),
-        (locked(version=2), "has version 2, and this pytest-fcall reads version 1"),
+        (locked(version=2), "has version 2; this pytest-fcall reads version 1"),
         (locked(sources=[]), "is not a lock file"),
         (locked(sources={"abc": {"source": SHOP, "tools": []}}), "was changed by hand at abc"),
-        (locked(sources={source_key(SHOP): {"source": SHOP, "tools": [{"name": 1}]}}), "holds a tool without name"),
+        (locked(sources={source_key(SHOP): {"source": SHOP, "tools": [{"name": 1}]}}), "contains a tool without name"),
         (locked(sources={source_key(SHOP): 3}), "was changed by hand"),
-        ("<<<<<<< HEAD\n{}\n=======\n[]\n>>>>>>> other\n", "holds the marks of a merge conflict"),
-        ('{\n<<<<<<< HEAD\n"version": 1,\n=======\n"version": 1,\n>>>>>>> x\n}', "holds the marks of a merge conflict"),
+        ("<<<<<<< HEAD\n{}\n=======\n[]\n>>>>>>> other\n", "contains merge conflict markers"),
+        ('{\n<<<<<<< HEAD\n"version": 1,\n=======\n"version": 1,\n>>>>>>> x\n}', "contains merge conflict markers"),
     ],
 )
 def test_a_damaged_lock_is_told_in_words_with_the_way_out(tmp_path: Path, content: str, words: str) -> None:

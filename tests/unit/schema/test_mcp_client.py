@@ -82,7 +82,7 @@ def test_a_variable_that_is_not_set_is_named(tools: Path) -> None:
 
 def test_a_server_that_ends_at_once_is_quoted(tools: Path) -> None:
     said = refusal(stdio(tools, "--token", "s3cret"), tools.parent)
-    assert "ended before it listed its tools; it said:\n    shop: SHOP_TOKEN is wrong" in said
+    assert "ended before it listed its tools; its last output:\n    shop: SHOP_TOKEN is wrong" in said
 
 
 def test_of_a_long_last_speech_the_end_is_quoted(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_missing_command_is_named(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_program_is_named(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text("print()", encoding="utf-8")
-    assert "may not be run" in refusal({"command": [str(tmp_path / "server.py")]}, tmp_path)
+    assert "is not executable" in refusal({"command": [str(tmp_path / "server.py")]}, tmp_path)
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 def test_a_program_that_talks_something_else_is_quoted(tmp_path: Path) -> None:
     said = refusal({"command": [sys.executable, "-c", "print('Hello, world')"]}, tmp_path)
-    assert "ended before it listed its tools; it said:\n    Hello, world" in said
+    assert "ended before it listed its tools; its last output:\n    Hello, world" in said
 
 
 def test_a_program_that_repeats_what_it_hears_is_no_server(tmp_path: Path) -> None:
@@ -164,13 +164,13 @@ def test_a_server_that_accepts_and_is_silent_is_given_up(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("url", ["shop", "ftp://127.0.0.1/mcp", "http://"])
 def test_what_is_no_address_is_told(tmp_path: Path, url: str) -> None:
-    assert f"{url} is no address of a server" in refusal({"url": url}, tmp_path)
+    assert f"{url} is not a valid address" in refusal({"url": url}, tmp_path)
 
 
 @pytest.mark.parametrize("value", ["a\nb", "ä"])
 def test_a_header_that_cannot_be_sent_is_named_without_its_value(tmp_path: Path, value: str) -> None:
     said = refusal({"url": "http://127.0.0.1:9", "headers": {"X-Key": value}}, tmp_path)
-    assert "the header X-Key holds a character that no header may hold" in said
+    assert "the header X-Key contains a character that is not allowed" in said
     assert value not in said
 
 
@@ -188,9 +188,9 @@ def test_a_header_that_cannot_be_sent_is_named_without_its_value(tmp_path: Path,
     ],
 )
 def test_a_server_that_is_not_described_right_is_refused(tmp_path: Path, server: dict[str, Json]) -> None:
-    assert "an MCP server is named by its command or by its url\nwrite {command: [" in refusal(server, tmp_path)
+    assert "an MCP server needs either a `command` or a `url`\nwrite {command: [" in refusal(server, tmp_path)
 
 
 @pytest.mark.parametrize("env", [["A"], {"A": True}, {"A": ["b"]}, "A=b"])
 def test_variables_that_are_no_texts_are_refused(tmp_path: Path, env: Json) -> None:
-    assert "env must be names with texts" in refusal({"command": ["python"], "env": env}, tmp_path)
+    assert "`env` must be a mapping of names to strings" in refusal({"command": ["python"], "env": env}, tmp_path)

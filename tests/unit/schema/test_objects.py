@@ -213,14 +213,14 @@ def test_type_hints_become_schemas(hint: object, schema: Json) -> None:
 @pytest.mark.parametrize(
     ("hint", "words"),
     [
-        (Database, "no model can give a value of type Database"),
+        (Database, "the type Database"),
         (bytes, "type bytes"),
         (Callable[[int], str], "Callable"),
         (T, "~T"),
         (type[int], "type[int]"),
         (list[Database], "type Database"),
         (Database | None, "type Database"),
-        (dict[int, str], "keys of JSON objects are strings"),
+        (dict[int, str], "keys of a JSON object must be strings"),
         (Unsayable, "(1, 2)"),
         (Literal[b"x"], "b'x'"),
         ("Missing", "name 'Missing' is not defined"),
@@ -417,7 +417,7 @@ def test_pydantic_models_are_parameters() -> None:
     findings = tool.check({"item": {"sku": "B"}, "more": [{"sku": "A2", "cuont": 3}], "tree": {"kids": [3]}})
     assert sorted(finding.message for finding in findings) == [
         "`item.sku` must match the pattern '^A', unlike 'B'",
-        "`more[0].cuont` is no property of `more[0]`; did you mean `count`?",
+        "`more[0].cuont` is not a property of `more[0]`; did you mean `count`?",
         "`tree.kids[0]` must be an object, not the integer 3",
     ]
 
@@ -463,10 +463,10 @@ def test_a_mapping_is_read_as_data_and_a_tool_is_passed_on() -> None:
         (3, "not the integer 3"),
         (None, "not null"),
         ("shop:search", "not the string 'shop:search'"),
-        (Database, "the class `Database` is no tool"),
-        (Colour, "the class `Colour` is no tool"),
-        (lambda x: x, "<lambda> has no name"),
-        (type, "the class `type` is no tool"),
+        (Database, "the class `Database` is not a tool"),
+        (Colour, "the class `Colour` is not a tool"),
+        (lambda x: x, "<lambda> is not a valid name of a tool"),
+        (type, "the class `type` is not a tool"),
         (Unsigned(), "`Unsigned`: its signature cannot be read"),
     ],
 )

@@ -230,7 +230,7 @@ def test_a_body_that_may_be_left_out_requires_nothing() -> None:
 
 def test_a_body_that_is_open_makes_the_tool_open() -> None:
     found = tool_schema(tool("op", body({"properties": {"a": {}}, "additionalProperties": {"type": "integer"}})))
-    assert found.open
+    assert found.allows_more_arguments
     assert found.check({"b": 1}) == []
     assert found.check({"b": "1"})
 
@@ -290,21 +290,21 @@ def test_an_unknown_operation_is_told_with_the_one_that_was_meant(name: str, hin
     [
         (None, (), "not null"),
         ([], (), "not a list"),
-        ({}, (), "no OpenAPI 3 document"),
+        ({}, (), "not an OpenAPI 3 document"),
         ({"swagger": "2.0", "paths": {}}, ("swagger",), "Swagger 2.0"),
-        ({"openapi": "4.0"}, ("openapi",), "OpenAPI '4.0' is not known"),
+        ({"openapi": "4.0"}, ("openapi",), "OpenAPI '4.0' is not supported"),
         ({"openapi": "3.1.0", "paths": {"/a": 3}}, ("paths", "/a"), "must be a mapping, not the integer 3"),
         (
             body({"$ref": "#/components/schemas/Nope"}),
             ("paths", "/op", "post", "requestBody", "content", "application/json", "schema", "$ref"),
-            "leads nowhere",
+            "cannot be resolved",
         ),
         (
             body({"properties": {"a": {"$ref": "https://127.0.0.1:9/x.json"}}}),
             ("paths", "/op", "post", "requestBody", "content", "application/json", "schema", "properties", "a", "$ref"),
-            "nothing is fetched",
+            "remote references are not loaded",
         ),
-        (body({"properties": {"a": {"type": "strin"}}}), ("paths", "/op", "post"), "POST /op: `strin` is no type"),
+        (body({"properties": {"a": {"type": "strin"}}}), ("paths", "/op", "post"), "POST /op: `strin` is not a type"),
         (
             {"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": [{"name": "x"}]}}}},
             ("paths", "/a", "get", "parameters", 0),
@@ -313,7 +313,7 @@ def test_an_unknown_operation_is_told_with_the_one_that_was_meant(name: str, hin
         (
             {"openapi": "3.0.0", "paths": {"/a": {"$ref": "#/paths/~1a"}}},
             ("paths", "/a"),
-            "in a circle",
+            "is circular",
         ),
         (
             {"openapi": "3.0.0", "paths": {"/a": {"get": {"requestBody": {"$ref": 3}}}}},

@@ -126,7 +126,7 @@ def test_an_alias_may_hold_itself(module: Module) -> None:
 def test_what_is_no_place_in_python_code_is_told(spec: str) -> None:
     with pytest.raises(SchemaError) as caught:
         tools_from_python(spec)
-    assert "is no place in Python code" in caught.value.message
+    assert "is not of the form module:function" in caught.value.message
     assert caught.value.hint == "write package.module:function"
 
 
@@ -136,7 +136,7 @@ def test_what_is_no_place_in_python_code_is_told(spec: str) -> None:
         (":serch", "has no `serch`", "did you mean `search`?"),
         (":Desk.aks", "`Desk` has no `aks`", "did you mean `ask`?"),
         (":zzzz", "has no `zzzz`", ""),
-        (":Desk", "the class `Desk` is no tool", "name one of its methods"),
+        (":Desk", "the class `Desk` is not a tool", "name one of its methods"),
         (":NUMBER", "not the integer 3", ""),
     ],
 )

@@ -136,10 +136,10 @@ PETS: dict[str, Json] = {
         ({"maxItems": 1}, [1, 2], "schema", "`x` must have at most 1 items, not 2"),
         ({"minProperties": 1}, {}, "schema", "`x` must have at least 1 entries, not 0"),
         ({"pattern": "^a$"}, "b", "schema", "`x` must match the pattern '^a$', unlike 'b'"),
-        ({"uniqueItems": True}, [1, 1], "schema", "`x` must not hold the same item twice"),
-        ({"contains": TEXT}, [1], "schema", "`x` holds too few or too many items"),
+        ({"uniqueItems": True}, [1, 1], "schema", "`x` must not contain the same item twice"),
+        ({"contains": TEXT}, [1], "schema", "`x` contains too few or too many of the required items"),
         ({"not": TEXT}, "a", "schema", "`x` must not be 'a'"),
-        ({"oneOf": [{"minimum": 1}, {"minimum": 2}]}, 3, "schema", "`x` fits more than one of the forms"),
+        ({"oneOf": [{"minimum": 1}, {"minimum": 2}]}, 3, "schema", "`x` matches more than one of the allowed forms"),
         ({"anyOf": [{"type": "integer", "minimum": 5}, TEXT]}, 3, "schema", "`x` must be at least 5, not 3"),
         (False, 1, "schema", "`x` is not allowed here"),
         ({"pattern": "^(a|aa)+(?=b)\\1$"}, "a" * 60 + "c", "schema", "`x` must match the pattern"),
@@ -161,7 +161,7 @@ def test_sentences_say_what_is_wrong(schema: Json, value: Json, kind: str, messa
             {"zp": "1"},
             [
                 ("missing_argument", "`x.zip` is missing"),
-                ("unexpected_argument", "`x.zp` is no property of `x`; did you mean `zip`?"),
+                ("unexpected_argument", "`x.zp` is not a property of `x`; did you mean `zip`?"),
             ],
             id="misspelt",
         ),
@@ -171,7 +171,7 @@ def test_sentences_say_what_is_wrong(schema: Json, value: Json, kind: str, messa
             {"zip": "a", "q": 1},
             [
                 ("schema", "`x.zip` must match the pattern '^[0-9]+$', unlike 'a'"),
-                ("unexpected_argument", "`x.q` is no property of `x`"),
+                ("unexpected_argument", "`x.q` is not a property of `x`"),
             ],
             id="optional object",
         ),
@@ -182,7 +182,10 @@ def test_sentences_say_what_is_wrong(schema: Json, value: Json, kind: str, messa
             id="dog",
         ),
         pytest.param(
-            PETS, {"kind": "cat", "trick": "x"}, [("unexpected_argument", "`x.trick` is no property of `x`")], id="cat"
+            PETS,
+            {"kind": "cat", "trick": "x"},
+            [("unexpected_argument", "`x.trick` is not a property of `x`")],
+            id="cat",
         ),
         pytest.param(PETS, {"kind": "cow"}, [("schema", "`x.kind` must be one of cat, dog, not 'cow'")], id="neither"),
         pytest.param(PETS, {}, [("missing_argument", "`x.kind` is missing")], id="no kind"),
@@ -196,13 +199,13 @@ def test_sentences_say_what_is_wrong(schema: Json, value: Json, kind: str, messa
         pytest.param(
             {"type": "array", "items": ADDRESS},
             [{"zip": "1"}, {"zip": "1", "q": 1}],
-            [("unexpected_argument", "`x[1].q` is no property of `x[1]`")],
+            [("unexpected_argument", "`x[1].q` is not a property of `x[1]`")],
             id="in a list",
         ),
         pytest.param(
             {"type": "object", "propertyNames": {"pattern": "^a"}},
             {"b": 1},
-            [("unexpected_argument", "`x.b` is no name that may be used here")],
+            [("unexpected_argument", "`x.b` is not an allowed name")],
             id="name",
         ),
         pytest.param(
@@ -223,7 +226,7 @@ def test_all_mistakes_are_told_at_once() -> None:
     assert sorted(told(tool.check({"ciy": "Oslo", "days": "5", "unit": "k"}))) == [
         ("missing_argument", "`city` is missing"),
         ("schema", "`unit` must be one of c, f, not 'k'"),
-        ("unexpected_argument", "`ciy` is no argument of this tool; did you mean `city`?"),
+        ("unexpected_argument", "`ciy` is not an argument of this tool; did you mean `city`?"),
         ("wrong_type", "`days` must be an integer, not the string '5'"),
     ]
 
@@ -231,7 +234,7 @@ def test_all_mistakes_are_told_at_once() -> None:
 def test_an_argument_that_is_there_is_not_suggested_again() -> None:
     tool = compiled({"properties": {"city": TEXT}})
     assert told(tool.check({"city": "Oslo", "citi": "x"})) == [
-        ("unexpected_argument", "`citi` is no argument of this tool")
+        ("unexpected_argument", "`citi` is not an argument of this tool")
     ]
 
 
@@ -352,7 +355,7 @@ def nested(levels: int) -> Json:
         ({1: 2}, "the key 1"),
         ({None: 2}, "the key null"),
         ({"\ud800": 2}, "the key '\\ud800'"),
-        (nested(100_000), "levels deep"),
+        (nested(100_000), "deeper than 50 levels"),
         ([[{"a": math.nan}]], "`x[0][0].a` is nan"),
     ],
     ids=lambda value: type(value).__name__,
@@ -367,7 +370,7 @@ def test_what_json_cannot_say_is_a_finding_and_never_an_exception(value: Any, me
 
 def test_keys_that_are_no_strings_are_told_of_the_call_itself() -> None:
     odd: Any = {1: "a"}
-    assert told(argument(TEXT).check(odd)) == [("wrong_type", "the call has the key 1, which is no string of JSON")]
+    assert told(argument(TEXT).check(odd)) == [("wrong_type", "the call has the key 1, which is not a string")]
 
 
 def test_arguments_that_are_no_object_are_a_finding() -> None:
@@ -429,10 +432,12 @@ def test_a_mistake_too_deep_in_a_union_that_holds_itself_is_told_of_its_argument
     deep = summed(20, "1")
     assert told(tool.check({"x": deep, "y": summed(20, 1), "z": deep})) == [
         ("missing_argument", "`n` is missing"),
-        ("schema", "`x` breaks its schema, nested too deeply to tell where"),
-        ("unexpected_argument", "`z` is no argument of this tool"),
+        ("schema", "`x` does not match its schema (nested too deeply to say where)"),
+        ("unexpected_argument", "`z` is not an argument of this tool"),
     ]
-    assert told(tool.check_at(("x",), deep)) == [("schema", "`x` breaks its schema, nested too deeply to tell where")]
+    assert told(tool.check_at(("x",), deep)) == [
+        ("schema", "`x` does not match its schema (nested too deeply to say where)")
+    ]
 
 
 def test_schemas_that_only_one_form_holds_are_explained_at_any_depth() -> None:
@@ -453,17 +458,17 @@ def test_many_mistakes_are_cut_short() -> None:
 @pytest.mark.parametrize(
     ("schema", "path", "message"),
     [
-        ({"pattern": "("}, ("properties", "x", "pattern"), "no regular expression"),
-        ({"$ref": "#/$defs/nope"}, ("properties", "x", "$ref"), "`#/$defs/nope` leads nowhere"),
-        ({"$ref": "http://127.0.0.1:9/x"}, ("properties", "x", "$ref"), "leads out of this schema"),
-        ({"$ref": "other.json#/a"}, ("properties", "x", "$ref"), "leads out of this schema"),
-        ({"$ref": "file:///etc/passwd"}, ("properties", "x", "$ref"), "leads out of this schema"),
-        ({"minimum": "1"}, ("properties", "x", "minimum"), "no valid JSON Schema"),
-        ({"enum": "a"}, ("properties", "x", "enum"), "no valid JSON Schema"),
-        ({"required": "a"}, ("properties", "x", "required"), "no valid JSON Schema"),
-        ({"required": [1]}, ("properties", "x", "required", 0), "no valid JSON Schema"),
-        ({"items": {"maxLength": -1}}, ("properties", "x", "items", "maxLength"), "no valid JSON Schema"),
-        ({"$ref": 3}, ("properties", "x", "$ref"), "no valid JSON Schema"),
+        ({"pattern": "("}, ("properties", "x", "pattern"), "not a valid regular expression"),
+        ({"$ref": "#/$defs/nope"}, ("properties", "x", "$ref"), "`#/$defs/nope` cannot be resolved"),
+        ({"$ref": "http://127.0.0.1:9/x"}, ("properties", "x", "$ref"), "is outside this schema"),
+        ({"$ref": "other.json#/a"}, ("properties", "x", "$ref"), "is outside this schema"),
+        ({"$ref": "file:///etc/passwd"}, ("properties", "x", "$ref"), "is outside this schema"),
+        ({"minimum": "1"}, ("properties", "x", "minimum"), "invalid JSON Schema"),
+        ({"enum": "a"}, ("properties", "x", "enum"), "invalid JSON Schema"),
+        ({"required": "a"}, ("properties", "x", "required"), "invalid JSON Schema"),
+        ({"required": [1]}, ("properties", "x", "required", 0), "invalid JSON Schema"),
+        ({"items": {"maxLength": -1}}, ("properties", "x", "items", "maxLength"), "invalid JSON Schema"),
+        ({"$ref": 3}, ("properties", "x", "$ref"), "invalid JSON Schema"),
         ({"enum": ["\ud800"]}, (), "cannot be used"),
     ],
 )
@@ -503,7 +508,7 @@ def test_what_a_tool_takes_is_told() -> None:
     )
     assert tool.parameters == {"a": {"type": "integer", "default": 1}, "b": {}, "c": TEXT}
     assert tool.required == {"a", "c"}
-    assert not tool.open
+    assert not tool.allows_more_arguments
 
 
 @pytest.mark.parametrize(
@@ -540,7 +545,7 @@ def test_a_required_argument_needs_a_value_unless_its_schema_names_null(schema: 
     ],
 )
 def test_a_tool_is_open_only_where_it_says_so(schema: dict[str, Json], is_open: bool) -> None:
-    assert compiled(schema).open is is_open
+    assert compiled(schema).allows_more_arguments is is_open
 
 
 DEEP = compiled(
@@ -603,24 +608,24 @@ def test_the_schema_of_a_property_holds_what_it_refers_to_and_what_stands_beside
         (("address", "zip"), "1", []),
         (("address", "zip"), 1, ["`address.zip` must be a string, not the integer 1"]),
         (("address",), {"zip": "a"}, ["`address.zip` must match the pattern '^[0-9]+$', unlike 'a'"]),
-        (("address", "zp"), "1", ["`address.zp` is no property of `address`; did you mean `zip`?"]),
-        (("adress",), "1", ["`adress` is no argument of this tool; did you mean `address`?"]),
+        (("address", "zp"), "1", ["`address.zp` is not a property of `address`; did you mean `zip`?"]),
+        (("adress",), "1", ["`adress` is not an argument of this tool; did you mean `address`?"]),
         (("maybe",), None, []),
         (("maybe",), "a", ["`maybe` must be an object or null, not the string 'a'"]),
         (("maybe", "zip"), 3, ["`maybe.zip` must be a string, not the integer 3"]),
         (
             ("stops", 2),
             {"zip": "1", "citi": "x"},
-            ["`stops[2].citi` is no property of `stops[2]`; did you mean `city`?"],
+            ["`stops[2].citi` is not a property of `stops[2]`; did you mean `city`?"],
         ),
         (("pair", 0), 1.0, ["`pair[0]` must be an integer, not the number 1.0"]),
         (("pair", 5), "x", ["`pair[5]` must be a number, not the string 'x'"]),
         (("by_name", "x"), 1.0, ["`by_name.x` must be an integer, not the number 1.0"]),
         (("free", "x"), 1.0, []),
         (("pet", "kind"), "cow", []),
-        (("pet", "wings"), 2, ["`pet.wings` is no property of `pet`"]),
+        (("pet", "wings"), 2, ["`pet.wings` is not a property of `pet`"]),
         (("a/b~c",), "x", ["`['a/b~c']` must be an integer, not the string 'x'"]),
-        (("address", "zip"), "\ud800", ["`address.zip` holds half a character (a lone surrogate)"]),
+        (("address", "zip"), "\ud800", ["`address.zip` contains a lone surrogate, which is not a character"]),
         ((), {"pair": [1, "a"]}, []),
     ],
 )

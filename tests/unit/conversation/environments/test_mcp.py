@@ -114,7 +114,7 @@ def test_a_server_that_is_gone_is_no_result_that_a_model_is_judged_by(tmp_path: 
         ({"command": ["no-such-server"]}, "command not found: no-such-server"),
         (
             {"command": [sys.executable, "-c", "print('Hello')"]},
-            "ended before it listed its tools; it said:\n    Hello",
+            "ended before it listed its tools; its last output:\n    Hello",
         ),
         ({"url": "http://127.0.0.1:9/mcp"}, "cannot be reached"),
         ({"command": ["x"], "env": {"A": "${NOT_SET}"}}, "the environment variable NOT_SET is not set"),

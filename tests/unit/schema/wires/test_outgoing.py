@@ -58,7 +58,7 @@ def test_a_tool_keeps_its_order_and_finds_its_name_again() -> None:
     out = tools_for_wire([tool("math.add", None), WEATHER])
     assert [each["function"]["name"] for each in map(dict[str, Any], out.tools)] == ["math_add", "get_weather"]
     assert out.changes == ("`math.add` is sent as `math_add`",)
-    assert [out.back(name) for name in ("math_add", "get_weather", "made_up", 7, None)] == [
+    assert [out.tool_name(name) for name in ("math_add", "get_weather", "made_up", 7, None)] == [
         "math.add",
         "get_weather",
         "made_up",
@@ -110,7 +110,7 @@ def test_types_of_the_leaderboard_are_named_where_they_were_changed() -> None:
     ],
 )
 def test_earlier_messages_call_tools_by_their_names_on_the_wire(sent: Message, there: Message) -> None:
-    assert tools_for_wire([tool("math.add", None)]).message(sent) == there
+    assert tools_for_wire([tool("math.add", None)]).wire_message(sent) == there
 
 
 def test_strict_mode_says_so_with_each_tool() -> None:
@@ -137,7 +137,7 @@ def test_a_tool_that_strict_mode_cannot_say_goes_out_as_it_is() -> None:
     chat, flat = tools_for_wire([free], STRICT), tools_for_wire([free], WireFormat("responses", strict=True))
     assert function(chat) == function(tools_for_wire([free]))
     assert flat.tools[0]["strict"] is False
-    assert chat.changes == ("`put`: not sent as strict: `labels` takes any keys",)
+    assert chat.changes == ("`put`: not sent as strict: `labels` allows any keys",)
     assert chat.effects == ()
 
 

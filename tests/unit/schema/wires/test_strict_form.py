@@ -139,21 +139,21 @@ def test_a_format_that_strict_mode_knows_stays() -> None:
 @pytest.mark.parametrize(
     ("schema", "why"),
     [
-        ({}, "`a` takes anything"),
-        (True, "`a` takes anything"),
-        (False, "`a` takes nothing"),
-        ({"description": "Whatever."}, "`a` takes anything"),
-        ({"enum": [{"x": 1}]}, "`a` takes anything"),
-        ({"type": "object"}, "`a` takes any keys"),
-        ({"type": "object", "additionalProperties": TEXT}, "`a` takes any keys"),
-        ({"type": "object", "properties": {"x": TEXT}, "additionalProperties": True}, "`a` takes any keys"),
-        ({"type": ["object", "null"]}, "`a` takes any keys"),
-        ({"type": "array"}, "`a[0]` takes anything"),
-        ({"type": "array", "items": {"type": "array"}}, "`a[0][0]` takes anything"),
+        ({}, "`a` allows any value"),
+        (True, "`a` allows any value"),
+        (False, "`a` allows no value"),
+        ({"description": "Whatever."}, "`a` allows any value"),
+        ({"enum": [{"x": 1}]}, "`a` allows any value"),
+        ({"type": "object"}, "`a` allows any keys"),
+        ({"type": "object", "additionalProperties": TEXT}, "`a` allows any keys"),
+        ({"type": "object", "properties": {"x": TEXT}, "additionalProperties": True}, "`a` allows any keys"),
+        ({"type": ["object", "null"]}, "`a` allows any keys"),
+        ({"type": "array"}, "`a[0]` allows any value"),
+        ({"type": "array", "items": {"type": "array"}}, "`a[0][0]` allows any value"),
         ({"type": "array", "prefixItems": [TEXT]}, "`a` needs `prefixItems`"),
         ({"allOf": [TEXT, {"minLength": 1}]}, "`a` needs `allOf`"),
-        ({"type": "object", "properties": {"x": {}}}, "`a.x` takes anything"),
-        ({"anyOf": [TEXT, {}]}, "`a` takes anything"),
+        ({"type": "object", "properties": {"x": {}}}, "`a.x` allows any value"),
+        ({"anyOf": [TEXT, {}]}, "`a` allows any value"),
         ({"anyOf": [TEXT], "oneOf": [TEXT]}, "`a` needs `oneOf` beside another union"),
     ],
 )
@@ -164,5 +164,5 @@ def test_what_strict_mode_cannot_say_is_told(schema: object, why: str) -> None:
 
 
 def test_a_root_that_takes_any_keys_is_told() -> None:
-    with pytest.raises(StrictModeError, match="the root takes any keys"):
+    with pytest.raises(StrictModeError, match="the root allows any keys"):
         strict({"a": TEXT}, additionalProperties=True)
