@@ -235,7 +235,7 @@ def test_a_file_without_traces_says_what_was_looked_for(tmp_path: Path) -> None:
     write_lines(tmp_path / "log.jsonl", {"level": "info"})
     done = fcall(tmp_path, "import", "log.jsonl", "--out", "mine")
     assert done.returncode == 1
-    assert "it holds no traces; looked for: OpenTelemetry spans" in done.stderr
+    assert "no traces found; known formats: OpenTelemetry spans" in done.stderr
     assert not (tmp_path / "mine").exists()
 
 
