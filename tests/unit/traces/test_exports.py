@@ -217,7 +217,7 @@ def test_tests_of_promptfoo_are_read(tmp_path: Path) -> None:
     assert [tool.name for tool in records[0].tools] == ["get_weather"]
     assert [each.reason for each in unread] == [
         "the prompt needs 'city', which the test does not define",
-        *["other.txt: there is no such file"] * 3,
+        *["other.txt: no such file"] * 3,
     ]
 
 
@@ -268,8 +268,8 @@ def test_what_tables_of_promptfoo_expect_is_read_with_its_values(tmp_path: Path)
         ("file://none*.txt", "[{}]", "no such file: none*.txt"),
         ("'{{city}}?'", "file://tests.py:make", "tests.py:make: only text, YAML, JSON and CSV are read; *"),
         ("'{{city}}?'", "[{vars: file://none.yaml}]", "none.yaml: no such file"),
-        ("'{{city}}?'", "[{vars: {city: file://none.txt}}]", "the value of 'city' is not known: none.txt: there is *"),
-        ("'{{city | upper}}?'", "[{vars: {city: Oslo}}]", "its prompt is a template that does more than to put in *"),
+        ("'{{city}}?'", "[{vars: {city: file://none.txt}}]", "the value of 'city' is missing: none.txt: no such *"),
+        ("'{{city | upper}}?'", "[{vars: {city: Oslo}}]", "the prompt is a template with more than *"),
         ("'{% if a %}b{% endif %}'", "[{}]", "the prompt is a template with more than variables"),
     ],
 )

@@ -23,7 +23,7 @@ def test_lines_that_broke_off_are_told_and_the_others_count(tmp_path: Path) -> N
     records, unread = read_all(path)
     assert [record.place for record in records] == ["log.jsonl:2"]
     assert [each.place for each in unread] == ["log.jsonl:1", "log.jsonl:4"]
-    assert all(each.reason.startswith("it is no JSON") for each in unread)
+    assert all(each.reason.startswith("not JSON") for each in unread)
 
 
 @pytest.mark.parametrize(
