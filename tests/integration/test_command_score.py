@@ -177,7 +177,7 @@ def test_compare_tells_how_many_verdicts_are_the_same(folder: Path) -> None:
     done = score(folder, "--compare", "other.jsonl")
     assert done.returncode == 1
     assert len(rows_of(done)) == 3
-    assert "valid: 2 of 2 as the rows have it\nerror_type: 1 of 2 as the rows have it" in done.stderr
+    assert "valid: 2 of 2 agree with the rows\nerror_type: 1 of 2 agree with the rows" in done.stderr
     assert '  other.jsonl:2: error_type is "value_error:string", the row has "value_error:others"\n' in done.stderr
     assert "1  undecodable_but_readable" in done.stderr
 
