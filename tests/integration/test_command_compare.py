@@ -139,7 +139,7 @@ def test_a_run_is_named_by_a_path_or_by_how_its_name_begins(folder: Path) -> Non
         (["monday"], "monday: no such file, and no such run in .fcall/runs"),
         (["", "2026"], ": no such file"),
         (["a", "b", "c"], "only two runs can be compared"),
-        (["pytest.ini"], "pytest.ini: is no run file: "),
+        (["pytest.ini"], " run file: "),
         (["none\x1b[2J.json"], r"none\x1b[2J.json: no such file"),
     ],
 )

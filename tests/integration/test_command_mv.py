@@ -76,7 +76,13 @@ def test_an_id_in_several_files_wants_the_name_of_one(accepted: Mind) -> None:
     accepted.cases("one", name="b.fc.yaml")
     accepted.run("--fc-accept")
 
-    mv(accepted, "one", "uno", says="'one' is in cases/a.fc.yaml and cases/b.fc.yaml: choose one by FILE::one", status=1)
+    mv(
+        accepted,
+        "one",
+        "uno",
+        says="'one' is in cases/a.fc.yaml and cases/b.fc.yaml: choose one by FILE::one",
+        status=1,
+    )
     mv(accepted, "cases/b.fc.yaml::one", "uno")
 
     assert list(read_stanzas(accepted.baseline())) == ["one", "two"]

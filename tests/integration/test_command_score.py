@@ -152,9 +152,7 @@ def test_what_prepares_memory_is_passed_over_and_the_next_file_judged(folder: Pa
     write(folder / "rows.jsonl", RIGHT)
     done = fcall(folder, "score", "--format", "bfcl", "--cases", "cases.jsonl", prepared, "rows.jsonl")
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 1)
-    assert done.stderr.startswith(
-        f"fcall score: skipped {prepared}: conversations that fill a memory have no right"
-    )
+    assert done.stderr.startswith(f"fcall score: skipped {prepared}: conversations that fill a memory have no right")
 
 
 def test_a_broken_case_breaks_the_rows_that_need_it(folder: Path) -> None:

@@ -81,8 +81,11 @@ def test_totals_are_told_for_each_hub_and_setting(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ({"hub": "torchhub"}, "a row needs `hub`, `response`, `gold_domain` and `gold_api_call`, all of them strings"),
-        ({**ROW, "response": 1}, "a row needs `hub`, `response`, `gold_domain` and `gold_api_call`, all of them strings"),
+        ({"hub": "torchhub"}, "needs `hub`, `response`, `gold_domain` and `gold_api_call`, all of them strings"),
+        (
+            {**ROW, "response": 1},
+            "a row needs `hub`, `response`, `gold_domain` and `gold_api_call`, all of them strings",
+        ),
         ({**ROW, "hub": "huggingface"}, "has no API database of the hub 'huggingface'"),
         ({**ROW, "hub": "../torchhub"}, "has no API database of the hub '../torchhub'"),
     ],
