@@ -131,7 +131,7 @@ def _expectation(
 
 
 def _faults(path: Path, text: str, names: Collection[str]) -> dict[str, str]:
-    """What is wrong with the filled cases: a model may make calls that the schema of the tool forbids."""
+    """The faults of the filled cases, by id: a model may make calls that the schema of the tool forbids."""
     entries = read_case_text(text, path, root=path.parent).entries
     return {
         entry.id: f"the model's call does not fit its tool: {entry.faults[0].message}"

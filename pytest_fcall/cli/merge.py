@@ -64,7 +64,7 @@ class MergedRun:
     failures: RunFailures
     gates: Gates
     missing: str
-    """What is missing from the run; empty where it is complete."""
+    """The missing part of the run; empty where it is complete."""
 
     def judge(self) -> tuple[list[str], int]:
         """The lines about the gates, and the exit status that one run would have had."""
@@ -98,7 +98,7 @@ def merge(runs: Sequence[Run]) -> MergedRun:
 
 
 def _missing_part(runs: Sequence[Run]) -> str:
-    """What the runs lack to be complete. Raises UnmergeableRuns."""
+    """The missing part of the whole run; empty where there is none. Raises UnmergeableRuns."""
     for run in runs[1:]:
         for name, title in (("gates", "gates"), ("fail", "values of --fc-fail"), ("models", "models")):
             if getattr(run.file, name) != getattr(runs[0].file, name):

@@ -126,7 +126,7 @@ def _is_without_expectation(case: NamedDraft) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FileDefaults:
-    """What all cases of a file have in common, written once."""
+    """The system message and the settings that all cases of a file share, written once."""
 
     system: str = ""
     settings: Mapping[str, Json] | None = None

@@ -91,7 +91,7 @@ class JoinedConversations:
         """Digests of the beginnings of longer records."""
         self._by_id: dict[str, Record] = {}
         self.repeated_answers = 0
-        """How often the same question had the same answer."""
+        """The number of answers that were given to the same question before."""
 
     def add(self, record: Record) -> None:
         """Add a record."""

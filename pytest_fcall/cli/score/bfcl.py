@@ -75,7 +75,7 @@ class BfclJudge(RowJudge):
         return {key: row[key] for key in ("valid", "error_type") if key in row}
 
     def skip_reason(self, file: str) -> str:
-        """Why the rows of a file are not judged; empty where they are."""
+        """The reason not to judge the rows of a file; empty where they are judged."""
         is_preparation = Path(file).name.partition(".")[0].endswith("_prereq_result")
         if is_preparation:
             return "conversations that fill a memory have no right answer, only the questions after them do"

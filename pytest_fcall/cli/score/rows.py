@@ -27,7 +27,7 @@ class Portion:
     """The number of the first line."""
     lines: tuple[bytes, ...]
     broken: str | None = None
-    """Why the file cannot be read beyond these lines."""
+    """The reason why the file cannot be read beyond these lines."""
 
 
 def check_readable(parser: ArgumentParser, files: Sequence[str]) -> None:
@@ -74,7 +74,7 @@ def _file_portions(name: str, stream: Iterable[bytes]) -> Iterator[Portion]:
 
 
 class GroupFacts(NamedTuple):
-    """What is true of a row, for the totals of its group."""
+    """Facts about a row, for the totals of its group."""
 
     group: str
     facts: Mapping[str, bool]
@@ -108,7 +108,7 @@ class RowJudge(ABC):
         """The verdict, or parts of it, that a row carries from an earlier judge. Never used for judging."""
 
     def skip_reason(self, _: str) -> str:
-        """Why the rows of a file are not judged; empty where they are."""
+        """The reason not to judge the rows of a file; empty where they are judged."""
         return ""
 
 

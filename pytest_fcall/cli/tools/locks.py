@@ -82,7 +82,7 @@ def _existing_lock(path: Path) -> ToolLock:
 
 @dataclass(frozen=True, slots=True)
 class SourceChanges:
-    """What changed in one source since it was locked."""
+    """The changes of one source since it was locked."""
 
     lines: Sequence[str]
     affected: Sequence[str] = ()

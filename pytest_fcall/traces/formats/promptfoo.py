@@ -347,5 +347,5 @@ def _is_reference(value: Json) -> bool:
 
 
 def _unread_reason(value: Json) -> str:
-    """Why a file was not read; empty where the value is no such file."""
+    """The reason why a file was not read; empty where the value stands for no such file."""
     return text(mapping(value).get(_UNREAD_KEY)) or ""
