@@ -16,51 +16,51 @@ __all__ = ["main"]
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
-        "accept": "take verdicts of a run into the baseline",
-        "compare": "tell what changed between two runs, and whether by chance",
-        "fill": "write down what a model calls, in cases that expect nothing yet",
-        "history": "show accuracy over the runs that are kept",
-        "import": "make case files of a public benchmark, or of traces",
-        "init": "start a folder of cases that is green at once",
+        "accept": "accept results of a run into the baseline",
+        "compare": "compare two runs, with a significance test",
+        "fill": "write the calls that a model makes into cases without an expectation",
+        "history": "show accuracy over the recorded runs",
+        "import": "write case files from a public benchmark or from traces",
+        "init": "create a first set of cases that passes at once",
         "lint": "check case files without running them",
-        "merge": "join the runs of all shares, and judge them as one",
-        "mv": "rename what is accepted of a case or a case file",
-        "prompt": "show what a model would be told for a case",
-        "proxy": "start an app whose requests to models are recorded by the runs that ask it",
-        "record": "carry recorded replies to version control and back, or forget old ones",
+        "merge": "merge the runs of all shards and judge them as one run",
+        "mv": "rename a case or a case file in baselines and recordings",
+        "prompt": "show what a model is sent for a case",
+        "proxy": "start an app so that test runs record its model requests",
+        "record": "export, import, prune and count recorded replies",
         "schema": "write the JSON Schema of case files, for editors",
         "score": "judge stored answers",
         "suites": "list public benchmarks and their parts",
-        "tools": "lock, compare, list and cover the tools of case files",
+        "tools": "lock, compare and list the tools of case files, and show their coverage",
     }
 )
-"""Each has a module of its name with a `run(arguments) -> int`, imported only when it is asked for."""
+"""Each command is a module of its name with a `run(arguments) -> int`, imported only when it is used."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command. 0: all is well; 1: something was found; 2: the command line is wrong."""
+    """Run one command. Return 0 for success, 1 for findings or failures, 2 for a wrong command line."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
         status = _run(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()
-    except SystemExit as leaving:  # argparse has said why
-        return leaving.code if isinstance(leaving.code, int) else 0
+    except SystemExit as stop:  # argparse has printed the reason
+        return stop.code if isinstance(stop.code, int) else 0
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        _drop_output()
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
+        _discard_output()
         return 1
-    except OSError as error:  # a full disk, a drive that went away
+    except OSError as error:  # such as a full disk
         print(f"fcall: {error.strerror}{f': {error.filename}' if error.filename else ''}", file=sys.stderr)
-        _drop_output()
+        _discard_output()
         return 1
     return status
 
 
-def _drop_output() -> None:
-    """Let what is still to be written go nowhere: it could not be written, and would be tried once more at the end."""
+def _discard_output() -> None:
+    """Send the rest of the output nowhere: Python would try once more to write it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -72,7 +72,7 @@ def _run(arguments: list[str]) -> int:
         return 2
     if command not in COMMANDS:
         near = get_close_matches(command, COMMANDS, n=1)
-        parser.error(f"there is no command {command!r}" + (f": did you mean {near[0]!r}?" if near else ""))
+        parser.error(f"unknown command {command!r}" + (f": did you mean {near[0]!r}?" if near else ""))
     run = import_module(f"pytest_fcall.cli.{command}{'_' if iskeyword(command) else ''}").run
     status: int = run(arguments[1:])
     return status
@@ -85,17 +85,17 @@ def _parser() -> argparse.ArgumentParser:
         usage="fcall COMMAND …",
         description="Regression tests for the tool calls of language models.",
         epilog="commands:\n"
-        + "".join(f"  {name:{width}}  {does}\n" for name, does in COMMANDS.items())
-        + "\n`fcall COMMAND --help` tells more. The cases themselves are run by pytest.",
+        + "".join(f"  {name:{width}}  {summary}\n" for name, summary in COMMANDS.items())
+        + "\n`fcall COMMAND --help` shows the options of a command. To run cases, use pytest.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and leave")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
     return parser
 
 
 class _Version(argparse.Action):
-    """Looks the version up only when asked: the look-up is slow."""
+    """Prints the version. It is looked up only then: the look-up is slow."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version

@@ -1,4 +1,4 @@
-"""`python -m pytest_fcall.cli` is `fcall`."""
+"""`python -m pytest_fcall.cli` runs `fcall`."""
 
 import sys
 

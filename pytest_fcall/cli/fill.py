@@ -1,13 +1,11 @@
-"""`fcall fill`: cases and turns that expect nothing yet get the calls that a model made, for review."""
+"""`fcall fill`: the calls that a model makes become expectations of cases without one, for review."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from argparse import ArgumentParser
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,44 +21,160 @@ from pytest_fcall.cases.missing_expectations import (
 )
 from pytest_fcall.cases.yaml.flow_style import mark_literal, write_flow, write_flow_key
 from pytest_fcall.cases.yaml.reader import read_text
-from pytest_fcall.cli.counting import count
+from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.core import Call, CallResult, Calls, FaultyCase, HeldTurn, Reply, World
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.statistics import plural_text
 
 if TYPE_CHECKING:
-    from pytest_fcall.cli.fill_run import FillRun
+    from pytest_fcall.cli.fill_plugin import AnswerCollector
     from pytest_fcall.session.judge.samples import CaseAnswers
 
-
+_REVIEW_MARK = "# review"
+_ANY_EXPECTATION = "{any_of: [any_call, no_call]}"
 _UNSPECIFIED_RESULT = CallResult({"ok": True})
-"""What a call gives where the case says nothing of it."""
+"""The result of a call that the case does not define."""
+
+_EXAMPLES = """\
+examples:
+  fcall fill cases/shop.fc.yaml --fc-model=openai:gpt-5.2      ask this model
+  fcall fill cases/shop.fc.yaml                                ask the configured model, or use its recordings
+
+Adds `expect:` to cases and turns without an expectation; comments and layout stay. What the model calls need not be
+right: review each expectation that is marked `# review`. Turns are filled from a conversation, so `stubs:` or
+`environment:` must define the results of calls. Cases that cannot be filled, such as rows of a matrix, are listed with
+the reason.
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Fill the file; 1 where a case without an expectation remains."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    path: Path = options.file.absolute()
+    if not path.is_file():
+        parser.error(f"no such file: {options.file}")
+    try:
+        source = read_text(path, str(options.file))
+        gaps, unfilled, any_case = find_gaps(source), find_unfillable_cases(source), has_cases(source)
+    except UnreadableFile as unreadable:
+        parser.error(fault_text(unreadable.fault, Path.cwd()))
+    if not any_case:
+        parser.error(f"no cases in {options.file}: write one below `cases:`, with an id and a prompt")
+    if not (gaps or unfilled):
+        print("every case of this file has an expectation already")
+        return 0
+    if gaps:
+        collector, output = _ask_model(path, source.text, gaps, options.fc_model)
+        if not (collector.answers or collector.failures):
+            print(output, file=sys.stderr)
+            return 1
+        unfilled |= _write_expectations(path, source.text, gaps, collector)
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in unfilled.items():
+        by_reason.setdefault(reason, []).append(name)
+    for reason, names in by_reason.items():
+        print(safe_line(f"not filled: {', '.join(names)}: {reason}"), file=sys.stderr)
+    return 1 if unfilled else 0
+
+
+def _parser() -> ArgumentParser:
+    parser = command_parser("fill", "Write the calls that a model makes into cases without an expectation.", _EXAMPLES)
+    parser.add_argument("file", type=Path, metavar="FILE", help="a case file")
+    parser.add_argument("--fc-model", metavar="KIND:NAME", help="the model (default: the configured one)")
+    return parser
+
+
+def _ask_model(path: Path, text: str, gaps: Sequence[Gap], model: str | None) -> tuple[AnswerCollector, str]:
+    """Run the cases with an expectation that any answer meets. Returns the answers and the output of pytest."""
+    from pytest_fcall.cli.fill_plugin import AnswerCollector
+    from pytest_fcall.cli.pytest_run import run_pytest
+
+    runnable = fill_gaps(text, gaps, {gap.name: _ANY_EXPECTATION for gap in gaps}, _REVIEW_MARK)
+    collector = AnswerCollector(path, runnable, frozenset(gap.id for gap in gaps))
+    named = [f"--fc-model={model}"] if model else []
+    _, output = run_pytest(["-o", "fc_runs=0", *named, str(path)], collector)
+    return collector, output
+
+
+def _write_expectations(path: Path, text: str, gaps: Sequence[Gap], collector: AnswerCollector) -> dict[str, str]:
+    """Fill the gaps in the file. Returns the reasons why others are not filled, by their names."""
+    unfilled: dict[str, str] = {}
+    filled: dict[str, ExpectationText] = {}
+    for gap in gaps:
+        try:
+            filled[gap.name] = _expectation(gap, gaps, unfilled, collector)
+        except NothingToExpect as reason:
+            unfilled[gap.name] = str(reason)
+    faults = _faults(path, fill_gaps(text, gaps, filled, _REVIEW_MARK), {gap.id for gap in gaps if gap.name in filled})
+    unfilled |= {gap.name: faults[gap.id] for gap in gaps if gap.id in faults and gap.name in filled}
+    filled = {name: expectation for name, expectation in filled.items() if name not in unfilled}
+    if filled:
+        _replace(path, fill_gaps(text, gaps, filled, _REVIEW_MARK))
+    turns = sum(gap.turn is not None for gap in gaps if gap.name in filled)
+    counts = [plural_text(number, noun) for number, noun in ((len(filled) - turns, "case"), (turns, "turn")) if number]
+    summary = f"{' and '.join(counts)} filled, to be reviewed" if counts else "nothing filled"
+    print(safe_line(f"{path.name}: {summary}"))
+    return unfilled
+
+
+def _expectation(
+    gap: Gap, gaps: Sequence[Gap], unfilled: Collection[str], collector: AnswerCollector
+) -> ExpectationText:
+    before = next((each for each in gaps if each.id == gap.id and each.name in unfilled), None)
+    if before is not None:
+        raise NothingToExpect(f"the turn before it was not filled: {before.name}")
+    if gap.id not in collector.answers:
+        raise NothingToExpect(collector.failures.get(gap.id, "the model was not asked"))
+    return expectation_of(collector.answers[gap.id], gap.turn)
+
+
+def _faults(path: Path, text: str, names: Collection[str]) -> dict[str, str]:
+    """The faults of the filled cases, by id: a model may make calls that the schema of the tool forbids."""
+    entries = read_case_text(text, path, root=path.parent).entries
+    return {
+        entry.id: f"the model's call does not fit its tool: {entry.faults[0].message}"
+        for entry in entries
+        if isinstance(entry, FaultyCase) and entry.id in names
+    }
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write the file completely or not at all."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8", newline="")
+        draft.chmod(path.stat().st_mode)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 class NothingToExpect(ValueError):
-    """There is nothing that could be expected. The text says why."""
+    """No expectation can be made of an answer. The text says why."""
 
 
-def expectation_of(asked: CaseAnswers, turn: int | None) -> ExpectationText:
-    """What was called in the answer to a case, or in one turn of it. Raises NotToExpect."""
-    first = asked.judged[0]
+def expectation_of(answers: CaseAnswers, turn: int | None) -> ExpectationText:
+    """The calls in the answer to a case, or in one turn of it. Raises NothingToExpect."""
+    first = answers.judged[0]
     transcript = first.answer.transcript
     if transcript is None:
         _check_reply(first.reply, first.calls)
-        return _expectation_lines([first.calls.calls])
+        return _expectation_text([first.calls.calls])
     if len(transcript.turns) <= (turn or 0):
-        raise NothingToExpect("the conversation ended before it: fill what comes first, or mend what is expected there")
+        raise NothingToExpect("the conversation ended before this turn: fill or correct the turns before it")
     held = transcript.turns[turn or 0]
     for step in held.steps:
         _check_reply(step.reply, step.calls)
     if held.end != "answered":
-        raise NothingToExpect("the conversation did not come to an end in it; `max_steps:` allows more")
-    if (silent := next(_unspecified_calls(held, asked.case.world or World()), None)) is not None:
+        raise NothingToExpect("the conversation did not end within the step limit; `max_steps:` raises it")
+    if (call := next(_unspecified_calls(held, answers.case.world or World()), None)) is not None:
         raise NothingToExpect(
-            f"nothing says what {silent.name} gives, so that what the model did next says nothing: put it under "
-            "`stubs:`, or expect the call here, with `returns:`"
+            f"the result of {call.name} is not defined, so the answers after it mean nothing: define it under "
+            "`stubs:`, or expect the call here with `returns:`"
         )
-    return _expectation_lines([step.calls.calls for step in held.steps])
+    return _expectation_text([step.calls.calls for step in held.steps])
 
 
 def _check_reply(reply: Reply, calls: Calls) -> None:
@@ -70,152 +184,19 @@ def _check_reply(reply: Reply, calls: Calls) -> None:
         raise NothingToExpect(f"the model gave no answer: {reply.refusal or reply.finish}")
 
 
-def _unspecified_calls(held: HeldTurn, world: World) -> Iterator[Call]:
+def _unspecified_calls(turn: HeldTurn, world: World) -> Iterator[Call]:
+    """The calls whose results the case does not define."""
     if world.environment is None:
-        for step in held.steps:
+        for step in turn.steps:
             for call, result in zip(step.calls.calls, step.results, strict=False):
                 if call.name not in world.stubs and result == _UNSPECIFIED_RESULT:
                     yield call
 
 
-def _expectation_lines(steps: Iterable[Sequence[Call]]) -> ExpectationText:
+def _expectation_text(steps: Iterable[Sequence[Call]]) -> ExpectationText:
     lines = [
         [f"{write_flow_key(call.name)}: {write_flow(mark_literal(call.arguments))}" for call in calls]
         for calls in steps
         if calls
     ]
     return lines or "no_call"
-
-
-_REVIEW_MARK = "# review"
-_ANY_EXPECTATION = "{any_of: [any_call, no_call]}"
-_EXAMPLES = """\
-examples:
-  fcall fill cases/shop.fc.yaml --fc-model=openai:gpt-5.2      ask, and write down what is called
-  fcall fill cases/shop.fc.yaml                                ask the configured model, or take its recordings
-
-Cases and turns without `expect:` and the like get one; comments and layout stay. What is written is what the model
-did, which need not be right: each is marked `# review`. Turns are filled from a conversation in which `stubs:` or
-`environment:` say what calls give. What is left, such as the rows of a matrix, is told with the reason.
-"""
-
-
-def run(arguments: Sequence[str]) -> int:
-    """Fill the file; 1 where a case that expects nothing is left."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    path: Path = options.file.absolute()
-    if not path.is_file():
-        parser.error(f"there is no file {options.file}")
-    try:
-        source = read_text(path, str(options.file))
-        gaps, left, any_case = find_gaps(source), find_unfillable_cases(source), has_cases(source)
-    except UnreadableFile as unreadable:
-        parser.error(fault_text(unreadable.fault, Path.cwd()))
-    if not any_case:
-        parser.error(f"there is no case in {options.file}: write one below `cases:`, with an id and a prompt")
-    if not (gaps or left):
-        print("every case of this file expects something already")
-        return 0
-    if gaps:
-        filling, said = _ask_model(path, source.text, gaps, options.fc_model)
-        if not (filling.answers or filling.failed):
-            print(said, file=sys.stderr)
-            return 1
-        left |= _write_expectations(path, source.text, gaps, filling)
-    for why, names in _by_reason(left).items():
-        print(safe_line(f"left: {', '.join(names)}: {why}"), file=sys.stderr)
-    return 1 if left else 0
-
-
-def _by_reason(left: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
-    found: dict[str, list[str]] = {}
-    for name, why in left.items():
-        found.setdefault(why, []).append(name)
-    return found
-
-
-def _parser() -> ArgumentParser:
-    parser = ArgumentParser(
-        prog="fcall fill",
-        description="Write down what a model calls, in cases that expect nothing yet.",
-        epilog=_EXAMPLES,
-        formatter_class=RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("file", type=Path, metavar="FILE", help="a case file")
-    parser.add_argument("--fc-model", metavar="KIND:NAME", help="the model (default: that of the configuration)")
-    return parser
-
-
-def _ask_model(path: Path, text: str, gaps: Sequence[Gap], model: str | None) -> tuple[FillRun, str]:
-    """Have pytest ask: conftest files and plugins have their part in it."""
-    import pytest
-
-    from pytest_fcall.cli.fill_run import FillRun
-
-    anything = {gap.name: _ANY_EXPECTATION for gap in gaps}
-    filling = FillRun(path, fill_gaps(text, gaps, anything, _REVIEW_MARK), frozenset(gap.id for gap in gaps))
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        quiet = ("-q", "--no-header", "--capture=no", "--assert=plain", "-p", "no:cacheprovider", "-o", "fc_runs=0")
-        pytest.main([*quiet, *([f"--fc-model={model}"] if model else []), str(path)], plugins=[filling])
-    return filling, said.getvalue().strip()
-
-
-def _write_expectations(path: Path, text: str, gaps: Sequence[Gap], filling: FillRun) -> dict[str, str]:
-    """Write what can be expected, and say why not of what cannot."""
-    left: dict[str, str] = {}
-    said: dict[str, ExpectationText] = {}
-    for gap in gaps:
-        try:
-            _check_gaps_before(gap, left, gaps)
-            said[gap.name] = expectation_of(_answer_to(filling, gap), gap.turn)
-        except NothingToExpect as why:
-            left[gap.name] = str(why)
-    faults = _faults(path, fill_gaps(text, gaps, said, _REVIEW_MARK), {gap.id for gap in gaps if gap.name in said})
-    left |= {gap.name: faults[gap.id] for gap in gaps if gap.id in faults and gap.name in said}
-    said = {name: each for name, each in said.items() if name not in left}
-    if said:
-        _replace(path, fill_gaps(text, gaps, said, _REVIEW_MARK))
-    turns = sum(gap.turn is not None for gap in gaps if gap.name in said)
-    filled_in = [count(number, what) for number, what in ((len(said) - turns, "case"), (turns, "turn")) if number]
-    print(
-        safe_line(
-            f"{path.name}: {' and '.join(filled_in)} filled, to be reviewed" if said else f"{path.name}: nothing filled"
-        )
-    )
-    return left
-
-
-def _check_gaps_before(gap: Gap, left: Collection[str], gaps: Sequence[Gap]) -> None:
-    before = next((each for each in gaps if each.id == gap.id and each.name in left), None)
-    if before is not None:
-        raise NothingToExpect(f"what it goes on from is left, too: {before.name}")
-
-
-def _answer_to(filling: FillRun, gap: Gap) -> CaseAnswers:
-    if gap.id not in filling.answers:
-        raise NothingToExpect(filling.failed.get(gap.id, "it was not asked"))
-    return filling.answers[gap.id]
-
-
-def _faults(path: Path, text: str, names: Collection[str]) -> dict[str, str]:
-    """What is wrong with the cases as they would stand there: a model may call what its tool's schema forbids."""
-    entries = read_case_text(text, path, root=path.parent).entries
-    return {
-        entry.id: f"the model's call is none to expect: {entry.faults[0].message}"
-        for entry in entries
-        if isinstance(entry, FaultyCase) and entry.id in names
-    }
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write the file whole or not at all."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, encoding="utf-8", newline="")
-        draft.chmod(path.stat().st_mode)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)

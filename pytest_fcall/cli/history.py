@@ -1,96 +1,84 @@
-"""`fcall history`: accuracy over the runs that are kept."""
+"""`fcall history`: accuracy over the recorded runs."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from pytest_fcall.cli.command_parser import command_parser, whole_number
 from pytest_fcall.cli.project import root_of
+from pytest_fcall.cli.runs import Run, load_run
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.reporting.history import Point, Series, history_lines
-from pytest_fcall.reporting.result_json import results_from_json
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.tracking.run_file import RunFile, RunFileError, read_run, run_paths
+from pytest_fcall.tracking.run_file import RunFileError, run_paths
 
 _EXAMPLES = """\
 examples:
-  fcall history                                  every model, over the last 20 runs
-  fcall history --categories --model '*gpt*'     its categories as well
-  fcall history -n 100 archive/*.json            of files, say from CI
+  fcall history                                  all models, over the last 20 runs
+  fcall history --categories --model '*gpt*'     with their categories
+  fcall history -n 100 archive/*.json            run files, such as artifacts of CI
 
-Runs of a share of the cases, and those that were broken off, are left out.
+Single shards and interrupted runs are left out.
 """
 
 
 def run(arguments: Sequence[str]) -> int:
     """Print a chart; 1 where there is nothing to show."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    options = _parser().parse_args(arguments)
     paths = options.files or run_paths(root_of([Path.cwd()]))
-    runs = sorted(_complete_runs(paths), key=lambda each: (each[0].started, each[0].id))[-options.number :]
+    runs = sorted(_complete_runs(paths), key=lambda each: (each.file.started, each.file.id))[-options.number :]
     series = list(_series(runs, options.model, options.categories))
     if not series:
-        print("fcall history: no whole run with an answer is kept: run pytest first", file=sys.stderr)
+        print("fcall history: no complete run with an answer is recorded: run pytest first", file=sys.stderr)
         return 1
     width = shutil.get_terminal_size((100, 24)).columns
-    moments = [file.started.replace("T", " ")[:16] for file, _ in runs]
+    moments = [each.file.started.replace("T", " ")[:16] for each in runs]
     print(*history_lines(series, moments, width, sys.stdout.encoding), sep="\n")
     return 0
 
 
 def _parser() -> ArgumentParser:
-    parser = ArgumentParser(
-        prog="fcall history",
-        description="Show accuracy over the runs that are kept, by model and category.",
-        epilog=_EXAMPLES,
-        formatter_class=RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = command_parser("history", "Show accuracy over the recorded runs, by model and category.", _EXAMPLES)
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="run files (default: those in .fcall/runs)")
+    parser.add_argument(
+        "-n", "--number", type=whole_number(1000), default=20, metavar="N", help="the last N runs (default: 20)"
     )
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="files of runs, in place of those kept")
-    parser.add_argument("-n", "--number", type=_number, default=20, metavar="N", help="the last N runs (20)")
     parser.add_argument("--model", default="*", metavar="GLOB", help="only models whose names match")
     parser.add_argument("--categories", action="store_true", help="show each category as well")
     return parser
 
 
-def _number(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 1000:
-        raise ArgumentTypeError(f"{text!r} is not a number from 1 to 1000")
-    return int(text)
-
-
-def _complete_runs(paths: Iterable[Path]) -> Iterator[tuple[RunFile, Sequence[Result]]]:
-    """The runs that say something of all cases; what cannot be read is told, and passed over."""
+def _complete_runs(paths: Iterable[Path]) -> Iterator[Run]:
+    """The runs that cover all cases. Prints why a file cannot be read, and skips it."""
     for path in paths:
         try:
-            file = read_run(path)
-            results = results_from_json(file.results).results
+            run = load_run(path)
         except RunFileError as error:
             print(f"fcall history: {safe_line(str(error))}", file=sys.stderr)
-        except ValueError as error:
-            print(f"fcall history: {safe_line(f'{path}: not a run file: {error}')}", file=sys.stderr)
         else:
-            if file.shard is None and not file.broken_off and any(result.answered for result in results):
-                yield file, results
+            complete = run.file.shard is None and not run.file.broken_off
+            if complete and any(result.answered for result in run.results.results):
+                yield run
 
 
-def _series(runs: Sequence[tuple[RunFile, Sequence[Result]]], models: str, by_category: bool) -> Iterator[Series]:
-    counted = [_points_of(results) for _, results in runs]
-    names = sorted({name for run in counted for name in run if glob_matches(models, name[0])})
+def _series(runs: Sequence[Run], models: str, by_category: bool) -> Iterator[Series]:
+    points = [_points_of(run.results.results) for run in runs]
+    names = sorted({name for own in points for name in own if glob_matches(models, name[0])})
     for model, category in names:
         if category == "" or by_category:
-            yield Series(model, category or "all", tuple(run.get((model, category)) for run in counted))
+            yield Series(model, category or "all", tuple(own.get((model, category)) for own in points))
 
 
 def _points_of(results: Sequence[Result]) -> dict[tuple[str, str], Point]:
-    """Right and all answers by model and category; all categories together are named by nothing."""
+    """The number of right and of all answers, by model and category; the category `""` covers all."""
     answers: dict[tuple[str, str], list[bool]] = {}
     for result in results:
         if result.answered:
-            for name in ("", result.category):
-                answers.setdefault((result.model, name), []).append(result.right)
-    return {name: Point(sum(found), len(found)) for name, found in answers.items()}
+            for category in ("", result.category):
+                answers.setdefault((result.model, category), []).append(result.right)
+    return {name: Point(sum(right), len(right)) for name, right in answers.items()}

@@ -1,15 +1,15 @@
-"""`fcall merge`: the runs of all shares, joined and judged as one run."""
+"""`fcall merge`: the runs of all shards, merged and judged as one run."""
 
 from __future__ import annotations
 
 import shutil
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import cast, get_args
+from typing import get_args
 
+from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.runs import Run, open_run
 from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Results
@@ -18,94 +18,117 @@ from pytest_fcall.reporting.summary import summary_lines
 from pytest_fcall.session.result.gates import FAILED, INCONCLUSIVE, Fail, Gates, RunFailures, gate_verdict_lines
 from pytest_fcall.session.result.suite_scores import score_lines, score_names, unknown_suite_lines
 from pytest_fcall.suites.builtin import SUITES
-from pytest_fcall.tracking.gates import GateError, GateVerdict, parse_gates
+from pytest_fcall.tracking.gates import GateError, parse_gates
 from pytest_fcall.tracking.run_file import RunFile, write_run
+
+_EXAMPLES = """\
+examples:
+  fcall merge shards/*.json                      the runs of --fc-shard=1/8 to 8/8, from .fcall/runs of each machine
+  fcall merge shards/*.json -o merged.json       also write the merged run, for `fcall compare` and others
+
+Exit codes are those of pytest: 0, success; 1, a gate or a case failed; 10, inconclusive: shards or replies are missing.
+2 means a wrong command line.
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Print summary and gates of all shards together; the exit status is that of one run over all cases."""
+    parser = command_parser("merge", "Merge the runs of all shards, and judge the gates over all of them.", _EXAMPLES)
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a run file")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the merged run to FILE")
+    options = parser.parse_args(arguments)
+    try:
+        merged = merge([open_run(parser, path) for path in options.files])
+    except UnmergeableRuns as error:
+        parser.error(safe_line(str(error)))
+    width = shutil.get_terminal_size((80, 24)).columns
+    results = merged.results
+    scores = [*score_lines(SUITES, results.results, width), *unknown_suite_lines(SUITES, results.results)]
+    verdict_lines, status = merged.judge()
+    print(*scores, *summary_lines(results, width), *verdict_lines, sep="\n")
+    if options.output:
+        write_run(options.output, merged.file)
+    return status
 
 
 class UnmergeableRuns(ValueError):
-    """Files that are no parts of one run. The text says why."""
+    """The runs are not the shards of one run. The text says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
-    """The run that the shares are parts of."""
+class MergedRun:
+    """The run that the shards are parts of."""
 
     file: RunFile
     results: Results
-    ending: RunFailures
+    failures: RunFailures
     gates: Gates
-    lacking: str
-    """Why it is not whole; empty where it is."""
+    missing: str
+    """The missing part of the run; empty where it is complete."""
 
-    def gate_lines(self) -> list[str]:
-        """What people read of the gates, or why they are not judged."""
-        if self.lacking:
-            return [f"{'gates are not judged' if self.gates.gates else 'not whole'}: {self.lacking}"]
-        return [*gate_verdict_lines(self._judged()), *self.gates.notes(self.ending)]
-
-    def status(self) -> int:
-        """The exit status that one run would have had."""
-        if not self.lacking:
-            return self.ending.exit_status(self.gates.fail, self._judged())
-        return FAILED if self.ending.exit_status(self.gates.fail, ()) == FAILED else INCONCLUSIVE
-
-    def _judged(self) -> list[GateVerdict]:
-        return self.gates.judge(self.results.results, SUITES)
+    def judge(self) -> tuple[list[str], int]:
+        """The lines about the gates, and the exit status that one run would have had."""
+        if self.missing:
+            line = f"{'gates are not judged' if self.gates.gates else 'incomplete'}: {self.missing}"
+            failed = self.failures.exit_status(self.gates.fail, ()) == FAILED
+            return [line], FAILED if failed else INCONCLUSIVE
+        verdicts = self.gates.judge(self.results.results, SUITES)
+        lines = [*gate_verdict_lines(verdicts), *self.gates.notes(self.failures)]
+        return lines, self.failures.exit_status(self.gates.fail, verdicts)
 
 
-def merge(runs: Sequence[Run]) -> Merged:
-    """Join runs. Raises NotTogether."""
-    lacking = _missing_part(runs)
+def merge(runs: Sequence[Run]) -> MergedRun:
+    """Merge runs. Raises UnmergeableRuns."""
+    missing = _missing_part(runs)
     first = runs[0].file
     results = _merged_results(runs)
-    ending = RunFailures(
-        **{what.name: any(run.file.failed.get(what.name, False) for run in runs) for what in fields(RunFailures)}
+    failures = RunFailures(
+        **{each.name: any(run.file.failed.get(each.name, False) for run in runs) for each in fields(RunFailures)}
     )
     file = replace(
         first,
         id=first.id.removesuffix("-{}of{}".format(*first.shard)) if first.shard else first.id,
         started=min(run.file.started for run in runs),
         results=results_to_json(results),
-        failed=asdict(ending),
-        broken_off=bool(lacking),
+        failed=asdict(failures),
+        broken_off=bool(missing),
         shard=None,
     )
-    return Merged(file, results, ending, _gates_of(first), lacking)
+    return MergedRun(file, results, failures, _gates_of(first), missing)
 
 
 def _missing_part(runs: Sequence[Run]) -> str:
-    """Why the runs are not the whole. Raises NotTogether where they are no parts of one."""
+    """The missing part of the whole run; empty where there is none. Raises UnmergeableRuns."""
     for run in runs[1:]:
-        for what in ("gates", "fail", "models"):
-            if getattr(run.file, what) != getattr(runs[0].file, what):
-                raise UnmergeableRuns(f"{run.path} was run with other {what} than {runs[0].path}")
+        for name, title in (("gates", "gates"), ("fail", "values of --fc-fail"), ("models", "models")):
+            if getattr(run.file, name) != getattr(runs[0].file, name):
+                raise UnmergeableRuns(f"{runs[0].path} and {run.path} were run with different {title}")
     tests = Counter((result.nodeid, result.model) for run in runs for result in run.results.results)
-    if twice := next((nodeid for (nodeid, _), count in tests.items() if count > 1), None):
-        raise UnmergeableRuns(f"{twice} is in more than one of the files")
-    if missing := _missing_shares(runs):
-        return f"{'share' if len(missing) == 1 else 'shares'} {', '.join(missing)} missing"
-    broken = [run.path.name for run in runs if run.file.broken_off]
-    return f"{broken[0]} was broken off" if broken else ""
+    if repeated := next((nodeid for (nodeid, _), count in tests.items() if count > 1), None):
+        raise UnmergeableRuns(f"{repeated} is in more than one of the files")
+    if missing := _missing_shards(runs):
+        return f"{'shard' if len(missing) == 1 else 'shards'} {', '.join(missing)} missing"
+    interrupted = [run.path.name for run in runs if run.file.broken_off]
+    return f"{interrupted[0]} was interrupted" if interrupted else ""
 
 
-def _missing_shares(runs: Sequence[Run]) -> list[str]:
-    shares = [run.file.shard for run in runs]
-    found = {share for share in shares if share}
-    if not found:
+def _missing_shards(runs: Sequence[Run]) -> list[str]:
+    shards = [run.file.shard for run in runs]
+    present = {shard for shard in shards if shard}
+    if not present:
         return []
-    counts = {of for _, of in found}
-    if None in shares or len(counts) > 1:
-        raise UnmergeableRuns("these are not the shares of one run: they were made for different numbers of machines")
-    if len(found) < len(shares):
-        raise UnmergeableRuns("a share is there more than once")
-    (of,) = counts
-    return [f"{number}/{of}" for number in range(1, of + 1) if (number, of) not in found]
+    counts = {count for _, count in present}
+    if None in shards or len(counts) > 1:
+        raise UnmergeableRuns("these are not the shards of one run: the numbers of shards differ")
+    if len(present) < len(shards):
+        raise UnmergeableRuns("the same shard was given twice")
+    (count,) = counts
+    return [f"{number}/{count}" for number in range(1, count + 1) if (number, count) not in present]
 
 
 def _merged_results(runs: Sequence[Run]) -> Results:
-    """All results, in the order in which one run would have come to them."""
-    models = runs[0].file.models
-    order = {model: place for place, model in enumerate(models)}
+    """All results, in the order of one run over all cases."""
+    order = {model: place for place, model in enumerate(runs[0].file.models)}
     parts = [run.results for run in runs]
     results = sorted(
         (result for part in parts for result in part.results),
@@ -125,41 +148,8 @@ def _gates_of(file: RunFile) -> Gates:
         gates = tuple(gate for text in file.gates for gate in parse_gates(text, lambda: score_names(SUITES)))
     except GateError as error:
         raise UnmergeableRuns(f"gate {error.text!r} cannot be read: {error.message}") from None
-    if file.fail not in get_args(Fail):
-        raise UnmergeableRuns(f"{file.fail!r} is none of {', '.join(get_args(Fail))}")
-    return Gates(gates, cast("Fail", file.fail))
-
-
-_EXAMPLES = """\
-examples:
-  fcall merge shares/*.json                      what --fc-shard=1/8 to 8/8 left in .fcall/runs on eight machines
-  fcall merge shares/*.json -o merged.json       and keep it, for `fcall compare` and others
-
-Exit codes are those of pytest: 0, all well; 1, a gate did not hold or something failed; 10, inconclusive, since a share
-or replies are missing. 2 says that the command line is wrong.
-"""
-
-
-def run(arguments: Sequence[str]) -> int:
-    """Print the summary and the gates of all shares together; the exit status that one run would have had."""
-    parser = ArgumentParser(
-        prog="fcall merge",
-        description="Join the runs of all shares, and judge the gates over all of them.",
-        epilog=_EXAMPLES,
-        formatter_class=RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="the file of a run")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the joined run to a file")
-    options = parser.parse_args(arguments)
-    try:
-        merged = merge([open_run(parser, path) for path in options.files])
-    except UnmergeableRuns as wrong:
-        parser.error(safe_line(str(wrong)))
-    width = shutil.get_terminal_size((80, 24)).columns
-    results = merged.results
-    scores = [*score_lines(SUITES, results.results, width), *unknown_suite_lines(SUITES, results.results)]
-    print(*scores, *summary_lines(results, width), *merged.gate_lines(), sep="\n")
-    if options.output:
-        write_run(options.output, merged.file)
-    return merged.status()
+    choices: tuple[Fail, ...] = get_args(Fail)
+    fail = next((choice for choice in choices if choice == file.fail), None)
+    if fail is None:
+        raise UnmergeableRuns(f"unknown value of --fc-fail {file.fail!r}; available: {', '.join(choices)}")
+    return Gates(gates, fail)

@@ -1,4 +1,4 @@
-"""Where a project's case files are."""
+"""The root folder of a project, and its case files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from pytest_fcall.cases.file_names import is_case_file_name, may_hold_cases
 from pytest_fcall.core import Fault
 
-_MARKERS = (
+_ROOT_MARKERS = (
     "pytest.toml",
     ".pytest.toml",
     "pytest.ini",
@@ -28,61 +28,67 @@ _NEVER_ENTERED = (".*", "__fcall__", "__pycache__", "*.egg", "build", "dist", "n
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The root folder, as pytest would choose it, and the files that may hold cases."""
+    """The root folder, and the files that may hold cases."""
 
     root: Path
     files: tuple[Path, ...]
-    named: frozenset[Path]
-    """Those that the command line names itself."""
+    named_files: frozenset[Path]
+    """The files that the command line names itself."""
 
-    def means_cases(self, path: Path, fault: Fault) -> bool:
-        """Whether it matters that `path` cannot be read: YAML without cases may lie beside case files."""
-        return fault.code != "no-cases" or path in self.named or is_case_file_name(path)
+    def is_meant_as_cases(self, path: Path, fault: Fault) -> bool:
+        """Whether to report that `path` cannot be read. YAML without cases may lie beside case files."""
+        return fault.code != "no-cases" or path in self.named_files or is_case_file_name(path)
 
-    def shown(self, path: Path) -> str:
-        """`path` as a person at the root would write it."""
-        return (path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix()
+    def relative(self, path: Path) -> str:
+        """`path` relative to the root where it lies below it."""
+        return relative_path(path, self.root)
 
 
 def open_project(parser: ArgumentParser, arguments: Sequence[str]) -> Project:
-    """Find the project of files and folders, and make modules importable at its root and beside a conftest.py.
+    """Find the case files of files and folders.
 
-    Paths that do not exist, and folders without any case file, end the program through `parser`.
+    Modules at the root and beside a conftest.py become importable. Paths that do not exist, and folders without a case
+    file, end the program through `parser`.
     """
     paths = existing_paths(parser, arguments)
     root = root_of(paths)
-    found = dict.fromkeys(file for path in paths for file in ([path] if path.is_file() else _walk(path, root)))
-    if not found:
-        parser.error("no case files here: their names end in .fc.yaml, or they are YAML files in the folder cases/")
-    sys.path[:0] = map(str, dict.fromkeys([root, *_folders_with_conftest(found, root)]))
-    return Project(root, tuple(found), frozenset(path for path in paths if path.is_file()))
+    files = dict.fromkeys(file for path in paths for file in ([path] if path.is_file() else _case_files(path, root)))
+    if not files:
+        parser.error("no case files found: their names end in .fc.yaml, or they are YAML files in the folder cases/")
+    sys.path[:0] = map(str, dict.fromkeys([root, *_folders_with_conftest(files, root)]))
+    return Project(root, tuple(files), frozenset(path for path in paths if path.is_file()))
 
 
 def existing_paths(parser: ArgumentParser, arguments: Sequence[str]) -> list[Path]:
-    """The files and folders that the command line names, or else this folder; `parser` tells of those not there."""
+    """The files and folders of the command line; the current folder without any. `parser` reports a missing one."""
     for argument in arguments:
         if not Path(argument).exists():
-            parser.error(f"there is no {argument}")
+            parser.error(f"no such file or folder: {argument}")
     return [Path(argument).absolute() for argument in arguments or ["."]]
 
 
 def root_of(paths: Sequence[Path]) -> Path:
-    """The root folder of files and folders, as pytest would choose it."""
+    """The root folder of files and folders, chosen as pytest chooses it."""
     common = Path(os.path.commonpath([path.parent if path.is_file() else path for path in paths]))
     for folder in (common, *common.parents):
-        if any((folder / marker).is_file() for marker in _MARKERS):
+        if any((folder / marker).is_file() for marker in _ROOT_MARKERS):
             return folder
     here = Path.cwd()
     return here if common.is_relative_to(here) else common
 
 
+def relative_path(path: Path, root: Path) -> str:
+    """`path` relative to `root` where it lies below it, with forward slashes."""
+    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
+
+
 def _folders_with_conftest(files: Iterable[Path], root: Path) -> Iterator[Path]:
-    """pytest imports these files by the folder that they are in, which makes their neighbours importable."""
+    """Folders that pytest adds to sys.path for a conftest.py, which makes the modules beside it importable."""
     folders = dict.fromkeys(folder for file in files for folder in file.parents if folder.is_relative_to(root))
     return (folder for folder in folders if (folder / "conftest.py").is_file())
 
 
-def _walk(folder: Path, root: Path) -> Iterator[Path]:
+def _case_files(folder: Path, root: Path) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not any(fnmatchcase(name, glob) for glob in _NEVER_ENTERED))
         yield from (path for name in sorted(files) if may_hold_cases(path := Path(parent, name), root))

@@ -1,21 +1,21 @@
-"""`fcall prompt`: what a model would be told."""
+"""`fcall prompt`: the prompt of a case as a model gets it."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_fcall.cli.command_parser import command_parser
+
 _EXAMPLES = """\
 examples:
-  fcall prompt cases/shop.fc.yaml::find --fc-model=local:qwen3-8b      the prompt, as the model reads it
+  fcall prompt cases/shop.fc.yaml::find --fc-model=local:qwen3-8b      the prompt of a local model
   fcall prompt cases/shop.fc.yaml::find --fc-model=openai:gpt-5.2      the JSON that is sent
-  fcall prompt cases/shop.fc.yaml::find                                for the model of the configuration
+  fcall prompt cases/shop.fc.yaml::find                                for the configured model
 
-Nothing is asked. The prompt stands on standard output, what is to be known of it on standard error.
+No model is asked. The prompt goes to standard output, notes about it go to standard error.
 """
 
 
@@ -27,50 +27,45 @@ def run(arguments: Sequence[str]) -> int:
     if not case:
         parser.error(f"{options.case} names no case: write FILE::ID")
     if not Path(file).is_file():
-        parser.error(f"there is no file {file}")
-    return _print(file, case, [f"--fc-model={model}" for model in options.model])
-
-
-def _print(file: str, case: str, models: Sequence[str]) -> int:
-    """Have pytest collect the file: conftest files and plugins may have a part in what is sent."""
-    import pytest
-
-    from pytest_fcall.cli.prompt_run import NoPrompt, PromptRun
-
-    prompting = PromptRun(case)
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        quiet = ("-q", "--no-header", "--capture=no", "--assert=plain", "-p", "no:cacheprovider")
-        status = pytest.main([*quiet, *models, file], plugins=[prompting])
-    match prompting.found:
-        case None:
-            print(said.getvalue().strip(), file=sys.stderr)
-            return 2 if status == pytest.ExitCode.USAGE_ERROR else 1
-        case NoPrompt() as untold:
-            print(f"{file}::{case}: {untold}" if "\n" not in str(untold) else untold, file=sys.stderr)
-            return 1
-        case shown:
-            for note in shown.notes:
-                print(f"note: {note}", file=sys.stderr)
-            print(shown.text, end="" if shown.text.endswith("\n") else "\n")
-            return 0
+        parser.error(f"no such file: {file}")
+    return _print_prompt(file, case, [f"--fc-model={model}" for model in options.model])
 
 
 def _parser() -> ArgumentParser:
-    parser = ArgumentParser(
-        prog="fcall prompt",
-        description="Show what a model would be told for a case: the prompt of a local model, the JSON for any other.",
-        epilog=_EXAMPLES,
-        formatter_class=RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = command_parser(
+        "prompt",
+        "Show what a model is sent for a case: the prompt of a local model, the JSON for any other.",
+        _EXAMPLES,
     )
-    parser.add_argument("case", metavar="FILE::ID", help="the case, as pytest names it")
+    parser.add_argument("case", metavar="FILE::ID", help="the node id of the case")
     parser.add_argument(
         "--fc-model",
         dest="model",
         action="append",
         default=[],
         metavar="KIND:NAME",
-        help="the model (default: that of the configuration)",
+        help="the model (default: the configured one)",
     )
     return parser
+
+
+def _print_prompt(file: str, case: str, models: Sequence[str]) -> int:
+    import pytest
+
+    from pytest_fcall.cli.prompt_plugin import NoPrompt, PromptReader
+    from pytest_fcall.cli.pytest_run import run_pytest
+
+    reader = PromptReader(case)
+    status, output = run_pytest([*models, file], reader)
+    match reader.prompt:
+        case None:
+            print(output, file=sys.stderr)
+            return 2 if status == pytest.ExitCode.USAGE_ERROR else 1
+        case NoPrompt() as problem:
+            print(f"{file}::{case}: {problem}" if "\n" not in str(problem) else problem, file=sys.stderr)
+            return 1
+        case prompt:
+            for note in prompt.notes:
+                print(f"note: {note}", file=sys.stderr)
+            print(prompt.text, end="" if prompt.text.endswith("\n") else "\n")
+            return 0

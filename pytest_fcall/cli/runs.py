@@ -1,4 +1,4 @@
-"""Runs by the names that people give them."""
+"""Recorded runs, opened by path or by the beginning of their id."""
 
 from __future__ import annotations
 
@@ -16,45 +16,52 @@ from pytest_fcall.tracking.run_file import RunFile, RunFileError, read_run, run_
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run file, and its results."""
+    """A run file and its results."""
 
     path: Path
     file: RunFile
     results: Results
 
 
-def open_runs(parser: ArgumentParser, names: Sequence[str], newest: int) -> list[Run]:
-    """The runs of these names, then the newest that are kept until there are `newest`, in the order of their start.
+def open_runs(parser: ArgumentParser, names: Sequence[str], least: int) -> list[Run]:
+    """The runs of these names, followed by as many of the newest recorded runs as make `least` runs.
 
-    A name is a path, or the beginning of the id of a run that is kept. What cannot be found or read ends the program
+    A name is a path, or the beginning of the id of a recorded run. A run that cannot be found or read ends the program
     through `parser`.
     """
-    kept = run_paths(root_of([Path.cwd()]))
-    paths = [_named(parser, name, kept) for name in names]
-    others = [path for path in kept if path not in paths]
-    missing = max(newest - len(paths), 0)
+    recorded = run_paths(root_of([Path.cwd()]))
+    paths = [_run_path(parser, name, recorded) for name in names]
+    others = [path for path in recorded if path not in paths]
+    missing = max(least - len(paths), 0)
     if missing > len(others):
-        parser.error(f"{newest} runs are wanted, and {len(kept)} are kept in .fcall/runs: run pytest first")
+        runs = "1 run is" if least == 1 else f"{least} runs are"
+        parser.error(f"{runs} needed, .fcall/runs holds {len(recorded)}: run pytest first")
     return [open_run(parser, path) for path in (*paths, *others[len(others) - missing :])]
 
 
 def open_run(parser: ArgumentParser, path: Path) -> Run:
-    """The run in a file; what cannot be read ends the program through `parser`."""
+    """The run in a file. A file that cannot be read ends the program through `parser`."""
     try:
-        file = read_run(path)
-        return Run(path, file, results_from_json(file.results))
+        return load_run(path)
     except RunFileError as error:
         parser.error(safe_line(str(error)))
+
+
+def load_run(path: Path) -> Run:
+    """The run in a file. Raises RunFileError."""
+    file = read_run(path)
+    try:
+        return Run(path, file, results_from_json(file.results))
     except ValueError as error:
-        parser.error(safe_line(f"{path}: not a run file: {error}"))
+        raise RunFileError(f"{path}: not a run file: {error}") from None
 
 
-def _named(parser: ArgumentParser, name: str, kept: Sequence[Path]) -> Path:
+def _run_path(parser: ArgumentParser, name: str, recorded: Sequence[Path]) -> Path:
     path = Path(name)
     if path.is_file():
         return path.absolute()
-    found = [each for each in kept if name and each.name.startswith(name)]
-    if len(found) != 1:
-        what = f"{len(found)} runs begin so" if found else "there is no such file, and no such run in .fcall/runs"
-        parser.error(f"{safe_line(name)}: {what}")
-    return found[0]
+    matches = [each for each in recorded if name and each.name.startswith(name)]
+    if len(matches) != 1:
+        problem = f"{len(matches)} runs match" if matches else "no such file, and no such run in .fcall/runs"
+        parser.error(f"{safe_line(name)}: {problem}")
+    return matches[0]

@@ -1,1 +1,1 @@
-"""From what ran in production to cases: records out of logs and exports, masked, joined, and written for review."""
+"""Cases from production: records read from logs and exports, masked, joined, and written as case files for review."""

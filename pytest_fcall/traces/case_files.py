@@ -1,4 +1,4 @@
-"""Drafts of cases as files that lint clean: case files, and the tools that they share."""
+"""Drafts of cases written as files without faults: case files, and the files of their tools."""
 
 from __future__ import annotations
 
@@ -15,154 +15,43 @@ from pytest_fcall.core import FaultyCase, Json, Tool, catalogue_digest, digest
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.traces.drafts import CaseDraft, DraftCall, DraftTurn
 from pytest_fcall.traces.record import SkippedEntry
+from pytest_fcall.traces.request_parts import is_instruction
 from pytest_fcall.traces.values import read_json
 
-REVIEW_MARK: Final = "# review"
-_USUAL_STEPS: Final = 10
-"""So many requests a turn may take where a case says nothing."""
-_SYSTEM_ROLES: Final = ("system", "developer")
+_REVIEW_MARK: Final = "# review"
+_DEFAULT_STEPS: Final = 10
+"""The default of `max_steps`."""
+_MOST_CASES: Final = 1000
+"""The most cases in one file. Nobody can review more at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedDraft:
-    """A case in the making, with its id."""
+    """A draft of a case, and its id."""
 
     name: str
-    question: CaseDraft
-
-
-@dataclass(frozen=True, slots=True)
-class FileDefaults:
-    """What all cases of a file say alike, so that the file says it once."""
-
-    system: str = ""
-    settings: Mapping[str, Json] | None = None
-
-
-def case_file_text(cases: Sequence[NamedDraft], tools: str) -> str:
-    """The case file; `tools` names the file of tools beside it, empty where there are none."""
-    shared = _file_defaults(cases)
-    defaults: dict[str, Json] = {"system": shared.system} if shared.system else {}
-    if shared.settings:
-        defaults["settings"] = shared.settings
-    lines = [f"# Made of traces. Read each case, mend what it expects, and take its `{REVIEW_MARK}` away."]
-    lines += [f"include: {write_flow(tools)}"] if tools else []
-    lines += ["defaults:", *(f"  {key}: {write_flow(value)}" for key, value in defaults.items())] if defaults else []
-    lines += ["cases:", *(line for case in cases for line in _case_lines(case, shared))]
-    return "\n".join(lines) + "\n"
-
-
-def _file_defaults(cases: Sequence[NamedDraft]) -> FileDefaults:
-    questions = [case.question for case in cases]
-    systems = {question.system for question in questions if not question.before}
-    apart = any("{now" in system for system in systems)  # what stands in defaults is filled in
-    apart |= any(question.before and question.before[0]["role"] not in _SYSTEM_ROLES for question in questions)
-    settings = [question.record.settings for question in questions]
-    alike = all(each == settings[0] for each in settings)
-    return FileDefaults(
-        system=systems.pop() if len(systems) == 1 and not apart else "",
-        settings=settings[0] if settings and alike else None,
-    )
-
-
-def _case_lines(case: NamedDraft, shared: FileDefaults) -> Iterator[str]:
-    question = case.question
-    record = question.record
-    yield f"  - id: {write_flow(case.name)}  {REVIEW_MARK}"
-    yield f"    # {_comment_text(', '.join(filter(None, (record.place, record.model, record.moment))))}"
-    if question.answer:
-        yield f"    # answered: {_comment_text(question.answer)}"
-    if question.system != shared.system and not question.before:
-        yield f"    system: {write_flow(question.system)}"
-    if record.settings and shared.settings is None:
-        yield f"    settings: {write_flow(record.settings)}"
-    if (most := max(len(turn.steps) + 1 for turn in question.turns)) > _USUAL_STEPS:
-        yield f"    max_steps: {most}"
-    if len(question.turns) == 1:
-        yield from _prompt_lines(question)
-        yield from (f"    {line}" for line in _expectation_lines(question.turns[0], record.checks))
-        return
-    yield "    turns:"
-    for turn in question.turns:
-        yield f"      - user: {write_flow(turn.user)}"
-        yield from (f"        {line}" for line in _expectation_lines(turn, None))
-
-
-def _prompt_lines(question: CaseDraft) -> Iterator[str]:
-    if question.before:
-        yield "    messages:"
-        yield from (f"      - {write_flow(message)}" for message in question.before)
-    else:
-        yield f"    prompt: {write_flow(question.turns[0].user)}"
-
-
-def _expectation_lines(turn: DraftTurn, checks: Mapping[str, Json] | None) -> Iterator[str]:
-    if checks is not None and not turn.steps:
-        yield from (f"{key}: {write_flow(value)}" for key, value in checks.items())
-    elif not turn.steps:
-        yield "expect: no_call"
-    else:
-        yield "expect:"
-        for number, step in enumerate(turn.steps):
-            indent = "      " if number else "  "
-            yield from ["  - then:"] if number else []
-            yield from (f"{indent}{line}" for line in _call_lines(step))
-
-
-def _call_lines(step: Iterable[DraftCall]) -> Iterator[str]:
-    """The calls of one reply; equal ones are one, with what each of them gave."""
-    groups: dict[str, list[DraftCall]] = {}
-    for made in step:
-        groups.setdefault(digest([made.call.name, made.call.arguments]), []).append(made)
-    for group in groups.values():
-        call, results = group[0].call, [_result_value(made.result) for made in group if made.result is not None]
-        yield f"- {write_flow_key(call.name)}: {write_flow(mark_literal(call.arguments))}"
-        if len(group) > 1:
-            yield f"  times: {len(group)}"
-        if results and all(result == results[0] for result in results):
-            yield f"  returns: {write_flow(results[0])}"
-        elif results:
-            yield f"  returns_each: {write_flow(results)}"
-
-
-def _result_value(result: str) -> Json:
-    """A result as a value, where it is told to the model just as it stood there; else the text that it is."""
-    try:
-        value = read_json(result)
-    except ValueError:
-        return result
-    same = not isinstance(value, str) and json.dumps(value, ensure_ascii=False) == result
-    return value if same else result
-
-
-def _comment_text(text: str) -> str:
-    """One line that YAML takes for a comment, whatever stands in it."""
-    return safe_line(" ".join(text.split()), limit=160)
-
-
-_MOST_CASES: Final = 1000
-"""So many cases stand in one file: more nobody reviews in one go."""
+    draft: CaseDraft
 
 
 class WrittenFile(NamedTuple):
-    """A file that was written."""
+    """A case file that was written."""
 
     path: Path
     cases: int
-    unchecked: int
-    """Cases that expect nothing yet."""
+    without_expectation: int
+    """The number of cases that have no expectation yet."""
 
 
 def write_case_files(cases: Sequence[NamedDraft], folder: Path, stem: str) -> Iterator[WrittenFile | SkippedEntry]:
-    """Write the files, one catalogue of tools after the other; cases that cannot be said right are told instead.
+    """Write files for each catalogue of tools. Cases that a case file cannot express are skipped entries.
 
-    Raises FileExistsError before a file of cases would be overwritten.
+    Raises FileExistsError before a case file would be overwritten.
     """
     number = 0
     for tools, own in _by_tools(cases):
         folder.mkdir(parents=True, exist_ok=True)
         name = f"tools-{catalogue_digest(tools)[:8]}.tools.yaml" if tools else ""
-        if tools and not (folder / name).exists():  # an older one of the name holds the same, or was mended by hand
+        if tools and not (folder / name).exists():  # an existing one holds the same tools, or was edited by hand
             (folder / name).write_text(_tools_text(tools), encoding="utf-8")
         for start in range(0, len(own), _MOST_CASES):
             number += 1
@@ -170,52 +59,19 @@ def write_case_files(cases: Sequence[NamedDraft], folder: Path, stem: str) -> It
             yield from _write_file(path, own[start : start + _MOST_CASES], name)
 
 
-def _write_file(path: Path, cases: Sequence[NamedDraft], tools: str) -> Iterator[WrittenFile | SkippedEntry]:
-    sound = list(cases)
-    faults = _faults(path, sound, tools)
-    for case in [case for case in sound if case.name in faults]:
-        yield SkippedEntry(case.question.record.place, f"no case can say it: {faults[case.name]}")
-    sound = [case for case in sound if case.name not in faults]
-    if sound:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(case_file_text(sound, tools))
-        yield WrittenFile(path, len(sound), sum(_is_unchecked(case) for case in sound))
-
-
-def _faults(path: Path, cases: Sequence[NamedDraft], tools: str) -> dict[str, str]:
-    """What `fcall lint` would say of each case, but for those that are meant to expect nothing yet."""
-    checked = [_with_any_call(case) for case in cases]
-    try:
-        entries = read_case_text(case_file_text(checked, tools), path, root=path.parent).entries
-    except UnreadableFile as unreadable:
-        return {case.name: unreadable.fault.message for case in cases}
-    return {entry.id: entry.faults[0].message for entry in entries if isinstance(entry, FaultyCase)}
-
-
-def _with_any_call(case: NamedDraft) -> NamedDraft:
-    if not _is_unchecked(case):
-        return case
-    record = replace(case.question.record, checks={"expect": "any_call"})
-    return replace(case, question=replace(case.question, record=record))
-
-
-def _is_unchecked(case: NamedDraft) -> bool:
-    return case.question.record.checks == {} and not any(case.question.made)
-
-
 def _by_tools(cases: Sequence[NamedDraft]) -> Iterator[tuple[tuple[Tool, ...], list[NamedDraft]]]:
-    """The cases of each catalogue. Those of which no tools are told share one of all that they call."""
+    """The cases of each catalogue. Cases without known tools share a catalogue of all tools that they call."""
     groups: dict[str, list[NamedDraft]] = {}
     for case in cases:
-        tools = case.question.record.tools
+        tools = case.draft.record.tools
         groups.setdefault(catalogue_digest(tools) if tools else "", []).append(case)
-    for name, group in groups.items():
-        yield group[0].question.record.tools if name else _called_tools(group), group
+    for key, group in groups.items():
+        yield group[0].draft.record.tools if key else _called_tools(group), group
 
 
 def _called_tools(cases: Iterable[NamedDraft]) -> tuple[Tool, ...]:
-    """Tools that take any arguments, for whatever is called."""
-    names = dict.fromkeys(made.call.name for case in cases for made in case.question.made)
+    """All called tools, with parameters that allow any arguments."""
+    names = dict.fromkeys(each.call.name for case in cases for each in case.draft.calls)
     return tuple(Tool(name, parameters={"type": "object", "additionalProperties": True}) for name in names)
 
 
@@ -226,3 +82,154 @@ def _tools_text(tools: Iterable[Tool]) -> str:
         lines += [f"    description: {write_flow(tool.description)}"] if tool.description else []
         lines.append(f"    parameters: {write_flow(tool.parameters)}")
     return "\n".join(lines) + "\n"
+
+
+def _write_file(path: Path, cases: Sequence[NamedDraft], tools: str) -> Iterator[WrittenFile | SkippedEntry]:
+    text, faults = _checked_text(path, cases, tools)
+    for case in cases:
+        if case.name in faults:
+            place = case.draft.record.place
+            yield SkippedEntry(place, f"a case file cannot express the case: {faults[case.name]}")
+    valid = [case for case in cases if case.name not in faults]
+    if valid:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(case_file_text(valid, tools) if text is None else text)
+        yield WrittenFile(path, len(valid), sum(map(_is_without_expectation, valid)))
+
+
+def _checked_text(path: Path, cases: Sequence[NamedDraft], tools: str) -> tuple[str | None, dict[str, str]]:
+    """The faults of the cases in a case file, by their names; and the text of the file where it can be used as it is.
+
+    A missing expectation is no fault here, so such cases are checked with one.
+    """
+    checked = [_with_any_call(case) for case in cases]
+    text = case_file_text(checked, tools)
+    try:
+        entries = read_case_text(text, path, root=path.parent).entries
+    except UnreadableFile as unreadable:
+        return None, {case.name: unreadable.fault.message for case in cases}
+    faults = {entry.id: entry.faults[0].message for entry in entries if isinstance(entry, FaultyCase)}
+    usable = not faults and not any(map(_is_without_expectation, cases))
+    return text if usable else None, faults
+
+
+def _with_any_call(case: NamedDraft) -> NamedDraft:
+    if not _is_without_expectation(case):
+        return case
+    record = replace(case.draft.record, expectation={"expect": "any_call"})
+    return replace(case, draft=replace(case.draft, record=record))
+
+
+def _is_without_expectation(case: NamedDraft) -> bool:
+    return case.draft.record.expectation == {} and not any(case.draft.calls)
+
+
+@dataclass(frozen=True, slots=True)
+class FileDefaults:
+    """The system message and the settings that all cases of a file share, written once."""
+
+    system: str = ""
+    settings: Mapping[str, Json] | None = None
+
+
+def case_file_text(cases: Sequence[NamedDraft], tools: str) -> str:
+    """The text of a case file. `tools` is the name of the file of tools beside it; empty without one."""
+    common = _file_defaults(cases)
+    defaults: dict[str, Json] = {"system": common.system} if common.system else {}
+    if common.settings:
+        defaults["settings"] = common.settings
+    lines = [f"# Made from traces. Review each case, correct its expectation, and remove its `{_REVIEW_MARK}`."]
+    lines += [f"include: {write_flow(tools)}"] if tools else []
+    lines += ["defaults:", *(f"  {key}: {write_flow(value)}" for key, value in defaults.items())] if defaults else []
+    lines += ["cases:", *(line for case in cases for line in _case_lines(case, common))]
+    return "\n".join(lines) + "\n"
+
+
+def _file_defaults(cases: Sequence[NamedDraft]) -> FileDefaults:
+    drafts = [case.draft for case in cases]
+    systems = {draft.system for draft in drafts if not draft.earlier_messages}
+    # `{now` in defaults would be replaced, and defaults would add a system message to conversations without one.
+    unsafe = any("{now" in system for system in systems) or any(
+        draft.earlier_messages and not is_instruction(draft.earlier_messages[0]) for draft in drafts
+    )
+    settings = [draft.record.settings for draft in drafts]
+    return FileDefaults(
+        system=systems.pop() if len(systems) == 1 and not unsafe else "",
+        settings=settings[0] if settings and all(each == settings[0] for each in settings) else None,
+    )
+
+
+def _case_lines(case: NamedDraft, common: FileDefaults) -> Iterator[str]:
+    draft = case.draft
+    record = draft.record
+    yield f"  - id: {write_flow(case.name)}  {_REVIEW_MARK}"
+    yield f"    # {_comment_text(', '.join(filter(None, (record.place, record.model, record.time))))}"
+    if draft.answer:
+        yield f"    # answered: {_comment_text(draft.answer)}"
+    if draft.system != common.system and not draft.earlier_messages:
+        yield f"    system: {write_flow(draft.system)}"
+    if record.settings and common.settings is None:
+        yield f"    settings: {write_flow(record.settings)}"
+    if (steps := max(len(turn.steps) + 1 for turn in draft.turns)) > _DEFAULT_STEPS:
+        yield f"    max_steps: {steps}"
+    if len(draft.turns) == 1:
+        yield from _prompt_lines(draft)
+        yield from (f"    {line}" for line in _expectation_lines(draft.turns[0], record.expectation))
+        return
+    yield "    turns:"
+    for turn in draft.turns:
+        yield f"      - user: {write_flow(turn.user)}"
+        yield from (f"        {line}" for line in _expectation_lines(turn, None))
+
+
+def _prompt_lines(draft: CaseDraft) -> Iterator[str]:
+    if draft.earlier_messages:
+        yield "    messages:"
+        yield from (f"      - {write_flow(message)}" for message in draft.earlier_messages)
+    else:
+        yield f"    prompt: {write_flow(draft.turns[0].user)}"
+
+
+def _expectation_lines(turn: DraftTurn, expectation: Mapping[str, Json] | None) -> Iterator[str]:
+    """The calls of the turn; without any, the expectation of the source, or `no_call`."""
+    if turn.steps:
+        yield "expect:"
+        for number, step in enumerate(turn.steps):
+            indent = "      " if number else "  "
+            yield from ["  - then:"] if number else []
+            yield from (f"{indent}{line}" for line in _call_lines(step))
+    elif expectation is not None:
+        yield from (f"{key}: {write_flow(value)}" for key, value in expectation.items())
+    else:
+        yield "expect: no_call"
+
+
+def _call_lines(step: Iterable[DraftCall]) -> Iterator[str]:
+    """The calls of one reply. Equal calls are written once, with the results of each."""
+    groups: dict[str, list[DraftCall]] = {}
+    for each in step:
+        groups.setdefault(digest([each.call.name, each.call.arguments]), []).append(each)
+    for group in groups.values():
+        call, results = group[0].call, [_result_value(each.result) for each in group if each.result is not None]
+        yield f"- {write_flow_key(call.name)}: {write_flow(mark_literal(call.arguments))}"
+        if len(group) > 1:
+            yield f"  times: {len(group)}"
+        if results and all(result == results[0] for result in results):
+            yield f"  returns: {write_flow(results[0])}"
+        elif results:
+            yield f"  returns_each: {write_flow(results)}"
+
+
+def _result_value(result: str) -> Json:
+    """The value of a result, where the model gets the same text of it again; else the text."""
+    try:
+        value = read_json(result)
+    except ValueError:
+        return result
+    same = not isinstance(value, str) and json.dumps(value, ensure_ascii=False) == result
+    return value if same else result
+
+
+def _comment_text(text: str) -> str:
+    """The text on one line, which is safe in a YAML comment."""
+    return safe_line(" ".join(text.split()), limit=160)

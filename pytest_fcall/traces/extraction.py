@@ -1,4 +1,4 @@
-"""From files of traces to drafts of cases: records read, joined, masked, named and compared."""
+"""Files of traces turned into drafts of cases: records are read, joined, masked, named and compared."""
 
 from __future__ import annotations
 
@@ -18,83 +18,134 @@ from pytest_fcall.traces.drafts import CaseDraft, draft_of
 from pytest_fcall.traces.files import records_of
 from pytest_fcall.traces.masking import Masker, masked_record
 from pytest_fcall.traces.record import Record, SkippedEntry, UnreadableTrace, UnusableRecord
+from pytest_fcall.traces.request_parts import is_instruction
 from pytest_fcall.traces.values import items, mapping, parsed
+
+_LONGEST_NAME: Final = 48
+_VALID_ID: Final = re.compile(r"[\w.-](?:[\w. -]{0,150}[\w.-])?")
+_WORD: Final = re.compile(r"\w+")
+_MOST_COMPARED: Final = 50
+"""The most cases with the same calls that a case is compared with, newest first."""
+_LEAST_OVERLAP: Final = 0.8
+"""The part of all words of two questions that near duplicates have in common."""
+
+
+class NearDuplicate(NamedTuple):
+    """A case that is nearly the same as an earlier one."""
+
+    case: NamedDraft
+    earlier_name: str
+
+
+class Extraction(NamedTuple):
+    """The drafts of cases in some files, and what was left out."""
+
+    cases: list[NamedDraft]
+    near_duplicates: list[NearDuplicate]
+    """Those of the cases that are nearly the same as an earlier case."""
+    repeated_answers: int
+    """The number of answers that were given to the same question before."""
+    skipped: list[SkippedEntry]
+
+
+def extract_drafts(files: Iterable[Path], masker: Masker) -> Extraction:
+    """Read all files, join the records of a conversation, mask them, and name the drafts."""
+    conversations = JoinedConversations()
+    skipped: list[SkippedEntry] = []
+    for path in files:
+        try:
+            for each in records_of(path):
+                if isinstance(each, SkippedEntry):
+                    skipped.append(each)
+                else:
+                    conversations.add(each)
+        except UnreadableTrace as problem:
+            skipped.append(SkippedEntry(path.name, str(problem)))
+    cases: list[NamedDraft] = []
+    near_duplicates: list[NearDuplicate] = []
+    names, finder = CaseNames(), NearDuplicateFinder()
+    for record in conversations:
+        try:
+            draft = draft_of(masked_record(record, masker))
+        except UnusableRecord as problem:
+            skipped.append(SkippedEntry(record.place, str(problem)))
+            continue
+        tools = (each.call.name for each in draft.calls)
+        case = NamedDraft(names.new_name(draft.question_text, tools, record.case_id), draft)
+        cases.append(case)
+        if (earlier := finder.find_or_remember(draft, case.name)) is not None:
+            near_duplicates.append(NearDuplicate(case, earlier))
+    return Extraction(cases, near_duplicates, conversations.repeated_answers, skipped)
 
 
 class JoinedConversations:
-    """Takes records one by one and keeps the longest of those that go on from each other.
+    """The longest of records that continue each other.
 
-    A request repeats all that was said before, so that a record which begins with the whole of another one contains
-    it. System messages count for nothing there: they may tell the time. Order counts for nothing either.
+    A request repeats all earlier messages, so a record that begins with all messages of another one contains it.
+    System messages are ignored, since they may hold the time. Records may come in any order.
     """
 
     def __init__(self) -> None:
         self._kept: dict[bytes, Record] = {}
-        self._passed: set[bytes] = set()
-        """Beginnings of longer records."""
+        self._contained: set[bytes] = set()
+        """Digests of the beginnings of longer records."""
         self._by_id: dict[str, Record] = {}
-        self.equal = 0
-        """How often the same question was answered in the same way."""
+        self.repeated_answers = 0
+        """The number of answers that were given to the same question before."""
 
-    def take(self, record: Record) -> None:
+    def add(self, record: Record) -> None:
         """Add a record."""
-        if record.after in self._by_id:
-            record = replace(record, trail=(*self._by_id[record.after].trail, *_new_messages(record.trail)), after="")
+        if record.previous_id in self._by_id:
+            # Providers that keep the conversation are sent new messages only, but all instructions.
+            new = (message for message in record.messages if not is_instruction(message))
+            messages = (*self._by_id[record.previous_id].messages, *new)
+            record = replace(record, messages=messages, previous_id="")
         if record.id:
             self._by_id[record.id] = record
-        *before, whole = _prefix_digests(record.trail)
-        self.equal += whole in self._kept
-        if whole not in self._passed:
+        *beginnings, whole = _prefix_digests(record.messages)
+        self.repeated_answers += whole in self._kept
+        if whole not in self._contained:
             self._kept[whole] = record
-        for beginning in before:
+        for beginning in beginnings:
             self._kept.pop(beginning, None)
-            self._passed.add(beginning)
+            self._contained.add(beginning)
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self._kept.values())
 
 
-def _new_messages(trail: tuple[Message, ...]) -> tuple[Message, ...]:
-    """What a request adds to what the provider has kept: instructions are sent again each time."""
-    return tuple(message for message in trail if message["role"] not in ("system", "developer"))
-
-
-def _prefix_digests(trail: tuple[Message, ...]) -> list[bytes]:
-    """The name of each beginning that ends in an answer, and that of the whole."""
+def _prefix_digests(messages: tuple[Message, ...]) -> list[bytes]:
+    """The digest of each beginning that ends in an answer; the last one is the digest of all messages."""
     running = sha256()
-    names: list[bytes] = []
-    for message in trail:
-        if message["role"] not in ("system", "developer"):
+    digests: list[bytes] = []
+    for message in messages:
+        if not is_instruction(message):
             running.update(_message_identity(message).encode("utf-8", "surrogatepass"))
         if message["role"] == "assistant":
-            names.append(running.digest())
-    if not trail or trail[-1]["role"] != "assistant":
-        names.append(running.digest())
-    return names
+            digests.append(running.digest())
+    if not messages or messages[-1]["role"] != "assistant":
+        digests.append(running.digest())
+    return digests
 
 
 def _message_identity(message: Message) -> str:
-    """What makes a message the same one: agents send calls back with other ids, and arguments written otherwise."""
-    calls = [mapping(mapping(call).get("function")) for call in items(message.get("tool_calls"))]
-    told = [(call.get("name"), parsed(call.get("arguments"))) for call in calls]
-    return readable_json([message["role"], message.get("content") or "", [list(each) for each in told]])
-
-
-_LONGEST_NAME = 48
-_MAY_BE_ID = re.compile(r"[\w.-](?:[\w. -]{0,150}[\w.-])?")
-_NAME_WORD = re.compile(r"\w+")
+    """A text that is equal for equal messages: agents repeat calls with other ids and other spelling of arguments."""
+    functions = [mapping(mapping(call).get("function")) for call in items(message.get("tool_calls"))]
+    calls: list[Json] = [[each.get("name"), parsed(each.get("arguments"))] for each in functions]
+    return readable_json([message["role"], message.get("content") or "", calls])
 
 
 class CaseNames:
-    """Gives every case a name of its own."""
+    """Unique names of cases."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._last: Counter[str] = Counter()
 
-    def name(self, asked: str, tools: Iterable[str], own: str = "") -> str:
-        """Its own, else the first words of the question, else the tools that are called; numbered where it is taken."""
-        base = own if _MAY_BE_ID.fullmatch(own) else _name_of_words(asked) or _name_of_words(" ".join(tools)) or "case"
+    def new_name(self, question: str, tools: Iterable[str], own: str = "") -> str:
+        """The case's own id, or the first words of the question, or the called tools; numbered where it is taken."""
+        base = own if _VALID_ID.fullmatch(own) else _name_of_words(question) or _name_of_words(" ".join(tools))
+        base = base or "case"
         name = base
         while name in self._taken:
             self._last[base] += 1
@@ -105,87 +156,32 @@ class CaseNames:
 
 def _name_of_words(text: str) -> str:
     name = ""
-    for word in _NAME_WORD.findall(unicodedata.normalize("NFC", text[:500]).lower()):
+    for word in _WORD.findall(unicodedata.normalize("NFC", text[:500]).lower()):
         if len(name) + len(word) > _LONGEST_NAME:
             break
         name = f"{name}_{word}" if name else word
     return name.strip("_") if name.isprintable() else ""
 
 
-_MOST_COMPARED: Final = 50
-"""With so many of those that expect the same calls is a case compared, the newest first."""
-_LEAST_OVERLAP: Final = 0.8
-"""Of all words of two questions that many must be in both."""
-_WORD: Final = re.compile(r"\w+")
-
-
 class NearDuplicateFinder:
-    """Finds, for each case, an earlier one that it is nearly the same as."""
+    """Finds earlier cases that are nearly the same."""
 
     def __init__(self) -> None:
         self._seen: dict[str, deque[tuple[frozenset[str], str]]] = {}
 
-    def twin(self, question: CaseDraft, name: str) -> str | None:
-        """The name of such a case; where there is none, the case is remembered by its own."""
-        words = frozenset(_WORD.findall(f"{question.system} {question.asked}".lower()))
-        seen = self._seen.setdefault(_expectation_digest(question), deque(maxlen=_MOST_COMPARED))
-        for others, other in reversed(seen):
-            both = len(words & others)
-            if both >= _LEAST_OVERLAP * (len(words) + len(others) - both):
+    def find_or_remember(self, draft: CaseDraft, name: str) -> str | None:
+        """The name of a case that is nearly the same. Without one, the case is remembered by its name."""
+        words = frozenset(_WORD.findall(f"{draft.system} {draft.question_text}".lower()))
+        seen = self._seen.setdefault(_expectation_digest(draft), deque(maxlen=_MOST_COMPARED))
+        for other_words, other in reversed(seen):
+            common = len(words & other_words)
+            if common >= _LEAST_OVERLAP * (len(words) + len(other_words) - common):
                 return other
         seen.append((words, name))
         return None
 
 
-def _expectation_digest(question: CaseDraft) -> str:
-    steps = [step for turn in question.turns for step in turn.steps]
-    calls: Json = [[[made.call.name, made.call.arguments] for made in step] for step in steps]
-    return digest([len(question.turns), calls, question.before[:-1]])
-
-
-class NearDuplicate(NamedTuple):
-    """A case that is nearly the same as an earlier one."""
-
-    case: NamedDraft
-    like: str
-
-
-class Extraction(NamedTuple):
-    """All that the files gave."""
-
-    cases: list[NamedDraft]
-    twins: list[NearDuplicate]
-    """Of the cases, those that are nearly the same as others."""
-    equal: int
-    """Answers that were given before, to the same question."""
-    unread: list[SkippedEntry]
-
-
-def extract_drafts(files: Iterable[Path], masker: Masker) -> Extraction:
-    """Read all files, join what belongs together, mask it, and name what is left."""
-    threads = JoinedConversations()
-    unread: list[SkippedEntry] = []
-    for path in files:
-        try:
-            for each in records_of(path):
-                if isinstance(each, SkippedEntry):
-                    unread.append(each)
-                else:
-                    threads.take(each)
-        except UnreadableTrace as why:
-            unread.append(SkippedEntry(path.name, str(why)))
-    cases: list[NamedDraft] = []
-    twins: list[NearDuplicate] = []
-    names, near = CaseNames(), NearDuplicateFinder()
-    for record in threads:
-        try:
-            question = draft_of(masked_record(record, masker))
-        except UnusableRecord as why:
-            unread.append(SkippedEntry(record.place, str(why)))
-            continue
-        tools = (made.call.name for made in question.made)
-        case = NamedDraft(names.name(question.asked, tools, record.case), question)
-        cases.append(case)
-        if (like := near.twin(question, case.name)) is not None:
-            twins.append(NearDuplicate(case, like))
-    return Extraction(cases, twins, threads.equal, unread)
+def _expectation_digest(draft: CaseDraft) -> str:
+    steps = [step for turn in draft.turns for step in turn.steps]
+    calls: Json = [[[each.call.name, each.call.arguments] for each in step] for step in steps]
+    return digest([len(draft.turns), calls, draft.earlier_messages[:-1]])

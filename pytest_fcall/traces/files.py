@@ -1,4 +1,4 @@
-"""Files of traces, told apart by their content, and the records in them."""
+"""Files of traces, recognised by their content, and the records in them."""
 
 from __future__ import annotations
 
@@ -13,89 +13,90 @@ from typing import Final, NamedTuple
 
 from pytest_fcall.core import Json
 from pytest_fcall.traces.formats import exchanges, inspect, langfuse, langsmith, otel, promptfoo, recordings
-from pytest_fcall.traces.formats.promptfoo import with_files
 from pytest_fcall.traces.record import Record, SkippedEntry, UnreadableTrace, UnusableRecord
 from pytest_fcall.traces.values import MOST_BYTES, document_value, mapping, read_json
 
 
 class Format(NamedTuple):
-    """One kind of log."""
+    """One format of traces."""
 
     title: str
-    recognises: Callable[[Mapping[str, Json]], bool]
+    matches: Callable[[Mapping[str, Json]], bool]
     read: Callable[[Mapping[str, Json], str], Iterator[Record | SkippedEntry]]
-    gather: Callable[[Mapping[str, Json], Path], Mapping[str, Json]] | None = None
-    """Puts in what the document has in other files, from the folder that it is in."""
+    with_files: Callable[[Mapping[str, Json], Path], Mapping[str, Json]] | None = None
+    """Inserts the content of other files that the document names, from its folder."""
 
 
 FORMATS: Final[Sequence[Format]] = (
-    Format("OpenTelemetry spans", otel.recognises, otel.read),
-    Format("LangSmith runs", langsmith.recognises, langsmith.read),
-    Format("Langfuse observations", langfuse.recognises, langfuse.read),
-    Format("inspect_ai logs", inspect.recognises, inspect.read),
-    Format("promptfoo configurations and results", promptfoo.recognises, promptfoo.read, with_files),
-    Format("requests and answers of Chat Completions, Responses or Messages", exchanges.recognises, exchanges.read),
+    Format("OpenTelemetry spans", otel.matches, otel.read),
+    Format("LangSmith runs", langsmith.matches, langsmith.read),
+    Format("Langfuse observations", langfuse.matches, langfuse.read),
+    Format("inspect_ai logs", inspect.matches, inspect.read),
+    Format("promptfoo configurations and results", promptfoo.matches, promptfoo.read, promptfoo.with_files),
+    Format("requests and answers of Chat Completions, Responses or Messages", exchanges.matches, exchanges.read),
 )
 
-READABLE_FORMATS: Final = ", ".join((*(each.title for each in FORMATS), "recorded replies"))
-
-
-def format_of(told: Mapping[str, Json]) -> Format | None:
-    """The format of a document; None where it is none."""
-    return next((each for each in FORMATS if each.recognises(told)), None)
-
-
+_KNOWN_FORMATS: Final = ", ".join((*(each.title for each in FORMATS), "recorded replies"))
 _LONGEST_LINE: Final = 32 * 2**20
 _SQLITE, _ZIP, _GZIP = b"SQLite format 3\0", b"PK\x03\x04", b"\x1f\x8b"
 _WRAPPERS: Final = ("data", "runs", "observations", "traces", "items", "records", "logs", "spans")
 
 
+def format_of(data: Mapping[str, Json]) -> Format | None:
+    """The format of a document; None where it is unknown."""
+    return next((each for each in FORMATS if each.matches(data)), None)
+
+
 def trace_files(source: Path) -> list[Path]:
-    """The file itself, or all files below a folder but for hidden ones."""
+    """The file itself, or all files below a folder except hidden ones."""
     if source.is_file():
         return [source]
-    found: list[Path] = []
+    files: list[Path] = []
     for folder, folders, names in os.walk(source):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += (Path(folder, name) for name in sorted(names) if not name.startswith("."))
-    return found
+        files += (Path(folder, name) for name in sorted(names) if not name.startswith("."))
+    return files
 
 
 def records_of(path: Path) -> Iterator[Record | SkippedEntry]:
-    """What a file holds, record by record. Raises Unreadable for a file that holds no traces."""
+    """The records of a file, one by one. Raises UnreadableTrace for a file without traces."""
     try:
         with path.open("rb") as file:
             start = file.peek(16)
             if start.startswith(_SQLITE):
-                yield from recordings.of_store(path)
+                yield from recordings.store_records(path)
             elif start.startswith(_ZIP):
-                yield from inspect.of_file(path)
+                yield from inspect.file_records(path)
             else:
                 packed = start.startswith(_GZIP)
                 yield from _text_records(path, BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise UnreadableTrace(f"the compressed data breaks off: {error}") from None
+        raise UnreadableTrace(f"the compressed data is damaged: {error}") from None
     except OSError as error:
-        raise UnreadableTrace(f"it cannot be read: {error.strerror or error}") from None
+        raise UnreadableTrace(f"the file cannot be read: {error.strerror or error}") from None
 
 
 def _text_records(path: Path, file: BufferedReader) -> Iterator[Record | SkippedEntry]:
     lines = _lines(file)
     ahead = list(islice((each for each in lines if each[1].strip()), 2))
     if not ahead:
-        raise UnreadableTrace("it is empty")
-    told = [_json_value(line) for _, line in ahead]
-    if isinstance(told[0], Mapping) and told[0].get("fcall") == "replies":
-        yield from recordings.of_file(path)
-    elif any(isinstance(each, Mapping) for each in told):
+        raise UnreadableTrace("the file is empty")
+    values = [_json_value(line) for _, line in ahead]
+    if isinstance(values[0], Mapping) and values[0].get("fcall") == "replies":
+        yield from recordings.file_records(path)
+    elif any(isinstance(each, Mapping) for each in values):
         yield from _format_records(_line_values(path.name, chain(ahead, lines)), path.parent)
     else:
-        whole = b"".join((*(line for _, line in ahead), file.read(MOST_BYTES)))
-        yield from _format_records(iter([(path.name, _document(whole, path.name))]), path.parent)
+        content = b"".join((*(line for _, line in ahead), file.read(MOST_BYTES)))
+        try:
+            document = document_value(content, path.name)
+        except UnreadableTrace as problem:
+            raise UnreadableTrace(f"{problem}; known formats: {_KNOWN_FORMATS}") from None
+        yield from _format_records(iter([(path.name, document)]), path.parent)
 
 
 def _lines(file: BufferedReader) -> Iterator[tuple[int, bytes]]:
-    """The lines with their numbers; of one that is longer than any line of a log, its beginning."""
+    """The lines with their numbers. A line longer than any log has is cut."""
     number = 0
     while line := file.readline(_LONGEST_LINE):
         number += 1
@@ -118,44 +119,44 @@ def _line_values(name: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tupl
             try:
                 yield place, read_json(line.decode("utf-8-sig"))
             except UnicodeDecodeError:
-                yield place, SkippedEntry(place, "it is not UTF-8")
+                yield place, SkippedEntry(place, "not text in UTF-8")
             except ValueError as error:
                 yield place, SkippedEntry(place, str(error))
 
 
-def _document(content: bytes, name: str) -> Json:
-    try:
-        return document_value(content, name)
-    except UnreadableTrace as why:
-        raise UnreadableTrace(f"{why}; looked for: {READABLE_FORMATS}") from None
-
-
 def _format_records(values: Iterator[tuple[str, Json | SkippedEntry]], folder: Path) -> Iterator[Record | SkippedEntry]:
-    """The records of values of known formats, which were in `folder`. Unreadable, at the end, where none was."""
-    known = False
+    """The records of values from a file in `folder`. Raises UnreadableTrace at the end where no format is known."""
+    any_known = False
     for place, value in values:
         if isinstance(value, SkippedEntry):
             yield value
             continue
-        for where, told in _documents(value, place):
-            if (found := format_of(told)) is None:
-                yield SkippedEntry(where, "it is of no known format")
+        for where, document, known in _documents(value, place):
+            if known is None:
+                yield SkippedEntry(where, "unknown format")
                 continue
-            known = True
+            any_known = True
             try:
-                yield from found.read(told if found.gather is None else found.gather(told, folder), where)
-            except UnusableRecord as why:
-                yield SkippedEntry(where, str(why))
-    if not known:
-        raise UnreadableTrace(f"it holds no traces; looked for: {READABLE_FORMATS}")
+                complete = document if known.with_files is None else known.with_files(document, folder)
+                yield from known.read(complete, where)
+            except UnusableRecord as problem:
+                yield SkippedEntry(where, str(problem))
+    if not any_known:
+        raise UnreadableTrace(f"no traces found; known formats: {_KNOWN_FORMATS}")
 
 
-def _documents(value: Json, place: str) -> Iterator[tuple[str, Mapping[str, Json]]]:
-    """The documents in a value: itself, or the items of a list, whatever it is wrapped in."""
-    if isinstance(value, Mapping) and format_of(value) is None:
-        value = next((value[name] for name in _WRAPPERS if isinstance(value.get(name), list)), value)
+def _documents(value: Json, place: str) -> Iterator[tuple[str, Mapping[str, Json], Format | None]]:
+    """The documents in a value, with their formats: the value itself, or the items of a list, wrapped or not."""
+    if isinstance(value, Mapping):
+        known = format_of(value)
+        wrapped = next((value[name] for name in _WRAPPERS if isinstance(value.get(name), list)), None)
+        if known is not None or wrapped is None:
+            yield place, value, known
+            return
+        value = wrapped
     if not isinstance(value, list):
-        yield place, mapping(value)
+        yield place, {}, None
         return
     for number, item in enumerate(value, 1):
-        yield f"{place}, item {number}", mapping(item)
+        document = mapping(item)
+        yield f"{place}, item {number}", document, format_of(document)

@@ -1,4 +1,4 @@
-"""Secrets and personal data, masked: the same value by the same stand-in wherever it stands."""
+"""Masking of secrets and personal data. Each value has one stand-in, wherever it occurs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pytest_fcall.traces.values import items, mapping, read_json
 
 
 def is_card(digits: str) -> bool:
-    """Whether the last digit is the check digit that Luhn's rule gives."""
+    """Whether it is a card number: the last digit is the check digit of Luhn's rule."""
     return 13 <= len(digits) <= 19 and digits[-1] == card_check_digit(digits[:-1]) and len(set(digits)) > 1
 
 
 def card_check_digit(body: str) -> str:
-    """The check digit behind these digits."""
+    """The check digit that follows these digits."""
     doubled = [int(digit) * 2 for digit in body[::-2]]
     rest = [int(digit) for digit in body[-2::-2]]
     total = sum(number - 9 if number > 9 else number for number in doubled) + sum(rest)
@@ -29,12 +29,12 @@ def card_check_digit(body: str) -> str:
 
 
 def is_account(number: str) -> bool:
-    """Whether it is an IBAN, without spaces, whose check digits hold."""
+    """Whether it is an IBAN without spaces, with the right check digits."""
     return 15 <= len(number) <= 34 and int(_digits_of(number[4:] + number[:4])) % 97 == 1
 
 
 def account_check_digits(country: str, body: str) -> str:
-    """The two check digits between country and number."""
+    """The two check digits between the country and the number of an IBAN."""
     return f"{98 - int(_digits_of(f'{body}{country}00')) % 97:02}"
 
 
@@ -81,17 +81,17 @@ class MaskedKind(NamedTuple):
     name: str
     pattern: re.Pattern[str]
     hint: str
-    """A text without it has nothing of the kind; empty where there is no such."""
-    same: Callable[[str], str]
-    """What is the same however it is written."""
+    """A string that is in every text with such a value, for a quick check; empty without one."""
+    normalise: Callable[[str], str]
+    """The value without differences of spelling; empty where the match is no such value."""
     stand_in: Callable[[str, int], str]
-    """What stands for the value; the number tells values apart."""
-    laid_out: bool = False
-    """Whether the spaces and signs of what was written stay."""
+    """The stand-in of a value. The number makes it unique."""
+    keeps_layout: bool = False
+    """Whether the stand-in gets the spaces and signs of the original."""
 
 
 class Masker:
-    """Masks what it is given, and remembers what stands for what."""
+    """Masks texts and values, and remembers their stand-ins."""
 
     def __init__(self, patterns: Sequence[re.Pattern[str]] = (), *, usual: bool = True) -> None:
         own = tuple(
@@ -99,53 +99,55 @@ class Masker:
             for pattern in patterns
         )
         self._kinds = (*own, *(_USUAL_KINDS if usual else ()))
-        self.text = lru_cache(maxsize=1024)(self._text)
-        """The text with everything in it masked. Apps say the same things again and again."""
+        self.mask_text = lru_cache(maxsize=1024)(self._mask_text)
+        """Mask everything in a text. Cached: system messages repeat in every request of an app."""
         self._known: dict[tuple[str, str], str] = {}
-        self._numbers: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
         self._digits: dict[str, str] = {}
-        """What stands for the digits of cards and telephone numbers, which arguments may hold without signs."""
+        """The stand-ins of digits of cards and telephone numbers, which arguments may hold without signs."""
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many different values of each kind were masked."""
-        return self._numbers
+        """The number of different values of each kind that were masked."""
+        return self._counts
 
-    def value(self, value: Json) -> Json:
-        """The value with everything in it masked; keys of mappings, too."""
+    def mask_value(self, value: Json) -> Json:
+        """Mask everything in a value, keys of mappings included."""
         if isinstance(value, str):
-            return self.text(value)
+            return self.mask_text(value)
         if isinstance(value, Mapping):
-            return {self.text(key): self.value(inner) for key, inner in value.items()}
+            return {self.mask_text(key): self.mask_value(inner) for key, inner in value.items()}
         if isinstance(value, list | tuple):
-            return [self.value(inner) for inner in value]
+            return [self.mask_value(inner) for inner in value]
         if isinstance(value, int) and not isinstance(value, bool) and 10**6 < abs(value) < 10**19:
             return int(self._digits.get(str(value), value))
         return value
 
-    def _text(self, text: str) -> str:
+    def _mask_text(self, text: str) -> str:
         for kind in self._kinds:
             if kind.hint in text:
-                text = kind.pattern.sub(partial(self._masked, kind=kind), text)
-        return _DIGITS.sub(lambda found: self._digits.get(found[0], found[0]), text) if self._digits else text
+                text = kind.pattern.sub(partial(self._masked_match, kind=kind), text)
+        return _DIGITS.sub(lambda match: self._digits.get(match[0], match[0]), text) if self._digits else text
 
-    def _masked(self, found: re.Match[str], *, kind: MaskedKind) -> str:
-        written = found[found.lastindex or 0]
-        same = kind.same(written)
-        if not same:
-            return found[0]
-        before = found[0][: found.start(found.lastindex or 0) - found.start()]
-        if (kind.name, same) not in self._known:
-            self._numbers[kind.name] += 1
-            self._known[kind.name, same] = kind.stand_in(same, self._numbers[kind.name])
-        stand_in = self._known[kind.name, same]
-        if same.isdecimal() and kind.laid_out:
-            self._digits[same] = stand_in
-        return before + (_with_layout(stand_in, written) if kind.laid_out else stand_in)
+    def _masked_match(self, match: re.Match[str], *, kind: MaskedKind) -> str:
+        group = match.lastindex or 0
+        value = kind.normalise(match[group])
+        if not value:
+            return match[0]
+        if (kind.name, value) not in self._known:
+            self._counts[kind.name] += 1
+            self._known[kind.name, value] = kind.stand_in(value, self._counts[kind.name])
+        stand_in = self._known[kind.name, value]
+        before = match[0][: match.start(group) - match.start()]
+        if not kind.keeps_layout:
+            return before + stand_in
+        if value.isdecimal():
+            self._digits[value] = stand_in
+        return before + _with_layout(stand_in, match[group])
 
 
 def _with_layout(stand_in: str, written: str) -> str:
-    """The stand-in with the spaces and signs of what was written."""
+    """The stand-in with the spaces and signs of the original."""
     characters = iter(stand_in)
     return "".join(next(characters, "") if character.isalnum() else character for character in written)
 
@@ -184,7 +186,7 @@ def _phone(written: str) -> str:
 
 
 def _phone_for(digits: str, number: int) -> str:
-    """The first digits are kept: the country is, and a pattern may ask for it."""
+    """The stand-in keeps the first digits, because a pattern may require the country code."""
     kept = 4 if digits.startswith("00") else 2
     return digits[:kept] + f"{number:0{len(digits) - kept}}"
 
@@ -193,42 +195,42 @@ _USUAL_KINDS: Final[Sequence[MaskedKind]] = (
     MaskedKind("keys", _KEYS, "", _unchanged, lambda _, number: f"masked-key-{number}"),
     MaskedKind("keys", _NAMED_SECRETS, "", _unmasked_key, lambda _, number: f"masked-key-{number}"),
     MaskedKind("e-mail addresses", _EMAIL, "@", str.lower, lambda _, number: f"person{number}@example.com"),
-    MaskedKind("bank accounts", _ACCOUNT, "", _account, _account_for, laid_out=True),
-    MaskedKind("cards", _CARD, "", _card, _card_for, laid_out=True),
-    MaskedKind("telephone numbers", _PHONE, "", _phone, _phone_for, laid_out=True),
+    MaskedKind("bank accounts", _ACCOUNT, "", _account, _account_for, keeps_layout=True),
+    MaskedKind("cards", _CARD, "", _card, _card_for, keeps_layout=True),
+    MaskedKind("telephone numbers", _PHONE, "", _phone, _phone_for, keeps_layout=True),
 )
 
 
 def masked_record(record: Record, masker: Masker) -> Record:
-    """The record with everything masked that was said, called, given back and expected."""
-    trail = tuple(_masked_message(message, masker) for message in record.trail)
-    checks = None if record.checks is None else mapping(masker.value(record.checks))
-    return replace(record, trail=trail, checks=checks)
+    """The record with its messages, calls, results and expectation masked."""
+    messages = tuple(_masked_message(message, masker) for message in record.messages)
+    expectation = None if record.expectation is None else mapping(masker.mask_value(record.expectation))
+    return replace(record, messages=messages, expectation=expectation)
 
 
 def _masked_message(message: Message, masker: Masker) -> Message:
-    told = dict(message)
+    masked = dict(message)
     if message["role"] == "tool":
-        told["content"] = _masked_text(str(message["content"]), masker)
+        masked["content"] = _masked_json(str(message["content"]), masker)
     elif "content" in message:
-        told["content"] = masker.value(message["content"])
+        masked["content"] = masker.mask_value(message["content"])
     if "tool_calls" in message:
-        told["tool_calls"] = [_masked_call(call, masker) for call in items(message["tool_calls"])]
-    return told
+        masked["tool_calls"] = [_masked_call(call, masker) for call in items(message["tool_calls"])]
+    return masked
 
 
 def _masked_call(call: Json, masker: Masker) -> Json:
     function = mapping(mapping(call).get("function"))
     arguments = function.get("arguments")
-    said = _masked_text(arguments, masker) if isinstance(arguments, str) else masker.value(arguments)
-    return {**mapping(call), "function": {**function, "arguments": said}}
+    masked = _masked_json(arguments, masker) if isinstance(arguments, str) else masker.mask_value(arguments)
+    return {**mapping(call), "function": {**function, "arguments": masked}}
 
 
-def _masked_text(text: str, masker: Masker) -> str:
-    """A text that may be JSON: masked by its values, since an escape hides where one begins."""
+def _masked_json(text: str, masker: Masker) -> str:
+    """A text that may be JSON. Its values are masked one by one, because escapes hide where a value begins."""
     try:
         value = read_json(text)
     except ValueError:
-        return masker.text(text)
-    changed = masker.value(value)
-    return text if changed == value else json.dumps(changed, ensure_ascii=False)
+        return masker.mask_text(text)
+    masked = masker.mask_value(value)
+    return text if masked == value else json.dumps(masked, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What a trace tells of one answer of a model."""
+"""Records of single answers of a model, as traces hold them, and what cannot become one."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from pytest_fcall.core import Json, Message, Tool
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """All that was said up to one answer, the answer included."""
+    """A conversation up to one answer of the model, the answer included."""
 
-    trail: tuple[Message, ...]
-    """Messages in OpenAI's form. The last one is the answer, unless the source knows of none."""
+    messages: tuple[Message, ...]
+    """Messages in OpenAI's form. The last one is the answer, unless the source holds none."""
     place: str
     """The file, and the line or the number in it."""
     tools: tuple[Tool, ...] = ()
-    """What was offered, as far as the source tells."""
+    """The offered tools, as far as the source holds them."""
     model: str = ""
-    moment: str = ""
-    """When it was, as the source writes it."""
+    time: str = ""
+    """The time of the request, as the source writes it."""
     settings: Mapping[str, Json] = field(default_factory=dict)
-    case: str = ""
-    """The id of the case that it was asked for, where it was asked for one."""
+    case_id: str = ""
+    """The id of the case, where the source is a recording of one."""
     id: str = ""
-    """The provider's name of the answer, which a later request may go on from."""
-    after: str = ""
-    """The answer that this one goes on from, where only what is new was sent."""
-    checks: Mapping[str, Json] | None = None
-    """What the source itself expects, in the words of a case (`expect`, `answer`); None where it is a log."""
+    """The provider's id of the answer, which a later request may continue."""
+    previous_id: str = ""
+    """The id of the answer that this request continues, where only new messages were sent."""
+    expectation: Mapping[str, Json] | None = None
+    """The expectation of the source, as keys of a case (`expect`, `answer`). None where the source is a log."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedEntry:
-    """Something in a source that gives no record, and why."""
+    """An entry of a source without a record, and the reason."""
 
     place: str
-    why: str
+    reason: str
 
 
 class UnreadableTrace(ValueError):
-    """A file that no trace can be read from. The text says why, without a full stop."""
+    """No trace can be read from a file. The text says why, without a full stop."""
 
 
 class UnusableRecord(ValueError):
-    """A record that no case can be made of. The text says why, without a full stop."""
+    """No case can be made of a record. The text says why, without a full stop."""

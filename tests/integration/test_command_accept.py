@@ -52,7 +52,7 @@ def change_run(mind: Mind, **fields: Any) -> None:
 def test_what_was_right_in_the_last_run_is_accepted_and_no_model_is_asked(ran: Mind) -> None:
     (ran.path / "mind.py").unlink()
 
-    accept(ran, says="a.fc.yaml.ambr: 1 case accepted, 0 as before")
+    accept(ran, says="a.fc.yaml.ambr: 1 case accepted, 0 unchanged")
 
     assert list(kept(ran)) == ["one"]
 
@@ -70,7 +70,7 @@ def test_accepting_twice_changes_nothing(ran: Mind) -> None:
     accept(ran)
     before = ran.files()
 
-    accept(ran, says="0 cases accepted, 1 as before")
+    accept(ran, says="0 cases accepted, 1 unchanged")
 
     assert ran.files() == before
 
@@ -122,9 +122,9 @@ def test_all_cases_of_a_file_are_named_by_the_file(ran: Mind) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("nobody",), "nobody: there is no such case in this run"),
-        (("two",), "cases/a.fc.yaml::two: is wrong; --failing takes it"),
-        (("--failing", "one", "--because", "so"), "cases/a.fc.yaml::one: does not fail"),
+        (("nobody",), "nobody: no such case in this run"),
+        (("two",), "cases/a.fc.yaml::two: the answer is wrong; use --failing"),
+        (("--failing", "one", "--because", "so"), "cases/a.fc.yaml::one: the answer is right"),
     ],
 )
 def test_what_cannot_be_accepted_is_said(ran: Mind, arguments: tuple[str, ...], says: str) -> None:
@@ -138,7 +138,7 @@ def test_a_forbidden_call_is_never_accepted(mind: Mind) -> None:
     mind.says({"one": WRONG})
     mind.run()
 
-    accept(mind, "--failing", "one", "--because", "so", says="a forbidden call is never excused", status=1)
+    accept(mind, "--failing", "one", "--because", "so", says="a forbidden call cannot be accepted", status=1)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_a_case_without_a_verdict_is_said_to_have_none(ran: Mind) -> None:
     path.write_text(path.read_text("utf-8").replace("prompt: one", "prompt: one, skip: later"), "utf-8")
     ran.run()
 
-    accept(ran, "one", says="cases/a.fc.yaml::one: has no verdict in this run", status=1)
+    accept(ran, "one", says="cases/a.fc.yaml::one: no verdict in this run", status=1)
 
 
 def test_without_a_run_there_is_a_word_about_it(mind: Mind) -> None:

@@ -135,12 +135,12 @@ def test_a_run_is_named_by_a_path_or_by_how_its_name_begins(folder: Path) -> Non
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (["2026"], "2026: 2 runs begin so"),
-        (["monday"], "monday: there is no such file, and no such run in .fcall/runs"),
-        (["", "2026"], ": there is no such file"),
-        (["a", "b", "c"], "two runs are compared, not more"),
-        (["pytest.ini"], "pytest.ini: not a run file: "),
-        (["none\x1b[2J.json"], r"none\x1b[2J.json: there is no such file"),
+        (["2026"], "2026: 2 runs match"),
+        (["monday"], "monday: no such file, and no such run in .fcall/runs"),
+        (["", "2026"], ": no such file"),
+        (["a", "b", "c"], "only two runs can be compared"),
+        (["pytest.ini"], " run file: "),
+        (["none\x1b[2J.json"], r"none\x1b[2J.json: no such file"),
     ],
 )
 def test_a_run_that_is_not_there_is_told(folder: Path, names: list[str], said: str) -> None:
@@ -153,7 +153,7 @@ def test_a_run_that_is_not_there_is_told(folder: Path, names: list[str], said: s
 def test_where_too_few_are_kept_it_says_how_to_get_one(folder: Path) -> None:
     done = compare(folder)
     assert done.returncode == 2
-    assert "2 runs are wanted, and 0 are kept in .fcall/runs: run pytest first" in done.stderr
+    assert "2 runs are needed, .fcall/runs holds 0: run pytest first" in done.stderr
 
 
 def test_hostile_names_are_shown_harmless(folder: Path) -> None:

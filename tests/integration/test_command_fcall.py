@@ -32,10 +32,10 @@ def test_the_version_is_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("lnt", "there is no command 'lnt': did you mean 'lint'?"),
-        ("tool", "there is no command 'tool': did you mean 'tools'?"),
-        ("xyz", "there is no command 'xyz'\n"),
-        ("__main__", "there is no command '__main__'"),
+        ("lnt", "unknown command 'lnt': did you mean 'lint'?"),
+        ("tool", "unknown command 'tool': did you mean 'tools'?"),
+        ("xyz", "unknown command 'xyz'\n"),
+        ("__main__", "unknown command '__main__'"),
     ],
 )
 def test_an_unknown_command_is_named_with_a_suggestion(
@@ -74,4 +74,4 @@ def test_a_reader_that_stops_reading_is_no_error(tmp_path: Path) -> None:
 def test_what_a_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
     done = fcall(tmp_path, "lint", "caf\u00e9", PYTHONIOENCODING="ascii")
     assert done.returncode == 2
-    assert "there is no caf\\xe9" in done.stderr
+    assert "no such file or folder: caf\\xe9" in done.stderr

@@ -43,7 +43,7 @@ def test_a_second_time_there_is_nothing_to_do(shop: Shop) -> None:
     fill(shop)
     done = fcall(shop.pytester.path, "fill", "cases/weather.fc.yaml", "--fc-model=python:echo:answer")
     assert done.returncode == 0
-    assert done.stdout.startswith("every case of this file expects something already")
+    assert done.stdout.startswith("every case of this file has an expectation already")
 
 
 @pytest.mark.parametrize("text", ["", "cases: []", "tools: []", "suite: bfcl"])
@@ -51,7 +51,7 @@ def test_a_file_without_cases_is_told(tmp_path: Path, text: str) -> None:
     (tmp_path / "none.fc.yaml").write_text(text)
     done = fcall(tmp_path, "fill", "none.fc.yaml")
     assert done.returncode == 2
-    assert "error: there is no case in none.fc.yaml: write one below `cases:`" in done.stderr
+    assert "error: no cases in none.fc.yaml: write one below `cases:`" in done.stderr
 
 
 def test_a_call_that_its_own_tool_forbids_is_not_written(shop: Shop) -> None:
@@ -59,7 +59,7 @@ def test_a_call_that_its_own_tool_forbids_is_not_written(shop: Shop) -> None:
     text, said, status = fill(shop, f"cases:\n  - id: wrong\n    prompt: '{wrong}'\n  - id: chat\n    prompt: Hello!\n")
     assert status == 1
     assert "1 case filled" in said
-    assert "wrong: the model's call is none to expect" in said
+    assert "wrong: the model's call does not fit its tool" in said
     assert text.count("# review") == 1
 
 
@@ -95,7 +95,7 @@ def test_turns_are_filled_from_a_conversation_in_which_stubs_answer(shop: Shop) 
     stubs = "stubs: {get_weather: fine}"
     text, said, status = fill(shop, TURNS.format(stubs=stubs), "python:agent:answer")
     assert "weather.fc.yaml: 2 turns filled, to be reviewed" in said
-    assert "left: rows: all rows of its matrix share one `expect`" in said
+    assert "not filled: rows: all rows of its matrix share one `expect`" in said
     assert status == 1
     assert 'user: Oslo\n        expect:  # review\n          - get_weather: {city: "Oslo"}\n' in text
     assert "user: Thanks!\n        expect: no_call  # review\n" in text
@@ -106,7 +106,7 @@ def test_what_comes_after_another_becomes_a_group_of_its_own(shop: Shop) -> None
     shop.file("agent.py", AGENT)
     case = "cases:\n  - id: twice\n    stubs: {get_weather: 7}\n    max_steps: 3\n    prompt: Oslo\n"
     _, said, _ = fill(shop, case, "python:agent:answer")
-    assert "twice: the conversation did not come to an end in it" in said
+    assert "twice: the conversation did not end within the step limit" in said
     text, _, status = fill(shop, case.replace("7", "fine"), "python:agent:answer")
     assert status == 0
     assert text.endswith('expect:  # review\n      - get_weather: {city: "Oslo"}\n')
@@ -116,8 +116,8 @@ def test_turns_after_a_call_of_which_nothing_is_known_are_left(shop: Shop) -> No
     shop.file("agent.py", AGENT)
     text, said, status = fill(shop, TURNS.format(stubs="tags: [a]"), "python:agent:answer")
     assert status == 1
-    assert "left: trip, turn 1: nothing says what get_weather gives" in said
-    assert "left: trip, turn 2: what it goes on from is left, too: trip, turn 1" in said
+    assert "not filled: trip, turn 1: the result of get_weather is not defined" in said
+    assert "not filled: trip, turn 2: the turn before it was not filled: trip, turn 1" in said
     assert "# review" not in text
 
 

@@ -96,14 +96,14 @@ def test_a_file_that_cannot_be_read_is_told_and_passed_over(folder: Path) -> Non
     (runs_folder(folder) / "20261103.json").write_text("{")
     done = fcall(folder, "history")
     assert done.returncode == 0
-    assert done.stderr.count("not a run file") == 2
+    assert done.stderr.count(" run file: ") == 2
     assert "1 run," in done.stdout
 
 
 def test_without_runs_it_says_how_to_get_one(folder: Path) -> None:
     done = fcall(folder, "history")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "fcall history: no whole run with an answer is kept: run pytest first\n"
+    assert done.stderr == "fcall history: no complete run with an answer is recorded: run pytest first\n"
 
 
 @pytest.mark.parametrize("number", ["0", "x", "1001", "-1"])

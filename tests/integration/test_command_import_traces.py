@@ -174,7 +174,7 @@ def test_calls_that_break_their_own_schema_are_left_out_and_told(tmp_path: Path)
     )
     done = fcall(tmp_path, "import", "log.jsonl", "--out", "mine")
     assert "1 case" in done.stdout
-    assert "left out: no case can say it" in done.stderr
+    assert "left out: a case file cannot express the case" in done.stderr
     assert "(log.jsonl:1)" in done.stderr
 
 
@@ -218,10 +218,10 @@ def test_text_that_looks_like_our_own_words_is_kept_as_it_is(tmp_path: Path, sho
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere.jsonl", "--out", "x"], "there is no suite 'nowhere.jsonl'"),
-        (["log.jsonl", "--out", "x", "--mask", "("], "'(' is no regular expression"),
-        (["log.jsonl", "--out", "x", "--pick", "3"], "--path and --pick are for public benchmarks"),
-        (["bfcl:simple_python", "--out", "x", "--near"], "--near, --mask and --no-mask are for traces"),
+        (["nowhere.jsonl", "--out", "x"], "unknown suite 'nowhere.jsonl'"),
+        (["log.jsonl", "--out", "x", "--mask", "("], "invalid regular expression '('"),
+        (["log.jsonl", "--out", "x", "--pick", "3"], "--path and --pick can only be used with public benchmarks"),
+        (["bfcl:simple_python", "--out", "x", "--near"], "--near, --mask and --no-mask can only be used with traces"),
     ],
 )
 def test_mistakes_are_told(tmp_path: Path, arguments: list[str], said: str) -> None:
@@ -235,7 +235,7 @@ def test_a_file_without_traces_says_what_was_looked_for(tmp_path: Path) -> None:
     write_lines(tmp_path / "log.jsonl", {"level": "info"})
     done = fcall(tmp_path, "import", "log.jsonl", "--out", "mine")
     assert done.returncode == 1
-    assert "it holds no traces; looked for: OpenTelemetry spans" in done.stderr
+    assert "no traces found; known formats: OpenTelemetry spans" in done.stderr
     assert not (tmp_path / "mine").exists()
 
 
@@ -254,4 +254,4 @@ def test_ten_thousand_lines_take_seconds(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     done = fcall(tmp_path, "import", "log.jsonl", "--out", "mine")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("1000 cases") == 10
+    assert done.stdout.count("1,000 cases") == 10

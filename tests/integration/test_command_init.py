@@ -63,8 +63,8 @@ def test_files_that_exist_are_left_alone_and_named(tmp_path: Path) -> None:
     (tmp_path / "agent.py").symlink_to(tmp_path / "nowhere.py")
     done = fcall(tmp_path, "init")
     assert done.returncode == 0
-    assert "left alone, it exists already: conftest.py\n" in done.stdout
-    assert "left alone, it exists already: agent.py\n" in done.stdout
+    assert "exists already, not changed: conftest.py\n" in done.stdout
+    assert "exists already, not changed: agent.py\n" in done.stdout
     assert "wrote tools.py\n" in done.stdout
     assert (tmp_path / "conftest.py").read_text(encoding="utf-8") == "mine = 1\n"
     assert not (tmp_path / "nowhere.py").exists()

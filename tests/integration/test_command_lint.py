@@ -157,8 +157,8 @@ def test_modules_beside_a_conftest_are_found_as_pytest_finds_them(tmp_path: Path
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere"], "fcall lint: error: there is no nowhere"),
-        (["."], "fcall lint: error: no case files here"),
+        (["nowhere"], "fcall lint: error: no such file or folder: nowhere"),
+        (["."], "fcall lint: error: no case files found"),
         (["--format=xml"], "invalid choice: 'xml'"),
     ],
 )

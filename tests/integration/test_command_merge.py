@@ -119,29 +119,29 @@ def test_a_share_that_is_missing_makes_it_inconclusive(mixed: Shop) -> None:
         mixed.run(*MODELS, "-k", "Town", f"--fc-shard={number}/4", "--fc-gate=accuracy>=0.1")
     done = merge(mixed, *shares(mixed))
     assert done.returncode == 10
-    assert done.stdout.splitlines()[-1] == "gates are not judged: shares 2/4, 4/4 missing"
+    assert done.stdout.splitlines()[-1] == "gates are not judged: shards 2/4, 4/4 missing"
 
 
 def test_so_does_one_that_was_broken_off(mixed: Shop) -> None:
     mixed.run(*MODELS, "-x", "--fc-shard=1/1", "--fc-gate=accuracy>=0.1")
     done = merge(mixed, *shares(mixed))
     assert done.returncode == 10
-    assert done.stdout.splitlines()[-1].endswith("-1of1.json was broken off")
+    assert done.stdout.splitlines()[-1].endswith("-1of1.json was interrupted")
 
 
 def test_what_failed_is_failed_though_a_share_is_missing(mixed: Shop) -> None:
     mixed.run(*MODELS, "--fc-shard=1/2")
     done = merge(mixed, *shares(mixed))
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "not whole: share 2/2 missing")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "incomplete: shard 2/2 missing")
 
 
 @pytest.mark.parametrize(
     ("runs", "said"),
     [
         ([["--fc-shard=1/2"], ["--fc-shard=1/2"]], "is in more than one of the files"),
-        ([["--fc-shard=1/2"], ["--fc-shard=2/3", "-k", "none"]], "for different numbers of machines"),
-        ([["--fc-shard=1/2"], ["--fc-shard=2/2", "--fc-gate=cases>=1"]], "was run with other gates than"),
-        ([["--fc-shard=1/2", "-k", "none"], ["--fc-shard=1/2", "-k", "none"]], "a share is there more than once"),
+        ([["--fc-shard=1/2"], ["--fc-shard=2/3", "-k", "none"]], "the numbers of shards differ"),
+        ([["--fc-shard=1/2"], ["--fc-shard=2/2", "--fc-gate=cases>=1"]], "were run with different gates"),
+        ([["--fc-shard=1/2", "-k", "none"], ["--fc-shard=1/2", "-k", "none"]], "the same shard was given twice"),
     ],
 )
 def test_what_is_no_part_of_one_run_is_refused(mixed: Shop, runs: list[list[str]], said: str) -> None:
@@ -167,8 +167,8 @@ def test_the_whole_may_be_kept_and_merged_runs_compared(mixed: Shop) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"gates": ["beauty>=1"]}, "gate 'beauty>=1' cannot be read: unknown figure 'beauty'"),
-        ({"fail": "never", "gates": []}, "'never' is none of items, gates, both"),
+        ({"gates": ["beauty>=1"]}, "gate 'beauty>=1' cannot be read: 'beauty' is no figure"),
+        ({"fail": "never", "gates": []}, "unknown value of --fc-fail 'never'; available: items, gates, both"),
         ({"results": {"results": [{"nodeid": 5}]}}, "not a run file: status: expected str"),
     ],
 )

@@ -26,7 +26,7 @@ def mv(mind: Mind, *arguments: str, says: str = "", status: int = 0) -> None:
 def test_a_renamed_case_keeps_what_is_accepted_of_it_under_all_models(accepted: Mind, old: str, new: str) -> None:
     accepted.run("--fc-model=python:mind:other", "--fc-accept")
 
-    mv(accepted, old, new, says="one is uno now")
+    mv(accepted, old, new, says="renamed one to uno")
 
     for model in ("python:mind:answer", "python:mind:other"):
         assert list(read_stanzas(accepted.baseline(model=model))) == ["two", "uno"]
@@ -57,11 +57,11 @@ def test_a_file_may_move_to_another_folder(accepted: Mind) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("nobody", "somebody", "nothing is accepted of a case 'nobody'"),
-        ("cases/b.fc.yaml::one", "uno", "nothing is accepted of a case 'one' in cases/b.fc.yaml"),
-        ("one", "two", "something is accepted of 'two' already"),
-        ("cases/z.fc.yaml", "cases/b.fc.yaml", "nothing is kept of cases/z.fc.yaml"),
-        ("cases/a.fc.yaml", "uno", "a case file ends in .yaml or .yml"),
+        ("nobody", "somebody", "no baseline holds a case 'nobody'"),
+        ("cases/b.fc.yaml::one", "uno", "no baseline holds a case 'one' of cases/b.fc.yaml"),
+        ("one", "two", "holds a case 'two' already"),
+        ("cases/z.fc.yaml", "cases/b.fc.yaml", "cases/z.fc.yaml has no baselines and no recordings"),
+        ("cases/a.fc.yaml", "uno", "a case file must end in .yaml or .yml"),
     ],
 )
 def test_what_cannot_be_renamed_is_said_and_nothing_is(accepted: Mind, old: str, new: str, says: str) -> None:
@@ -76,7 +76,13 @@ def test_an_id_in_several_files_wants_the_name_of_one(accepted: Mind) -> None:
     accepted.cases("one", name="b.fc.yaml")
     accepted.run("--fc-accept")
 
-    mv(accepted, "one", "uno", says="'one' is in cases/a.fc.yaml and cases/b.fc.yaml: write FILE::one", status=1)
+    mv(
+        accepted,
+        "one",
+        "uno",
+        says="'one' is in cases/a.fc.yaml and cases/b.fc.yaml: choose one by FILE::one",
+        status=1,
+    )
     mv(accepted, "cases/b.fc.yaml::one", "uno")
 
     assert list(read_stanzas(accepted.baseline())) == ["one", "two"]
@@ -87,7 +93,7 @@ def test_nothing_of_another_file_is_overwritten(accepted: Mind) -> None:
     accepted.run("--fc-accept")
     before = accepted.files()
 
-    mv(accepted, "cases/a.fc.yaml", "cases/b.fc.yaml", says="b.fc.yaml.ambr is there already", status=1)
+    mv(accepted, "cases/a.fc.yaml", "cases/b.fc.yaml", says="b.fc.yaml.ambr exists already", status=1)
 
     assert accepted.files() == before
 

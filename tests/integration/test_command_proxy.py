@@ -112,10 +112,10 @@ def test_the_app_sees_where_to_ask_and_a_key_that_is_none(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "there is no command: write `fcall proxy -- COMMAND`"),
+        ((), "no command given: write `fcall proxy -- COMMAND`"),
         (("--variable", "7", "--", "x"), "'7' is no name of a variable"),
         (("--variable", "SHOP_BASE_URL", "--", "x"), "SHOP_BASE_URL is not set; write --variable SHOP_BASE_URL=https"),
-        (("--", "no-such-program-here"), "no-such-program-here cannot be started: No such file"),
+        (("--", "no-such-program-here"), "cannot start no-such-program-here: No such file"),
     ],
 )
 def test_a_slip_on_the_command_line_is_told(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:

@@ -74,8 +74,8 @@ def test_a_file_that_may_belong_to_any_cases_is_not_imported(project: Path, expo
     keep(project, entry("a"))
     record(project, "--export")
     loose = exported.rename(project / "mailed.replies.jsonl")
-    record(project, "--import", loose.name, status=1, says="mailed.replies.jsonl must lie in __fcall__/MODEL/")
-    record(Path(project.anchor), "--import", str(loose), status=1, says="must lie in __fcall__/MODEL/")
+    record(project, "--import", loose.name, status=1, says="mailed.replies.jsonl must be in __fcall__/MODEL/")
+    record(Path(project.anchor), "--import", str(loose), status=1, says="must be in __fcall__/MODEL/")
 
 
 def test_the_name_of_a_case_file_is_no_pattern(project: Path) -> None:
@@ -118,7 +118,7 @@ def test_the_replies_of_one_file_or_folder_may_be_exported(project: Path, export
 def test_the_replies_of_a_file_that_is_gone_are_not_exported(project: Path, exported: Path) -> None:
     keep(project, entry("a"), entry("b"))
     (project / FILE).unlink()
-    record(project, "--export", says=f"{FILE}: not exported, because it is gone; `fcall record --prune` forgets its")
+    record(project, "--export", says=f"{FILE}: not exported: no such file; `fcall record --prune` deletes its")
     assert not exported.exists()
 
 
@@ -152,7 +152,7 @@ def test_what_is_not_needed_any_more_is_forgotten(project: Path) -> None:
     keep(project, entry("a", prompt="old"), entry("b"))
     keep(project, entry("a", prompt="new"))
     keep(project, entry("c"), file="cases/gone.fc.yaml")
-    record(project, "--prune", says="forgotten: 2, kept: 2")
+    record(project, "--prune", says="deleted: 2, kept: 2")
 
 
 def test_what_no_run_has_used_for_long_is_forgotten(project: Path, exported: Path) -> None:
@@ -160,7 +160,7 @@ def test_what_no_run_has_used_for_long_is_forgotten(project: Path, exported: Pat
     write_recordings(exported, Model("openai", "gpt-5.2"), [unused, used])
     record(project, "--import")
     keep(project, used=[used])
-    record(project, "--prune", "--older", "30d", says="forgotten: 1, kept: 1")
+    record(project, "--prune", "--older", "30d", says="deleted: 1, kept: 1")
 
 
 def test_it_is_shown_what_is_kept(project: Path) -> None:
@@ -188,13 +188,10 @@ def test_without_anything_recorded_nothing_is_made(project: Path, action: str) -
     [
         ([], "one of the arguments --export --import --prune --stats is required"),
         (["--export", "--prune"], "not allowed with"),
-        (["--stats", "cases"], "--stats takes no PATH: it is about all replies"),
-        (["--export", "--older", "3d"], "--older belongs to --prune"),
-        (
-            ["--prune", "--older", "soon"],
-            "'soon' is not a duration; use minutes, hours, days or weeks, such as",
-        ),
-        (["--export", "nowhere"], "there is no nowhere"),
+        (["--stats", "cases"], "--stats takes no PATH: it covers all replies"),
+        (["--export", "--older", "3d"], "--older can only be used with --prune"),
+        (["--prune", "--older", "soon"], "'soon' is no age; write minutes, hours, days or weeks as 30m, 12h, 7d or 2w"),
+        (["--export", "nowhere"], "no such file or folder: nowhere"),
     ],
 )
 def test_a_wrong_command_line_is_told(project: Path, arguments: list[str], says: str) -> None:

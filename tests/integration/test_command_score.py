@@ -152,9 +152,7 @@ def test_what_prepares_memory_is_passed_over_and_the_next_file_judged(folder: Pa
     write(folder / "rows.jsonl", RIGHT)
     done = fcall(folder, "score", "--format", "bfcl", "--cases", "cases.jsonl", prepared, "rows.jsonl")
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 1)
-    assert done.stderr.startswith(
-        f"fcall score: {prepared} is passed over: conversations that fill a memory have no right"
-    )
+    assert done.stderr.startswith(f"fcall score: skipped {prepared}: conversations that fill a memory have no right")
 
 
 def test_a_broken_case_breaks_the_rows_that_need_it(folder: Path) -> None:
@@ -172,12 +170,12 @@ def test_compare_tells_how_many_verdicts_are_the_same(folder: Path) -> None:
     write(folder / "same.jsonl", agreeing, RIGHT)
     done = score(folder, "--compare", "same.jsonl")
     assert done.returncode == 0
-    assert "valid: 1 of 1 as the rows have it" in done.stderr
+    assert "valid: 1 of 1 agree with the rows" in done.stderr
     write(folder / "other.jsonl", agreeing, differing, FENCED)
     done = score(folder, "--compare", "other.jsonl")
     assert done.returncode == 1
     assert len(rows_of(done)) == 3
-    assert "valid: 2 of 2 as the rows have it\nerror_type: 1 of 2 as the rows have it" in done.stderr
+    assert "valid: 2 of 2 agree with the rows\nerror_type: 1 of 2 agree with the rows" in done.stderr
     assert '  other.jsonl:2: error_type is "value_error:string", the row has "value_error:others"\n' in done.stderr
     assert "1  undecodable_but_readable" in done.stderr
 
@@ -213,7 +211,7 @@ def test_the_source_can_be_chosen(folder: Path) -> None:
         (["--format", "bfcl", "--cases", "none.jsonl", "cases.jsonl"], "cannot read none.jsonl: No such file"),
         (["--format", "bfcl", "--cases", "cases.jsonl", "none.jsonl"], "cannot read none.jsonl: No such file"),
         (["--format", "bfcl", "--cases", "cases.jsonl", "."], "cannot read .: Is a directory"),
-        (["--format", "bfcl", "--cases", "cases.jsonl", "-j", "0", "-"], "'0' is not a number from 1 to 256"),
+        (["--format", "bfcl", "--cases", "cases.jsonl", "-j", "0", "-"], "must be an integer from 1 to 256, not '0'"),
         (["--format", "bfcl", "--cases", "cases.jsonl", "-", "-"], "standard input (-) can be read only once"),
         (["--format", "bfcl", "--cases", "cases.jsonl", "--differences", "no/no", "-"], "cannot write no/no"),
     ],
@@ -282,7 +280,7 @@ def test_a_worker_that_is_killed_is_told(folder: Path) -> None:
         os.kill(int(children.read_text(encoding="ascii").split()[0]), signal.SIGKILL)
         # It may write more than a pipe holds before it reads on.
         _, told = running.communicate(20 * 64 * f"{json.dumps(RIGHT)}\n".encode(), timeout=60)
-        assert b"was killed, perhaps for want of memory" in told
+        assert b"was killed, perhaps by lack of memory" in told
         assert running.wait(60) == 1
 
 

@@ -81,10 +81,13 @@ def test_totals_are_told_for_each_hub_and_setting(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ({"hub": "torchhub"}, "a row needs `hub`, `response`, `gold_domain` and `gold_api_call`, all of them text"),
-        ({**ROW, "response": 1}, "a row needs `hub`, `response`, `gold_domain` and `gold_api_call`, all of them text"),
-        ({**ROW, "hub": "huggingface"}, "holds no data base of the hub 'huggingface'"),
-        ({**ROW, "hub": "../torchhub"}, "holds no data base of the hub '../torchhub'"),
+        ({"hub": "torchhub"}, "needs `hub`, `response`, `gold_domain` and `gold_api_call`, all of them strings"),
+        (
+            {**ROW, "response": 1},
+            "a row needs `hub`, `response`, `gold_domain` and `gold_api_call`, all of them strings",
+        ),
+        ({**ROW, "hub": "huggingface"}, "has no API database of the hub 'huggingface'"),
+        ({**ROW, "hub": "../torchhub"}, "has no API database of the hub '../torchhub'"),
     ],
 )
 def test_a_row_that_cannot_be_judged_says_why(folder: Path, row: dict[str, Json], why: str) -> None:
@@ -97,8 +100,8 @@ def test_a_row_that_cannot_be_judged_says_why(folder: Path, row: dict[str, Json]
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--api-db", "nowhere"], "cannot read nowhere: it is no folder"),
-        (["--api-db", "empty"], "empty holds none of torchhub_api.jsonl, tensorflowhub_api.jsonl, huggingface_api"),
+        (["--api-db", "nowhere"], "cannot read nowhere: not a folder"),
+        (["--api-db", "empty"], "no torchhub_api.jsonl, tensorflowhub_api.jsonl, huggingface_api"),
         (["--api-db", "broken"], "torchhub_api.jsonl:2: an API needs `domain` and `api_call`, both text"),
         (["--api-db", ".", "--parser", "empty"], "empty holds no parser. Get it with: pip install --no-deps --target"),
         (["--api-db", ".", "--checked", "model"], "'model' names no API with arguments"),

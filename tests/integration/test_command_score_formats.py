@@ -71,7 +71,7 @@ def test_earlier_scores_are_compared_and_never_looked_at(
     write(tmp_path / "rows.jsonl", {**row, "result": earlier}, {**row, "result": {"raises": "TypeError"}}, row)
     done = fcall(tmp_path, "score", "--format", name, "--compare", "rows.jsonl")
     assert done.returncode == 0
-    assert done.stderr.splitlines() == ["3 rows", *(f"{key}: 1 of 1 as the rows have it" for key in earlier)]
+    assert done.stderr.splitlines() == ["3 rows", *(f"{key}: 1 of 1 agree with the rows" for key in earlier)]
     assert [json.loads(line) for line in done.stdout.splitlines()] == [verdict] * 3
     write(tmp_path / "rows.jsonl", {**row, "result": {**earlier, **other}})
     done = fcall(tmp_path, "score", "--format", name, "--compare", "rows.jsonl")

@@ -65,7 +65,7 @@ def test_files_have_names_that_every_system_and_shell_takes(folder: Path) -> Non
 def test_a_suite_that_is_not_known_is_told_with_those_that_are(folder: Path) -> None:
     done = fcall(folder, "suites", "bfkl")
     assert done.returncode == 2
-    assert "there is no suite 'bfkl'; there is" in done.stderr
+    assert "unknown suite 'bfkl'; available: " in done.stderr
 
 
 def test_imported_cases_are_case_files(folder: Path) -> None:
@@ -110,14 +110,14 @@ def test_no_file_is_overwritten(folder: Path) -> None:
     (folder / "irrelevance.fc.yaml").write_text("mine", encoding="utf-8")
     done = fcall(folder, "import", "bfcl:irrelevance", "--path", "data", "--out", ".")
     assert done.returncode == 1
-    assert done.stderr == "fcall: nothing is overwritten; name another folder, for this is there: irrelevance.fc.yaml\n"
+    assert done.stderr == "fcall: file exists and is not overwritten; choose another folder: irrelevance.fc.yaml\n"
     assert (folder / "irrelevance.fc.yaml").read_text(encoding="utf-8") == "mine"
 
 
 @pytest.mark.parametrize(
     ("suite", "message"),
     [
-        ("bfkl", "there is no suite 'bfkl'; there is"),
+        ("bfkl", "unknown suite 'bfkl'; available: "),
         ("bfcl:simple", "the suite bfcl has no part 'simple'"),
     ],
 )

@@ -149,8 +149,8 @@ def test_drift_is_told_with_the_argument_and_the_cases_it_touches(shop: Shop) ->
         "      `limit` is new and required",
         "      expected by tea, any_tea",
         "      offered in 1 more case",
-        "1 source: 1 change",
-        "to look at, since they expect a tool that changed:",
+        "1 source: 1 changed",
+        "cases to review, because they expect a changed tool:",
         "  cases/shop.fc.yaml::tea",
         "  cases/shop.fc.yaml::any_tea",
     ]
@@ -231,7 +231,7 @@ def test_an_openapi_document_is_fetched_and_its_drift_told(shop: Shop, name: str
     assert "  - listPets\n      expected by a\n" in done.stdout
 
 
-@pytest.mark.parametrize(("content", "said"), [("{", "is no JSON"), ("a: [", "pets.yaml: "), ("[]", "pets.yaml")])
+@pytest.mark.parametrize(("content", "said"), [("{", "is not JSON"), ("a: [", "pets.yaml: "), ("[]", "pets.yaml")])
 def test_a_document_that_cannot_be_read_is_told(shop: Shop, content: str, said: str) -> None:
     (shop.root / "pets.yaml").write_text(content, encoding="utf-8")
     with web(shop.root) as url:
@@ -320,9 +320,9 @@ def test_without_the_package_mcp_the_way_to_it_is_told(shop: Shop) -> None:
     [
         ([], "the following arguments are required: ACTION"),
         (["lok"], "invalid choice: 'lok'"),
-        (["lock", "nowhere"], "there is no nowhere"),
-        (["lock", "--timeout=0"], "must be a number above 0"),
-        (["lock", "--timeout=soon"], "must be a number above 0"),
+        (["lock", "nowhere"], "no such file or folder: nowhere"),
+        (["lock", "--timeout=0"], "must be a positive number"),
+        (["lock", "--timeout=soon"], "must be a positive number"),
     ],
 )
 def test_a_wrong_command_line_is_told(shop: Shop, arguments: list[str], said: str) -> None:

@@ -8,24 +8,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, get_args
+from typing import ClassVar, TypeAlias, get_args
 
-from pytest_fcall.cli.score.rows import RowVerdict
+from pytest_fcall.cli.score.rows import GroupFacts, RowJudge, RowVerdict
 from pytest_fcall.core.values import Json
+from pytest_fcall.suites.apibench.apis import Api, plain_or_gzipped, read_apis
+from pytest_fcall.suites.apibench.files import HUBS
 from pytest_fcall.suites.apibench.grades import Grade
+from pytest_fcall.suites.apibench.original_rule import OriginalRule
+from pytest_fcall.suites.apibench.parsers import installed_parser, original_parser, original_parser_folder
+from pytest_fcall.suites.apibench.strict_rule import StrictRule, parse_checked
 from pytest_fcall.suites.json_files import BrokenRow
 
-if TYPE_CHECKING:
-    from pytest_fcall.suites.apibench.apis import Api
-    from pytest_fcall.suites.apibench.original_rule import OriginalRule
-    from pytest_fcall.suites.apibench.strict_rule import StrictRule
+CheckedArguments: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 
-
-CheckedArguments = tuple[tuple[str, tuple[str, ...]], ...]
+_NO_PARSER_NOTE = """\
+fcall score: the parser of the original scripts is not installed; some answers with broken code may be judged otherwise.
+  The documentation on judging stored answers says how to get it."""
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """Add what this format needs to know."""
+    """Add the options of this format."""
     parser.add_argument(
         "--api-db",
         required=True,
@@ -37,7 +40,7 @@ def add_options(parser: ArgumentParser) -> None:
         "--parser",
         type=Path,
         metavar="DIR",
-        help="a folder with the parser of the original scripts, which reads broken text otherwise than today's",
+        help="the folder with the parser of the original scripts, which reads broken code differently",
     )
     parser.add_argument(
         "--checked",
@@ -45,18 +48,22 @@ def add_options(parser: ArgumentParser) -> None:
         default=[],
         type=_checked_arguments,
         metavar="API=NAMES",
-        help="the arguments by which the strict rule tells APIs apart, such as torch.hub.load=repo_or_dir,model",
+        help="the arguments that identify an API for the strict rule, such as torch.hub.load=repo_or_dir,model",
     )
-    parser.add_argument("--totals", action="store_true", help="tell the scores of each hub and setting at the end")
+    parser.add_argument("--totals", action="store_true", help="show the scores of each hub and setting at the end")
+
+
+def _checked_arguments(text: str) -> tuple[str, tuple[str, ...]]:
+    try:
+        return parse_checked(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def judge_of(parser: ArgumentParser, options: Namespace) -> ApiBenchJudge:
-    """Read what judging needs, so that what is wrong with it is said before anything is judged."""
-    from pytest_fcall.suites.apibench.files import HUBS
-    from pytest_fcall.suites.apibench.parsers import original_parser, original_parser_folder
-
+    """The judge of the command line. A file that cannot be read ends the program through `parser`."""
     if not options.api_db.is_dir():
-        parser.error(f"cannot read {options.api_db}: it is no folder")
+        parser.error(f"cannot read {options.api_db}: not a folder")
     folder = options.parser or original_parser_folder()
     judge = ApiBenchJudge(options.api_db, folder, tuple(options.checked), options.totals)
     try:
@@ -68,70 +75,51 @@ def judge_of(parser: ArgumentParser, options: Namespace) -> ApiBenchJudge:
     except ValueError as error:
         parser.error(str(error))
     if not known:
-        parser.error(f"{options.api_db} holds none of {', '.join(f'{hub.apis}.jsonl' for hub in HUBS.values())}")
+        parser.error(f"no {', '.join(f'{hub.apis}.jsonl' for hub in HUBS.values())} in {options.api_db}")
     if folder is None:
         print(_NO_PARSER_NOTE, file=sys.stderr)
     return judge
 
 
 @dataclass(frozen=True, slots=True)
-class ApiBenchJudge:
-    """Judges rows by API data bases in a folder, which each process reads for itself."""
+class ApiBenchJudge(RowJudge):
+    """Judges rows by API databases in a folder, which each process reads for itself."""
 
-    names: ClassVar = ("hub", "setting", "question_id")
+    row_fields: ClassVar = ("hub", "setting", "question_id")
 
     api_db: Path
     parser: Path | None
     checked: CheckedArguments
     totals: bool
 
-    def __call__(self, row: Mapping[str, Json]) -> RowVerdict:
-        """Judge the answer in `row` by both rules."""
-        named = {name: row.get(name) for name in self.names}
+    def judge(self, row: Mapping[str, Json]) -> RowVerdict:
+        """Judge the answer in `row` by the original rule and the strict one."""
         match row:
             case {"hub": str(hub), "response": str(answer), "gold_domain": str(domain), "gold_api_call": str(right)}:
-                original, strict = self._rules(hub)
+                rules = _rules(self.api_db, self.parser, self.checked, hub)
             case _:
-                raise BrokenRow("a row needs `hub`, `response`, `gold_domain` and `gold_api_call`, all of them text")
+                raise BrokenRow("a row needs `hub`, `response`, `gold_domain` and `gold_api_call`, all of them strings")
+        if rules is None:
+            raise BrokenRow(f"{self.api_db} has no API database of the hub {hub!r}")
+        original, strict = rules
         ours = strict(answer, domain, right)
         theirs = original(answer, domain)
-        verdict = {**named, "verdict": theirs, "strict_verdict": ours.word, "strict_exact": ours.exact}
-        counted = {word: theirs == word for word in ("correct", "hallucination", "wrong")}
-        counted["exact by strict"] = ours.exact
-        counted |= {f"{word} by strict": ours.word == word for word in get_args(Grade)}
+        identity = {name: row.get(name) for name in self.row_fields}
+        verdict = {**identity, "verdict": theirs, "strict_verdict": ours.word, "strict_exact": ours.exact}
+        facts = {word: theirs == word for word in ("correct", "hallucination", "wrong")}
+        facts["exact by strict"] = ours.exact
+        facts |= {f"{word} by strict": ours.word == word for word in get_args(Grade)}
         group = f"{hub} {row.get('setting', '')}".strip()
-        return RowVerdict(verdict, counted=(group, counted) if self.totals else None)
+        return RowVerdict(verdict, group_facts=GroupFacts(group, facts) if self.totals else None)
 
-    def earlier(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
+    def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """The verdict of the original script."""
         return {key: row[key] for key in ("verdict",) if key in row}
-
-    def _rules(self, hub: str) -> tuple[OriginalRule, StrictRule]:
-        rules = _rules(self.api_db, self.parser, self.checked, hub)
-        if rules is None:
-            raise BrokenRow(f"{self.api_db} holds no data base of the hub {hub!r}")
-        return rules
-
-
-_NO_PARSER_NOTE = """\
-fcall score: no parser of the original scripts; some answers with broken code may be judged otherwise than by them.
-  The documentation, on judging stored answers, says how to get it."""
-
-
-def _checked_arguments(text: str) -> tuple[str, tuple[str, ...]]:
-    from pytest_fcall.suites.apibench.strict_rule import parse_checked
-
-    try:
-        return parse_checked(text)
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from None
 
 
 @lru_cache(maxsize=8)
 def _read_hub(folder: Path, hub: str) -> tuple[Api, ...] | None:
-    from pytest_fcall.suites.apibench.apis import plain_or_gzipped, read_apis
-    from pytest_fcall.suites.apibench.files import HUBS
-
+    """The APIs of a hub; None where the folder has no database of it."""
     if hub not in HUBS or not (path := plain_or_gzipped(folder, f"{HUBS[hub].apis}.jsonl")).exists():
         return None
     return read_apis(path)
@@ -141,11 +129,7 @@ def _read_hub(folder: Path, hub: str) -> tuple[Api, ...] | None:
 def _rules(
     folder: Path, parser: Path | None, checked: CheckedArguments, hub: str
 ) -> tuple[OriginalRule, StrictRule] | None:
-    from pytest_fcall.suites.apibench.files import HUBS
-    from pytest_fcall.suites.apibench.original_rule import OriginalRule
-    from pytest_fcall.suites.apibench.parsers import installed_parser, original_parser
-    from pytest_fcall.suites.apibench.strict_rule import StrictRule
-
+    """The original and the strict rule of a hub; None where the folder has no database of it."""
     apis = _read_hub(folder, hub)
     if apis is None:
         return None

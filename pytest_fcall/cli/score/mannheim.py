@@ -7,31 +7,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pytest_fcall.cli.score.rows import RowVerdict, object_field
+from pytest_fcall.cli.score.rows import RowJudge, RowVerdict, object_field
 from pytest_fcall.core.values import Json
+from pytest_fcall.suites.mannheim.score import score_row
 
 
 def add_options(_: ArgumentParser) -> None:
-    """Rows hold all that is needed."""
+    """Add nothing: the rows hold all that is needed."""
 
 
 def judge_of(_: ArgumentParser, __: Namespace) -> MannheimJudge:
-    """Make the judge."""
+    """The judge of the command line."""
     return MannheimJudge()
 
 
 @dataclass(frozen=True, slots=True)
-class MannheimJudge:
-    """Judges rows by themselves."""
+class MannheimJudge(RowJudge):
+    """Judges rows by what they hold."""
 
-    names: ClassVar = ("case",)
+    row_fields: ClassVar = ("case",)
 
-    def __call__(self, row: Mapping[str, Json]) -> RowVerdict:
+    def judge(self, row: Mapping[str, Json]) -> RowVerdict:
         """Grade the calls and the answer in `row`."""
-        from pytest_fcall.suites.mannheim.score import score_row
-
         return RowVerdict({"case": row.get("case"), **score_row(row).as_row()})
 
-    def earlier(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
+    def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """The grades in `result`."""
         return object_field(row, "result")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import ClassVar, NamedTuple
 
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, decompressed, parse_record, read_lines
@@ -19,15 +20,14 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Some lines of a file, which follow one another.
-
-    `broken` says why the file cannot be read beyond them.
-    """
+    """Consecutive lines of a file."""
 
     file: str
     first: int
+    """The number of the first line."""
     lines: tuple[bytes, ...]
     broken: str | None = None
+    """The reason why the file cannot be read beyond these lines."""
 
 
 def check_readable(parser: ArgumentParser, files: Sequence[str]) -> None:
@@ -43,7 +43,7 @@ def check_readable(parser: ArgumentParser, files: Sequence[str]) -> None:
 
 
 def row_portions(files: Iterable[str]) -> Iterator[Portion]:
-    """Cut the lines of all files into portions."""
+    """The lines of all files, in portions."""
     for name in files:
         with _open_rows(name) as file, decompressed(file) as stream:
             yield from _file_portions(_file_title(name), stream)
@@ -58,114 +58,115 @@ def _file_title(name: str) -> str:
 
 
 def _file_portions(name: str, stream: Iterable[bytes]) -> Iterator[Portion]:
-    first, taken, size = 1, list[bytes](), 0
+    first, lines, size = 1, list[bytes](), 0
     broken: str | None = None
     try:
         for line in read_lines(stream):
-            taken.append(line)
+            lines.append(line)
             size += len(line)
-            if len(taken) >= _MOST_LINES or size >= _MOST_BYTES:
-                yield Portion(name, first, tuple(taken))
-                first, taken, size = first + len(taken), [], 0
+            if len(lines) >= _MOST_LINES or size >= _MOST_BYTES:
+                yield Portion(name, first, tuple(lines))
+                first, lines, size = first + len(lines), [], 0
     except BrokenFile as error:
         broken = str(error)
-    if taken or broken:
-        yield Portion(name, first, tuple(taken), broken)
+    if lines or broken:
+        yield Portion(name, first, tuple(lines), broken)
 
 
-GroupFacts: TypeAlias = tuple[str, Mapping[str, bool]]
-"""The name of a group of rows, and what is true of this one."""
+class GroupFacts(NamedTuple):
+    """Facts about a row, for the totals of its group."""
+
+    group: str
+    facts: Mapping[str, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class RowVerdict:
-    """The verdict on a row, and where the profiles judge it differently, how: in a word, with what tells of it.
-
-    With `counted` it is told at the end of how many rows of its group each word is true.
-    """
+    """The verdict on a row."""
 
     verdict: Mapping[str, Json]
     difference: tuple[str, Mapping[str, Json]] | None = None
-    counted: GroupFacts | None = None
+    """A word for how the two profiles differ on the row, and the fields to write about it."""
+    group_facts: GroupFacts | None = None
+    """Facts to count for the totals at the end."""
 
 
-class RowJudge(Protocol):
-    """Judges the rows of one format. Travels to other processes."""
+class RowJudge(ABC):
+    """Judges the rows of one format. It is pickled for other processes."""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The fields that name a row."""
-        ...
+    row_fields: ClassVar[tuple[str, ...]]
+    """The fields that identify a row."""
+    has_two_profiles: ClassVar[bool] = False
+    """Whether rows are judged by two profiles that may differ."""
 
-    def earlier(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
-        """The verdict that a row brings along if it was judged before, or parts of it. Never looked at for judging."""
-        ...
+    @abstractmethod
+    def judge(self, row: Mapping[str, Json]) -> RowVerdict:
+        """Judge a row. Raises BrokenRow where it cannot be judged."""
 
-    def __call__(self, row: Mapping[str, Json]) -> RowVerdict:
-        """Judge a row; BrokenRow says why that cannot be done."""
-        ...
+    @abstractmethod
+    def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
+        """The verdict, or parts of it, that a row carries from an earlier judge. Never used for judging."""
+
+    def skip_reason(self, _: str) -> str:
+        """The reason not to judge the rows of a file; empty where they are judged."""
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedRow:
-    """What became of one row.
-
-    `line` is to be printed; with `broken` it says why there is no verdict. `compared` tells for each field of the
-    verdict that the row brings along how the two differ, and None where they are the same.
-    """
+    """The outcome of one row."""
 
     place: str
     line: str
+    """The line to print: the verdict, or with `broken` why there is none."""
     broken: bool = False
-    compared: Mapping[str, str | None] = field(default_factory=dict)
+    comparison: Mapping[str, str | None] = field(default_factory=dict)
+    """Each field of the recorded verdict, with its difference from ours, or None."""
     difference: str | None = None
     difference_line: str = ""
-    counted: GroupFacts | None = None
+    group_facts: GroupFacts | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PortionJudge:
-    """What is done to a portion; an object, since work for other processes must be."""
+def judge_portion(judge: RowJudge, portion: Portion) -> list[JudgedRow]:
+    """Judge the lines of a portion. Empty lines are skipped."""
+    judged = [
+        _judged_row(judge, f"{portion.file}:{number}", line)
+        for number, line in enumerate(portion.lines, portion.first)
+        if line.strip()
+    ]
+    if portion.broken is not None:
+        judged.append(_broken_row(f"{portion.file}:{portion.first + len(portion.lines)}", portion.broken, {}))
+    return judged
 
-    judge: RowJudge
 
-    def __call__(self, portion: Portion) -> list[JudgedRow]:
-        """Judge the lines; empty ones are passed over."""
-        return list(self._judged(portion))
+def _judged_row(judge: RowJudge, place: str, line: bytes) -> JudgedRow:
+    row: Mapping[str, Json] = {}
+    try:
+        row = parse_record(line)
+        judged = judge.judge(row)
+    except BrokenRow as error:
+        return _broken_row(place, str(error), {key: row[key] for key in judge.row_fields if key in row})
+    verdict, recorded = judged.verdict, judge.recorded_verdict(row)
+    name, fields = judged.difference or (None, {})
+    return JudgedRow(
+        place,
+        json.dumps(verdict),
+        comparison={key: _disagreement(key, verdict[key], recorded[key]) for key in verdict if key in recorded},
+        difference=name,
+        difference_line=json.dumps({"place": place, **fields}) if name else "",
+        group_facts=judged.group_facts,
+    )
 
-    def _judged(self, portion: Portion) -> Iterator[JudgedRow]:
-        for number, line in enumerate(portion.lines, portion.first):
-            if line.strip():
-                yield self._line(f"{portion.file}:{number}", line)
-        if portion.broken is not None:
-            yield _broken_row(f"{portion.file}:{portion.first + len(portion.lines)}", portion.broken, {})
 
-    def _line(self, place: str, line: bytes) -> JudgedRow:
-        row: Mapping[str, Json] = {}
-        try:
-            row = parse_record(line)
-            judgement = self.judge(row)
-        except BrokenRow as error:
-            return _broken_row(place, str(error), {key: row[key] for key in self.judge.names if key in row})
-        verdict = judgement.verdict
-        earlier = self.judge.earlier(row)
-        compared = {key: _disagreement(key, verdict[key], earlier[key]) for key in verdict if key in earlier}
-        if judgement.difference is None:
-            return JudgedRow(place, json.dumps(verdict), compared=compared, counted=judgement.counted)
-        name, told = judgement.difference
-        told_line = json.dumps({"place": place, **told})
-        return JudgedRow(place, json.dumps(verdict), False, compared, name, told_line, judgement.counted)
+def _disagreement(key: str, ours: Json, recorded: Json) -> str | None:
+    return None if ours == recorded else f"{key} is {json.dumps(ours)}, the row has {json.dumps(recorded):.200}"
+
+
+def _broken_row(place: str, problem: str, identity: Mapping[str, Json]) -> JudgedRow:
+    return JudgedRow(place, json.dumps({**identity, "error": f"{place}: {problem}"}), broken=True)
 
 
 def object_field(row: Mapping[str, Json], name: str) -> Mapping[str, Json]:
     """The object in a field of a row; an empty one where there is none."""
-    found = row.get(name)
-    return found if isinstance(found, Mapping) else {}
-
-
-def _disagreement(key: str, now: Json, before: Json) -> str | None:
-    return None if now == before else f"{key} is {json.dumps(now)}, the row has {json.dumps(before):.200}"
-
-
-def _broken_row(place: str, why: str, named: Mapping[str, Json]) -> JudgedRow:
-    return JudgedRow(place, json.dumps({**named, "error": f"{place}: {why}"}), broken=True)
+    value = row.get(name)
+    return value if isinstance(value, Mapping) else {}

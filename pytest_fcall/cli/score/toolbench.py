@@ -8,27 +8,26 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from pytest_fcall.cli.score.rows import RowVerdict, object_field
+from pytest_fcall.cli.score.rows import RowJudge, RowVerdict, object_field
 from pytest_fcall.core.values import Json
-
-if TYPE_CHECKING:
-    from pytest_fcall.suites.toolbench.virtual_home import Actions
+from pytest_fcall.suites.toolbench.score import score_row
+from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS, Actions, actions_from_data
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """Add what this format needs to know."""
+    """Add the options of this format."""
     parser.add_argument(
         "--objects",
         type=Path,
         metavar="FILE",
-        help="what can be done with which things in virtual_home: the task's valid_object_lists.json",
+        help="the actions and their objects in virtual_home: valid_object_lists.json of the task",
     )
 
 
 def judge_of(parser: ArgumentParser, options: Namespace) -> ToolBenchJudge:
-    """Read the objects, so that what is wrong with their file is said before anything is judged."""
+    """The judge of the command line. A file that cannot be read ends the program through `parser`."""
     try:
         _read_actions(options.objects)
     except OSError as error:
@@ -39,29 +38,25 @@ def judge_of(parser: ArgumentParser, options: Namespace) -> ToolBenchJudge:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolBenchJudge:
-    """Judges rows by themselves, and by objects in a file, which each process reads for itself."""
+class ToolBenchJudge(RowJudge):
+    """Judges rows by what they hold, and by the objects in a file, which each process reads for itself."""
 
-    names: ClassVar = ("task", "case")
+    row_fields: ClassVar = ("task", "case")
 
     objects: Path | None
 
-    def __call__(self, row: Mapping[str, Json]) -> RowVerdict:
+    def judge(self, row: Mapping[str, Json]) -> RowVerdict:
         """Score the prediction in `row`."""
-        from pytest_fcall.suites.toolbench.score import score_row
+        identity = {key: row.get(key) for key in self.row_fields}
+        scores = asdict(score_row(row, _read_actions(self.objects)))
+        del scores["why"]  # the original script gives no reason
+        return RowVerdict({**identity, **scores})
 
-        named = {key: row.get(key) for key in self.names}
-        figures = asdict(score_row(row, _read_actions(self.objects)))
-        del figures["why"]  # the original tells none
-        return RowVerdict({**named, **figures})
-
-    def earlier(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
+    def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """The scores in `result`."""
         return object_field(row, "result")
 
 
 @lru_cache(maxsize=1)
 def _read_actions(path: Path | None) -> Actions:
-    from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS, actions_from_data
-
     return KNOWN_ACTIONS if path is None else actions_from_data(json.loads(path.read_bytes()))

@@ -1,4 +1,4 @@
-"""The case files of `fcall tools`, their sources of tools, and the tools that these sources offer now."""
+"""The case files of `fcall tools`, and a client that asks their tool sources."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeVar
 from urllib.error import HTTPError
@@ -28,102 +27,104 @@ from pytest_fcall.schema.sources.tool_data import tools_from_data
 from pytest_fcall.schema.sources.variables import expand_variables
 
 _T = TypeVar("_T")
-_Got_co = TypeVar("_Got_co", covariant=True)
+_Content_co = TypeVar("_Content_co", covariant=True)
 
 
-class _FileReader(Protocol[_Got_co]):
-    def __call__(self, path: Path, *, root: Path) -> _Got_co: ...
+class _FileReader(Protocol[_Content_co]):
+    def __call__(self, path: Path, *, root: Path) -> _Content_co: ...
 
 
-@dataclass(frozen=True, slots=True)
 class ProblemList:
-    """What went wrong on the way; told at the end, so that one dead server does not hide what others say."""
+    """Problems of a command, printed at its end: one dead server must not hide the answers of others."""
 
-    told: list[str] = field(default_factory=list)
+    def __init__(self, project: Project) -> None:
+        self._root = project.root
+        self.messages: list[str] = []
 
-    def refusal(self, where: str, error: SchemaError) -> None:
-        """Note what a source, or a lock file, has against being used."""
+    def add_schema_error(self, place: str, error: SchemaError) -> None:
+        """Add why a source or a lock file cannot be used."""
         hint = f"\n  hint: {error.hint}" if error.hint else ""
-        self.told.append(safe(f"{where}: {error.message}{hint}"))
+        self.messages.append(safe(f"{place}: {error.message}{hint}"))
 
-    def fault(self, fault: Fault, project: Project) -> None:
-        """Note a mistake in a case file."""
-        self.told.append(fault_text(fault, project.root))
+    def add_fault(self, fault: Fault) -> None:
+        """Add a fault of a case file."""
+        self.messages.append(fault_text(fault, self._root))
 
-    def tell(self) -> None:
-        """Print them all."""
-        for text in self.told:
-            print(text, file=sys.stderr)
+    def print(self) -> None:
+        """Print all messages to standard error."""
+        for message in self.messages:
+            print(message, file=sys.stderr)
 
 
 def readable_case_files(project: Project, problems: ProblemList) -> Iterator[CaseFile]:
-    """All case files that can be read; what is wrong with them is noted."""
-    for _, found in _read_each(project, problems, read_case_file):
-        for fault in found.faults:
-            problems.fault(fault, project)
-        yield found
+    """The case files that can be read. Their faults are added to the problems."""
+    for _, file in _read_each(project, problems, read_case_file):
+        for fault in file.faults:
+            problems.add_fault(fault)
+        yield file
 
 
 def files_with_sources(project: Project, problems: ProblemList) -> Iterator[tuple[Path, Sequence[Mapping[str, Json]]]]:
-    """Case files that name servers or addresses, with these."""
+    """The case files that name MCP servers or URLs, with these sources."""
     return (each for each in _read_each(project, problems, tool_sources) if each[1])
 
 
 def _read_each(project: Project, problems: ProblemList, read: _FileReader[_T]) -> Iterator[tuple[Path, _T]]:
-    """What is read of each file that means to hold cases; why one cannot be read is noted."""
+    """The content of each case file that can be read; why others cannot is added to the problems."""
     for path in project.files:
         try:
-            found = read(path, root=project.root)
+            content = read(path, root=project.root)
         except UnreadableFile as unreadable:
-            if project.means_cases(path, unreadable.fault):
-                problems.fault(unreadable.fault, project)
+            if project.is_meant_as_cases(path, unreadable.fault):
+                problems.add_fault(unreadable.fault)
         else:
-            yield path, found
+            yield path, content
 
 
 class SourceClient:
-    """Asks each source once, however many files name it."""
+    """Asks each tool source once, even if several files name it."""
 
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout
-        self._heard: dict[tuple[str, Path], list[Tool] | SchemaError] = {}
+        self._answers: dict[tuple[str, Path], list[Tool] | SchemaError] = {}
 
     def tools(self, source: Mapping[str, Json], folder: Path) -> list[Tool]:
-        """All tools of `source`, which a file in `folder` names; whatever goes wrong is a SchemaError."""
+        """All tools of a source that a file in `folder` names. Raises SchemaError."""
         key = canonical(source), folder
-        if key not in self._heard:
+        if key not in self._answers:
             try:
-                self._heard[key] = self._ask(source, folder)
+                self._answers[key] = self._ask(source, folder)
             except SchemaError as error:
-                self._heard[key] = error
-        heard = self._heard[key]
-        if isinstance(heard, SchemaError):
-            raise heard
-        return heard
+                self._answers[key] = error
+        answer = self._answers[key]
+        if isinstance(answer, SchemaError):
+            raise answer
+        return answer
 
     def _ask(self, source: Mapping[str, Json], folder: Path) -> list[Tool]:
         match dict(source):
             case {"mcp": Mapping() as server}:
-                return tools_from_data(self._listing(server, folder), source=describe_source(source))
+                return tools_from_data(self._mcp_tools(server, folder), source=describe_source(source))
             case {"openapi": str(url), **rest}:
                 base = str(public_source({"openapi": url})["openapi"])
                 return tools_from_openapi(self._download(url), _operation_names(rest.get("operations")), base=base)
         raise SchemaError(
-            f"{describe_source(source)} cannot be asked", hint="only {mcp: …} and {openapi: https://…} can"
+            f"{describe_source(source)} cannot be asked for tools",
+            hint="only {mcp: …} and {openapi: https://…} can be locked",
         )
 
-    def _listing(self, server: Mapping[str, Json], folder: Path) -> Json:
+    def _mcp_tools(self, server: Mapping[str, Json], folder: Path) -> Json:
         try:
             from pytest_fcall.schema.sources.mcp_server import list_mcp_tools
         except ImportError as error:
-            message = f"MCP servers are asked through the package mcp, version 2 or newer ({error})"
+            message = f"MCP servers need the package mcp, version 2 or newer ({error})"
             raise SchemaError(message, hint="pip install 'pytest-fcall[mcp]'") from error
         return list_mcp_tools(server, folder=folder, environment=os.environ, timeout=self._timeout)
 
     def _download(self, url: str) -> Json:
         address = expand_variables(url, os.environ)
         if not address.startswith(("https://", "http://")):
-            raise SchemaError(f"{url} is no http:// or https:// address")
+            raise SchemaError(f"{url} is not an http:// or https:// URL")
         try:
             with urlopen(address, timeout=self._timeout) as answer:  # noqa: S310  # the scheme is checked above
                 content: bytes = answer.read(MAX_BYTES + 1)
@@ -137,7 +138,7 @@ class SourceClient:
 
 
 def _parsed_document(url: str, content: bytes) -> Json:
-    """JSON, or YAML as case files are read."""
+    """The value of JSON, or of YAML with the rules of case files."""
     text = content.decode("utf-8-sig", errors="replace")
     try:
         if text.lstrip().startswith("{"):
@@ -147,7 +148,7 @@ def _parsed_document(url: str, content: bytes) -> Json:
         root = read_yaml(faults.source)
         data = None if root is None else node_values.value(root, faults)
     except (ValueError, RecursionError) as error:
-        raise SchemaError(f"{url} is no JSON: {error}") from error
+        raise SchemaError(f"{url} is not JSON: {error}") from error
     except UnreadableFile as error:
         raise SchemaError(f"{url}: {error.fault.message}") from error
     if faults:

@@ -1,1 +1,1 @@
-"""One module for each kind of log and export."""
+"""One module for each format of logs and exports."""

@@ -1,4 +1,4 @@
-"""Logs of requests and answers: Chat Completions, Responses and Anthropic's Messages, whoever wrote them down."""
+"""Logs of requests and answers of Chat Completions, Responses and Anthropic's Messages, by any logger."""
 
 from __future__ import annotations
 
@@ -11,120 +11,118 @@ from pytest_fcall.backends.interfaces.interface import Interface, stream_events
 from pytest_fcall.backends.interfaces.responses import RESPONSES_INTERFACE
 from pytest_fcall.core import Json, Message
 from pytest_fcall.traces.record import Record, UnusableRecord
-from pytest_fcall.traces.request_parts import messages_of, settings_of, tools_of
+from pytest_fcall.traces.request_parts import messages_of, settings_of, system_message, tools_in
 from pytest_fcall.traces.values import first, items, mapping, parsed, text
 
 _REQUESTS: Final = ("request", "request_body", "requestBody", "req", "params", "kwargs", "input", "body")
 _ANSWERS: Final = ("response", "response_body", "responseBody", "res", "completion", "output", "result", "reply")
-_WITHIN: Final = ("body", "json", "json_body", "data", "content")
-_MOMENTS: Final = ("timestamp", "time", "created_at", "created", "startTime", "start_time", "date", "ts")
+_WRAPPERS: Final = ("body", "json", "json_body", "data", "content")
+_TIMES: Final = ("timestamp", "time", "created_at", "created", "startTime", "start_time", "date", "ts")
 
 
-def recognises(told: Mapping[str, Json]) -> bool:
-    """Whether there is a request for an answer in it, by itself or beside an answer."""
-    return bool(_request(told))
+def matches(data: Mapping[str, Json]) -> bool:
+    """Whether it holds a request, with or without its answer."""
+    return bool(_request(data))
 
 
-def read(told: Mapping[str, Json], place: str) -> Iterator[Record]:
+def read(data: Mapping[str, Json], place: str) -> Iterator[Record]:
     """The record of one request and its answer."""
-    request, answer = _request(told), _answer(told)
-    beside = mapping(request.get("model_parameters"))  # where LiteLLM logs them
+    request, answer = _request(data), _answer(data)
+    parameters = mapping(request.get("model_parameters"))  # where LiteLLM logs them
     yield Record(
-        trail=(*request_messages(request), *_answer_messages(answer)),
+        messages=(*request_messages(request), *_answer_messages(answer)),
         place=place,
-        tools=tools_of(first(request, "tools", "functions") or first(beside, "tools", "functions")),
-        model=text(answer.get("model")) or text(request.get("model")) or text(told.get("model")) or "",
-        moment=_moment(told, answer),
-        settings=settings_of({**beside, **request}),
+        tools=tools_in(request, parameters),
+        model=text(answer.get("model")) or text(request.get("model")) or text(data.get("model")) or "",
+        time=_time(data, answer),
+        settings=settings_of({**parameters, **request}),
         id=(text(answer.get("id")) or "") if "output" in answer else "",
-        after=text(request.get("previous_response_id")) or "",
+        previous_id=text(request.get("previous_response_id")) or "",
     )
 
 
 def request_messages(request: Mapping[str, Json]) -> tuple[Message, ...]:
-    """The messages of a request, the instructions that stand beside them included."""
-    system = first(request, "instructions", "system")
-    said = messages_of({"role": "system", "content": system}) if system is not None else ()
-    return (*said, *messages_of(request["messages"] if "messages" in request else request.get("input")))
+    """The messages of a request, with the instructions that some providers keep apart from them."""
+    messages = messages_of(request["messages"] if "messages" in request else request.get("input"))
+    return (*system_message(first(request, "instructions", "system")), *messages)
 
 
-def _request(told: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The body of the request, at whatever depth loggers put it; empty where there is none."""
+def _request(data: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The body of the request, at any depth; empty where there is none."""
     for name in ("", *_REQUESTS):
-        body = _body(parsed(told.get(name)) if name else told)
-        if isinstance(body.get("messages"), list) or (
-            isinstance(body.get("input"), str | list) and _is_for_a_model(body)
-        ):
+        body = _body(parsed(data.get(name)) if name else data)
+        is_for_a_model = isinstance(body.get("model"), str) and body.get("type") is None
+        if isinstance(body.get("messages"), list) or (is_for_a_model and isinstance(body.get("input"), str | list)):
             return body
     return {}
 
 
-def _is_for_a_model(body: Mapping[str, Json]) -> bool:
-    return isinstance(body.get("model"), str) and body.get("type") is None
-
-
-def _body(told: Json) -> Mapping[str, Json]:
-    body = mapping(told)
+def _body(data: Json) -> Mapping[str, Json]:
+    """The mapping inside wrappers."""
+    body = mapping(data)
     while "messages" not in body and "choices" not in body:
-        inner = next((parsed(body[name]) for name in _WITHIN if isinstance(parsed(body.get(name)), Mapping)), None)
+        candidates = (parsed(body[name]) for name in _WRAPPERS if name in body)
+        inner = next((each for each in candidates if isinstance(each, Mapping)), None)
         if inner is None:
             break
-        body = mapping(inner)
+        body = inner
     return body
 
 
-def _answer(told: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The body of the answer; one that was streamed is put together. Empty where there is none."""
-    given = parsed(first(told, *_ANSWERS))
-    if isinstance(given, str) and "data:" in given:
-        return _joined_chunks([*stream_events(given.encode(errors="replace"))])
-    if isinstance(given, list):
-        chunks = [mapping(chunk) for chunk in given]
+def _answer(data: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The body of the answer; chunks of a stream are joined. Empty where there is none."""
+    value = parsed(first(data, *_ANSWERS))
+    if isinstance(value, str) and "data:" in value:
+        return _joined_chunks([*stream_events(value.encode(errors="replace"))])
+    if isinstance(value, list):
+        chunks = [mapping(chunk) for chunk in value]
         return _joined_chunks(chunks) if any("choices" in chunk or "type" in chunk for chunk in chunks) else {}
-    return _body(given)
+    return _body(value)
 
 
 def _joined_chunks(chunks: list[Mapping[str, Json]]) -> Mapping[str, Json]:
     kinds = {text(chunk.get("type")) or "" for chunk in chunks}
     if "message_start" in kinds:
         return ANTHROPIC_INTERFACE.whole(chunks)
-    return (
-        RESPONSES_INTERFACE.whole(chunks)
-        if any(kind.startswith("response.") for kind in kinds)
-        else CHAT_INTERFACE.whole(chunks)
-    )
+    if any(kind.startswith("response.") for kind in kinds):
+        return RESPONSES_INTERFACE.whole(chunks)
+    return CHAT_INTERFACE.whole(chunks)
 
 
 def _answer_messages(answer: Mapping[str, Json]) -> tuple[Message, ...]:
-    """The answer as a message. NotSaid where the model did not come to an end."""
+    """The answer as messages. Raises UnusableRecord where the model did not finish."""
     if not answer:
         return ()
     if "choices" not in answer and "output" not in answer and answer.get("type") != "message":
-        return messages_of(answer) if "role" in answer else _no_answer(answer)
-    form = _form(answer)
-    reply = form.reply(answer)
+        if "role" in answer:
+            return messages_of(answer)
+        raise _missing_answer(answer)
+    interface = _interface(answer)
+    reply = interface.reply(answer)
     if reply is None or reply.malformed:
-        return _no_answer(answer)
-    if reply.refusal or reply.finish in ("length", "content_filter", "refusal"):
-        raise UnusableRecord("the model refused" if reply.refusal else f"the answer broke off: {reply.finish}")
-    if form is CHAT_INTERFACE:
+        raise _missing_answer(answer)
+    if reply.refusal:
+        raise UnusableRecord("the model refused")
+    if reply.finish in ("length", "content_filter", "refusal"):
+        raise UnusableRecord(f"the answer is incomplete: {reply.finish}")
+    if interface is CHAT_INTERFACE:
         choice = mapping(next(iter(items(answer.get("choices"))), None))
         return messages_of({**mapping(choice.get("message")), "role": "assistant"})
-    if form is ANTHROPIC_INTERFACE:
+    if interface is ANTHROPIC_INTERFACE:
         return messages_of({"role": "assistant", "content": answer.get("content")})
     return messages_of(answer["output"])
 
 
-def _form(answer: Mapping[str, Json]) -> Interface:
+def _interface(answer: Mapping[str, Json]) -> Interface:
     if "choices" in answer:
         return CHAT_INTERFACE
     return ANTHROPIC_INTERFACE if answer.get("type") == "message" else RESPONSES_INTERFACE
 
 
-def _no_answer(answer: Mapping[str, Json]) -> tuple[Message, ...]:
-    raise UnusableRecord("the request failed" if answer.get("error") else "its answer holds no reply")
+def _missing_answer(answer: Mapping[str, Json]) -> UnusableRecord:
+    return UnusableRecord("the request failed" if answer.get("error") else "the answer holds no reply")
 
 
-def _moment(told: Mapping[str, Json], answer: Mapping[str, Json]) -> str:
-    moment = first(told, *_MOMENTS)
-    return str(moment if isinstance(moment, str | int | float) else first(answer, "created", "created_at") or "")
+def _time(data: Mapping[str, Json], answer: Mapping[str, Json]) -> str:
+    value = first(data, *_TIMES)
+    return str(value if isinstance(value, str | int | float) else first(answer, "created", "created_at") or "")

@@ -1,4 +1,4 @@
-"""Logs of inspect_ai: `.eval` through its own library, and the same as JSON."""
+"""Logs of inspect_ai: `.eval` files, read by its own library, and JSON logs."""
 
 from __future__ import annotations
 
@@ -11,105 +11,106 @@ from pytest_fcall.traces.record import Record, SkippedEntry, UnreadableTrace, Un
 from pytest_fcall.traces.request_parts import messages_of, settings_of, tools_of
 from pytest_fcall.traces.values import items, mapping, text
 
-_ATTACHED = "attachment://"
+_ATTACHMENT = "attachment://"
 
 
-def recognises(told: Mapping[str, Json]) -> bool:
-    """Whether it is a log as JSON."""
-    return isinstance(told.get("samples"), list) and isinstance(told.get("eval"), Mapping)
+def matches(data: Mapping[str, Json]) -> bool:
+    """Whether it is a JSON log."""
+    return isinstance(data.get("samples"), list) and isinstance(data.get("eval"), Mapping)
 
 
-def read(told: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry]:
-    """Each request to a model, in every sample, is a record; of a sample without its events, its messages are one."""
-    for sample in items(told["samples"]):
-        yield from _sample(mapping(sample), place, text(mapping(told["eval"]).get("model")) or "")
+def read(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry]:
+    """A record for each request to a model. A sample without events gives one record of its messages."""
+    for sample in items(data["samples"]):
+        yield from _sample(mapping(sample), place, text(mapping(data["eval"]).get("model")) or "")
 
 
-def of_file(path: Path) -> Iterator[Record | SkippedEntry]:
-    """The same of a `.eval` file, sample by sample."""
+def file_records(path: Path) -> Iterator[Record | SkippedEntry]:
+    """The records of a `.eval` file. Raises UnreadableTrace."""
     try:
         log = import_module("inspect_ai.log")
     except ImportError as error:
         raise UnreadableTrace(
-            f"logs of inspect_ai are read by its own library: pip install 'pytest-fcall[inspect]' ({error})"
+            f"logs of inspect_ai need its library: pip install 'pytest-fcall[inspect]' ({error})"
         ) from None
     try:
         model = str(log.read_eval_log(str(path), header_only=True).eval.model)
         for sample in log.read_eval_log_samples(str(path), all_samples_required=False, resolve_attachments=True):
             yield from _sample(sample.model_dump(mode="json"), path.name, model)
     except (ValueError, OSError, KeyError, RuntimeError) as error:
-        raise UnreadableTrace(f"inspect_ai cannot read it: {type(error).__name__}: {error}") from None
+        raise UnreadableTrace(f"inspect_ai cannot read the file: {type(error).__name__}: {error}") from None
 
 
 def _sample(sample: Mapping[str, Json], place: str, model: str) -> Iterator[Record | SkippedEntry]:
     where = f"{place}: {sample.get('id')}"
-    attached = mapping(sample.get("attachments"))
+    attachments = mapping(sample.get("attachments"))
     pool = items(mapping(sample.get("events_data")).get("messages"))
-    events = [_unpacked(mapping(event), pool, attached) for event in items(sample.get("events"))]
-    asked = [event for event in events if event.get("event") == "model" and not event.get("error")]
+    events = [mapping(event) for event in items(sample.get("events"))]
+    requests = [event for event in events if event.get("event") == "model" and not event.get("error")]
     try:
-        if not asked and sample.get("messages"):
-            yield Record(trail=messages_of(_with_attachments(sample["messages"], attached)), place=where, model=model)
-        elif not asked and sample.get("input"):
-            asking = messages_of(_with_attachments(sample["input"], attached))
-            yield Record(trail=(*asking, *_answer_messages(mapping(sample.get("output")))), place=where, model=model)
-        for event in asked:
-            yield _record(event, where)
-    except UnusableRecord as why:
-        yield SkippedEntry(where, str(why))
+        if requests:
+            for event in requests:
+                yield _record(_resolved(event, pool, attachments), where)
+        elif sample.get("messages"):
+            messages = messages_of(_with_attachments(sample["messages"], attachments))
+            yield Record(messages=messages, place=where, model=model)
+        elif sample.get("input"):
+            messages = messages_of(_with_attachments(sample["input"], attachments))
+            answer = _answer_messages(mapping(sample.get("output")))
+            yield Record(messages=(*messages, *answer), place=where, model=model)
+    except UnusableRecord as problem:
+        yield SkippedEntry(where, str(problem))
 
 
-def _unpacked(event: Mapping[str, Json], pool: Sequence[Json], attached: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The event of a model with its input, which may stand in a pool of messages, and long texts apart from both."""
-    if event.get("event") != "model":
-        return event
-    given = list(items(event.get("input"))) or [
+def _resolved(event: Mapping[str, Json], pool: Sequence[Json], attachments: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The event with its input, which may refer to a pool of messages, and with long texts, which are kept apart."""
+    messages = list(items(event.get("input"))) or [
         message for ref in items(event.get("input_refs")) for message in _pool_slice(pool, ref)
     ]
     return {
         **event,
-        "input": _with_attachments(given, attached),
-        "output": _with_attachments(event.get("output"), attached),
+        "input": _with_attachments(messages, attachments),
+        "output": _with_attachments(event.get("output"), attachments),
     }
 
 
 def _pool_slice(pool: Sequence[Json], ref: Json) -> Sequence[Json]:
-    """The messages from one place in the pool to another."""
     match ref:
         case [int(start), int(end)]:
             return pool[start:end]
     return ()
 
 
-def _with_attachments(value: Json, attached: Mapping[str, Json]) -> Json:
+def _with_attachments(value: Json, attachments: Mapping[str, Json]) -> Json:
     if isinstance(value, str):
-        return attached.get(value.removeprefix(_ATTACHED), value) if value.startswith(_ATTACHED) else value
+        return attachments.get(value.removeprefix(_ATTACHMENT), value) if value.startswith(_ATTACHMENT) else value
     if isinstance(value, Mapping):
-        return {key: _with_attachments(inner, attached) for key, inner in value.items()}
-    return [_with_attachments(each, attached) for each in value] if isinstance(value, list) else value
+        return {key: _with_attachments(inner, attachments) for key, inner in value.items()}
+    return [_with_attachments(each, attachments) for each in value] if isinstance(value, list) else value
 
 
 def _record(event: Mapping[str, Json], place: str) -> Record:
-    output = mapping(event.get("output"))
     return Record(
-        trail=(*messages_of(event.get("input")), *_answer_messages(output)),
+        messages=(*messages_of(event.get("input")), *_answer_messages(mapping(event.get("output")))),
         place=place,
         tools=tools_of(_without_nulls(event.get("tools"))),
         model=text(event.get("model")) or "",
-        moment=text(event.get("timestamp")) or "",
+        time=text(event.get("timestamp")) or "",
         settings=settings_of({**mapping(event.get("config")), "tool_choice": event.get("tool_choice")}),
     )
 
 
 def _answer_messages(output: Mapping[str, Json]) -> tuple[Message, ...]:
     choice = mapping(next(iter(items(output.get("choices"))), None))
-    if choice.get("stop_reason") not in ("stop", "tool_calls", None) or not choice.get("message"):
-        raise UnusableRecord(f"the answer broke off: {choice.get('stop_reason') or 'there is none'}")
+    if not choice.get("message"):
+        raise UnusableRecord("there is no answer")
+    if choice.get("stop_reason") not in ("stop", "tool_calls", None):
+        raise UnusableRecord(f"the answer is incomplete: {choice.get('stop_reason')}")
     return messages_of(choice["message"])
 
 
 def _without_nulls(value: Json) -> Json:
-    """The value without what is null: schemas are written with all that they do not say."""
+    """The value without nulls, which the log writes for every unset key of a schema."""
     if isinstance(value, Mapping):
         return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
     return [_without_nulls(each) for each in value] if isinstance(value, list) else value

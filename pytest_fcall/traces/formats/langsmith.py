@@ -7,51 +7,50 @@ from collections.abc import Iterator, Mapping
 from pytest_fcall.core import Json, Message
 from pytest_fcall.traces.formats.exchanges import request_messages
 from pytest_fcall.traces.record import Record, UnusableRecord
-from pytest_fcall.traces.request_parts import messages_of, settings_of, tools_of
-from pytest_fcall.traces.values import first, items, mapping, parsed, text
+from pytest_fcall.traces.request_parts import messages_of, settings_of, tools_in
+from pytest_fcall.traces.values import first, first_text, items, mapping, parsed, text
 
 
-def recognises(told: Mapping[str, Json]) -> bool:
+def matches(data: Mapping[str, Json]) -> bool:
     """Whether it is a run."""
-    return isinstance(told.get("run_type"), str) and "inputs" in told
+    return isinstance(data.get("run_type"), str) and "inputs" in data
 
 
-def read(told: Mapping[str, Json], place: str) -> Iterator[Record]:
-    """Each run of a model is a record; runs of chains and tools hold what these hold already."""
-    if told["run_type"] == "llm":
-        yield _record(told, place)
-    for child in items(told.get("child_runs")):
-        if recognises(mapping(child)):
+def read(data: Mapping[str, Json], place: str) -> Iterator[Record]:
+    """A record for each run of a model. Runs of chains and tools only repeat what these hold."""
+    if data["run_type"] == "llm":
+        yield _record(data, place)
+    for child in items(data.get("child_runs")):
+        if matches(mapping(child)):
             yield from read(mapping(child), place)
 
 
-def _record(told: Mapping[str, Json], place: str) -> Record:
-    inputs, extra = mapping(parsed(told["inputs"])), mapping(parsed(told.get("extra")))
-    # LiteLLM puts them beside the messages.
-    sent = {**mapping(inputs.get("model_parameters")), **mapping(extra.get("invocation_params"))}
-    if told.get("error"):
+def _record(data: Mapping[str, Json], place: str) -> Record:
+    inputs, extra = mapping(parsed(data["inputs"])), mapping(parsed(data.get("extra")))
+    # LiteLLM puts the parameters beside the messages.
+    parameters = {**mapping(inputs.get("model_parameters")), **mapping(extra.get("invocation_params"))}
+    if data.get("error"):
         raise UnusableRecord("the request failed")
     return Record(
-        trail=(*request_messages(inputs), *_answer_messages(mapping(parsed(told.get("outputs"))))),
+        messages=(*request_messages(inputs), *_answer_messages(mapping(parsed(data.get("outputs"))))),
         place=place,
-        tools=tools_of(first(inputs, "tools", "functions") or first(sent, "tools", "functions")),
-        model=text(first(sent, "model", "model_name"))
-        or text(mapping(extra.get("metadata")).get("ls_model_name"))
-        or "",
-        moment=text(told.get("start_time")) or "",
-        settings=settings_of({**sent, **inputs}),
+        tools=tools_in(inputs, parameters),
+        model=first_text(parameters, "model", "model_name")
+        or first_text(mapping(extra.get("metadata")), "ls_model_name"),
+        time=text(data.get("start_time")) or "",
+        settings=settings_of({**parameters, **inputs}),
     )
 
 
 def _answer_messages(outputs: Mapping[str, Json]) -> tuple[Message, ...]:
-    """The answer: of LangChain the first generation, else the provider's own first choice, or a message."""
-    found = first(outputs, "generations", "choices", "message", "output")
-    found = found or next(reversed(items(outputs.get("messages"))), None)
-    while isinstance(found, list) and found:
-        found = found[0]
-    told = mapping(found)
-    message = told.get("message", told) or told.get("text")
+    """The answer: the first generation of LangChain, the first choice of the provider, or a message."""
+    output = first(outputs, "generations", "choices", "message", "output")
+    output = output or next(reversed(items(outputs.get("messages"))), None)
+    while isinstance(output, list) and output:
+        output = output[0]
+    data = mapping(output)
+    message = data.get("message", data) or data.get("text")
     if not message and not isinstance(outputs.get("content"), str | list):
-        raise UnusableRecord("it has no answer")
+        raise UnusableRecord("there is no answer")
     answer = messages_of(message or outputs)
     return tuple({**each, "role": "assistant"} for each in answer[:1])

@@ -1,62 +1,79 @@
-"""OpenTelemetry: spans of requests to models, by the names of today, of earlier, and of tracing libraries."""
+"""OpenTelemetry: spans of model requests, with current and older attribute names, and those of tracing libraries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
-from pytest_fcall.core import Json, Message
+from pytest_fcall.core import Json, Message, Tool
 from pytest_fcall.traces.record import Record, UnusableRecord
-from pytest_fcall.traces.request_parts import messages_of, settings_of, tools_of
-from pytest_fcall.traces.values import first, items, mapping, parsed, text
+from pytest_fcall.traces.request_parts import messages_of, settings_of, system_message, tools_of
+from pytest_fcall.traces.values import first, first_text, items, mapping, parsed, text
 
-_MOST_MESSAGES: Final = 10_000
-"""No request has more messages; a number beyond it in a name is no index."""
+_BATCHES: Final = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs")
+_DETAILS: Final = "gen_ai.client.inference.operation.details"
+_NO_REQUESTS: Final = ("invoke_agent", "create_agent", "invoke_workflow", "execute_tool")
+"""Spans around requests. They hold the first input and the last output, and none of the calls between."""
+_MOST_ITEMS: Final = 10_000
+"""The longest list that is put together from attributes: a larger number in a name is no index."""
 
 
-def spans_of(told: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
-    """The spans of a batch, or the span itself. Log records stand for the span that they belong to."""
-    for resource in items(told.get("resourceSpans") or told.get("resource_spans")):
+def matches(data: Mapping[str, Json]) -> bool:
+    """Whether it is a batch of spans or log records, or one span."""
+    is_span = "attributes" in data and any(name in data for name in ("name", "spanId", "span_id", "context"))
+    return is_span or any(name in data for name in _BATCHES)
+
+
+def read(data: Mapping[str, Json], place: str) -> Iterator[Record]:
+    """A record for each span of a model request."""
+    for span in spans_of(data):
+        if (record := _record(span, place)) is not None:
+            yield record
+
+
+def spans_of(data: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
+    """The spans of a batch, or the span itself. Log records are returned as events of the span that they belong to."""
+    for resource in items(data.get("resourceSpans") or data.get("resource_spans")):
         for scope in _scopes(mapping(resource), "Spans"):
             yield from (mapping(span) for span in items(scope.get("spans")))
     logs: dict[str, list[Json]] = {}
-    for resource in items(told.get("resourceLogs") or told.get("resource_logs")):
+    for resource in items(data.get("resourceLogs") or data.get("resource_logs")):
         for scope in _scopes(mapping(resource), "Logs"):
             for number, record in enumerate(items(scope.get("logRecords") or scope.get("log_records"))):
                 span = mapping(record).get("spanId") or mapping(record).get("span_id")
                 logs.setdefault(text(span) or f"#{len(logs)}.{number}", []).append(record)
     yield from ({"events": records} for records in logs.values())
-    if "attributes" in told:
-        yield told
+    if "attributes" in data:
+        yield data
 
 
-def _scopes(resource: Mapping[str, Json], what: str) -> Iterator[Mapping[str, Json]]:
-    for name in (f"scope{what}", f"scope_{what.lower()}", f"instrumentationLibrary{what}"):
+def _scopes(resource: Mapping[str, Json], kind: str) -> Iterator[Mapping[str, Json]]:
+    for name in (f"scope{kind}", f"scope_{kind.lower()}", f"instrumentationLibrary{kind}"):
         yield from (mapping(scope) for scope in items(resource.get(name)))
 
 
 def events_of(span: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json]]]:
-    """The events of a span by name, each with its attributes and whatever its body says."""
+    """The events of a span: their names, and their attributes with the fields of their bodies."""
     for each in items(span.get("events")):
         event = mapping(each)
-        told = flat_attributes(event.get("attributes"))
-        name = text(event.get("eventName")) or text(event.get("name")) or text(told.get("event.name")) or ""
+        attributes = flat_attributes(event.get("attributes"))
+        name = first_text(event, "eventName") or first_text(event, "name") or first_text(attributes, "event.name")
         body = _typed_value(event["body"]) if isinstance(event.get("body"), Mapping) else None
-        yield name, {**told, **mapping(body)}
+        yield name, {**attributes, **mapping(body)}
 
 
 def flat_attributes(attributes: Json) -> Mapping[str, Json]:
-    """Attributes by name, whether they come as a mapping or as OTLP's list of typed values."""
+    """Attributes by name, from a mapping or from OTLP's list of typed values."""
     if isinstance(attributes, Mapping):
         return attributes
-    found = (mapping(each) for each in items(attributes))
-    return {name: _typed_value(each.get("value")) for each in found if (name := text(each.get("key")))}
+    pairs = (mapping(each) for each in items(attributes))
+    return {name: _typed_value(pair.get("value")) for pair in pairs if (name := text(pair.get("key")))}
 
 
-def nested_attributes(told: Mapping[str, Json], prefix: str) -> Json:
-    """What was taken apart into attributes such as `PREFIX.0.role`, put together again; None where there is none."""
+def nested_attributes(attributes: Mapping[str, Json], prefix: str) -> Json:
+    """The value that was flattened into attributes such as `PREFIX.0.role`. None without such attributes."""
     tree: dict[str, Json] = {}
-    for name, value in told.items():
+    for name, value in attributes.items():
         if name.startswith(f"{prefix}."):
             _insert(tree, name[len(prefix) + 1 :].split("."), value)
     return _with_lists(tree) if tree else None
@@ -72,137 +89,120 @@ def _insert(tree: dict[str, Json], steps: list[str], value: Json) -> None:
 
 
 def _with_lists(value: Json) -> Json:
-    """Mappings whose keys are numbers are lists."""
+    """The value with lists in place of mappings whose keys are numbers."""
     if not isinstance(value, Mapping):
         return value
     if value and all(key.isascii() and key.isdecimal() and len(key) < 6 for key in value):
-        return [_with_lists(value[key]) for key in sorted(value, key=int)[:_MOST_MESSAGES]]
+        return [_with_lists(value[key]) for key in sorted(value, key=int)[:_MOST_ITEMS]]
     return {key: _with_lists(inner) for key, inner in value.items()}
 
 
-def _typed_value(told: Json) -> Json:
-    """One of OTLP's typed values."""
-    if not isinstance(told, Mapping):
-        return told
-    for name, value in told.items():
+def _typed_value(data: Json) -> Json:
+    """The value of one of OTLP's typed values."""
+    if not isinstance(data, Mapping):
+        return data
+    for name, value in data.items():
         match name:
             case "intValue" | "int_value":
-                return (
-                    int(value)
-                    if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 25
-                    else value
-                )
+                is_number = isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 25
+                return int(str(value)) if is_number else value
             case "arrayValue" | "array_value":
                 return [_typed_value(each) for each in items(mapping(value).get("values"))]
             case "kvlistValue" | "kvlist_value":
                 return dict(flat_attributes(mapping(value).get("values")))
             case "stringValue" | "string_value" | "boolValue" | "bool_value" | "doubleValue" | "double_value":
                 return value
-    return dict(told)
-
-
-_DETAILS = "gen_ai.client.inference.operation.details"
-_NO_REQUESTS = ("invoke_agent", "create_agent", "invoke_workflow", "execute_tool")
-"""Spans around requests, which tell what went in first and came out last, and nothing of the calls between."""
-
-
-def recognises(told: Mapping[str, Json]) -> bool:
-    """Whether it is a batch of spans or log records, or one span."""
-    return any(name in told for name in ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs")) or (
-        "attributes" in told and any(name in told for name in ("name", "spanId", "span_id", "context"))
-    )
-
-
-def read(told: Mapping[str, Json], place: str) -> Iterator[Record]:
-    """Each span in which a model was asked is a record."""
-    for span in spans_of(told):
-        if (record := _record(span, place)) is not None:
-            yield record
+    return dict(data)
 
 
 def _record(span: Mapping[str, Json], place: str) -> Record | None:
-    told = flat_attributes(span.get("attributes"))
-    if told.get("gen_ai.operation.name") in _NO_REQUESTS:
+    attributes = flat_attributes(span.get("attributes"))
+    if attributes.get("gen_ai.operation.name") in _NO_REQUESTS:
         return None
-    asked: tuple[Message, ...] = ()
+    request: tuple[Message, ...] = ()
     answer: tuple[Message, ...] = ()
     for name, event in events_of(span):
         if name == _DETAILS:
-            told = {**event, **told}
+            attributes = {**event, **attributes}
         elif name == "gen_ai.choice":
             answer += _choice_messages(event)
         elif name.startswith("gen_ai.") and name.endswith(".message"):
-            asked += messages_of({"role": name.split(".")[1], **_event_fields(event)})
+            request += messages_of({"role": name.split(".")[1], **_event_fields(event)})
         elif name in ("gen_ai.content.prompt", "gen_ai.content.completion"):
-            told = {**told, **event}
-    asked = asked or _request_messages(told)
-    if not asked:
+            attributes = {**attributes, **event}
+    request = request or _request_messages(attributes)
+    if not request:
         return None
+    names = ("temperature", "top_p", "max_tokens", "seed")
     return Record(
-        trail=(*asked, *(answer or _answer_messages(told))),
+        messages=(*request, *(answer or _answer_messages(attributes))),
         place=place,
-        tools=_tools(told),
-        model=text(first(told, "gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.model.id")) or "",
-        moment=str(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time") or ""),
-        settings=settings_of(
-            {name: told.get(f"gen_ai.request.{name}") for name in ("temperature", "top_p", "max_tokens", "seed")}
-        ),
+        tools=_tools(attributes),
+        model=first_text(attributes, "gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.model.id"),
+        time=str(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time") or ""),
+        settings=settings_of({name: attributes.get(f"gen_ai.request.{name}") for name in names}),
     )
 
 
-def _request_messages(told: Mapping[str, Json]) -> tuple[Message, ...]:
-    said = first(told, "gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages") or nested_attributes(
-        told, "gen_ai.prompt"
+def _request_messages(attributes: Mapping[str, Json]) -> tuple[Message, ...]:
+    messages = (
+        first(attributes, "gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages")
+        or nested_attributes(attributes, "gen_ai.prompt")
+        or nested_attributes(attributes, "llm.input_messages")
     )
-    said = said or nested_attributes(told, "llm.input_messages")
-    if said is None:
+    if messages is None:
         return ()
-    system = parsed(first(told, "gen_ai.system_instructions", "gen_ai.system.instructions"))
-    before = messages_of({"role": "system", "content": system}) if system else ()
-    return (*before, *messages_of(said))
+    system = parsed(first(attributes, "gen_ai.system_instructions", "gen_ai.system.instructions"))
+    return (*system_message(system), *messages_of(messages))
 
 
-def _answer_messages(told: Mapping[str, Json]) -> tuple[Message, ...]:
-    said = first(told, "gen_ai.output.messages", "gen_ai.completion") or nested_attributes(told, "gen_ai.completion")
-    said = parsed(said or nested_attributes(told, "llm.output_messages") or _vercel_answer(told))
-    if said is None:
-        raise UnusableRecord("it has no answer")
-    if isinstance(said, str):
-        return ({"role": "assistant", "content": said},)
-    return messages_of([{"role": "assistant", **mapping(each)} for each in items(said)][:1])
+def _answer_messages(attributes: Mapping[str, Json]) -> tuple[Message, ...]:
+    answer = parsed(
+        first(attributes, "gen_ai.output.messages", "gen_ai.completion")
+        or nested_attributes(attributes, "gen_ai.completion")
+        or nested_attributes(attributes, "llm.output_messages")
+        or _vercel_answer(attributes)
+    )
+    if answer is None:
+        raise UnusableRecord("there is no answer")
+    if isinstance(answer, str):
+        return ({"role": "assistant", "content": answer},)
+    return messages_of([{"role": "assistant", **mapping(each)} for each in items(answer)][:1])
 
 
-def _vercel_answer(told: Mapping[str, Json]) -> Json:
-    """The answer in the words of Vercel's AI SDK."""
-    words, calls = told.get("ai.response.text"), parsed(told.get("ai.response.toolCalls"))
-    return [{"content": words, "tool_calls": calls}] if words or calls else None
+def _vercel_answer(attributes: Mapping[str, Json]) -> Json:
+    """The answer in the attributes of Vercel's AI SDK."""
+    content, calls = attributes.get("ai.response.text"), parsed(attributes.get("ai.response.toolCalls"))
+    return [{"content": content, "tool_calls": calls}] if content or calls else None
 
 
 def _choice_messages(event: Mapping[str, Json]) -> tuple[Message, ...]:
-    """The first choice alone; the others were never gone on with."""
+    """The first choice. The app did not continue with the others."""
     if event.get("index") not in (None, 0, "0"):
         return ()
     body = _event_fields(event)
     return messages_of({**body, **mapping(parsed(body.get("message"))), "role": "assistant"})
 
 
-def _event_fields(event: Mapping[str, Json]) -> dict[str, Any]:
-    """The fields of an event, of which texts may be JSON, and all of them may stand in one."""
-    told = {**event, **mapping(parsed(event.get("gen_ai.event.content")))}
-    if "id" in told and "tool_call_id" not in told:
-        told["tool_call_id"] = told["id"]
-    return {key: parsed(value) if key == "tool_calls" else value for key, value in told.items()}
+def _event_fields(event: Mapping[str, Json]) -> dict[str, Json]:
+    """The fields of an event. All of them may be JSON in one attribute, and calls may be JSON."""
+    fields = {**event, **mapping(parsed(event.get("gen_ai.event.content")))}
+    if "id" in fields and "tool_call_id" not in fields:
+        fields["tool_call_id"] = fields["id"]
+    return {key: parsed(value) if key == "tool_calls" else value for key, value in fields.items()}
 
 
-def _tools(told: Mapping[str, Json]) -> tuple[Any, ...]:
-    written = first(told, "gen_ai.tool.definitions", "gen_ai.request.tools", "ai.prompt.tools")
-    if written is None:
-        functions = nested_attributes(told, "llm.request.functions")
-        written = [_parsed_parts(mapping(each)) for each in items(functions)]
-    if not written:
-        written = [mapping(mapping(each).get("tool")) or each for each in items(nested_attributes(told, "llm.tools"))]
-    return tools_of(written)
+def _tools(attributes: Mapping[str, Json]) -> tuple[Tool, ...]:
+    tools = first(attributes, "gen_ai.tool.definitions", "gen_ai.request.tools", "ai.prompt.tools")
+    if tools is None:
+        functions = nested_attributes(attributes, "llm.request.functions")
+        tools = [_parsed_function(mapping(each)) for each in items(functions)]
+    if not tools:
+        tools = [
+            mapping(mapping(each).get("tool")) or each for each in items(nested_attributes(attributes, "llm.tools"))
+        ]
+    return tools_of(tools)
 
 
-def _parsed_parts(function: Mapping[str, Json]) -> Json:
+def _parsed_function(function: Mapping[str, Json]) -> Json:
     return {key: parsed(value) if key != "description" else value for key, value in function.items()}

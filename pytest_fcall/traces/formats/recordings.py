@@ -1,8 +1,8 @@
-"""Our own recordings: files for version control, and the store of this machine."""
+"""Recorded replies: files for version control, and the store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -10,21 +10,21 @@ from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.recordings.file import read_recordings
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.store import ReplyStore
-from pytest_fcall.core import Json, Message, RawCall, Reply
+from pytest_fcall.core import Json, Message, Reply
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
-from pytest_fcall.traces.request_parts import messages_of
+from pytest_fcall.traces.request_parts import is_instruction, messages_of
 
 
-def of_file(path: Path) -> Iterator[Record | SkippedEntry]:
-    """The records of a file; its damaged lines are told."""
-    found = read_recordings(path)
-    for fault in found.faults:
+def file_records(path: Path) -> Iterator[Record | SkippedEntry]:
+    """The records of a file. Damaged lines are skipped entries."""
+    recordings = read_recordings(path)
+    for fault in recordings.faults:
         yield SkippedEntry(f"{path.name}:{fault.location.line}", fault.message)
-    yield from _records(found.entries, path.name, found.model or "")
+    yield from _records(recordings.entries, path.name, recordings.model or "")
 
 
-def of_store(path: Path) -> Iterator[Record | SkippedEntry]:
-    """The records of a store, file after file."""
+def store_records(path: Path) -> Iterator[Record | SkippedEntry]:
+    """The records of a store, file by file."""
     with closing(ReplyStore(path)) as store:
         for model, file in store.files():
             entries = [kept.entry for kept in store.replies(model, file)]
@@ -34,7 +34,7 @@ def of_store(path: Path) -> Iterator[Record | SkippedEntry]:
 
 
 def _records(entries: Sequence[Recording], place: str, model: str) -> Iterator[Record | SkippedEntry]:
-    """One record for each question. What an app asked inside stands for it only where its own reply is not kept."""
+    """One record for each case. The model requests of an app are used only where the app's own reply is missing."""
     answered = {entry.case for entry in entries if entry.wire is None}
     for entry in entries:
         if entry.request.sample or (entry.wire is not None and entry.case in answered):
@@ -42,52 +42,48 @@ def _records(entries: Sequence[Recording], place: str, model: str) -> Iterator[R
         where = f"{place}: {entry.case}"
         try:
             yield _record(entry, where, model)
-        except UnusableRecord as why:
-            yield SkippedEntry(where, str(why))
+        except UnusableRecord as problem:
+            yield SkippedEntry(where, str(problem))
 
 
 def _record(entry: Recording, place: str, model: str) -> Record:
-    settings, asked = entry.request.settings, entry.wire is not None
+    settings, is_app_request = entry.request.settings, entry.wire is not None
     named = settings.get("model")
     return Record(
-        trail=_app_request_trail(entry) if asked else _reply_trail(entry),
+        messages=_app_messages(entry) if is_app_request else _reply_messages(entry),
         place=place,
         tools=entry.request.tools,
-        model=named if asked and isinstance(named, str) else model,
-        moment=entry.recorded,
-        settings={} if asked else without_secrets(settings),
-        case=entry.case,
+        model=named if is_app_request and isinstance(named, str) else model,
+        time=entry.recorded,
+        settings={} if is_app_request else without_secrets(settings),
+        case_id=entry.case,
     )
 
 
-def _app_request_trail(entry: Recording) -> tuple[Message, ...]:
-    """What an app asked a model, as somebody would ask the app: prompt and settings are its own, and not the case's."""
-    said = messages_of(list(entry.request.messages))
-    return (
-        *(message for message in said if message["role"] not in ("system", "developer")),
-        _answer(_usable_reply(entry)),
-    )
+def _app_messages(entry: Recording) -> tuple[Message, ...]:
+    """The conversation of an app with a model, without system messages: these belong to the app, not to the case."""
+    messages = messages_of(list(entry.request.messages))
+    return (*(message for message in messages if not is_instruction(message)), _answer(_usable_reply(entry)))
 
 
-def _reply_trail(entry: Recording) -> tuple[Message, ...]:
+def _reply_messages(entry: Recording) -> tuple[Message, ...]:
     reply = _usable_reply(entry)
     return messages_of(list(reply.trail)) if reply.trail else (*entry.request.messages, _answer(reply))
 
 
 def _usable_reply(entry: Recording) -> Reply:
-    """The reply. NotSaid where it is no answer."""
+    """The reply. Raises UnusableRecord where it holds no answer in calls or text."""
     reply = entry.reply
     if reply.refusal or reply.malformed or reply.finish in ("length", "content_filter", "refusal"):
-        raise UnusableRecord(f"the reply is no answer: {reply.malformed or reply.refusal or reply.finish}")
+        raise UnusableRecord(f"the reply holds no answer: {reply.malformed or reply.refusal or reply.finish}")
     if reply.decoder is not None:
-        raise UnusableRecord(f"its calls stand in text, for the decoder {reply.decoder}")
+        raise UnusableRecord(f"the calls of the reply are text for the decoder {reply.decoder}")
     return reply
 
 
 def _answer(reply: Reply) -> Message:
-    return messages_of({"role": "assistant", "content": reply.text, "tool_calls": list(_calls(reply.tool_calls))})[0]
-
-
-def _calls(calls: Iterable[RawCall]) -> Iterator[Json]:
-    for call in calls:
-        yield {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+    calls: list[Json] = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in reply.tool_calls
+    ]
+    return messages_of({"role": "assistant", "content": reply.text, "tool_calls": calls})[0]

@@ -1,4 +1,4 @@
-"""Traces written down, as those who log them do."""
+"""Traces in the form of logs."""
 
 from __future__ import annotations
 
@@ -64,22 +64,21 @@ def write_lines(path: Path, *rows: Json) -> Path:
 
 
 def read_all(path: Path) -> tuple[list[Record], list[SkippedEntry]]:
-    found = list(records_of(path))
-    return [each for each in found if isinstance(each, Record)], [
-        each for each in found if isinstance(each, SkippedEntry)
-    ]
+    entries = list(records_of(path))
+    records = [each for each in entries if isinstance(each, Record)]
+    return records, [each for each in entries if isinstance(each, SkippedEntry)]
 
 
 def read_one(folder: Path, *rows: Json) -> Record:
     """The one record of these lines."""
-    (record,), unread = read_all(write_lines(folder / "log.jsonl", *rows))
-    assert not unread
+    (record,), skipped = read_all(write_lines(folder / "log.jsonl", *rows))
+    assert not skipped
     return record
 
 
 def calls_in(record: Record) -> list[tuple[str, Json]]:
-    return [(made.call.name, made.call.arguments) for made in draft_of(record).made]
+    return [(each.call.name, each.call.arguments) for each in draft_of(record).calls]
 
 
-def roles(trail: Sequence[Message]) -> list[Json]:
-    return [message["role"] for message in trail]
+def roles(messages: Sequence[Message]) -> list[Json]:
+    return [message["role"] for message in messages]

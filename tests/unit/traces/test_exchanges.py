@@ -67,8 +67,8 @@ def test_responses_are_read(tmp_path: Path) -> None:
     ]
     answer: Json = {"id": "r1", "object": "response", "status": "completed", "output": output}
     record = read_one(tmp_path, {"request": request, "response": answer})
-    assert roles(record.trail) == ["system", "user", "assistant"]
-    assert record.trail[-1]["content"] == "Let me see."
+    assert roles(record.messages) == ["system", "user", "assistant"]
+    assert record.messages[-1]["content"] == "Let me see."
     assert calls_in(record) == [("get_weather", {"city": "Oslo"})]
 
 
@@ -83,8 +83,8 @@ def test_items_of_responses_become_messages(tmp_path: Path) -> None:
         "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Cold."}]}],
     }
     record = read_one(tmp_path, {"request": {"model": "m", "input": said}, "response": answer})
-    assert roles(record.trail) == ["user", "assistant", "tool", "assistant"]
-    assert record.trail[2] == {"role": "tool", "tool_call_id": "c1", "content": "cold"}
+    assert roles(record.messages) == ["user", "assistant", "tool", "assistant"]
+    assert record.messages[2] == {"role": "tool", "tool_call_id": "c1", "content": "cold"}
 
 
 def test_messages_of_anthropic_are_read(tmp_path: Path) -> None:
@@ -113,9 +113,9 @@ def test_messages_of_anthropic_are_read(tmp_path: Path) -> None:
         "stop_reason": "end_turn",
     }
     record = read_one(tmp_path, {"request": request, "response": answer})
-    assert roles(record.trail) == ["system", "user", "assistant", "tool", "assistant"]
-    assert record.trail[3]["content"] == "3"
-    assert record.trail[-1]["content"] == "3 degrees."
+    assert roles(record.messages) == ["system", "user", "assistant", "tool", "assistant"]
+    assert record.messages[3]["content"] == "3"
+    assert record.messages[-1]["content"] == "3 degrees."
     assert record.settings == {"max_tokens": 100, "tool_choice": "required"}
     assert record.tools[0].parameters["required"] == ["city"]
 
@@ -153,15 +153,15 @@ def test_what_stands_in_headers_is_never_read(tmp_path: Path) -> None:
     ("answer", "why"),
     [
         ({"error": {"message": "no quota"}}, "the request failed"),
-        ({"choices": [{"message": saying("Weath"), "finish_reason": "length"}]}, "the answer broke off: length"),
+        ({"choices": [{"message": saying("Weath"), "finish_reason": "length"}]}, "the answer is incomplete: length"),
         ({"choices": [{"message": {"refusal": "No."}, "finish_reason": "stop"}]}, "the model refused"),
-        ({"choices": []}, "its answer holds no reply"),
+        ({"choices": []}, "the answer holds no reply"),
     ],
 )
 def test_what_is_no_answer_is_told(tmp_path: Path, answer: Json, why: str) -> None:
     records, unread = read_all(write_lines(tmp_path / "log.jsonl", {"request": CHAT_REQUEST, "response": answer}))
     assert not records
-    assert [each.why for each in unread] == [why]
+    assert [each.reason for each in unread] == [why]
 
 
 def test_functions_of_old_are_read(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_only_answers_that_a_provider_keeps_have_a_name_to_go_on_from(tmp_path: 
     kept: Json = {"request": {"model": "m", "input": "Hi"}, "response": {"id": "r1", "output": output}}
     more: Json = {"model": "m", "input": "Bye", "previous_response_id": "r1"}
     records, _ = read_all(write_lines(tmp_path / "log.jsonl", kept, {"request": more, "response": {"output": output}}))
-    assert [(record.id, record.after) for record in records] == [("r1", ""), ("", "r1")]
+    assert [(record.id, record.previous_id) for record in records] == [("r1", ""), ("", "r1")]
     assert read_one(tmp_path, chat_log([user("Oslo?")], calling())).id == ""
 
 

@@ -68,7 +68,7 @@ def test_traces_of_langfuse_bring_their_generations(tmp_path: Path) -> None:
     span: Json = {"type": "SPAN", "traceId": "t", "input": "x", "output": "y"}
     path = written(tmp_path / "export.json", [{"id": "t", "name": "chat", "observations": [span, one]}])
     (record,), unread = read_all(path)
-    assert [message["content"] for message in record.trail] == ["Oslo?", "Cold."]
+    assert [message["content"] for message in record.messages] == ["Oslo?", "Cold."]
     assert not unread
 
 
@@ -84,7 +84,7 @@ def test_rows_of_langfuse_in_snake_case_and_in_a_page_are_read(tmp_path: Path) -
     (record,), _ = read_all(written(tmp_path / "page.json", {"data": [row], "meta": {"page": 1}}))
     assert record.model == "m"
     assert record.settings == {"temperature": 1}
-    assert record.trail[-1]["content"] == "Cold."
+    assert record.messages[-1]["content"] == "Cold."
 
 
 def langchain(name: str, **fields: Json) -> Json:
@@ -111,7 +111,7 @@ def test_runs_of_langchain_in_langsmith_are_read(tmp_path: Path) -> None:
         "extra": {"invocation_params": {"model": "gpt-5.2", "tools": [CHAT_TOOL], "temperature": 0}},
     }
     record = read_one(tmp_path, row)
-    assert roles(record.trail) == ["system", "user", "assistant", "tool", "assistant"]
+    assert roles(record.messages) == ["system", "user", "assistant", "tool", "assistant"]
     assert calls_in(record) == [("get_weather", {"city": "Oslo"})]
     assert record.model == "gpt-5.2"
     assert record.settings == {"temperature": 0}
@@ -178,7 +178,7 @@ def test_runs_without_an_answer_are_told(tmp_path: Path, row: dict[str, Json]) -
     whole: Json = {"run_type": "llm", "inputs": {"messages": [user("Oslo?")]}, **row}
     records, unread = read_all(write_lines(tmp_path / "runs.jsonl", whole))
     assert not records
-    assert [each.why for each in unread] in (["the request failed"], ["it has no answer"])
+    assert [each.reason for each in unread] in (["the request failed"], ["there is no answer"])
 
 
 PROMPTFOO = """\
@@ -211,13 +211,13 @@ def test_tests_of_promptfoo_are_read(tmp_path: Path) -> None:
     path = tmp_path / "promptfooconfig.yaml"
     path.write_text(PROMPTFOO, encoding="utf-8")
     records, unread = read_all(path)
-    assert [record.trail for record in records] == [(user("Weather in Oslo?"),), (user("Weather in Rome?"),)]
-    assert records[0].checks == {"expect": "any_call"}
-    assert records[1].checks == {"expect": [{"get_weather": {"$ignore": True}}], "answer": {"$contains": "Rome"}}
+    assert [record.messages for record in records] == [(user("Weather in Oslo?"),), (user("Weather in Rome?"),)]
+    assert records[0].expectation == {"expect": "any_call"}
+    assert records[1].expectation == {"expect": [{"get_weather": {"$ignore": True}}], "answer": {"$contains": "Rome"}}
     assert [tool.name for tool in records[0].tools] == ["get_weather"]
-    assert [each.why for each in unread] == [
-        "its prompt wants 'city', which the test does not give",
-        *["other.txt: there is no such file"] * 3,
+    assert [each.reason for each in unread] == [
+        "the prompt needs 'city', which the test does not define",
+        *["other.txt: no such file"] * 3,
     ]
 
 
@@ -240,7 +240,7 @@ def promptfoo(folder: Path, config: str) -> tuple[list[str], list[str]]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(written, encoding="utf-8")
     records, unread = read_all(folder / "project" / "promptfooconfig.yaml")
-    return [str(record.trail[-1]["content"]) for record in records], [each.why for each in unread]
+    return [str(record.messages[-1]["content"]) for record in records], [each.reason for each in unread]
 
 
 def test_prompts_and_tests_of_promptfoo_in_other_files_are_read(tmp_path: Path) -> None:
@@ -255,22 +255,22 @@ def test_prompts_and_tests_of_promptfoo_in_other_files_are_read(tmp_path: Path) 
 def test_what_tables_of_promptfoo_expect_is_read_with_its_values(tmp_path: Path) -> None:
     promptfoo(tmp_path, "prompts: ['{{city}}?']\ntests: file://tests.csv\n")
     records, _ = read_all(tmp_path / "project" / "promptfooconfig.yaml")
-    assert [record.checks for record in records] == [{"answer": {"$contains": "Oslo"}}, {"answer": "Warm"}]
+    assert [record.expectation for record in records] == [{"answer": {"$contains": "Oslo"}}, {"answer": "Warm"}]
 
 
 @pytest.mark.parametrize(
     ("prompt", "tests", "why"),
     [
-        ("file://prompts/made.py", "[{}]", "made.py: only text, YAML, JSON and CSV are read: programs are never run"),
-        ("file://../secret.txt", "[{}]", "secret.txt: it lies outside of the folder of the configuration"),
-        ("file:///etc/hostname.txt", "[{}]", "hostname.txt: it lies outside of the folder of the configuration"),
-        ("file://prompts", "[{}]", "prompts: only text, YAML, JSON and CSV are read: programs are never run"),
-        ("file://none*.txt", "[{}]", "there is no file none*.txt"),
-        ("'{{city}}?'", "file://tests.py:make", "tests.py:make: only text, YAML, JSON and CSV are read: *"),
-        ("'{{city}}?'", "[{vars: file://none.yaml}]", "none.yaml: there is no such file"),
-        ("'{{city}}?'", "[{vars: {city: file://none.txt}}]", "the value of 'city' is not known: none.txt: there is *"),
-        ("'{{city | upper}}?'", "[{vars: {city: Oslo}}]", "its prompt is a template that does more than to put in *"),
-        ("'{% if a %}b{% endif %}'", "[{}]", "its prompt is a template that does more than to put in values"),
+        ("file://prompts/made.py", "[{}]", "made.py: only text, YAML, JSON and CSV are read; programs are never run"),
+        ("file://../secret.txt", "[{}]", "secret.txt: the file is outside of the folder of the configuration"),
+        ("file:///etc/hostname.txt", "[{}]", "hostname.txt: the file is outside of the folder of the configuration"),
+        ("file://prompts", "[{}]", "prompts: only text, YAML, JSON and CSV are read; programs are never run"),
+        ("file://none*.txt", "[{}]", "no such file: none*.txt"),
+        ("'{{city}}?'", "file://tests.py:make", "tests.py:make: only text, YAML, JSON and CSV are read; *"),
+        ("'{{city}}?'", "[{vars: file://none.yaml}]", "none.yaml: no such file"),
+        ("'{{city}}?'", "[{vars: {city: file://none.txt}}]", "the value of 'city' is missing: none.txt: no such *"),
+        ("'{{city | upper}}?'", "[{vars: {city: Oslo}}]", "the prompt is a template with more than *"),
+        ("'{% if a %}b{% endif %}'", "[{}]", "the prompt is a template with more than variables"),
     ],
 )
 def test_of_what_promptfoo_has_elsewhere_and_is_not_read_it_is_said_why(
@@ -293,11 +293,11 @@ def test_results_of_promptfoo_are_read(tmp_path: Path) -> None:
     records, unread = read_all(
         written(tmp_path / "out.json", {"results": {"version": 3, "results": rows}, "config": config})
     )
-    assert roles(records[0].trail) == ["system", "user", "assistant"]
+    assert roles(records[0].messages) == ["system", "user", "assistant"]
     assert calls_in(records[0]) == [("get_weather", {"city": "Oslo"})]
     assert records[0].model == "openai:gpt-5.2"
-    assert records[1].trail[-1]["content"] == "Hello!"
-    assert [each.why for each in unread] == ["it has no answer"]
+    assert records[1].messages[-1]["content"] == "Hello!"
+    assert [each.reason for each in unread] == ["there is no answer"]
 
 
 def test_results_of_promptfoo_that_name_their_prompt_are_read(tmp_path: Path) -> None:
@@ -309,8 +309,8 @@ def test_results_of_promptfoo_that_name_their_prompt_are_read(tmp_path: Path) ->
     }
     results: Json = {"prompts": [{"raw": "Weather in {{city}}, {{ now }}?"}], "results": [row, {**row, "promptIdx": 7}]}
     (record,), (unread,) = read_all(written(tmp_path / "out.json", {"results": results}))
-    assert record.trail[0]["content"] == "Weather in Oslo, {{ now }}?"
-    assert unread.why == "it does not say what was asked"
+    assert record.messages[0]["content"] == "Weather in Oslo, {{ now }}?"
+    assert unread.reason == "the row has no prompt"
 
 
 def test_results_of_promptfoo_in_lines_are_read(tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ def test_samples_of_inspect_with_nothing_but_input_and_output_are_read(tmp_path:
     log["samples"] = [{"id": "a", "input": "Oslo?", "output": output}, {"id": "b", "input": "Rome?", "output": {}}]
     (record,), (unread,) = read_all(written(tmp_path / "log.json", log))
     assert calls_in(record) == [("get_weather", {"city": "Oslo"})]
-    assert unread.why == "the answer broke off: there is none"
+    assert unread.reason == "there is no answer"
 
 
 def test_logs_of_inspect_that_keep_messages_in_a_pool_are_read(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_logs_of_inspect_that_keep_messages_in_a_pool_are_read(tmp_path: Path) -
     }
     sample["events"][0] |= {"input": [], "input_refs": [[1, 3]]}
     (record,), unread = read_all(written(tmp_path / "log.json", log))
-    assert [message["content"] for message in record.trail[:2]] == ["Be brief.", "Oslo, or Rome?"]
+    assert [message["content"] for message in record.messages[:2]] == ["Be brief.", "Oslo, or Rome?"]
     assert not unread
 
 
@@ -391,7 +391,7 @@ def test_samples_of_inspect_without_events_are_their_messages(tmp_path: Path) ->
     log = inspect_log()
     log["samples"] = [{"id": "a", "messages": [user("Oslo?"), saying("Cold.")]}]
     (record,), _ = read_all(written(tmp_path / "log.json", log))
-    assert roles(record.trail) == ["user", "assistant"]
+    assert roles(record.messages) == ["user", "assistant"]
 
 
 def test_a_packed_log_of_inspect_is_read_by_its_library(tmp_path: Path) -> None:

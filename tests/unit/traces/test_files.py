@@ -23,7 +23,7 @@ def test_lines_that_broke_off_are_told_and_the_others_count(tmp_path: Path) -> N
     records, unread = read_all(path)
     assert [record.place for record in records] == ["log.jsonl:2"]
     assert [each.place for each in unread] == ["log.jsonl:1", "log.jsonl:4"]
-    assert all(each.why.startswith("it is no JSON") for each in unread)
+    assert all(each.reason.startswith("not JSON") for each in unread)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_wrong_types_are_no_records_and_no_crash(tmp_path: Path, row: Json) -> N
 
 def test_a_file_of_nothing_known_says_what_was_looked_for(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "log.jsonl", {"level": "info"}, {"level": "warn"})
-    with pytest.raises(UnreadableTrace, match=r"it holds no traces; looked for: .*OpenTelemetry.*LangSmith"):
+    with pytest.raises(UnreadableTrace, match=r"no traces found; known formats: .*OpenTelemetry.*LangSmith"):
         list(records_of(path))
 
 
@@ -80,7 +80,7 @@ def test_compressed_lines_are_read(tmp_path: Path) -> None:
 def test_a_compressed_file_that_breaks_off_is_told(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl.gz"
     path.write_bytes(gzip.compress(json.dumps(ROW).encode() * 50)[:-20])
-    with pytest.raises(UnreadableTrace, match="breaks off"):
+    with pytest.raises(UnreadableTrace, match="the compressed data is damaged"):
         list(records_of(path))
 
 
@@ -92,12 +92,12 @@ def test_a_list_in_lines_of_its_own_is_read(tmp_path: Path) -> None:
 
 def test_half_characters_are_mended(tmp_path: Path) -> None:
     record = read_one(tmp_path, chat_log([user("Oslo \ud83d?")], calling()))
-    assert record.trail[0]["content"] == "Oslo \ufffd?"
+    assert record.messages[0]["content"] == "Oslo \ufffd?"
 
 
 def test_a_prompt_of_ten_megabytes_is_read(tmp_path: Path) -> None:
     record = read_one(tmp_path, chat_log([user("word " * 2_000_000)], calling()))
-    assert len(str(record.trail[0]["content"])) == 10_000_000
+    assert len(str(record.messages[0]["content"])) == 10_000_000
 
 
 def test_nesting_without_end_is_told(tmp_path: Path) -> None:
@@ -105,13 +105,13 @@ def test_nesting_without_end_is_told(tmp_path: Path) -> None:
     path.write_text(json.dumps(ROW) + "\n" + '{"messages":' + "[" * 200_000 + "\n", encoding="utf-8")
     records, unread = read_all(path)
     assert len(records) == 1
-    assert [each.why for each in unread] == ["it is nested too deeply"]
+    assert [each.reason for each in unread] == ["the JSON is nested too deeply"]
 
 
 def test_numbers_without_end_are_told(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps(ROW) + '\n{"a": ' + "9" * 10_000 + "}\n", encoding="utf-8")
-    assert [each.why for each in read_all(path)[1]] == ["it holds a number of thousands of digits"]
+    assert [each.reason for each in read_all(path)[1]] == ["the JSON holds a number with thousands of digits"]
 
 
 def test_hidden_files_of_a_folder_are_passed_over(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_spans_of_today_are_read(tmp_path: Path, *, as_text: bool) -> None:
         "gen_ai.tool.definitions": say([FLAT_TOOL]),
     }
     record = read_one(tmp_path, batch(told))
-    assert roles(record.trail) == ["system", "user", "assistant"]
+    assert roles(record.messages) == ["system", "user", "assistant"]
     assert calls_in(record) == [("get_weather", {"city": "Oslo"})]
     assert record.tools[0].parameters["required"] == ["city"]
     assert record.model == "m"
@@ -67,8 +67,8 @@ def test_results_of_calls_are_read(tmp_path: Path) -> None:
     said: Json = [{"role": "assistant", "parts": [{"type": "text", "content": "Cold."}]}]
     asked = json.dumps([*list(ASKED), *list(ANSWERED), result])  # type: ignore[arg-type]  # they are lists
     record = read_one(tmp_path, batch({"gen_ai.input.messages": asked, "gen_ai.output.messages": json.dumps(said)}))
-    assert roles(record.trail) == ["user", "assistant", "tool", "assistant"]
-    assert record.trail[2]["content"] == '{"degrees": 3}'
+    assert roles(record.messages) == ["user", "assistant", "tool", "assistant"]
+    assert record.messages[2]["content"] == '{"degrees": 3}'
 
 
 def test_the_event_with_all_details_counts_as_attributes(tmp_path: Path) -> None:
@@ -102,12 +102,12 @@ def test_spans_of_vercels_library_are_read(tmp_path: Path, given: str) -> None:
         "ai.response.toolCalls": json.dumps([call]),
     }
     record = read_one(tmp_path, batch(told))
-    assert roles(record.trail) == ["user", "assistant", "tool", "user", "assistant"]
-    assert record.trail[2]["content"] == '{"degrees": 3}'
+    assert roles(record.messages) == ["user", "assistant", "tool", "user", "assistant"]
+    assert record.messages[2]["content"] == '{"degrees": 3}'
     assert calls_in(record)[-1] == ("get_weather", {"city": "Oslo"})
     assert (record.model, record.tools[0].name) == ("gpt-5.2", "get_weather")
     without = {**told, "ai.response.toolCalls": "", "ai.response.text": "Cold."}
-    assert read_one(tmp_path, batch(without)).trail[-1]["content"] == "Cold."
+    assert read_one(tmp_path, batch(without)).messages[-1]["content"] == "Cold."
 
 
 def test_events_of_earlier_are_read(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_events_of_earlier_are_read(tmp_path: Path) -> None:
         {"name": "gen_ai.choice", "attributes": attributes({"index": 1, "message": '{"content": "never mind"}'})},
     ]
     record = read_one(tmp_path, batch({"gen_ai.system": "openai"}, events))
-    assert roles(record.trail) == ["system", "user", "assistant"]
+    assert roles(record.messages) == ["system", "user", "assistant"]
     assert calls_in(record) == [("get_weather", {"city": "Oslo"})]
 
 
@@ -136,7 +136,7 @@ def test_log_records_of_one_span_are_one_record(tmp_path: Path) -> None:
     ]
     batch_of_logs: Json = {"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}
     found, _ = read_all(write_lines(tmp_path / "log.jsonl", batch_of_logs))
-    assert [[message["content"] for message in record.trail] for record in found] == [
+    assert [[message["content"] for message in record.messages] for record in found] == [
         ["Oslo?", "Cold."],
         ["Rome?", "Warm."],
     ]
@@ -179,7 +179,7 @@ def test_the_names_of_openinference_are_read(tmp_path: Path) -> None:
 def test_a_span_by_itself_is_read(tmp_path: Path) -> None:
     told: Json = {"gen_ai.prompt": "Oslo?", "gen_ai.completion": "Cold."}
     record = read_one(tmp_path, {"name": "chat", "context": {"span_id": "0x1"}, "attributes": told})
-    assert [message["content"] for message in record.trail] == ["Oslo?", "Cold."]
+    assert [message["content"] for message in record.messages] == ["Oslo?", "Cold."]
 
 
 def test_spans_of_tools_and_agents_give_nothing(tmp_path: Path) -> None:

@@ -30,9 +30,9 @@ def written(folder: Path, *entries: Recording) -> Path:
 def test_recorded_replies_are_read(tmp_path: Path) -> None:
     (record,), unread = read_all(written(tmp_path, ENTRY))
     assert not unread
-    assert roles(record.trail) == ["system", "user", "assistant"]
+    assert roles(record.messages) == ["system", "user", "assistant"]
     assert calls_in(record) == [("get_weather", {"city": "Oslo"})]
-    assert (record.case, record.model, record.settings) == ("oslo", "openai:gpt-5.2", {"temperature": 0})
+    assert (record.case_id, record.model, record.settings) == ("oslo", "openai:gpt-5.2", {"temperature": 0})
 
 
 def test_the_store_is_read(tmp_path: Path) -> None:
@@ -52,29 +52,29 @@ def test_of_several_samples_the_first_counts(tmp_path: Path) -> None:
 
 def test_what_an_app_asked_inside_stands_for_it_without_its_prompt(tmp_path: Path) -> None:
     (record,), _ = read_all(written(tmp_path, replace(ENTRY, wire=WIRE)))
-    assert roles(record.trail) == ["user", "assistant"]
+    assert roles(record.messages) == ["user", "assistant"]
     assert record.settings == {}
 
 
 def test_the_reply_of_the_app_itself_goes_first(tmp_path: Path) -> None:
     outer = replace(ENTRY, digest="d2", reply=Reply(trail=(user("Oslo?"), saying("Cold."))))
     (record,), _ = read_all(written(tmp_path, outer, replace(ENTRY, wire=WIRE)))
-    assert record.trail[-1]["content"] == "Cold."
+    assert record.messages[-1]["content"] == "Cold."
 
 
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
-        (Reply(refusal="No."), "the reply is no answer: No."),
-        (Reply(malformed="broken"), "the reply is no answer: broken"),
-        (Reply("We", finish="length"), "the reply is no answer: length"),
-        (Reply("get_weather()", decoder="python"), "its calls stand in text, for the decoder python"),
+        (Reply(refusal="No."), "the reply holds no answer: No."),
+        (Reply(malformed="broken"), "the reply holds no answer: broken"),
+        (Reply("We", finish="length"), "the reply holds no answer: length"),
+        (Reply("get_weather()", decoder="python"), "the calls of the reply are text for the decoder python"),
     ],
 )
 def test_replies_that_are_no_answers_are_told(tmp_path: Path, reply: Reply, why: str) -> None:
     records, unread = read_all(written(tmp_path, replace(ENTRY, reply=reply), replace(ENTRY, case="b", digest="d2")))
     assert len(records) == 1
-    assert [each.why for each in unread] == [why]
+    assert [each.reason for each in unread] == [why]
 
 
 def test_damaged_lines_are_told(tmp_path: Path) -> None:

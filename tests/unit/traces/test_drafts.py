@@ -22,7 +22,7 @@ def steps(made: CaseDraft) -> list[list[list[tuple[Json, str | None]]]]:
 
 def test_a_call_that_answers_at_once_is_a_plain_case() -> None:
     made = question(SYSTEM, user("Oslo?"), calling())
-    assert (made.system, made.before, made.asked) == ("Be brief.", (), "Oslo?")
+    assert (made.system, made.earlier_messages, made.question_text) == ("Be brief.", (), "Oslo?")
     assert steps(made) == [[[({"city": "Oslo"}, None)]]]
 
 
@@ -60,16 +60,16 @@ def test_results_without_ids_are_taken_in_order() -> None:
 )
 def test_what_is_no_plain_to_and_fro_is_a_case_about_the_last_answer(trail: tuple[Message, ...]) -> None:
     made = question(*trail)
-    assert made.before == trail[:-1]
+    assert made.earlier_messages == trail[:-1]
     assert len(steps(made)[0]) == 1
-    assert not made.is_conversation
+    assert steps(made)[0][0][0][1] is None
 
 
 @pytest.mark.parametrize(
     ("trail", "why"),
     [
-        ((), "nobody asks"),
-        ((saying("Hello"),), "nobody asks"),
+        ((), "no user message"),
+        ((saying("Hello"),), "no user message"),
         ((user("Oslo?"),), "no answer"),
         ((user("Oslo?"), saying("  ")), "the answer is empty"),
         ((user("Oslo?"), calling({**chat_call(), "function": {"name": "f", "arguments": "{"}})), "cannot be read"),
@@ -83,7 +83,7 @@ def test_what_no_case_can_be_made_of_is_said(trail: tuple[Message, ...], why: st
 
 def test_a_tool_that_was_not_offered_is_no_example_to_follow() -> None:
     record = Record((user("Oslo?"), calling()), "log:1", tools=(Tool("search"),))
-    with pytest.raises(UnusableRecord, match="'get_weather', which it was not offered"):
+    with pytest.raises(UnusableRecord, match="'get_weather', which was not offered"):
         draft_of(record)
 
 
@@ -98,4 +98,4 @@ def test_values_that_no_file_can_hold_are_refused() -> None:
 def test_what_a_developer_says_first_is_the_system_prompt_of_a_conversation() -> None:
     trail = ({"role": "developer", "content": "Be brief."}, user("Oslo?"), calling(), giving("3"), saying("Cold."))
     question = draft_of(Record(trail, "a.jsonl:1"))
-    assert (question.system, question.is_conversation) == ("Be brief.", True)
+    assert (question.system, question.earlier_messages) == ("Be brief.", ())

@@ -1,0 +1,32 @@
+"""pytest, run by a command for its own purpose and without output.
+
+A run of pytest loads the conftest files and plugins of the project, which may have a part in what a model is sent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Sequence
+
+import pytest
+
+_QUIET = ("-q", "--no-header", "--capture=no", "--assert=plain", "-p", "no:cacheprovider")
+
+
+class InProcessPlugin:
+    """Base of plugins whose run stays in this process: what they collect does not travel between workers."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Switch the workers of pytest-xdist off."""
+        if hasattr(config.option, "dist"):
+            config.option.dist, config.option.numprocesses, config.option.tx = "no", None, []
+
+
+def run_pytest(arguments: Sequence[str], plugin: InProcessPlugin) -> tuple[int, str]:
+    """Run pytest with a plugin. Returns the exit status and the output."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        status = pytest.main([*_QUIET, *arguments], plugins=[plugin])
+    return status, output.getvalue().strip()
