@@ -9,11 +9,11 @@ import pytest
 
 from pytest_fcall.cli.pytest_run import InProcessPlugin
 from pytest_fcall.core import CaseRefused, FaultyCase, ModelUnavailable, backend_prompt, request_changes
-from pytest_fcall.plugin.item import CaseItem, planned_request
-from pytest_fcall.plugin.models import HOW_TO_NAME_ONE, NamedModel
+from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.session import registry_of
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.schema.value_text import nearest
-from pytest_fcall.session.extensions import registry
+from pytest_fcall.session.models import HOW_TO_NAME_A_MODEL, NamedModel
 
 
 class NoPrompt(Exception):
@@ -67,16 +67,14 @@ def _shown_prompt(item: CaseItem) -> ShownPrompt:
     if isinstance(case, FaultyCase):
         raise NoPrompt("\n".join(fault_text(fault, item.config.rootpath) for fault in case.faults))
     if named is None:
-        raise NoPrompt(HOW_TO_NAME_ONE)
-    backends = registry(item.config).backends
+        raise NoPrompt(HOW_TO_NAME_A_MODEL)
+    backends = registry_of(item.config).backends
     make = backends.get(named.model.kind)
     if make is None:
         raise NoPrompt(f"no backend for {named.model.kind!r}; available: {', '.join(sorted(backends))}")
     try:
         backend = make(named.model, item.config.rootpath)
-        request = item.ihook.pytest_fcall_request(
-            item=item, case=case, request=planned_request(item, case, backend.settings)
-        )
+        request = item.ihook.pytest_fcall_request(item=item, case=case, request=item.planned_request(backend.settings))
         text = backend_prompt(backend, request)
         changes = request_changes(backend, request)
     except (ModelUnavailable, CaseRefused) as error:

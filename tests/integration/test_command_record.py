@@ -190,7 +190,7 @@ def test_without_anything_recorded_nothing_is_made(project: Path, action: str) -
         (["--export", "--prune"], "not allowed with"),
         (["--stats", "cases"], "--stats takes no PATH: it covers all replies"),
         (["--export", "--older", "3d"], "--older can only be used with --prune"),
-        (["--prune", "--older", "soon"], "'soon' is no age; write minutes, hours, days or weeks as 30m, 12h, 7d or 2w"),
+        (["--prune", "--older", "soon"], "'soon' is not a duration; use minutes, hours, days or weeks, such as"),
         (["--export", "nowhere"], "no such file or folder: nowhere"),
     ],
 )

@@ -13,8 +13,8 @@ from pytest_fcall.cli.tools.locks import diff_tools, lock_tools
 from pytest_fcall.cli.tools.sources import ProblemList, SourceClient, readable_case_files
 from pytest_fcall.core import Case, Json, Tool
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.schema.traversal import Path
 from pytest_fcall.reporting.statistics import plural_text
+from pytest_fcall.schema.traversal import Path
 
 _EXAMPLES = """\
 actions:
@@ -139,7 +139,9 @@ def _coverage_lines(found: Coverage) -> Iterator[str]:
         yield f"{found.tool.name}: no case expects it"
         return
     left = [f"  {_path_text(path)}: no case expects it" for path in found.unnamed_arguments]
-    left += [f"  {_path_text(path)}: no case expects {', '.join(values)}" for path, values in found.unnamed_values.items()]
+    left += [
+        f"  {_path_text(path)}: no case expects {', '.join(values)}" for path, values in found.unnamed_values.items()
+    ]
     if left:
         yield f"{found.tool.name}: expected by {plural_text(found.cases, 'case')}"
         yield from left
@@ -148,8 +150,8 @@ def _coverage_lines(found: Coverage) -> Iterator[str]:
 def _coverage_summary(found: Sequence[Coverage]) -> Iterator[str]:
     tools = sum(bool(each.cases) for each in found)
     optional = sum(len(each.optional) for each in found)
-    arguments = optional - sum(len(each.arguments_left) for each in found)
-    values = sum(pair in each.told for each in found for pair in each.values)
+    arguments = optional - sum(len(each.unnamed_arguments) for each in found)
+    values = sum(pair in each.named_values for each in found for pair in each.values)
     all_values = sum(len(each.values) for each in found)
     yield f"{tools} of {plural_text(len(found), 'tool')} expected"
     if optional:
