@@ -324,7 +324,7 @@ RIGHT = "{calls: [get_weather: {city: Oslo}], count: 2, tools: [get_weather], mo
         ("{calls: [get_weather: {city: Rome}]}", "wrong_value: inside the app: *city*"),
         ("{calls: no_call}", "unexpected_call: inside the app: *"),
         ("{tokens: {$lt: 10}}", "wrong_value: `wire.tokens`*"),
-        ("{cost: {$lt: 1}}", "wrong_value: wire.cost is not known: *price*"),
+        ("{cost: {$lt: 1}}", "wrong_value: wire.cost is unknown: *price*"),
     ],
 )
 def test_what_went_over_the_wire_is_judged(agent: Agent, wire: str, told: str) -> None:

@@ -26,7 +26,8 @@ from pytest_fcall.core import (
     request_digest,
 )
 from pytest_fcall.decoding import decode
-from pytest_fcall.matching.turn_follower import MatchContext, TurnFollower
+from pytest_fcall.matching.context import MatchContext
+from pytest_fcall.matching.turn_follower import TurnFollower
 from pytest_fcall.plugin.models import NamedModel, parse_model
 from pytest_fcall.session.ask.environments import environment_ground
 from pytest_fcall.session.ask.source import Asker, Question, Source

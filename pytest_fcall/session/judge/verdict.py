@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import AppExchange, Calls, Case, Reason, Reply, Transcript, Verdict
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.app_exchanges import judge_app_exchanges
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.matching.transcript import judge_transcript
 from pytest_fcall.plugin.proxy_options import proxy_options
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_fcall.core.extension import Comparator
     from pytest_fcall.plugin.item import CaseItem
 
 
@@ -50,7 +51,8 @@ def with_wire(config: pytest.Config, case: Case, answer: Answer, verdict: Verdic
     calls = Calls(tuple(call for each in read for call in each.calls), read[-1].malformed if read else None)
     costs = Costs(config)
     each_cost = [costs.of(each.priced_as, each.reply.usage) for each in asked]
-    reasons = judge_app_exchanges(case.wire, asked, calls, each_cost, case.tools, case.rules, known.comparators)
+    context = MatchContext(case.tools, case.rules, known.comparators)
+    reasons = judge_app_exchanges(case.wire, asked, calls, each_cost, context)
     return with_reasons(verdict, reasons)
 
 
@@ -135,7 +137,12 @@ def _judge_function(case: Case, read: _DecodedAnswer) -> JudgeFunction:
     if case.judge is not None:
         verdict = case.judge(case, read.reply, read.calls)
         return lambda _: verdict
-    if read.transcript is not None:
-        return partial(judge_transcript, read.transcript, case.turns, case.tools, case.rules)
-    (turn,) = case.turns
-    return partial(judge_turn, read.reply, read.calls, turn, case.tools, case.rules)
+
+    def judge_by_rules(comparators: Mapping[str, Comparator]) -> Verdict:
+        context = MatchContext(case.tools, case.rules, comparators)
+        if read.transcript is not None:
+            return judge_transcript(read.transcript, case.turns, context)
+        (turn,) = case.turns
+        return judge_turn(read.reply, read.calls, turn, context)
+
+    return judge_by_rules

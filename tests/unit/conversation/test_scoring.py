@@ -27,6 +27,7 @@ from pytest_fcall.core import (
     Turn,
     Verdict,
 )
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.transcript import judge_transcript
 
 TOOLS = (Tool("f", parameters={"type": "object", "properties": {"n": {"type": "integer"}}}),)
@@ -52,7 +53,7 @@ def held(*steps: Step, end: str = "answered", state: CallResult | None = None) -
 
 def found(asked: Case, *turns: HeldTurn) -> Evidence:
     transcript = Transcript(turns)
-    return evidence_of(asked, transcript, judge_transcript(transcript, asked.turns, TOOLS, asked.rules, {}))
+    return evidence_of(asked, transcript, judge_transcript(transcript, asked.turns, MatchContext(TOOLS, asked.rules)))
 
 
 OK = (CallResult(),)

@@ -330,7 +330,7 @@ def test_a_flood_of_text_arguments_and_calls_takes_no_time() -> None:
 
 def test_nothing_is_called_right_of_calls_that_are_too_many_to_be_looked_at() -> None:
     calls = called(*[("get_weather", {"city": "Rome"})] * 300)
-    message = "The reply makes 300 calls, too many to be judged one by one."
+    message = "The reply has 300 calls, more than are compared one by one."
     verdict = invalid(reason("wrong_count", "calls", message, got=300))
     text = failure_text(case_of(calls_of(("get_weather", CELSIUS))), calls, verdict, Reply())
     assert "as expected" not in text
@@ -339,7 +339,10 @@ def test_nothing_is_called_right_of_calls_that_are_too_many_to_be_looked_at() ->
 
 @pytest.mark.parametrize(
     ("known", "shown"),
-    [("F7", '"F7"'), (Operator("from", "found.result", {"lacks": "it has no result yet"}), '$from "found.result"')],
+    [
+        ("F7", '"F7"'),
+        (Operator("from", "found.result", {"unresolved": "it has no result yet"}), '$from "found.result"'),
+    ],
 )
 def test_a_reference_is_shown_as_what_it_stands_for_or_as_it_is_written(known: Pattern, shown: str) -> None:
     wrong = invalid(reason("wrong_value", "calls[0].args.flight", expected=known, got="F8"), pairs=((0, 0),))
@@ -347,7 +350,7 @@ def test_a_reference_is_shown_as_what_it_stands_for_or_as_it_is_written(known: P
     text = failure_text(case_of(expected), called(("book", {"flight": "F8"})), wrong, Reply())
     (row,) = [line for line in lines(text) if line.endswith('"F8"')]
     assert shown in row
-    assert "lacks" not in text
+    assert "unresolved" not in text
 
 
 def test_arguments_that_official_rules_did_not_come_to_are_not_called_right() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_fcall.cases.expectations import read_expectation
 from pytest_fcall.core import Call, Calls, Case, Fault, Json, Location, Reply, Tool, Turn, Usage
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.reporting.failure import failure_text, full_failure_text
 from pytest_fcall.reporting.faults import fault_text
@@ -58,7 +59,7 @@ def failing(
         (Turn(({"role": "user", "content": prompt},), expectation),),
         TOOLS,
     )
-    verdict = judge(reply, calls, expectation, TOOLS)
+    verdict = judge(reply, calls, expectation, MatchContext(TOOLS))
     assert not verdict.valid
     if write is failure_text:
         return failure_text(case, calls, verdict, reply, MODEL, width=WIDTH)
