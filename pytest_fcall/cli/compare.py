@@ -97,14 +97,14 @@ def _group(model: str, name: str, both: Sequence[ResultPair], chance: float) -> 
     pairs = [_rate_pair(each) for each in both]
     return ComparedGroup(
         model=model,
-        name=name,
+        category=name,
         cases=len(pairs),
         before=sum(old.right for old, _ in both),
         now=sum(new.right for _, new in both),
         lost=sum(pair.difference < 0 for pair in pairs),
         won=sum(pair.difference > 0 for pair in pairs),
         interval=difference_interval(pairs),
-        chance=chance,
+        p_value=chance,
     )
 
 
@@ -161,4 +161,4 @@ def run(arguments: Sequence[str]) -> int:
     width = shutil.get_terminal_size((100, 24)).columns
     print(*comparison_lines(comparison, width, None if options.all else 20), sep="\n")
     whole = comparison.whole
-    return int(whole.difference < 0 and whole.chance <= SIGNIFICANT)
+    return int(whole.difference < 0 and whole.p_value <= SIGNIFICANT)

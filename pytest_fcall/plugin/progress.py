@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 
 from pytest_fcall.core import Usage
-from pytest_fcall.reporting.statistics import cost_text
+from pytest_fcall.reporting.number_text import cost_text
 from pytest_fcall.reporting.terminal import encodable_text
 from pytest_fcall.session.ask.costs import Costs
 from pytest_fcall.session.outcomes import terminal_encoding

@@ -18,7 +18,7 @@ from pytest_fcall.plugin.sharding import shard_of
 from pytest_fcall.reporting.result_json import result_from_json
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.summary import file_lines, last_line, summary_lines
+from pytest_fcall.reporting.summary import file_table, one_line_summary, summary_lines
 from pytest_fcall.reporting.tool_confusion import confusion_lines
 from pytest_fcall.session.ask.costs import Costs, total_cost
 from pytest_fcall.session.ask.limits import file_of_run
@@ -136,14 +136,14 @@ class Summary:
     def _short_lines(self, results: Results) -> Iterator[str]:
         width = self._config.get_terminal_writer().fullwidth
         yield from short_score_lines(registry(self._config).suites, results.results, width)
-        yield last_line(results)
+        yield one_line_summary(results)
 
     def _lines(self, results: Results) -> Iterator[str]:
         width = self._config.get_terminal_writer().fullwidth
         if self._config.get_verbosity() > 0:
             yield from (f"sent in another form, {count:,} times: {change}" for change, count in self._changes.items())
             if len({result.file for result in results.results}) > 1:
-                yield from file_lines(results, width)
+                yield from file_table(results, width)
             yield from confusion_lines(results.results, width)
         self._take_figures(replies(self._config).figures())
         yield from (safe_line(f"{model}: {text}") for model, (_, text) in self._figures.items())

@@ -110,7 +110,7 @@ def test_what_only_one_run_answered_is_left_aside(folder: Path) -> None:
     keep(folder, "a", [result("x", "passed"), result("y", "error"), result("z", "passed")])
     keep(folder, "b", [result("x", "passed"), result("y", "passed"), result("new", "skipped")])
     lines = compare(folder).stdout.splitlines()
-    assert lines[-3:-1] == ["1 answered only before, and left aside", "1 answered only now, and left aside"]
+    assert lines[-3:-1] == ["1 case answered only before: not compared", "1 case answered only now: not compared"]
     assert lines[-1].startswith("fcall: 1 cases, ")
 
 

@@ -378,9 +378,9 @@ def test_a_change_on_the_wire_is_told_beside_what_was_accepted(agent: Agent) -> 
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
         [
-            "1 ok, with other requests inside the app:",
+            "1 ok, but the app sent other requests to its models:",
             "  cases/weather.fc.yaml:* oslo: request 2: the prompt changed",
-            "not in the baseline: 1 with other requests inside the app; *",
+            "not in the baseline: 1 with other requests of the app; *",
         ]
     )
     agent.change("return calls", "return []")

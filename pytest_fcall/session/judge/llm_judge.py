@@ -21,7 +21,7 @@ from pytest_fcall.matching.judge_prompt import (
     read_opinion,
 )
 from pytest_fcall.plugin.judge_model import HOW_TO_NAME_A_JUDGE, is_judged, named_judge
-from pytest_fcall.reporting.failure import content_text
+from pytest_fcall.reporting.transcript import content_text
 from pytest_fcall.session.ask.model import AskModel, asker_of
 from pytest_fcall.session.ask.replies import Answer, replies
 from pytest_fcall.session.outcomes import fail

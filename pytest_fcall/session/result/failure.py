@@ -10,7 +10,7 @@ from pytest_fcall.core import Calls, Case, HeldTurn, Reply, Turn, Verdict
 from pytest_fcall.matching.results import state_changes
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks
-from pytest_fcall.reporting.transcript import latest, transcript_lines, turn_at_fault
+from pytest_fcall.reporting.transcript import first_wrong_turn, last_lines, transcript_lines
 from pytest_fcall.session.ask.conversation import with_case_decoder
 from pytest_fcall.session.judge.samples import JudgedAnswer
 
@@ -31,7 +31,7 @@ def failure_context(shown: JudgedAnswer, case: Case, marks: Marks, *, fully: boo
     transcript, verdict = shown.answer.transcript, shown.verdict
     if transcript is None or not verdict.turns:
         return FailureContext((case, shown.calls, verdict, shown.reply))
-    number = turn_at_fault(verdict)
+    number = first_wrong_turn(verdict)
     held = transcript.turns[min(number, len(transcript.turns) - 1)]
     calls = Calls(held.calls, held.steps[-1].calls.malformed)
     reply = with_case_decoder(case, held.steps[-1].reply)
@@ -39,7 +39,7 @@ def failure_context(shown: JudgedAnswer, case: Case, marks: Marks, *, fully: boo
     story += _state(case.turns[number], held, verdict.turns[number])
     one = replace(case, turns=(case.turns[number],))
     told = replace(verdict.turns[number], notes=verdict.notes)
-    return FailureContext((one, calls, told, reply), story if fully else latest(story, _LINES, marks))
+    return FailureContext((one, calls, told, reply), story if fully else last_lines(story, _LINES, marks))
 
 
 def _state(turn: Turn, held: HeldTurn, verdict: Verdict) -> list[str]:

@@ -10,8 +10,9 @@ from pytest_fcall.conversation.evidence import Evidence, evidence_of, subjects_o
 from pytest_fcall.conversation.named_scores import SCORES, ScoreNumbers, score_value
 from pytest_fcall.core import Case, HeldTurn, Step, Transcript
 from pytest_fcall.plugin.score_options import ALL
+from pytest_fcall.reporting.number_text import score_text
 from pytest_fcall.reporting.results import CaseScore, Result
-from pytest_fcall.reporting.score_tables import ScoreRow, score_lines, score_text
+from pytest_fcall.reporting.score_tables import ScoreRow, score_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
