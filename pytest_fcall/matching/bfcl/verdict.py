@@ -68,9 +68,9 @@ def verdict_of(ruling: Ruling, calls: Calls, expectation: Expectation) -> Verdic
 
 def _is_about_a_call(ruling: Ruling, calls: Calls, expectation: Expectation) -> bool:
     """Whether the ruling is about a call and an expected call that can both be shown, unlike that on a broken case."""
-    indices = [index for index, _ in ruling.tried] or [0]
+    indices = [index for index, _ in ruling.rejected] or [0]
     expected = sum(map(len, expectation.stages))
-    named = [wrong for _, wrong in ruling.tried] or [ruling]
+    named = [wrong for _, wrong in ruling.rejected] or [ruling]
     return (
         len(ruling.pairs) < expected
         and max(indices) < len(calls.calls)
@@ -91,7 +91,7 @@ def _without_calls(ruling: Ruling, calls: Calls) -> Verdict:
 
 def _call_verdict(ruling: Ruling, calls: Calls, expectation: Expectation) -> Verdict:
     """The verdict on the one call, or on the rejected call that is nearest to the expected one."""
-    index, wrong = min(ruling.tried, key=lambda one: _error_distance(one[1]), default=(0, ruling))
+    index, wrong = min(ruling.rejected, key=lambda one: _error_distance(one[1]), default=(0, ruling))
     number = len(ruling.pairs)
     reasons = tuple(_reasons(wrong, index, number, calls, expectation))
     return Verdict(False, reasons, (*ruling.pairs, (number, index)), error_type=ruling.error_type)

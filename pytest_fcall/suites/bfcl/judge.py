@@ -150,7 +150,8 @@ class Score:
 def score_answer(case: BfclCase, answer: Answer) -> Score:
     """Judge an answer. Total: whatever it holds, both profiles have a verdict."""
     return Score(
-        judge_officially(replace(case.exam, underscored=answer.underscored), answer), _judge_strictly(case, answer)
+        judge_officially(replace(case.exam, dots_as_underscores=answer.underscored), answer),
+        _judge_strictly(case, answer),
     )
 
 
