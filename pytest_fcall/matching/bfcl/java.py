@@ -68,7 +68,7 @@ def _array(text: str, inner: str | None) -> Any:
 
 
 def _array_list(text: str, inner: str | None) -> Any:
-    """Read a list from `Arrays.asList(…)` or `add(…)`. Every comma separates items; strings lose both end characters."""
+    """Read a list from `Arrays.asList(…)` or `add(…)`. Every comma separates items; strings lose their ends."""
     listed = next(enclosed(text, _AS_LIST, "))", least=1), None)
     if listed is not None:
         return [_unquoted_item(part.strip(), inner) for part in listed.split(",")]
