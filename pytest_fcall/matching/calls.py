@@ -26,15 +26,16 @@ def judge_calls(expectation: Expectation, comparison: CallComparison) -> CallFin
     """Judge the calls of a reply, whatever else is wrong with it."""
     indices = range(len(comparison.calls))
     never = (*expectation.never, *comparison.context.rules.never)
-    unconditional = [tuple(unconditional_reasons(index, comparison, never)) for index in indices]
+    is_exact = _are_exact_in_order(expectation, comparison)
+    unconditional = (
+        [tuple(unconditional_reasons(index, comparison, never)) for index in indices] if never or not is_exact else []
+    )
+    if is_exact and not any(unconditional):
+        return CallFindings(pairs=tuple((index, index) for index in indices))
     if has_too_many_calls(len(indices), expectation):
         message = f"The reply has {len(indices):,} calls, more than are compared one by one."
         too_many = Reason("wrong_count", "calls", message, got=len(indices))
         return CallFindings((too_many, *(reason for each in unconditional for reason in each)))
-    if indices and not any(unconditional) and _is_exact_in_order(expectation, comparison):
-        return CallFindings(pairs=tuple((index, index) for index in indices))
-    if not indices and not expectation.stages and expectation.kind != "any_call":
-        return CallFindings()
     from pytest_fcall.matching.call_reasons import pair_and_explain
 
     return pair_and_explain(expectation, comparison, unconditional)
@@ -76,9 +77,12 @@ def _suggestion(name: str, comparison: CallComparison) -> str:
     return f"; did the model mean `{near}`?" if near else ""
 
 
-def _is_exact_in_order(expectation: Expectation, comparison: CallComparison) -> bool:
+def _are_exact_in_order(expectation: Expectation, comparison: CallComparison) -> bool:
     """Whether the calls are exactly the expected ones in the expected order, as in most right replies."""
+    if expectation.kind == "any_call":
+        return False
     expected = [call for stage in expectation.stages for call in stage]
     return len(expected) == len(comparison.calls) and all(
-        each.times == (1, 1) and comparison.mismatches(each, index) == [] for index, each in enumerate(expected)
+        each.times == (1, 1) and comparison.mismatches(each, index) == [] and not comparison.is_unknown(index)
+        for index, each in enumerate(expected)
     )

@@ -18,7 +18,7 @@ from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.plugin.judge_model import lacks_judge
 from pytest_fcall.plugin.models import NamedModel
 from pytest_fcall.plugin.options import options
-from pytest_fcall.reporting.failure import failure_text, full_failure_text
+from pytest_fcall.reporting.failure import Failure, failure_text, full_failure_text
 from pytest_fcall.reporting.faults import fault_text, location_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import encodable_text, marks_for
@@ -215,7 +215,7 @@ class CaseItem(pytest.Function):
         write = full_failure_text if fully else partial(failure_text, width=width)
         marks = marks_for(encoding)
         part = failure_context(shown, case, marks, fully=fully)
-        text = write(*part.judged, asked.model.id, conversation_lines=part.story, baseline_lines=told, marks=marks)
+        text = write(Failure(*part.judged, asked.model.id, part.story, told), marks=marks)
         return encodable_text(encoding, text)
 
     def _complaint(self, case: Case, complaint: str) -> str:

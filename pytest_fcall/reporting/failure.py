@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
+from typing import NamedTuple
 
 from pytest_fcall.core import Calls, Case, Expectation, Message, Reason, Reply, Turn, Verdict
 from pytest_fcall.core.expectation import chosen_alternative
@@ -25,24 +26,27 @@ _MAX_TEXT = 20_000
 """The longest text that is shown in full, in characters."""
 
 
-def failure_text(
-    case: Case,
-    calls: Calls,
-    verdict: Verdict,
-    reply: Reply,
-    model: str | None = None,
-    *,
-    conversation_lines: Sequence[str] = (),
-    baseline_lines: Sequence[str] = (),
-    width: int = 100,
-    marks: Marks = UNICODE,
-) -> str:
+class Failure(NamedTuple):
+    """A failing case, what the model answered, and the lines that stand beside it."""
+
+    case: Case
+    calls: Calls
+    verdict: Verdict
+    reply: Reply
+    model: str | None = None
+    conversation_lines: Sequence[str] = ()
+    """What came before in a conversation."""
+    baseline_lines: Sequence[str] = ()
+    """What changed against the baseline."""
+
+
+def failure_text(failure: Failure, width: int = 100, marks: Marks = UNICODE) -> str:
     """The failure in at most twelve lines of `width` columns.
 
     It has the reasons, the place of the case, the last user message, expected calls beside those made, and the changes
-    against the baseline. `conversation_lines` are what came before in a conversation. The first line is never cut to
-    the width, as pytest's short summary repeats it.
+    against the baseline. The first line is never cut to the width, as pytest's short summary repeats it.
     """
+    case, calls, verdict, reply, model, conversation_lines, baseline_lines = failure
     reasons = _reason_lines(verdict.reasons, marks, several=len(calls.calls) > 1)
     headline = reasons[0].strip() if reasons else safe_line(case.id)
     if verdict.error_type:
@@ -58,18 +62,9 @@ def failure_text(
     return "\n".join([headline, *(cut_middle(line, width, marks.cut) for line in (*top, *middle, *bottom))])
 
 
-def full_failure_text(
-    case: Case,
-    calls: Calls,
-    verdict: Verdict,
-    reply: Reply,
-    model: str | None = None,
-    *,
-    conversation_lines: Sequence[str] = (),
-    baseline_lines: Sequence[str] = (),
-    marks: Marks = UNICODE,
-) -> str:
+def full_failure_text(failure: Failure, marks: Marks = UNICODE) -> str:
     """The failure in full: messages, all calls and reasons, notes, the text of the reply, and its figures."""
+    case, calls, verdict, reply, model, conversation_lines, baseline_lines = failure
     pairs = pair_calls(chosen_alternative(_last_expectation(case), verdict.alternative), calls.calls, verdict)
     blocks = (
         ("asked", [line for message in _judged_turn(case).messages for line in _message_lines(message)]),

@@ -10,7 +10,7 @@ from pytest_fcall.core import Calls, Case, Location, Reply, Request, Rules, Stri
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge as judge_reply
-from pytest_fcall.reporting.failure import failure_text
+from pytest_fcall.reporting.failure import Failure, failure_text
 from pytest_fcall.reporting.side_by_side import equality_lines
 from pytest_fcall.session.ask.call_list import CallList, call_list, same
 from pytest_fcall.session.ask.model import DecodedReply
@@ -59,7 +59,7 @@ def assert_calls(
             tools=request.tools,
             rules=rules,
         )
-        raise AssertionError(failure_text(case, calls, verdict, reply))
+        raise AssertionError(failure_text(Failure(case, calls, verdict, reply)))
     return verdict
 
 
