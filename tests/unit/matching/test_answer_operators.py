@@ -13,7 +13,7 @@ from pytest_fcall.core import CallResult, Json, Operator, Reason
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.results import judge_result
 from tests.unit.matching.language import pattern
-from tests.unit.matching.test_state import JSON
+from tests.unit.matching.test_results_state import JSON
 
 MANNHEIM = {"in": "text", "lists": "any_order", "round": 2}
 
