@@ -36,7 +36,7 @@ class JudgedGate:
     figure: Fraction | float | None
     bound: Fraction | float
     held: bool | None
-    lacking: str = ""
+    missing_reason: str = ""
 
 
 def gate_lines(gates: Sequence[JudgedGate]) -> list[str]:
@@ -63,5 +63,5 @@ def figure_text(kind: FigureKind, figure: Fraction | float | None, bound: Fracti
 
 def _verdict(gate: JudgedGate) -> str:
     if gate.held is None:
-        return f"inconclusive: {gate.lacking}"
+        return f"inconclusive: {gate.missing_reason}"
     return "holds" if gate.held else "does not hold"
