@@ -17,7 +17,7 @@ from pytest_fcall.schema.tool_schema import tool_schema
 
 
 def wire_effects_of(reply: Reply) -> Collection[str]:
-    """What the backend reports that its wire format does to arguments: `floats`, `nulls`, or nothing."""
+    """The changes to arguments that the backend reports of its wire format: `floats`, `nulls`, or none."""
     effects = reply.engine.get("wire")
     if not isinstance(effects, list | tuple):
         return ()
@@ -43,7 +43,7 @@ class CallComparison:
         return bool(self.context.tools) and self.calls[index].name not in self.context.tools_by_name
 
     def schema_mismatches(self, index: int) -> list[Mismatch]:
-        """What is wrong with a call by the schema of its tool alone."""
+        """The mismatches of a call with the schema of its tool."""
         if index not in self._by_schema:
             schema = self._contexts[index].schema
             findings = [] if schema is None else schema.check(self.calls[index].arguments)
@@ -54,7 +54,7 @@ class CallComparison:
         return self._by_schema[index]
 
     def mismatches(self, expected: ExpectedCall, index: int) -> list[Mismatch] | None:
-        """What is wrong with the arguments of a call, by schema and case; None where it calls another tool."""
+        """The mismatches of a call with the schema and with an expected call; None if it calls another tool."""
         call = self.calls[index]
         if call.name != expected.tool:
             return None

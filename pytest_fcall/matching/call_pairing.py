@@ -25,7 +25,7 @@ _KIND_COSTS: Mapping[ReasonKind, int] = MappingProxyType(
     {kind: 1 << (_BITS * index) for index, kind in enumerate((*_ARGUMENT_KINDS, *_CALL_KINDS))}
 )
 _REASON_COST = 1 << (_BITS * len(_KIND_COSTS))
-"""What one reason costs, whatever its kind; the lower bits order pairings with equally many reasons by their kinds.
+"""The cost of one reason of any kind; the lower bits order pairings with equally many reasons by their kinds.
 
 So two pairings of the same cost give the same kinds of reasons, and the order of the calls, which then decides, does
 not change the report.
@@ -42,7 +42,7 @@ _MAX_STEPS = 2_000_000
 
 
 def _mismatch_cost(found: Sequence[Mismatch]) -> int:
-    """What it costs to explain the mismatches inside a call."""
+    """The cost of explaining the mismatches inside a call."""
     return min(len(found), _REASONS_PER_CALL - 1) * _REASON_COST + sum(_KIND_COSTS.get(each.kind, 0) for each in found)
 
 
@@ -51,7 +51,7 @@ def _cost_of_call(kind: ReasonKind, times: int = 1) -> int:
 
 
 class CallCost(NamedTuple):
-    """What it costs to leave a call unpaired, and to pair it with an expected call of another tool."""
+    """The costs of leaving a call unpaired, and of pairing it with an expected call of another tool."""
 
     unpaired: int = _cost_of_call("unexpected_call")
     wrong_tool: int = _cost_of_call("wrong_tool")
@@ -79,7 +79,7 @@ class CallPairing:
         ]
 
     def mismatches_at(self, index: int, place: int | None) -> list[Mismatch] | None:
-        """What is wrong inside a call as the expected call at `place`, or as none; None where it is another tool."""
+        """The mismatches of a call with the expected call at `place`, or with its schema alone; None for another tool."""
         return self.comparison.schema_mismatches(index) if place is None else self._mismatches[place][index]
 
     def matches_any(self, index: int) -> bool:

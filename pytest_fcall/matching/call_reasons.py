@@ -32,7 +32,7 @@ def pair_and_explain(
 
 
 def _call_reasons(pairing: CallPairing, index: int, place: int | None) -> Iterator[Reason]:
-    """What is wrong with a call as the expected call at `place`, beside the unconditional reasons."""
+    """Report the mismatches of a call with the expected call at `place`, beside the unconditional reasons."""
     path, call = f"calls[{index}]", pairing.comparison.calls[index]
     if place is None and index not in pairing.optional_calls:
         if not pairing.flagged[index]:

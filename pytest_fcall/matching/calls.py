@@ -15,7 +15,7 @@ _MAX_CALLS = 256
 
 
 class CallFindings(NamedTuple):
-    """What is wrong with the calls of a reply, which calls are missing, and the pairs of expected and made calls."""
+    """The reasons against calls, the reasons for missing calls, and the pairs of expected and made calls."""
 
     wrong: tuple[Reason, ...] = ()
     missing: tuple[Reason, ...] = ()

@@ -1,4 +1,4 @@
-"""What the replies to one case are judged with: tools, rules and comparators."""
+"""The context of judging one case: tools, rules and comparators."""
 
 from __future__ import annotations
 

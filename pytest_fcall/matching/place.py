@@ -43,7 +43,7 @@ class Mismatch(NamedTuple):
 
 
 class CallContext(NamedTuple):
-    """What is the same for every value of one call. `schema` is None for a tool without a usable schema."""
+    """The tool, schema, rules and comparators of one call. `schema` is None for a tool without a usable schema."""
 
     tool: str
     schema: ToolSchema | None
@@ -84,7 +84,7 @@ class Place(NamedTuple):
         return Place(self.context, path, strings, rule_operator)
 
     def expected(self, pattern: Pattern) -> Pattern:
-        """What is expected here by case and rules: an operator that the case writes itself, or that of a rule."""
+        """The operator of the `match:` rule for this place, if any and if the case writes none itself; else the pattern."""
         return pattern if self.rule_operator is None or isinstance(pattern, Operator) else self.rule_operator
 
     def compare(self, pattern: Pattern, got: Json) -> list[Mismatch]:

@@ -84,7 +84,7 @@ NORMAL_FORMS: Mapping[str, Callable[[str], str]] = MappingProxyType({"exact": ex
 
 
 def near_miss(expected: str, got: str) -> str:
-    """What to do where two different strings are nearly the same; empty where they are not."""
+    """A hint for different strings that are nearly the same; empty for others."""
     if len(got) > _MAX_COMPARED:
         return ""
     if relaxed(expected) == relaxed(got):

@@ -50,7 +50,7 @@ def _judge_held_turn(
 def _other_reasons(
     held: HeldTurn, turn: Turn, verdict: Verdict, context: MatchContext, known: NamedCalls
 ) -> Iterable[Reason]:
-    """What is wrong beside the calls and the answer."""
+    """Report the step limit, wrong steps, results and state: all beside the calls and the answer."""
     if held.end == "step_limit":
         message = f"No answer after {len(held.steps)} steps (`max_steps`): the model was still making calls"
         yield Reason("step_limit", "steps", message, len(held.steps))

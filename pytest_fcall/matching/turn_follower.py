@@ -69,7 +69,7 @@ class _AlternativeFollower:
         self.expectation = _without_judge(expectation or Expectation(extra="allow"))
         self.expected = [call for stage in self.expectation.stages for call in stage]
         self.unexpected_count = 0
-        """How many calls were neither expected nor allowed."""
+        """The number of calls that are neither expected nor allowed."""
         self._before = known
         self._context = context
         self._fits: list[list[int]] = [[] for _ in self.expected]

@@ -72,14 +72,14 @@ def judge_value(
 
 
 def text_hint(expected: str, got: str) -> str:
-    """What to do where two different strings are nearly the same; empty where they are not."""
+    """A hint for different strings that are nearly the same; empty for others."""
     from pytest_fcall.matching.strings import near_miss
 
     return near_miss(expected, got)
 
 
 def number_hint(expected: Pattern, got: Json) -> str:
-    """What to do where two numbers differ by rounding only; empty where they do not."""
+    """A hint for numbers that differ by rounding only; empty for others."""
     from pytest_fcall.matching.operators.numeric import rounding_hint
 
     return rounding_hint(expected, got)
@@ -168,7 +168,7 @@ def compare_in_any_order(
 
 
 def length_hint(expected: Sequence[Pattern], got: Json) -> str:
-    """Say that a list has the wrong length; empty where it has not, or is not a list."""
+    """A hint for a list of the wrong length; empty for other values."""
     if is_list(got) and len(got) != len(expected):
         return f"its length is {len(got)}, not {len(expected)}"
     return ""
@@ -252,7 +252,7 @@ def _value_text(value: Pattern) -> str:
 
 
 def _comparison_count(expected: Pattern) -> int:
-    """How many values are compared at most where every list may be in another order: lists in lists multiply."""
+    """The largest number of comparisons if every list may be in another order: nested lists multiply."""
     if isinstance(expected, Operator):
         return _comparison_count(expected.operand)
     if isinstance(expected, Mapping):

@@ -35,9 +35,9 @@ class Failure(NamedTuple):
     reply: Reply
     model: str | None = None
     conversation_lines: Sequence[str] = ()
-    """What came before in a conversation."""
+    """Earlier messages and calls of a conversation."""
     baseline_lines: Sequence[str] = ()
-    """What changed against the baseline."""
+    """Changes against the baseline."""
 
 
 def failure_text(failure: Failure, width: int = 100, marks: Marks = UNICODE) -> str:

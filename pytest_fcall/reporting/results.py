@@ -139,7 +139,7 @@ class Result:
 
     @property
     def new_cost(self) -> float | None:
-        """What this run has spent on it, in US dollars; None if nothing is known."""
+        """The cost of new requests in this run, in US dollars; None if unknown."""
         if not self.inside:
             return None if self.replayed else self.cost
         known = [each.cost for each in self.inside if each.cost is not None and not each.replayed]

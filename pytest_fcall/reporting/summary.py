@@ -185,7 +185,7 @@ def _cause_line(cause: Cause, failures: int, width: int) -> str:
 
 
 def _retrieval_lines(results: Sequence[Result]) -> Iterator[str]:
-    """How many wrong answers come from an expected tool that retrieval did not offer."""
+    """The number of wrong answers without an expected tool, as retrieval did not offer it."""
     wrong = [result for result in results if result.answered and not result.right]
     if missed := sum(bool(result.left_out) for result in wrong):
         yield f"{missed:,} of {len(wrong):,} wrong: retrieval did not offer an expected tool"
@@ -251,7 +251,7 @@ def _result_title(result: Result, with_model: bool) -> str:
 
 
 def _unaccepted_lines(results: Sequence[Result]) -> Iterator[str]:
-    """How many right answers are not in the baseline."""
+    """The number of right answers that are not in the baseline."""
     right = [result for result in results if result.right]
     counts = {outcome.value: len(results_with_outcome(right, outcome)) for outcome in _TO_ACCEPT}
     counts[_WITH_OTHER_REQUESTS] = len(_with_other_requests(right))

@@ -34,7 +34,7 @@ def tool_pairs(expectation: Expectation | None, calls: Sequence[Call], verdict: 
 
 
 def confusion_counts(results: Iterable[Result]) -> Counter[tuple[str, str]]:
-    """How often each pair of an expected and a called tool occurs."""
+    """The frequency of each pair of an expected and a called tool."""
     return Counter(pair for result in results for pair in result.called)
 
 

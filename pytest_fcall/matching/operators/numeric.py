@@ -65,7 +65,7 @@ def between(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
 
 
 def rounding_hint(expected: Pattern, got: Json) -> str:
-    """What to do where two numbers differ by rounding only; empty where they do not."""
+    """A hint for numbers that differ by rounding only; empty for others."""
     try:
         near = is_number(expected) and is_number(got) and math.isclose(expected, got)
     except OverflowError:
