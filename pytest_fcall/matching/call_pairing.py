@@ -79,7 +79,7 @@ class CallPairing:
         ]
 
     def mismatches_at(self, index: int, place: int | None) -> list[Mismatch] | None:
-        """The mismatches of a call with the expected call at `place`, or with its schema alone; None for another tool."""
+        """The mismatches with the expected call at `place`, or with the schema alone; None for another tool."""
         return self.comparison.schema_mismatches(index) if place is None else self._mismatches[place][index]
 
     def matches_any(self, index: int) -> bool:

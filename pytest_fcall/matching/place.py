@@ -84,7 +84,7 @@ class Place(NamedTuple):
         return Place(self.context, path, strings, rule_operator)
 
     def expected(self, pattern: Pattern) -> Pattern:
-        """The operator of the `match:` rule for this place, if any and if the case writes none itself; else the pattern."""
+        """The operator of the `match:` rule for this place, unless there is none or the case has its own."""
         return pattern if self.rule_operator is None or isinstance(pattern, Operator) else self.rule_operator
 
     def compare(self, pattern: Pattern, got: Json) -> list[Mismatch]:
