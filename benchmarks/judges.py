@@ -104,6 +104,7 @@ def bfcl(cases: Cases) -> Prepared:
 def profile(name: Profile, cases: Cases) -> Prepared:
     """Judge decoded calls by a profile, as the plugin does."""
     from pytest_fcall.core import Location
+    from pytest_fcall.matching.context import MatchContext
     from pytest_fcall.matching.reply import judge
     from pytest_fcall.suites.bfcl.answers import read_answer
     from pytest_fcall.suites.bfcl.cases import case_of
@@ -114,7 +115,9 @@ def profile(name: Profile, cases: Cases) -> Prepared:
     def prepared(_style: str, row: dict[str, Any]) -> Callable[[], object]:
         case = read[row["id"]]
         reply, calls = strict_reading(read_answer(row, "raw"), case.case)
-        return partial(judge, reply, calls, case.expect, case.case.tools, replace(case.case.rules, profile=name))
+        return partial(
+            judge, reply, calls, case.expect, MatchContext(case.case.tools, replace(case.case.rules, profile=name))
+        )
 
     return prepared
 

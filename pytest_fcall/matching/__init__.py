@@ -1,1 +1,1 @@
-"""Calls against an expectation: pure functions, the same answer for the same question."""
+"""Judging replies by expectations: functions without side effects, with the same verdict for the same arguments."""

@@ -7,29 +7,30 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TypeAlias
 
 Demand: TypeAlias = tuple[int, int | None]
-"""Fewest and most items that one expectation takes; no upper bound is None."""
+"""The fewest and the most items that a demand takes; None is no upper bound."""
 
 
 def covering_assignment(
-    demands: Sequence[Demand], fits: Sequence[Sequence[int]], musts: Collection[int]
+    demands: Sequence[Demand], fits: Sequence[Sequence[int]], required: Collection[int]
 ) -> dict[int, int] | None:
-    """Give every demand enough of the items that fit it, and every item in `musts` a demand.
+    """Give every demand enough of the items that fit it, and every required item a demand.
 
-    `fits[d]` are the items that fit demand `d`; an item serves one demand. Gives item -> demand, or None where
-    there is no such way. Two rounds of augmenting paths find it if it exists, since what the first round has
+    `fits[d]` are the items that fit demand `d`; an item serves one demand. Returns item -> demand, or None where
+    there is no such assignment. Two rounds of augmenting paths find it if it exists, since what the first round has
     covered stays covered in the second (Mendelsohn and Dulmage).
     """
-    found = _AugmentingPaths(demands, fits, frozenset(musts))
-    fed = all(found.feed(demand) for demand, (fewest, _) in enumerate(demands) for _ in range(fewest))
-    if fed and all(item in found.owner or found.place(item) for item in musts):
+    found = _AugmentingPaths(demands, fits, frozenset(required))
+    satisfied = all(found.satisfy(demand) for demand, (fewest, _) in enumerate(demands) for _ in range(fewest))
+    if satisfied and all(item in found.owner or found.assign(item) for item in required):
         return found.owner
     return None
 
 
 def cheapest_assignment(costs: Sequence[Sequence[int]]) -> list[int]:
-    """Give each row a column of its own so that the sum is least. There are at least as many columns as rows.
+    """Give each row a column of its own so that the sum of costs is least.
 
-    The Hungarian method with potentials: rows squared times columns.
+    There must be at least as many columns as rows. The Hungarian method with potentials takes time in proportion to
+    the square of the rows times the columns.
     """
     found = _HungarianMethod(costs)
     for row in range(len(costs)):
@@ -51,7 +52,7 @@ class _HungarianMethod:
         self.column_potential = [0] * self.width
 
     def add(self, row: int) -> None:
-        """Bring in a row along the path that adds least, a shortest path by reduced costs."""
+        """Add a row along the path that costs least, a shortest path by reduced costs."""
         free = dict.fromkeys(range(self.width))
         reached: list[int] = []
         came_from: dict[int, int | None] = {}
@@ -87,20 +88,20 @@ class _HungarianMethod:
 class _AugmentingPaths:
     """A matching that grows by one augmenting path at a time."""
 
-    def __init__(self, demands: Sequence[Demand], fits: Sequence[Sequence[int]], musts: frozenset[int]) -> None:
+    def __init__(self, demands: Sequence[Demand], fits: Sequence[Sequence[int]], required: frozenset[int]) -> None:
         self.demands = demands
         self.fits = fits
-        self.musts = musts
+        self.required = required
         self.owner: dict[int, int] = {}
         self.takers: dict[int, list[int]] = {}
         for demand, items in enumerate(fits):
             for item in items:
                 self.takers.setdefault(item, []).append(demand)
 
-    def feed(self, hungry: int) -> bool:
-        """Give a demand one item more, if need be one that another demand can do without."""
-        queue = deque([hungry])
-        gives_up: dict[int, int | None] = {hungry: None}
+    def satisfy(self, start: int) -> bool:
+        """Give a demand one more item, if need be one that another demand can replace."""
+        queue = deque([start])
+        gives_up: dict[int, int | None] = {start: None}
         wanted_by: dict[int, int] = {}
         while queue:
             demand = queue.popleft()
@@ -120,9 +121,9 @@ class _AugmentingPaths:
                     queue.append(holder)
         return False
 
-    def place(self, homeless: int) -> bool:
-        """Find a demand for an item; an item that need not be covered may lose its place for it."""
-        queue = deque([homeless])
+    def assign(self, start: int) -> bool:
+        """Find a demand for an item; an item that is not required may lose its own for it."""
+        queue = deque([start])
         offered: dict[int, int] = {}
         while queue:
             item = queue.popleft()
@@ -133,20 +134,20 @@ class _AugmentingPaths:
                 held = [other for other, owner in self.owner.items() if owner == demand]
                 most = self.demands[demand][1]
                 if most is None or len(held) < most:
-                    self._settle(homeless, demand, offered)
+                    self._reassign(start, demand, offered)
                     return True
-                if (spare := next((other for other in held if other not in self.musts), None)) is not None:
+                if (spare := next((other for other in held if other not in self.required), None)) is not None:
                     del self.owner[spare]
-                    self._settle(homeless, demand, offered)
+                    self._reassign(start, demand, offered)
                     return True
                 queue.extend(held)
         return False
 
-    def _settle(self, homeless: int, demand: int, offered: dict[int, int]) -> None:
+    def _reassign(self, start: int, demand: int, offered: dict[int, int]) -> None:
         while True:
             item = offered[demand]
             leaves = self.owner.get(item)
             self.owner[item] = demand
-            if item == homeless or leaves is None:
+            if item == start or leaves is None:
                 return
             demand = leaves

@@ -1,11 +1,10 @@
-"""The pairing of calls with expected calls: one that leaves nothing to say, or else the one that explains best."""
+"""The pairing of calls with expected calls: one that satisfies everything, or else the one that explains best."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.verdict import ReasonKind
@@ -14,54 +13,7 @@ from pytest_fcall.matching.call_comparison import CallComparison
 from pytest_fcall.matching.place import Mismatch
 
 Pairs: TypeAlias = Mapping[int, int]
-"""The index of each call made -> that of the expected call that it serves."""
-
-
-@dataclass(frozen=True, slots=True)
-class StagedPairing:
-    """Expected calls and the calls that fit each of them, by index.
-
-    `stages` are the expected calls in groups; `musts` are the calls made that nothing excuses.
-    """
-
-    stages: Sequence[Sequence[int]]
-    demands: Sequence[Demand]
-    fits: Sequence[Sequence[int]]
-    musts: Collection[int]
-    made: int
-
-    def pairs(self) -> Pairs | None:
-        """Give a pairing that satisfies everything, or None where there is none.
-
-        The calls made are cut into as many runs as there are stages, each run serving its own stage. `reached`
-        holds every place where the stages so far can end, with one way to get there.
-        """
-        reached: dict[int, Pairs] = {0: {}}
-        for number, stage in enumerate(self.stages, 1):
-            last = number == len(self.stages)
-            following: dict[int, Pairs] = {}
-            for start, so_far in reached.items():
-                for end in [self.made] if last else self._ends(stage, start):
-                    if end not in following and (found := self._serve(stage, start, end)) is not None:
-                        following[end] = {**so_far, **found}
-            reached = following
-        return reached.get(self.made) if self.stages else (None if self.musts else {})
-
-    def _ends(self, stage: Sequence[int], start: int) -> Iterator[int]:
-        """Where a stage that begins at `start` may end: before the first call that can have no place in it."""
-        fitting = {call for expected in stage for call in self.fits[expected]}
-        yield start
-        for call in range(start, self.made):
-            if call in self.musts and call not in fitting:
-                return
-            yield call + 1
-
-    def _serve(self, stage: Sequence[int], start: int, end: int) -> Pairs | None:
-        demands = [self.demands[expected] for expected in stage]
-        fits = [[call for call in self.fits[expected] if start <= call < end] for expected in stage]
-        found = covering_assignment(demands, fits, [call for call in range(start, end) if call in self.musts])
-        return None if found is None else {call: stage[demand] for call, demand in found.items()}
-
+"""The index of each call -> that of the expected call that it is paired with."""
 
 _ARGUMENT_KINDS: tuple[ReasonKind, ...] = (
     *("missing_argument", "unexpected_argument", "wrong_type", "wrong_value", "schema"),
@@ -73,24 +25,24 @@ _KIND_COSTS: Mapping[ReasonKind, int] = MappingProxyType(
     {kind: 1 << (_BITS * index) for index, kind in enumerate((*_ARGUMENT_KINDS, *_CALL_KINDS))}
 )
 _REASON_COST = 1 << (_BITS * len(_KIND_COSTS))
-"""What one reason costs, whatever its kind; the digits below tell apart pairings with as many reasons.
+"""The cost of one reason of any kind; the lower bits order pairings with equally many reasons by their kinds.
 
-So two pairings that cost the same give the same kinds of reasons, and the order of the calls, which then decides, has
-no say in what is told.
+So two pairings of the same cost give the same kinds of reasons, and the order of the calls, which then decides, does
+not change the report.
 """
-OUT_OF_ORDER_COST = _REASON_COST * 3 // 4
-"""The cost of a call in the place of one of another group: two that changed places are explained by that, and not by
-what is otherwise in each; one thing that is otherwise is not explained by two calls that changed places."""
+_OUT_OF_ORDER_COST = _REASON_COST * 3 // 4
+"""The cost of a call in the place of one of another stage. Two calls that changed places are explained by their order
+rather than by what differs in each; a single difference is not explained by two calls that changed places."""
 _REASONS_PER_CALL = 1_000
 """A reason about a whole call costs more than all that can be wrong with its arguments."""
 FORBIDDEN_COST = _REASON_COST * 1_000_000
-"""The cost of what would explain nothing."""
+"""The cost of a pair that would explain nothing."""
 _MAX_STEPS = 2_000_000
-"""Beyond this the best pairing is not worth its wait, and a good one is taken."""
+"""If finding the best pairing takes more steps, a good one is taken."""
 
 
-def mismatch_cost(found: Sequence[Mismatch]) -> int:
-    """What it costs to explain what is wrong inside a call."""
+def _mismatch_cost(found: Sequence[Mismatch]) -> int:
+    """The cost of explaining the mismatches inside a call."""
     return min(len(found), _REASONS_PER_CALL - 1) * _REASON_COST + sum(_KIND_COSTS.get(each.kind, 0) for each in found)
 
 
@@ -98,39 +50,171 @@ def _cost_of_call(kind: ReasonKind, times: int = 1) -> int:
     return _REASONS_PER_CALL * _REASON_COST + times * _KIND_COSTS[kind]
 
 
-@dataclass(frozen=True, slots=True)
-class CallCost:
-    """What it costs to leave a call alone, and to put it in the place of a call of another tool."""
+class CallCost(NamedTuple):
+    """The costs of leaving a call unpaired, and of pairing it with an expected call of another tool."""
 
-    alone: int = _cost_of_call("unexpected_call")
-    instead: int = _cost_of_call("wrong_tool")
+    unpaired: int = _cost_of_call("unexpected_call")
+    wrong_tool: int = _cost_of_call("wrong_tool")
 
 
-def best_pairs(demands: Sequence[Demand], costs: Sequence[Sequence[int | None]], weights: Sequence[CallCost]) -> Pairs:
-    """Pair calls with expected calls so that least is left to explain.
+class CallPairing:
+    """The calls of a reply, the expected calls, and all mismatches between them.
 
-    `costs[e][c]` is that of call `c` as expected call `e`; None is another tool. `weights` has one item a call. Where
-    several pairings are as good, the one that keeps the order of the calls is taken.
+    `flagged` holds for each call whether something is wrong with it whatever is expected.
     """
-    made = len(weights)
+
+    def __init__(self, expectation: Expectation, comparison: CallComparison, flagged: Sequence[bool]) -> None:
+        self.comparison = comparison
+        self.flagged = flagged
+        self.expected = [call for stage in expectation.stages for call in stage]
+        self.stage_of = _stage_numbers(expectation)
+        """The number of each expected call's stage; in a strict order every call is a stage of its own."""
+        self.call_indices = range(len(comparison.calls))
+        self.optional_calls = frozenset(
+            index for index in self.call_indices if _is_optional(expectation, comparison, index)
+        )
+        """The calls that are allowed without being expected."""
+        self._mismatches = [
+            [comparison.mismatches(each, index) for index in self.call_indices] for each in self.expected
+        ]
+
+    def mismatches_at(self, index: int, place: int | None) -> list[Mismatch] | None:
+        """The mismatches with the expected call at `place`, or with the schema alone; None for another tool."""
+        return self.comparison.schema_mismatches(index) if place is None else self._mismatches[place][index]
+
+    def matches_any(self, index: int) -> bool:
+        """Whether a call is exactly one of the expected calls."""
+        return any(row[index] == [] for row in self._mismatches)
+
+    def pairs(self) -> Pairs:
+        """Pair so that nothing is wrong, or else so that the reasons are fewest."""
+        demands = [each.times for each in self.expected]
+        if demands == [(1, 1)] and len(self.call_indices) == 1 and self._mismatches[0][0] is not None:
+            return {0: 0}
+        fits = [[index for index, found in enumerate(row) if found == []] for row in self._mismatches]
+        required = frozenset(self.call_indices) - self.optional_calls
+        exact = _StagedPairing(self._stages(), demands, fits, required, len(self.call_indices)).pairs()
+        if exact is not None:
+            return exact
+        stages_in_order = self._stages_in_order() if len(set(self.stage_of)) > 1 else None
+        costs = [
+            [
+                None
+                if found is None
+                else _mismatch_cost(found)
+                + (_OUT_OF_ORDER_COST if stages_in_order and stages_in_order[call] != stage else 0)
+                for call, found in enumerate(row)
+            ]
+            for stage, row in zip(self.stage_of, self._mismatches, strict=True)
+        ]
+        return best_pairs(demands, costs, [self._cost(index) for index in self.call_indices])
+
+    def _stages_in_order(self) -> list[int]:
+        """The stage that each call belongs to if they were made in the expected order."""
+        stages = [stage for stage, each in zip(self.stage_of, self.expected, strict=True) for _ in range(each.times[0])]
+        stages = stages or [0]
+        return [stages[min(call, len(stages) - 1)] for call in self.call_indices]
+
+    def _stages(self) -> list[list[int]]:
+        stages: dict[int, list[int]] = {}
+        for place, stage in enumerate(self.stage_of):
+            stages.setdefault(stage, []).append(place)
+        return list(stages.values())
+
+    def _cost(self, index: int) -> CallCost:
+        if self.comparison.is_unknown(index):
+            return CallCost(unpaired=0, wrong_tool=0)
+        if index in self.optional_calls:
+            unpaired = _mismatch_cost(self.comparison.schema_mismatches(index))
+            return CallCost(unpaired=unpaired, wrong_tool=FORBIDDEN_COST)
+        return CallCost(unpaired=0, wrong_tool=FORBIDDEN_COST) if self.flagged[index] else CallCost()
+
+
+def _is_optional(expectation: Expectation, comparison: CallComparison, index: int) -> bool:
+    if expectation.extra == "allow" or expectation.kind == "any_call":
+        return True
+    return any(comparison.pattern_mismatches(pattern, index) == [] for pattern in expectation.allow)
+
+
+def _stage_numbers(expectation: Expectation) -> list[int]:
+    if expectation.order == "strict":
+        return list(range(sum(map(len, expectation.stages))))
+    return [number for number, stage in enumerate(expectation.stages) for _ in stage]
+
+
+class _StagedPairing(NamedTuple):
+    """Expected calls and the calls that fit each of them, by index.
+
+    `stages` are the expected calls in groups; `required` are the calls that must be paired.
+    """
+
+    stages: Sequence[Sequence[int]]
+    demands: Sequence[Demand]
+    fits: Sequence[Sequence[int]]
+    required: Collection[int]
+    call_count: int
+
+    def pairs(self) -> Pairs | None:
+        """A pairing that satisfies everything, or None where there is none.
+
+        The calls are cut into as many runs as there are stages, and each run is paired with its own stage. `reached`
+        holds every index where the stages so far can end, with one pairing that leads there.
+        """
+        reached: dict[int, Pairs] = {0: {}}
+        for number, stage in enumerate(self.stages, 1):
+            is_last = number == len(self.stages)
+            following: dict[int, Pairs] = {}
+            for start, so_far in reached.items():
+                for end in [self.call_count] if is_last else self._ends(stage, start):
+                    if end not in following and (found := self._pair_run(stage, start, end)) is not None:
+                        following[end] = {**so_far, **found}
+            reached = following
+        return reached.get(self.call_count) if self.stages else (None if self.required else {})
+
+    def _ends(self, stage: Sequence[int], start: int) -> Iterator[int]:
+        """Where a stage that begins at `start` may end: before the first call that cannot belong to it, or earlier."""
+        fitting = {call for expected in stage for call in self.fits[expected]}
+        yield start
+        for call in range(start, self.call_count):
+            if call in self.required and call not in fitting:
+                return
+            yield call + 1
+
+    def _pair_run(self, stage: Sequence[int], start: int, end: int) -> Pairs | None:
+        demands = [self.demands[expected] for expected in stage]
+        fits = [[call for call in self.fits[expected] if start <= call < end] for expected in stage]
+        found = covering_assignment(demands, fits, [call for call in range(start, end) if call in self.required])
+        return None if found is None else {call: stage[demand] for call, demand in found.items()}
+
+
+def best_pairs(
+    demands: Sequence[Demand], costs: Sequence[Sequence[int | None]], call_costs: Sequence[CallCost]
+) -> Pairs:
+    """Pair calls with expected calls so that the sum of costs is least.
+
+    `costs[e][c]` is the cost of call `c` as expected call `e`, None for another tool. `call_costs` has one item a
+    call. Of several pairings that cost the same, the one that keeps the order of the calls is taken.
+    """
+    count = len(call_costs)
     slots = [slot for expected, row in enumerate(costs) for slot in _call_slots(expected, demands[expected], row)]
-    fine = len(slots) * made + 1
+    scale = len(slots) * count + 1
     table: list[list[int]] = []
     for rank, (expected, empty) in enumerate(slots):
-        near = rank * made // len(slots)
+        near = rank * count // len(slots)
         row: list[int] = []
-        for call, (cost, weight) in enumerate(zip(costs[expected], weights, strict=True)):
-            instead = weight.instead if empty else FORBIDDEN_COST
-            row.append(fine * ((instead if cost is None else cost) - weight.alone) + abs(near - call))
-        table.append(row + [fine * empty] * len(slots))
-    chosen = cheapest_assignment(table) if len(slots) ** 2 * (made + len(slots)) <= _MAX_STEPS else _greedy(table)
-    return {call: slots[rank][0] for rank, call in enumerate(chosen) if call < made}
+        for call, (cost, call_cost) in enumerate(zip(costs[expected], call_costs, strict=True)):
+            wrong_tool = call_cost.wrong_tool if empty else FORBIDDEN_COST
+            row.append(scale * ((wrong_tool if cost is None else cost) - call_cost.unpaired) + abs(near - call))
+        table.append(row + [scale * empty] * len(slots))
+    chosen = cheapest_assignment(table) if len(slots) ** 2 * (count + len(slots)) <= _MAX_STEPS else _greedy(table)
+    return {call: slots[rank][0] for rank, call in enumerate(chosen) if call < count}
 
 
 def _call_slots(expected: int, demand: Demand, row: Sequence[int | None]) -> list[tuple[int, int]]:
-    """The places that an expected call has, each with what it costs to leave it empty.
+    """The slots of an expected call, each with the cost of leaving it empty.
 
-    That it was made too seldom is one reason however much is missing, so no two of its places cost the same.
+    An expected call that is made too seldom gives one reason however many calls are missing, so no two slots cost the
+    same.
     """
     fewest, most = demand
     same_tool = sum(cost is not None for cost in row)
@@ -140,7 +224,7 @@ def _call_slots(expected: int, demand: Demand, row: Sequence[int | None]) -> lis
 
 
 def _greedy(costs: Sequence[Sequence[int]]) -> list[int]:
-    """Give each row in turn what it gains most by; the last column of a row is what leaving it alone costs."""
+    """Give each row the column that saves it most, the largest saving first; the last column leaves a row unpaired."""
     chosen: dict[int, int] = {}
     taken: set[int] = set()
     cells = ((cost - line[-1], row, column) for row, line in enumerate(costs) for column, cost in enumerate(line))
@@ -149,82 +233,3 @@ def _greedy(costs: Sequence[Sequence[int]]) -> list[int]:
             chosen[row] = column
             taken.add(column)
     return [chosen[row] for row in range(len(costs))]
-
-
-class CallPairing:
-    """Who can go with whom, and what there is to say of each.
-
-    `alarmed` says of each call whether something is wrong with it whatever was expected.
-    """
-
-    def __init__(self, expectation: Expectation, comparison: CallComparison, alarmed: Sequence[bool]) -> None:
-        self.comparison = comparison
-        self.alarmed = alarmed
-        self.expected = [call for stage in expectation.stages for call in stage]
-        self.stage_of = _stage_numbers(expectation)
-        """The number of each expected call's stage; in a strict order every call is a stage of its own."""
-        self.made = range(len(comparison.calls))
-        self.excused = frozenset(index for index in self.made if _is_excused(expectation, comparison, index))
-        """The calls that need not be expected."""
-        self._findings = [[comparison.mismatches(each, index) for index in self.made] for each in self.expected]
-
-    def findings(self, index: int, place: int | None) -> list[Mismatch] | None:
-        """What is wrong inside a call in the place of an expected call, or in none; None where it is another tool."""
-        return self.comparison.by_schema(index) if place is None else self._findings[place][index]
-
-    def fits_somewhere(self, index: int) -> bool:
-        """Whether a call is just what some expected call asks for."""
-        return any(row[index] == [] for row in self._findings)
-
-    def pairs(self) -> Pairs:
-        """Pair so that nothing is left to say, or else so that least is."""
-        demands = [each.times for each in self.expected]
-        if demands == [(1, 1)] and len(self.made) == 1 and self._findings[0][0] is not None:
-            return {0: 0}
-        fits = [[index for index, found in enumerate(row) if found == []] for row in self._findings]
-        musts = frozenset(self.made) - self.excused
-        exact = StagedPairing(self._groups(), demands, fits, musts, len(self.made)).pairs()
-        if exact is not None:
-            return exact
-        by_place = self._stages_by_place() if len(set(self.stage_of)) > 1 else None
-        costs = [
-            [
-                None
-                if found is None
-                else mismatch_cost(found) + (OUT_OF_ORDER_COST if by_place and by_place[call] != stage else 0)
-                for call, found in enumerate(row)
-            ]
-            for stage, row in zip(self.stage_of, self._findings, strict=True)
-        ]
-        return best_pairs(demands, costs, [self._weight(index) for index in self.made])
-
-    def _stages_by_place(self) -> list[int]:
-        """The stage that each call belongs to if they were made in order."""
-        places = [stage for stage, each in zip(self.stage_of, self.expected, strict=True) for _ in range(each.times[0])]
-        places = places or [0]
-        return [places[min(call, len(places) - 1)] for call in self.made]
-
-    def _groups(self) -> list[list[int]]:
-        groups: dict[int, list[int]] = {}
-        for place, stage in enumerate(self.stage_of):
-            groups.setdefault(stage, []).append(place)
-        return list(groups.values())
-
-    def _weight(self, index: int) -> CallCost:
-        if self.comparison.is_unknown(index):
-            return CallCost(alone=0, instead=0)
-        if index in self.excused:
-            return CallCost(alone=mismatch_cost(self.comparison.by_schema(index)), instead=FORBIDDEN_COST)
-        return CallCost(alone=0, instead=FORBIDDEN_COST) if self.alarmed[index] else CallCost()
-
-
-def _is_excused(expectation: Expectation, comparison: CallComparison, index: int) -> bool:
-    if expectation.extra == "allow" or expectation.kind == "any_call":
-        return True
-    return any(comparison.pattern(pattern, index) == [] for pattern in expectation.allow)
-
-
-def _stage_numbers(expectation: Expectation) -> list[int]:
-    if expectation.order == "strict":
-        return list(range(sum(map(len, expectation.stages))))
-    return [number for number, stage in enumerate(expectation.stages) for _ in stage]

@@ -3,121 +3,142 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard
 
 from pytest_fcall.core.expectation import Rules, Strings
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.core.verdict import ReasonKind
-from pytest_fcall.matching.strings import NORMAL_FORMS
-from pytest_fcall.matching.wording import json_type, type_in_words, value_text
+from pytest_fcall.core.verdict import Reason, ReasonKind
 from pytest_fcall.schema.tool_schema import NO_PROPERTIES, Properties, ToolSchema
 from pytest_fcall.schema.value_text import path_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_fcall.core.extension import Comparator
 
 
-Keys: TypeAlias = tuple[str | int, ...]
-"""The way from a call's arguments to a value: names and list indices."""
+Path: TypeAlias = tuple[str | int, ...]
+"""The names and list indices that lead from a call's arguments to a value."""
 
 
 class Mismatch(NamedTuple):
-    """One finding about the value at `keys`.
+    """One difference between the value at `path` and what is expected there.
 
-    `tell` writes its sentence: most findings are of alternatives that did not come to be the nearest.
+    `message` writes the sentence when it is needed: most mismatches belong to alternatives that are not reported.
     """
 
     kind: ReasonKind
-    keys: Keys
-    tell: Callable[[], str]
+    path: Path
+    message: Callable[[], str]
     expected: Pattern = None
     got: Json = None
     undecided: bool = False
-    """Whether nobody could say: an operator that needs what is not here, or a comparator that failed."""
+    """True where the value could not be judged: an operator misses something it needs, or a comparator failed."""
+
+    def as_reason(self, kind: ReasonKind | None = None, above: Path = ()) -> Reason:
+        """The mismatch as a reason of a verdict; `above` is the path to what `path` starts from."""
+        return Reason(kind or self.kind, path_text((*above, *self.path)), self.message(), self.expected, self.got)
 
 
 class CallContext(NamedTuple):
-    """What is the same for every value of one call. `schema` is None where nothing is known about the tool."""
+    """The tool, schema, rules and comparators of one call. `schema` is None for a tool without a usable schema."""
 
     tool: str
     schema: ToolSchema | None
     rules: Rules
     comparators: Mapping[str, Comparator]
+    compare: Callable[[Pattern, Json, Place], list[Mismatch]]
+    """Compares a value at a place. Operators that compare in another way, such as `$structure`, replace it."""
 
 
 class Place(NamedTuple):
-    """A value's way from the call's arguments, and the rules that hold there.
+    """The path to a value, and the rules that hold there.
 
-    `standing` is the operator of a `match:` rule: it stands in for a plain value that the case expects here.
+    `rule_operator` is the operator of a `match:` rule. It replaces a plain value that the case expects here.
     """
 
-    ways: CallContext
-    keys: Keys
+    context: CallContext
+    path: Path
     strings: Strings
-    standing: Operator | None = None
+    rule_operator: Operator | None = None
 
     @property
     def name(self) -> str:
         """The value's name in sentences."""
-        return f"`{path_text(self.keys)}`" if self.keys else "the arguments"
+        return f"`{path_text(self.path)}`" if self.path else "the arguments"
 
     def child(self, key: str | int) -> Place:
-        """Go down to one argument, key or item.
+        """The place of one argument, key or item.
 
-        The first rule that fits counts; one for strings also holds for everything below.
+        The first rule that matches counts. One about strings also holds for everything below.
         """
-        keys = (*self.keys, key)
-        if not self.ways.rules.match:
-            return Place(self.ways, keys, self.strings)
-        path = f"{self.ways.tool}.{path_text(keys)}"
-        rules = [rule for rule in self.ways.rules.match if glob_matches(rule.path, path)]
+        path = (*self.path, key)
+        if not self.context.rules.match:
+            return Place(self.context, path, self.strings)
+        full_path = f"{self.context.tool}.{path_text(path)}"
+        rules = [rule for rule in self.context.rules.match if glob_matches(rule.path, full_path)]
         strings = next((rule.strings for rule in rules if rule.strings is not None), self.strings)
-        standing = next((rule.operator for rule in rules if rule.operator is not None), None)
-        return Place(self.ways, keys, strings, standing)
+        rule_operator = next((rule.operator for rule in rules if rule.operator is not None), None)
+        return Place(self.context, path, strings, rule_operator)
 
-    def wanted(self, expected: Pattern) -> Pattern:
-        """What is expected here by case and rules: an operator that the case writes itself, or that of a rule."""
-        return expected if self.standing is None or isinstance(expected, Operator) else self.standing
+    def expected(self, pattern: Pattern) -> Pattern:
+        """The operator of the `match:` rule for this place, unless there is none or the case has its own."""
+        return pattern if self.rule_operator is None or isinstance(pattern, Operator) else self.rule_operator
+
+    def compare(self, pattern: Pattern, got: Json) -> list[Mismatch]:
+        """Compare a value with a pattern, whatever `match:` rules say."""
+        return self.context.compare(pattern, got, self)
+
+    def compare_by_rule(self, pattern: Pattern, got: Json) -> list[Mismatch]:
+        """Compare a value with the operator of the `match:` rule for this place, if any, or else with the pattern."""
+        return self.context.compare(self.expected(pattern), got, self)
 
     def outside_schema(self) -> Place:
-        """The same place where the schema has nothing to say: inside JSON that travels as text."""
-        return self._replace(ways=self.ways._replace(schema=None))
+        """The same place without a schema, as inside JSON that travels as text."""
+        return self._replace(context=self.context._replace(schema=None))
 
     def properties(self) -> Properties:
-        """What the schema says about the keys of an object here."""
-        schema = self.ways.schema
-        return NO_PROPERTIES if schema is None else schema.properties_at(self.keys)
+        """The schemas of the keys of an object here."""
+        schema = self.context.schema
+        return NO_PROPERTIES if schema is None else schema.properties_at(self.path)
 
     def same_text(self, expected: str, got: str) -> bool:
         """Whether two strings count as equal here."""
         if expected == got:
             return True
+        from pytest_fcall.matching.strings import NORMAL_FORMS
+
         normal = NORMAL_FORMS[self.strings]
         return normal(expected) == normal(got)
 
     def mismatch(self, expected: Pattern, got: Json, hint: str | Callable[[], str] = "") -> list[Mismatch]:
-        """Report that `got` is not what is expected here; `hint` says what may be done about it, if anything."""
+        """Report that `got` is not what is expected here; `hint` says what to do about it, if anything."""
+        from pytest_fcall.matching.wording import differ_in_type, mismatch_text
 
-        def tell() -> str:
-            shown, wanted = value_text(got), value_text(expected)
-            if differ:
-                shown, wanted = f"{shown} ({type_in_words(got)})", f"{wanted} ({type_in_words(expected)})"
-            advice = hint if isinstance(hint, str) else hint()
-            return f"{self.name} is {shown}, expected {wanted}" + (f"; {advice}" if advice else "")
-
-        differ = _differ_in_type(expected, got)
-        return [Mismatch("wrong_type" if differ else "wrong_value", self.keys, tell, expected, got)]
+        differ = differ_in_type(expected, got)
+        return [
+            Mismatch(
+                "wrong_type" if differ else "wrong_value",
+                self.path,
+                lambda: mismatch_text(self.name, expected, got, hint, with_types=differ),
+                expected,
+                got,
+            )
+        ]
 
     def undecided(self, expected: Pattern, got: Json, why: str) -> list[Mismatch]:
-        """Report that nobody can say whether `got` is right; that never counts as right."""
+        """Report that `got` cannot be judged, which never counts as right."""
         message = f"{self.name} cannot be judged: {why}"
-        return [Mismatch("wrong_value", self.keys, lambda: message, expected, got, undecided=True)]
+        return [Mismatch("wrong_value", self.path, lambda: message, expected, got, undecided=True)]
 
 
-def _differ_in_type(expected: Pattern, got: Json) -> bool:
-    if expected is None or got is None or isinstance(expected, Operator):
-        return False
-    types = {json_type(got), json_type(expected)}
-    return len(types) > 1 and types != {"integer", "number"}
+def is_number(value: Pattern) -> TypeGuard[int | float]:
+    """Whether the value is a number, which a boolean is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_list(value: Pattern) -> TypeGuard[Sequence[Pattern]]:
+    """Whether the value is a list."""
+    return isinstance(value, list | tuple)

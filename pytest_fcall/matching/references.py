@@ -1,4 +1,4 @@
-"""`$from`: what an earlier call of a conversation was given or returned, put in its place."""
+"""`$from`: references to arguments and results of earlier calls, replaced by their values."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ _STEP = re.compile(r"\.([^.\[]+)|\[([0-9]{1,9})\]")
 
 
 def resolved_call(expected: ExpectedCall, known: NamedCalls) -> ExpectedCall:
-    """The expected call with every reference resolved that can be; the others say what they lack."""
-    return (
-        replace(expected, arguments=_resolved_arguments(expected.arguments, known))
-        if _has_reference(expected.arguments)
-        else expected
-    )
+    """The expected call with its references resolved; those that cannot be resolved carry the cause."""
+    arguments = _resolved_arguments(expected.arguments, known)
+    return expected if arguments is expected.arguments else replace(expected, arguments=arguments)
 
 
 def resolved_call_patterns(patterns: Sequence[CallPattern], known: NamedCalls) -> tuple[CallPattern, ...]:
-    """Calls that are allowed or forbidden, likewise."""
+    """Patterns of allowed or forbidden calls with references resolved."""
     return tuple(
-        replace(each, arguments=_resolved_arguments(each.arguments, known)) if _has_reference(each.arguments) else each
+        each
+        if (arguments := _resolved_arguments(each.arguments, known)) is each.arguments
+        else replace(each, arguments=arguments)
         for each in patterns
     )
 
 
 def resolved_expectation(expectation: Expectation, known: NamedCalls) -> Expectation:
-    """All that is expected, allowed and forbidden, with references resolved."""
+    """Expected, allowed and forbidden calls with references resolved."""
     return replace(
         expectation,
         stages=tuple(tuple(resolved_call(call, known) for call in stage) for stage in expectation.stages),
@@ -45,7 +44,7 @@ def resolved_expectation(expectation: Expectation, known: NamedCalls) -> Expecta
 
 
 def resolved_pattern(pattern: Pattern, known: NamedCalls) -> Pattern:
-    """A pattern with references resolved, anywhere inside."""
+    """A pattern with all references inside it resolved."""
     if not _has_reference(pattern):
         return pattern
     if isinstance(pattern, Operator):
@@ -60,7 +59,10 @@ def resolved_pattern(pattern: Pattern, known: NamedCalls) -> Pattern:
 
 
 def _resolved_arguments(arguments: Mapping[str, Pattern] | None, known: NamedCalls) -> Mapping[str, Pattern] | None:
-    return None if arguments is None else {name: resolved_pattern(value, known) for name, value in arguments.items()}
+    """The arguments with references resolved; the same object if there are none."""
+    if arguments is None or not _has_reference(arguments):
+        return arguments
+    return {name: resolved_pattern(value, known) for name, value in arguments.items()}
 
 
 def _has_reference(pattern: Pattern) -> bool:
@@ -71,26 +73,26 @@ def _resolved_reference(reference: str, known: NamedCalls) -> Operator:
     found = _REFERENCE.fullmatch(reference)
     named = known.get(found["name"]) if found else None
     if found is None or named is None:
-        return _unresolved(reference, "no call of that name was made before")
+        return _unresolved(reference, "there is no earlier call of that name")
     if found["side"] == "args":
         value: Json = named.arguments
     elif named.result is None:
         return _unresolved(reference, f"`{found['name']}` has no result yet")
     elif named.result.error is not None:
-        return _unresolved(reference, f"`{found['name']}` gave an error: {named.result.error[:200]}")
+        return _unresolved(reference, f"`{found['name']}` failed: {named.result.error[:200]}")
     else:
         value = named.result.value
-    way = f"{found['name']}.{found['side']}"
+    path = f"{found['name']}.{found['side']}"
     for name, index in _STEP.findall(found["path"]):
         if name and isinstance(value, Mapping) and name in value:
             value = value[name]
         elif index and isinstance(value, list | tuple) and int(index) < len(value):
             value = value[int(index)]
         else:
-            return _unresolved(reference, f"`{way}` is {shown(value)} without {name or f'[{index}]'}")
-        way += f".{name}" if name else f"[{index}]"
+            return _unresolved(reference, f"`{path}` is {shown(value)} without {name or f'[{index}]'}")
+        path += f".{name}" if name else f"[{index}]"
     return Operator("literal", value)
 
 
 def _unresolved(reference: str, why: str) -> Operator:
-    return Operator("from", reference, {"lacks": why})
+    return Operator("from", reference, {"unresolved": why})

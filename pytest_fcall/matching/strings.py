@@ -1,4 +1,4 @@
-"""When two strings are the same, with English number words read as digits."""
+"""Normal forms of strings, in which those that count as equal are equal; number words become digits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NUMBER = rf"\b{_BELOW_1000}(?: thousand(?: (?:and )?{_BELOW_1000})?)?\b"
 
 @cache
 def _number_words() -> re.Pattern[str]:
-    """Compiled with the first text: it takes longer than all else that this room does at its start."""
+    """Compiled for the first text: compiling takes longer than importing all of this package."""
     return re.compile(_NUMBER)
 
 
@@ -50,19 +50,19 @@ _UNIFIED = _QUOTES | _DASHES
 _BFCL_DROPPED = dict.fromkeys(map(ord, " ,./-_*^"))
 
 _SIGNED_NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?")
-"""In a number signs and points are no punctuation."""
+"""Signs and points of a number are not punctuation."""
 
 _MAX_COMPARED = 10_000
-"""Characters beyond which nobody wrote the same but for a comma."""
+"""Longer texts get no hints, in characters."""
 
 
 def exact(text: str) -> str:
-    """Unicode NFC: what looks and means the same, however it is encoded."""
+    """The text in Unicode NFC, which encodes each character in one way only."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def relaxed(text: str) -> str:
-    """Without what a reader overlooks: case, compatibility forms, kinds of white space, quotes and dashes."""
+    """The text without differences of case, compatibility forms, white space, quotes and dashes."""
     if text.isascii():
         return " ".join(text.replace("`", "'").lower().split())
     # Unified before NFKC too, which would take some quotes apart.
@@ -71,12 +71,12 @@ def relaxed(text: str) -> str:
 
 
 def bfcl(text: str) -> str:
-    """As the Berkeley leaderboard's checker reads strings."""
+    """The form in which the Berkeley leaderboard's checker compares strings."""
     return text.translate(_BFCL_DROPPED).lower().replace("'", '"')
 
 
 def reader_form(text: str) -> str:
-    """Relaxed, and `two adults` is the same as `2 adults`."""
+    """The relaxed form with number words as digits, so that `two adults` equals `2 adults`."""
     return with_digits(relaxed(text))
 
 
@@ -84,13 +84,13 @@ NORMAL_FORMS: Mapping[str, Callable[[str], str]] = MappingProxyType({"exact": ex
 
 
 def near_miss(expected: str, got: str) -> str:
-    """Say what to do where two different strings are nearly the same; empty where they are not."""
+    """A hint for different strings that are nearly the same; empty for others."""
     if len(got) > _MAX_COMPARED:
         return ""
     if relaxed(expected) == relaxed(got):
-        return "a reader sees no difference: `$text` or `strings: relaxed` would accept it"
+        return "they read the same: `$text` or `strings: relaxed` would accept it"
     if reader_form(expected) == reader_form(got):
-        return "a reader sees the same number: `$text` would accept it"
+        return "the number is the same: `$text` would accept it"
     if _SIGNED_NUMBER.fullmatch(expected) and _SIGNED_NUMBER.fullmatch(got):
         return ""
     if (skeleton := _letters_only(expected)) and skeleton == _letters_only(got):

@@ -1,38 +1,116 @@
-"""A whole conversation against what a case expects of each turn, and the order of calls across its replies."""
+"""A whole conversation, judged turn by turn, with the order of calls across its replies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pytest_fcall.core.case import Turn
 from pytest_fcall.core.conversation import HeldTurn, NamedCalls, Step, Transcript
-from pytest_fcall.core.expectation import Expectation, ExpectedCall, Rules, chosen_alternative
+from pytest_fcall.core.expectation import Expectation, ExpectedCall, chosen_alternative
 from pytest_fcall.core.reply import Call, Calls, Reply
-from pytest_fcall.core.request import Tool
 from pytest_fcall.core.verdict import Reason, Verdict
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.references import resolved_expectation, resolved_pattern
 from pytest_fcall.matching.reply import judge_turn
-from pytest_fcall.matching.results import judge_call_results, judge_results, judge_state
-from pytest_fcall.matching.turn_follower import MatchContext, TurnFollower
+from pytest_fcall.matching.results import judge_call_results, judge_last_result, judge_state
+from pytest_fcall.matching.turn_follower import TurnFollower
 from pytest_fcall.matching.wording import call_text, printable_name
 
-if TYPE_CHECKING:
-    from pytest_fcall.core.extension import Comparator
+_PARALLEL_HINT = "`parallel: free` allows it"
 
 
-_PARALLEL_HINT = "`parallel: free` lets it"
+def judge_transcript(transcript: Transcript, turns: Sequence[Turn], context: MatchContext) -> Verdict:
+    """Judge every turn that was held. Returns a verdict for every transcript and never raises, as `judge`.
+
+    Calls are counted through their own turn; where there are several turns, each path begins with `turns[i].`.
+    """
+    known: NamedCalls = {}
+    verdicts = []
+    for held, turn in zip(transcript.turns, turns, strict=False):
+        verdict, known = _judge_held_turn(held, turn, context, known)
+        verdicts.append(verdict)
+    if all(verdict.valid for verdict in verdicts) and len(verdicts) < len(turns):
+        verdicts.append(_unreached_verdict(len(verdicts)))
+    return _joined_verdict(verdicts, several=len(turns) > 1)
 
 
-def step_order_reasons(
+def _judge_held_turn(
+    held: HeldTurn, turn: Turn, context: MatchContext, known: NamedCalls
+) -> tuple[Verdict, NamedCalls]:
+    known = _named_calls_after(held.steps, turn, context, known)
+    reply, calls = _joined_turn(held)
+    verdict = judge_turn(reply, calls, _resolved_turn(held, turn, known), context)
+    wrong = [*verdict.reasons, *_other_reasons(held, turn, verdict, context, known)]
+    if held.end == "stopped" and not wrong:
+        wrong.append(_unanswered_reason(held))
+    return replace(verdict, valid=not wrong, reasons=tuple(wrong)), known
+
+
+def _other_reasons(
+    held: HeldTurn, turn: Turn, verdict: Verdict, context: MatchContext, known: NamedCalls
+) -> Iterable[Reason]:
+    """Report the step limit, wrong steps, results and state: all beside the calls and the answer."""
+    if held.end == "step_limit":
+        message = f"No answer after {len(held.steps)} steps (`max_steps`): the model was still making calls"
+        yield Reason("step_limit", "steps", message, len(held.steps))
+    if turn.expect is not None:
+        steps = [number for number, step in enumerate(held.steps) for _ in step.calls.calls]
+        yield from _step_order_reasons(turn.expect, verdict, held.calls, steps)
+        expected = _expected_calls(turn.expect, verdict, known)
+        yield from judge_call_results(expected, verdict.pairs, held.results, context)
+    if held.end != "answered":
+        return
+    if turn.result is not None:
+        yield from judge_last_result(resolved_pattern(turn.result, known), held.results, context)
+    if turn.state is not None and held.state is not None:
+        state = {name: resolved_pattern(value, known) for name, value in turn.state.items()}
+        yield from judge_state(state, held.state, context)
+
+
+def _expected_calls(expectation: Expectation, verdict: Verdict, known: NamedCalls) -> list[ExpectedCall]:
+    """The expected calls of the verdict's alternative, with references in their results resolved."""
+    calls = [call for stage in chosen_alternative(expectation, verdict.alternative).stages for call in stage]
+    return [
+        call if call.result is None else replace(call, result=resolved_pattern(call.result, known)) for call in calls
+    ]
+
+
+def _named_calls_after(steps: Sequence[Step], turn: Turn, context: MatchContext, known: NamedCalls) -> NamedCalls:
+    """The named calls after the turn. A turn that names calls is followed once more to find them."""
+    if turn.expect is None or not any(call.name for call in turn.expect.all_calls):
+        return known
+    follower = TurnFollower(turn.expect, context, known)
+    for step in steps:
+        follower.take(step.reply, step.calls.calls)
+        follower.answered(step.results)
+    return follower.known
+
+
+def _resolved_turn(held: HeldTurn, turn: Turn, known: NamedCalls) -> Turn:
+    """The turn with references resolved, and without an answer where the model did not finish."""
+    return replace(
+        turn,
+        expect=resolved_expectation(turn.expect, known) if turn.expect else None,
+        answer=resolved_pattern(turn.answer, known) if held.end == "answered" else None,
+    )
+
+
+def _joined_turn(held: HeldTurn) -> tuple[Reply, Calls]:
+    """A turn as if it were one reply: all its calls, and its last text."""
+    last = held.steps[-1]
+    notes = dict.fromkeys(note for step in held.steps for note in step.calls.notes)
+    return last.reply, Calls(held.calls, last.calls.malformed, tuple(notes))
+
+
+def _step_order_reasons(
     expectation: Expectation, verdict: Verdict, calls: Sequence[Call], step_of: Sequence[int]
 ) -> tuple[Reason, ...]:
-    """Calls of one group that did not come at once, and calls of a later group that came at once with an earlier one.
+    """Report calls of one stage that are in several replies, and calls of a later stage in the reply of an earlier one.
 
-    In a strict order calls of one group may also come one after the other. `step_of` has the number of the reply that
-    each call was in. That a call is made again is no fault of order, and calls in the wrong order altogether have been
-    found by the verdict.
+    In a strict order, calls of one stage may also come one after the other. `step_of` has the number of the reply that
+    each call was in. A repeated call counts where it was made first. Nothing is reported where the verdict has already
+    found a wrong order.
     """
     expectation = chosen_alternative(expectation, verdict.alternative)
     if expectation.parallel == "free" or any(reason.kind == "wrong_order" for reason in verdict.reasons):
@@ -40,10 +118,10 @@ def step_order_reasons(
     first: dict[int, int] = {}
     for place, index in sorted(verdict.pairs, key=lambda pair: pair[1]):
         first.setdefault(place, index)
-    return tuple(_step_order_reasons(expectation, first, calls, step_of))
+    return tuple(_stage_reasons(expectation, first, calls, step_of))
 
 
-def _step_order_reasons(
+def _stage_reasons(
     expectation: Expectation, first: dict[int, int], calls: Sequence[Call], step_of: Sequence[int]
 ) -> Iterator[Reason]:
     start, before = 0, None
@@ -60,109 +138,20 @@ def _step_order_reasons(
         before = made[-1]
 
 
-def _step_order_reason(index: int, other: int, calls: Sequence[Call], when: str, wanted: str) -> Reason:
-    message = f"{call_text(calls[index])} was called {when} {call_text(calls[other])}, {wanted}; {_PARALLEL_HINT}"
+def _step_order_reason(index: int, other: int, calls: Sequence[Call], when: str, expected: str) -> Reason:
+    message = f"{call_text(calls[index])} was called {when} {call_text(calls[other])}, {expected}; {_PARALLEL_HINT}"
     return Reason("wrong_order", f"calls[{index}]", message)
 
 
-def judge_transcript(
-    transcript: Transcript,
-    turns: Sequence[Turn],
-    tools: Sequence[Tool],
-    rules: Rules,
-    comparators: Mapping[str, Comparator],
-) -> Verdict:
-    """Judge every turn that was held. Pure and total, as `judge` is.
-
-    What the verdict says of calls counts through its own turn; where there are several, each path begins with
-    `turns[i].`.
-    """
-    exam = MatchContext(tools, rules, comparators)
-    known: NamedCalls = {}
-    verdicts = []
-    for held, turn in zip(transcript.turns, turns, strict=False):
-        verdict, known = _judge_held_turn(held, turn, exam, known)
-        verdicts.append(verdict)
-    if all(verdict.valid for verdict in verdicts) and len(verdicts) < len(turns):
-        verdicts.append(_verdict_never_held(len(verdicts)))
-    return _joined_verdict(verdicts, several=len(turns) > 1)
-
-
-def _judge_held_turn(held: HeldTurn, turn: Turn, exam: MatchContext, known: NamedCalls) -> tuple[Verdict, NamedCalls]:
-    known = _named_calls_after(held.steps, turn, exam, known)
-    reply, calls = joined_turn(held)
-    verdict = judge_turn(reply, calls, _resolved_turn(held, turn, known), exam.tools, exam.rules, exam.comparators)
-    wrong = [*verdict.reasons, *_other_reasons(held, turn, verdict, exam, known)]
-    if held.end == "stopped" and not wrong:
-        wrong.append(_unanswered_reason(held))
-    return replace(verdict, valid=not wrong, reasons=tuple(wrong)), known
-
-
-def _other_reasons(
-    held: HeldTurn, turn: Turn, verdict: Verdict, exam: MatchContext, known: NamedCalls
-) -> Iterable[Reason]:
-    """What is wrong beside calls and answer."""
-    if held.end == "step_limit":
-        message = f"The model was still calling after {len(held.steps)} steps (`max_steps`), so that there is no answer"
-        yield Reason("step_limit", "steps", message, len(held.steps))
-    if turn.expect is not None:
-        steps = [number for number, step in enumerate(held.steps) for _ in step.calls.calls]
-        yield from step_order_reasons(turn.expect, verdict, held.calls, steps)
-        asked = _expected_calls(turn.expect, verdict, known)
-        yield from judge_call_results(asked, verdict.pairs, held.results, exam.rules, exam.comparators)
-    if held.end != "answered":
-        return
-    if turn.result is not None:
-        yield from judge_results(resolved_pattern(turn.result, known), held.results, exam.rules, exam.comparators)
-    if turn.state is not None and held.state is not None:
-        state = {name: resolved_pattern(value, known) for name, value in turn.state.items()}
-        yield from judge_state(state, held.state, exam.rules, exam.comparators)
-
-
-def _expected_calls(expectation: Expectation, verdict: Verdict, known: NamedCalls) -> list[ExpectedCall]:
-    """The expected calls that the verdict speaks of, with references in their results resolved."""
-    calls = [call for stage in chosen_alternative(expectation, verdict.alternative).stages for call in stage]
-    return [
-        call if call.result is None else replace(call, result=resolved_pattern(call.result, known)) for call in calls
-    ]
-
-
-def _named_calls_after(steps: Sequence[Step], turn: Turn, exam: MatchContext, known: NamedCalls) -> NamedCalls:
-    """What names stand for after the turn; if it gives any, it is gone through once more."""
-    if turn.expect is None or not any(call.name for call in turn.expect.all_calls):
-        return known
-    following = TurnFollower(turn.expect, exam, known)
-    for step in steps:
-        following.take(step.reply, step.calls.calls)
-        following.answered(step.results)
-    return following.known
-
-
-def _resolved_turn(held: HeldTurn, turn: Turn, known: NamedCalls) -> Turn:
-    """The turn as it can be judged; where the model did not come to an end, there is no answer."""
-    return replace(
-        turn,
-        expect=resolved_expectation(turn.expect, known) if turn.expect else None,
-        answer=resolved_pattern(turn.answer, known) if held.end == "answered" else None,
-    )
-
-
-def joined_turn(held: HeldTurn) -> tuple[Reply, Calls]:
-    """A turn as if it were one reply: all its calls, and what was said last."""
-    last = held.steps[-1]
-    notes = dict.fromkeys(note for step in held.steps for note in step.calls.notes)
-    return last.reply, Calls(held.calls, last.calls.malformed, tuple(notes))
-
-
 def _unanswered_reason(held: HeldTurn) -> Reason:
-    """The conversation had to be ended, and there is nothing against its calls themselves."""
+    """The reason for a conversation that had to be stopped although its calls are right."""
     index = len(held.results)
-    name = f"`{printable_name(held.calls[index].name)}`" if index < len(held.calls) else "a call"
-    message = f"Nothing says what {name} gives, so that the conversation was ended: give it `returns:`, or a stub"
+    name = f"`{printable_name(held.calls[index].name)}`" if index < len(held.calls) else "A call"
+    message = f"{name} has no result, so the conversation was stopped: add `returns:` or a stub"
     return Reason("unexpected_call", f"calls[{index}]", message)
 
 
-def _verdict_never_held(number: int) -> Verdict:
+def _unreached_verdict(number: int) -> Verdict:
     return Verdict(False, (Reason("no_call", "calls", f"Turn {number + 1} was never reached"),))
 
 

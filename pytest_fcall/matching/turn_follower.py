@@ -1,57 +1,186 @@
-"""A turn of a conversation, followed while it goes on: which expected call is each call that is made?
+"""A turn of a conversation, followed while it goes on: which expected call is each new call?
 
-Nobody asks the judge meanwhile: values that a model has to judge are let in.
+No judge model is asked meanwhile: values that a model has to judge count as right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_fcall.core.conversation import CallResult, FollowedCall, NamedCall, NamedCalls
 from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall, MatchRule, Rules
 from pytest_fcall.core.operators import Operator, Pattern, pattern_operators
 from pytest_fcall.core.reply import Call, Calls, Reply
-from pytest_fcall.core.request import Tool
 from pytest_fcall.matching.assignment import covering_assignment
 from pytest_fcall.matching.call_comparison import CallComparison, wire_effects_of
-from pytest_fcall.matching.calls import UnconditionalFindings, has_too_many_calls
+from pytest_fcall.matching.calls import has_too_many_calls, unconditional_reasons
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.references import resolved_call, resolved_call_patterns
 from pytest_fcall.matching.reply import alternative_within, judge
 
-if TYPE_CHECKING:
-    from pytest_fcall.core.extension import Comparator
-
-
 _ANYTHING: Final = Operator("ignore", True)
+_NO_CALLS_YET: NamedCalls = MappingProxyType({})
 
 
-def rules_without_judge(rules: Rules) -> Rules:
-    """The rules as if the judge had nothing against any value."""
-    return replace(
-        rules, match=tuple(map(_rule_without_judge, rules.match)), never=_patterns_without_judge(rules.never)
-    )
+class TurnFollower:
+    """Follows the calls of one turn. Of alternatives, the first counts under which all calls so far are allowed.
+
+    Each call is assigned to an expected call that it matches and that may be made once more; earlier calls move to
+    other expected calls if they can. The order of stages is left to the verdict. `known` are the named calls of
+    earlier turns.
+    """
+
+    def __init__(
+        self, expectation: Expectation | None, context: MatchContext, known: NamedCalls = _NO_CALLS_YET
+    ) -> None:
+        context = context.with_rules(_rules_without_judge(context.rules))
+        self._alternatives = [_AlternativeFollower(each, context, known) for each in _alternatives(expectation)]
+
+    @property
+    def known(self) -> NamedCalls:
+        """All named calls; of alternatives, those of the first complete one, if there is any."""
+        return min(self._alternatives, key=lambda each: (each.unexpected_count, not each.is_complete)).known
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all required calls were made, and no unexpected one."""
+        return any(each.is_complete for each in self._alternatives)
+
+    def take(self, reply: Reply, calls: Sequence[Call]) -> list[FollowedCall]:
+        """Follow the calls of one reply. The results of those before it must be recorded by now."""
+        effects = wire_effects_of(reply)
+        followed = [each.take(calls, effects) for each in self._alternatives]
+        return min(zip(self._alternatives, followed, strict=True), key=lambda pair: pair[0].unexpected_count)[1]
+
+    def answered(self, results: Sequence[CallResult]) -> None:
+        """Record the results of the calls that were followed last."""
+        for each in self._alternatives:
+            each.answered(results)
 
 
-def without_judge(expectation: Expectation) -> Expectation:
-    """The same of an expectation. Calls are forbidden only where that does not depend on the judge."""
+class _AlternativeFollower:
+    """Follows the calls of one turn under one alternative."""
+
+    def __init__(self, expectation: Expectation | None, context: MatchContext, known: NamedCalls) -> None:
+        self.expectation = _without_judge(expectation or Expectation(extra="allow"))
+        self.expected = [call for stage in self.expectation.stages for call in stage]
+        self.unexpected_count = 0
+        """The number of calls that are neither expected nor allowed."""
+        self._before = known
+        self._context = context
+        self._fits: list[list[int]] = [[] for _ in self.expected]
+        """The numbers of the calls that match each expected call."""
+        self._owner: dict[int, int] = {}
+        """The number of each call that is expected -> the index of its expected call."""
+        self._result_counts = [0] * len(self.expected)
+        self._made: list[NamedCall] = []
+        self._first = 0
+        """The number of the first call of the last reply."""
+
+    @property
+    def known(self) -> NamedCalls:
+        """All named calls; of several calls of one name the last."""
+        owned = ((self.expected[place].name, self._made[number]) for number, place in sorted(self._owner.items()))
+        return {**self._before, **{name: made for name, made in owned if name}}
+
+    @property
+    def is_complete(self) -> bool:
+        if self.unexpected_count or (self.expectation.kind == "any_call" and not self._made):
+            return False
+        return covering_assignment([each.times for each in self.expected], self._fits, ()) is not None
+
+    def take(self, calls: Sequence[Call], effects: Collection[str]) -> list[FollowedCall]:
+        comparison = CallComparison(calls, self._context, effects)
+        self._first = len(self._made)
+        for index, call in enumerate(comparison.calls):
+            self._made.append(NamedCall(call.arguments))
+            self._assign(index, comparison)
+        # Calls of one reply may still change places among themselves, so what follows comes after all are assigned.
+        known = self.known
+        never = (*resolved_call_patterns(self.expectation.never, known), *self._context.rules.never)
+        allowed = resolved_call_patterns(self.expectation.allow, known)
+        return [self._followed(index, comparison, never, allowed) for index in range(len(calls))]
+
+    def answered(self, results: Sequence[CallResult]) -> None:
+        for number, result in enumerate(results[: len(self._made) - self._first], self._first):
+            self._made[number] = self._made[number]._replace(result=result)
+
+    def _followed(
+        self, index: int, comparison: CallComparison, never: Sequence[CallPattern], allowed: Sequence[CallPattern]
+    ) -> FollowedCall:
+        call = comparison.calls[index]
+        reasons = unconditional_reasons(index, comparison, never)
+        forbidden = any(reason.kind == "forbidden_call" for reason in reasons)
+        place = self._owner.get(self._first + index)
+        if place is None:
+            is_allowed = self._is_allowed(index, comparison, allowed)
+            self.unexpected_count += not is_allowed
+            return FollowedCall(call, expected=is_allowed, forbidden=forbidden)
+        nth, self._result_counts[place] = self._result_counts[place], self._result_counts[place] + 1
+        return FollowedCall(call, self.expected[place].canned, nth, expected=True, forbidden=forbidden)
+
+    def _assign(self, index: int, comparison: CallComparison) -> None:
+        """Assign a call to an expected call, if it matches one."""
+        number = self._first + index
+        if has_too_many_calls(number + 1, self.expectation):
+            return
+        known = self.known
+        expected = [resolved_call(each, known) for each in self.expected]
+        fitting = [self._fits[place] for place, each in enumerate(expected) if self._is_right(each, index, comparison)]
+        for fits in fitting:
+            fits.append(number)
+        owner = covering_assignment([(0, each.times[1]) for each in self.expected], self._fits, [*self._owner, number])
+        if owner is not None:
+            self._owner = owner
+            return
+        for fits in fitting:
+            fits.pop()
+
+    def _is_right(self, expected: ExpectedCall, index: int, comparison: CallComparison) -> bool:
+        if self._context.rules.profile == "bfcl":
+            expectation = Expectation(stages=((expected,),))
+            return judge(Reply(), Calls((comparison.calls[index],)), expectation, self._context).valid
+        return comparison.mismatches(expected, index) == []
+
+    def _is_allowed(self, index: int, comparison: CallComparison, allowed: Sequence[CallPattern]) -> bool:
+        if comparison.is_unknown(index):
+            return False
+        if self.expectation.extra == "allow" or self.expectation.kind == "any_call":
+            return True
+        return any(comparison.pattern_mismatches(pattern, index) == [] for pattern in allowed)
+
+
+def _alternatives(expectation: Expectation | None) -> list[Expectation | None]:
+    if expectation is None or expectation.kind != "any_of":
+        return [expectation]
+    return [alternative_within(each, expectation) for each in expectation.alternatives]
+
+
+def _rules_without_judge(rules: Rules) -> Rules:
+    """The rules without values that a model has to judge: any value is right there."""
+    match = tuple(map(_rule_without_judge, rules.match))
+    return replace(rules, match=match, never=_patterns_without_judge(rules.never))
+
+
+def _without_judge(expectation: Expectation) -> Expectation:
+    """The expectation without values that a model has to judge. Calls that only a judge could forbid are allowed."""
     return replace(
         expectation,
-        stages=tuple(tuple(map(_call_without_judge, stage)) for stage in expectation.stages),
+        stages=tuple(
+            tuple(replace(call, arguments=_arguments_without_judge(call.arguments)) for call in stage)
+            for stage in expectation.stages
+        ),
         allow=tuple(replace(each, arguments=_arguments_without_judge(each.arguments)) for each in expectation.allow),
         never=_patterns_without_judge(expectation.never),
-        alternatives=tuple(map(without_judge, expectation.alternatives)),
+        alternatives=tuple(map(_without_judge, expectation.alternatives)),
     )
 
 
 def _rule_without_judge(rule: MatchRule) -> MatchRule:
     return replace(rule, operator=_ANYTHING) if _is_judged(rule.operator) else rule
-
-
-def _call_without_judge(expected: ExpectedCall) -> ExpectedCall:
-    return replace(expected, arguments=_arguments_without_judge(expected.arguments))
 
 
 def _arguments_without_judge(arguments: Mapping[str, Pattern] | None) -> Mapping[str, Pattern] | None:
@@ -66,147 +195,3 @@ def _patterns_without_judge(never: tuple[CallPattern, ...]) -> tuple[CallPattern
 
 def _is_judged(pattern: Pattern) -> bool:
     return any(operator.name == "judge" for operator in pattern_operators(pattern))
-
-
-_NO_CALLS_YET: NamedCalls = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class MatchContext:
-    """What is the same for all turns of a case."""
-
-    tools: Sequence[Tool]
-    rules: Rules
-    comparators: Mapping[str, Comparator]
-
-
-class TurnFollower:
-    """Calls of one turn as they come. Of alternatives the first counts under which all calls so far may be made.
-
-    Each call goes to an expected call that it fits and that is not yet made often enough; earlier calls make room,
-    if they fit elsewhere. In what order groups come is not looked at: that is for the verdict to say. `known` are the
-    named calls, those of earlier turns included.
-    """
-
-    def __init__(self, expectation: Expectation | None, exam: MatchContext, known: NamedCalls = _NO_CALLS_YET) -> None:
-        self._sides = [_AlternativeFollower(each, exam, known) for each in _alternatives(expectation)]
-
-    @property
-    def known(self) -> NamedCalls:
-        """All calls that have a name; of alternatives those of one in which nothing is missing, if there is any."""
-        return min(self._sides, key=lambda side: (side.strays, not side.is_complete)).known
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether everything was called that must be, and nothing that may not."""
-        return any(side.is_complete for side in self._sides)
-
-    def take(self, reply: Reply, calls: Sequence[Call]) -> list[FollowedCall]:
-        """The calls of one reply. Those before it must be answered by now."""
-        seen = [side.take(calls, wire_effects_of(reply)) for side in self._sides]
-        return min(zip(self._sides, seen, strict=True), key=lambda taken: taken[0].strays)[1]
-
-    def answered(self, results: Sequence[CallResult]) -> None:
-        """What came of the calls that were taken last."""
-        for side in self._sides:
-            side.answered(results)
-
-
-class _AlternativeFollower:
-    """The same for one alternative."""
-
-    def __init__(self, expectation: Expectation | None, exam: MatchContext, known: NamedCalls) -> None:
-        self.expectation = without_judge(expectation or Expectation(extra="allow"))
-        self.expected = [call for stage in self.expectation.stages for call in stage]
-        self.strays = 0
-        """Calls that nothing lets in."""
-        self._before = known
-        self._exam = exam
-        self._rules = rules_without_judge(exam.rules)
-        self._fits: list[list[int]] = [[] for _ in self.expected]
-        self._owner: dict[int, int] = {}
-        """The number of each call that is expected -> the place of what expects it."""
-        self._answered = [0] * len(self.expected)
-        self._made: list[NamedCall] = []
-        self._taken = 0
-        """How many calls had been made before those that were taken last."""
-
-    @property
-    def known(self) -> NamedCalls:
-        """All calls that have a name; of several calls of one name the last."""
-        owned = ((self.expected[place].name, self._made[number]) for number, place in sorted(self._owner.items()))
-        return {**self._before, **{name: made for name, made in owned if name}}
-
-    @property
-    def is_complete(self) -> bool:
-        if self.strays or (self.expectation.kind == "any_call" and not self._made):
-            return False
-        return covering_assignment([each.times for each in self.expected], self._fits, ()) is not None
-
-    def take(self, calls: Sequence[Call], effects: Collection[str]) -> list[FollowedCall]:
-        comparison = CallComparison(calls, self._exam.tools, self._rules, self._exam.comparators, effects)
-        self._taken = len(self._made)
-        for index, call in enumerate(comparison.calls):
-            self._made.append(NamedCall(call.arguments))
-            self._find_place(index, comparison)
-        # Calls that were made at once may still change places among themselves.
-        known = self.known
-        alarms = UnconditionalFindings(
-            replace(self.expectation, never=resolved_call_patterns(self.expectation.never, known)), comparison
-        )
-        allowed = resolved_call_patterns(self.expectation.allow, known)
-        return [self._seen(index, comparison, alarms, allowed) for index in range(len(calls))]
-
-    def answered(self, results: Sequence[CallResult]) -> None:
-        for number, result in enumerate(results[: len(self._made) - self._taken], self._taken):
-            self._made[number] = self._made[number]._replace(result=result)
-
-    def _seen(
-        self, index: int, comparison: CallComparison, alarms: UnconditionalFindings, allowed: Sequence[CallPattern]
-    ) -> FollowedCall:
-        call = comparison.calls[index]
-        forbidden = any(reason.kind == "forbidden_call" for reason in alarms.of(index))
-        place = self._owner.get(self._taken + index)
-        if place is None:
-            let_in = self._lets_in(index, comparison, allowed)
-            self.strays += not let_in
-            return FollowedCall(call, expected=let_in, forbidden=forbidden)
-        nth, self._answered[place] = self._answered[place], self._answered[place] + 1
-        return FollowedCall(call, self.expected[place].canned, nth, expected=True, forbidden=forbidden)
-
-    def _find_place(self, index: int, comparison: CallComparison) -> None:
-        """Find out which expected call this one is, if it is one."""
-        number = self._taken + index
-        if has_too_many_calls(number + 1, self.expectation):
-            return
-        known = self.known
-        # A comparison knows what is expected by its identity, so that all of it has to live as long.
-        wanted = [resolved_call(expected, known) for expected in self.expected]
-        fitting = [self._fits[place] for place, each in enumerate(wanted) if self._is_right(each, index, comparison)]
-        for fits in fitting:
-            fits.append(number)
-        owner = covering_assignment([(0, each.times[1]) for each in self.expected], self._fits, [*self._owner, number])
-        if owner is not None:
-            self._owner = owner
-            return
-        for fits in fitting:
-            fits.pop()
-
-    def _is_right(self, expected: ExpectedCall, index: int, comparison: CallComparison) -> bool:
-        if self._rules.profile == "bfcl":
-            alone, this = Calls((comparison.calls[index],)), Expectation(stages=((expected,),))
-            return judge(Reply(), alone, this, self._exam.tools, self._rules).valid
-        return comparison.mismatches(expected, index) == []
-
-    def _lets_in(self, index: int, comparison: CallComparison, allowed: Sequence[CallPattern]) -> bool:
-        if comparison.is_unknown(index):
-            return False
-        if self.expectation.extra == "allow" or self.expectation.kind == "any_call":
-            return True
-        return any(comparison.pattern(pattern, index) == [] for pattern in allowed)
-
-
-def _alternatives(expectation: Expectation | None) -> list[Expectation | None]:
-    if expectation is None or expectation.kind != "any_of":
-        return [expectation]
-    return [alternative_within(each, expectation) for each in expectation.alternatives]

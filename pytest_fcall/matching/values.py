@@ -1,63 +1,291 @@
-"""One value against one pattern, in a call or outside of calls."""
+"""The comparison of one value with one pattern: scalars, objects and lists."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
-from pytest_fcall.core.expectation import Rules
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.objects import Compare, compare_object
-from pytest_fcall.matching.operators.lists import compare_list
-from pytest_fcall.matching.operators.numeric import rounding_hint
-from pytest_fcall.matching.operators.operand import is_number
-from pytest_fcall.matching.operators.table import apply_operator
-from pytest_fcall.matching.place import CallContext, Keys, Mismatch, Place
-from pytest_fcall.matching.strings import near_miss
+from pytest_fcall.core.verdict import Reason, ReasonKind
+from pytest_fcall.matching.context import MatchContext
+from pytest_fcall.matching.place import CallContext, Mismatch, Path, Place, is_list, is_number
+from pytest_fcall.schema.tool_schema import Properties
 
-if TYPE_CHECKING:
-    from pytest_fcall.core.extension import Comparator
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+"""The types of plain values that hold no others."""
+_MAX_COMPARED = 10_000
+"""At most so many pairs of values are compared to find that a list has the right items in another order."""
+TOO_DEEP = "the expected value is nested too deeply."
 
 
-def compare(expected: Pattern, got: Json, at: Place) -> list[Mismatch]:
-    """Give everything in which `got` differs from what is expected; nothing where it is right.
+def compare(expected: Pattern, got: Json, place: Place) -> list[Mismatch]:
+    """Return all differences between a value and what is expected of it; none where the value is right.
 
-    Types count: a boolean is no number and no string is one. Whether 1.0 may stand for 1 is the schema's to say.
+    Types count: neither a boolean nor a string is a number. Whether 1.0 may stand for 1 depends on the schema.
     """
     if isinstance(expected, Operator):
-        return apply_operator(expected, got, at, compare)
+        from pytest_fcall.matching.operators.table import apply_operator
+
+        return apply_operator(expected, got, place)
     if isinstance(expected, str):
         if not isinstance(got, str):
-            return at.mismatch(expected, got)
-        return [] if at.same_text(expected, got) else at.mismatch(expected, got, partial(near_miss, expected, got))
+            return place.mismatch(expected, got)
+        return (
+            [] if place.same_text(expected, got) else place.mismatch(expected, got, partial(text_hint, expected, got))
+        )
     if expected is None or isinstance(expected, bool):
-        return [] if got is expected else at.mismatch(expected, got)
+        return [] if got is expected else place.mismatch(expected, got)
     if isinstance(expected, int | float):
         if is_number(got) and got == expected:
             return []
-        return at.mismatch(expected, got, partial(rounding_hint, expected, got))
+        return place.mismatch(expected, got, partial(number_hint, expected, got))
     if isinstance(expected, Mapping):
-        return compare_object(expected, got, at, compare)
-    return compare_list(expected, got, at, compare)
+        return compare_object(expected, got, place)
+    return compare_list(expected, got, place)
 
 
 def compare_outside_calls(
-    expected: Pattern,
-    got: Json,
-    keys: Keys,
-    rules: Rules,
-    comparators: Mapping[str, Comparator],
-    compared: Compare = compare,
+    expected: Pattern, got: Json, path: Path, context: MatchContext, *, open_keys: bool = False
 ) -> list[Mismatch]:
-    """Give everything in which the value at `keys` differs from what is expected. Total.
+    """Compare a value outside of calls, such as an answer or a result. Never raises.
 
-    No schema speaks of such a value, and no rule of `match:`, which are about arguments.
+    Schemas and `match:` rules do not apply. With `open_keys` the object itself may have keys that are not expected.
     """
-    at = Place(CallContext("", None, replace(rules, match=()), comparators), keys, rules.strings)
+    rules = context.rules_outside_calls
+    place = Place(CallContext("", None, rules, context.comparators, compare), path, rules.strings)
     try:
-        return compared(expected, got, at)
+        if open_keys and isinstance(expected, Mapping) and isinstance(got, Mapping):
+            return compare_named(expected, got, place)
+        return compare(expected, got, place)
     except RecursionError:
-        return at.undecided(None, None, "what is expected of it nests too deeply.")
+        return place.undecided(None, None, TOO_DEEP)
+
+
+def judge_value(
+    expected: Pattern, got: Json, kind: ReasonKind, path: Path, context: MatchContext
+) -> tuple[Reason, ...]:
+    """Judge a value outside of calls: every mismatch becomes a reason of this kind."""
+    return tuple(each.as_reason(kind) for each in compare_outside_calls(expected, got, path, context))
+
+
+def text_hint(expected: str, got: str) -> str:
+    """A hint for different strings that are nearly the same; empty for others."""
+    from pytest_fcall.matching.strings import near_miss
+
+    return near_miss(expected, got)
+
+
+def number_hint(expected: Pattern, got: Json) -> str:
+    """A hint for numbers that differ by rounding only; empty for others."""
+    from pytest_fcall.matching.operators.numeric import rounding_hint
+
+    return rounding_hint(expected, got)
+
+
+def compare_object(expected: Mapping[str, Pattern], got: Json, place: Place) -> list[Mismatch]:
+    """Compare an object all keys of which are expected."""
+    if not isinstance(got, Mapping):
+        return place.mismatch(expected, got)
+    return compare_named(expected, got, place) + compare_unnamed(expected, got, place)
+
+
+def compare_named(expected: Mapping[str, Pattern], got: Mapping[str, Json], place: Place) -> list[Mismatch]:
+    """Compare the keys that the case names; others are allowed."""
+    found: list[Mismatch] = []
+    has_rules = bool(place.context.rules.match)
+    for key, written in expected.items():
+        is_given = key in got
+        if not has_rules and (_is_plainly_right(written, got[key]) if is_given else _allows_omission(written)):
+            continue
+        child = place.child(key)
+        pattern = child.expected(written)
+        if is_given:
+            mismatches = child.compare(pattern, got[key])
+        else:
+            mismatches = [Mismatch("missing_argument", child.path, partial(_missing_text, child, pattern), pattern)]
+        if mismatches and not (_counts_as_omitted(key, got, place) and _may_be_omitted(key, pattern, place, child)):
+            found.extend(mismatches)
+    return found
+
+
+def compare_unnamed(expected: Mapping[str, Pattern], got: Mapping[str, Json], place: Place) -> list[Mismatch]:
+    """Report the given keys that the case does not name, unless they repeat a default of the schema."""
+    found: list[Mismatch] = []
+    if len(got) == len(expected) and got.keys() == expected.keys():
+        return found
+    known = place.properties()
+    for key, value in got.items():
+        if key in expected:
+            continue
+        child = place.child(key)
+        if child.rule_operator is not None:
+            found.extend(child.compare(child.rule_operator, value))
+        elif not _repeats_default(key, value, known, child):
+            message = partial(_unexpected_text, child, value)
+            found.append(Mismatch("unexpected_argument", child.path, message, None, value))
+    return found
+
+
+def compare_list(expected: Sequence[Pattern], got: Json, place: Place) -> list[Mismatch]:
+    """Compare a list whose items and order are expected."""
+    if not isinstance(got, list | tuple) or len(got) != len(expected):
+        return place.mismatch(expected, got, length_hint(expected, got))
+    found = [
+        mismatch
+        for index, (pattern, item) in enumerate(zip(expected, got, strict=True))
+        for mismatch in place.child(index).compare_by_rule(pattern, item)
+    ]
+    if (
+        len(found) > 1
+        and _comparison_count(expected) <= _MAX_COMPARED
+        and not compare_in_any_order(expected, expected, got, place)
+    ):
+        return place.mismatch(expected, got, "the same items in another order: `$unordered` would accept it")
+    return found
+
+
+def compare_in_any_order(
+    whole: Pattern, expected: Sequence[Pattern], got: Sequence[Json], place: Place
+) -> list[Mismatch]:
+    """Find an item of its own for every expected item; the list may have more. `whole` is what a mismatch shows."""
+    from pytest_fcall.matching.assignment import covering_assignment
+
+    wanted, items = (expected, got) if place.context.rules.match else _without_equal_items(expected, got)
+    children = [place.child(index) for index in range(len(items))]
+    fits: list[list[int]] = []
+    undecided: list[Mismatch] = []
+    for pattern in wanted:
+        tried = [child.compare_by_rule(pattern, item) for item, child in zip(items, children, strict=True)]
+        fits.append([index for index, found in enumerate(tried) if not found])
+        undecided += [each for found in tried for each in found if each.undecided]
+    if covering_assignment([(1, 1)] * len(fits), fits, ()) is not None:
+        return []
+    unmatched = [pattern for pattern, indices in zip(wanted, fits, strict=True) if not indices]
+    return undecided or place.mismatch(whole, got, partial(_no_item_hint, unmatched))
+
+
+def length_hint(expected: Sequence[Pattern], got: Json) -> str:
+    """A hint for a list of the wrong length; empty for other values."""
+    if is_list(got) and len(got) != len(expected):
+        return f"its length is {len(got)}, not {len(expected)}"
+    return ""
+
+
+def _is_plainly_right(expected: Pattern, got: Json) -> bool:
+    """Whether the value equals the expected one, or one of its alternatives: most do, and need no closer look."""
+    if isinstance(expected, list):
+        return type(got) is list and len(got) == len(expected) and all(map(_is_plainly_right, expected, got))
+    if not isinstance(expected, Operator):
+        return type(expected) is type(got) and type(expected) in _SCALARS and expected == got
+    if expected.name == "any" and isinstance(expected.operand, list | tuple):
+        return any(_is_plainly_right(alternative, got) for alternative in expected.operand)
+    return expected.name == "optional" and _is_plainly_right(expected.operand, got)
+
+
+def _allows_omission(pattern: Pattern) -> bool:
+    if not isinstance(pattern, Operator):
+        return False
+    if pattern.name in ("optional", "ignore"):
+        return True
+    if pattern.name in ("any", "all") and isinstance(pattern.operand, list | tuple):
+        return (any if pattern.name == "any" else all)(map(_allows_omission, pattern.operand))
+    return False
+
+
+def _counts_as_omitted(key: str, got: Mapping[str, Json], place: Place) -> bool:
+    """Whether a key is absent, or null because the model could not leave it out.
+
+    Some wire formats make every optional parameter required, so that models write null. If the schema has another
+    default, null is a value like others.
+    """
+    return key not in got or (got[key] is None and _default(key, place.properties()) is None)
+
+
+def _default(key: str, known: Properties) -> Json:
+    return known.schemas.get(key, {}).get("default")
+
+
+def _may_be_omitted(key: str, pattern: Pattern, place: Place, child: Place) -> bool:
+    """Whether leaving the key out means what the case expects."""
+    if _allows_omission(pattern):
+        return True
+    properties, required = place.properties()
+    if key not in properties or key in required:
+        return False
+    schema = properties[key]
+    if "default" not in schema:
+        return pattern is None
+    needs_a_value = isinstance(pattern, Operator) and pattern.name == "not"
+    return not needs_a_value and not child.compare(pattern, schema["default"])
+
+
+def _repeats_default(key: str, value: Json, known: Properties, child: Place) -> bool:
+    """Whether a given key means the same as leaving it out."""
+    properties, required = known
+    if key not in properties:
+        return False
+    if value is None and key not in required and _default(key, known) is None:
+        return True
+    schema = properties[key]
+    return "default" in schema and not child.compare(schema["default"], value)
+
+
+def _missing_text(place: Place, expected: Pattern) -> str:
+    return f"{place.name} is missing, expected {_value_text(expected)}"
+
+
+def _unexpected_text(place: Place, value: Json) -> str:
+    return f"{place.name} is given as {_value_text(value)}, but not expected"
+
+
+def _no_item_hint(unmatched: Sequence[Pattern]) -> str:
+    return f"no item matches {' or '.join(map(_value_text, unmatched[:3]))}" if unmatched else ""
+
+
+def _value_text(value: Pattern) -> str:
+    from pytest_fcall.matching.wording import value_text
+
+    return value_text(value)
+
+
+def _comparison_count(expected: Pattern) -> int:
+    """The largest number of comparisons if every list may be in another order: nested lists multiply."""
+    if isinstance(expected, Operator):
+        return _comparison_count(expected.operand)
+    if isinstance(expected, Mapping):
+        return sum(map(_comparison_count, expected.values()), 1)
+    if not is_list(expected):
+        return 1
+    return len(expected) * (len(expected) + 1) * max(map(_comparison_count, expected), default=1)
+
+
+def _without_equal_items(expected: Sequence[Pattern], got: Sequence[Json]) -> tuple[Sequence[Pattern], Sequence[Json]]:
+    """Leave out the items that are equal on both sides, if only plain values are expected.
+
+    An operator might need the very item that a plain value could do without.
+    """
+    if not all(type(pattern) in _SCALARS for pattern in expected):
+        return expected, got
+    both = Counter(map(_scalar_key, expected)) & Counter(_scalar_key(item) for item in got if type(item) in _SCALARS)
+    return _without(expected, both.copy()), _without(got, both)
+
+
+_Item = TypeVar("_Item")
+
+
+def _without(items: Sequence[_Item], counts: Counter[tuple[type, object]]) -> list[_Item]:
+    left = []
+    for item in items:
+        if type(item) in _SCALARS and counts[_scalar_key(item)]:
+            counts[_scalar_key(item)] -= 1
+        else:
+            left.append(item)
+    return left
+
+
+def _scalar_key(scalar: object) -> tuple[type, object]:
+    """Tells 1, 1.0 and true apart."""
+    return type(scalar), scalar

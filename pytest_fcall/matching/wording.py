@@ -1,4 +1,4 @@
-"""Values and patterns in words, short and printable whatever a model put into them."""
+"""Values, patterns and calls as text for sentences: short, and printable whatever a model wrote."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def value_text(value: Pattern, depth: int = _MAX_DEPTH) -> str:
 
 
 def operator_text(operator: Operator, depth: int = _MAX_DEPTH) -> str:
-    """Say what an operator asks for, as the end of “expected …”."""
+    """Describe what an operator accepts, as the end of “expected …”."""
     if depth <= 0:
         return f"${operator.name}: …"
     write = _OPERATOR_TEXTS.get(operator.name)
@@ -46,36 +46,55 @@ def operator_text(operator: Operator, depth: int = _MAX_DEPTH) -> str:
 
 
 def expected_call_text(call: ExpectedCall) -> str:
-    """Write an expected call as `get_weather(city='Rome')`."""
+    """Write an expected call as `get_weather(city='Rome')`, in backquotes."""
     if call.arguments is None:
         return f"`{call.tool}(…)`"
     return _named_call_text(call.tool, call.arguments, "…" if call.open else "")
 
 
 def call_text(call: Call) -> str:
-    """Write a call that was made in the same way."""
+    """Write a call of a reply in the same way."""
     return _named_call_text(call.name, call.arguments)
 
 
 def json_type(value: Pattern) -> str:
-    """Name the JSON Schema type of a value; 1.0 is a number, not an integer."""
+    """The JSON Schema type of a value; 1.0 is a number, not an integer."""
     if (name := _EXACT_TYPES.get(type(value))) is not None:
         return name
     return next((name for kind, name in _TYPES if isinstance(value, kind)), "null")
 
 
 def type_in_words(value: Pattern) -> str:
-    """Name the type of a value with its article."""
+    """The type of a value with its article."""
     return _ARTICLES[json_type(value)]
 
 
 def printable_name(name: str) -> str:
-    """Write a name that a model may have made up."""
+    """Write the name of a tool, quoted if a model made up something unprintable or long."""
     return name if name.isascii() and name.isprintable() and len(name) <= _MAX_LENGTH else repr(name[:_MAX_LENGTH])
 
 
+def mismatch_text(
+    name: str, expected: Pattern, got: Pattern, hint: str | Callable[[], str], *, with_types: bool
+) -> str:
+    """Write a wrong value as “`days` is 3, expected 2; hint”. `with_types` adds the types of both values."""
+    shown, wanted = value_text(got), value_text(expected)
+    if with_types:
+        shown, wanted = f"{shown} ({type_in_words(got)})", f"{wanted} ({type_in_words(expected)})"
+    advice = hint if isinstance(hint, str) else hint()
+    return f"{name} is {shown}, expected {wanted}" + (f"; {advice}" if advice else "")
+
+
+def differ_in_type(expected: Pattern, got: Pattern) -> bool:
+    """Whether the JSON types differ. Null and operators have no type of their own; integers are numbers."""
+    if expected is None or got is None or isinstance(expected, Operator):
+        return False
+    types = {json_type(got), json_type(expected)}
+    return len(types) > 1 and types != {"integer", "number"}
+
+
 def times_text(count: int) -> str:
-    """Write how often."""
+    """Write a count as `once` or `3 times`."""
     return "once" if count == 1 else f"{count} times"
 
 
@@ -103,7 +122,7 @@ _ARTICLES: Mapping[str, str] = MappingProxyType(
 
 
 def _number_text(value: float) -> str:
-    # Beyond this the interpreter may refuse to write the digits at all.
+    # Python refuses to write very long integers.
     if isinstance(value, int) and value.bit_length() > 400:
         return f"an integer of about {int(value.bit_length() * 0.30103)} digits"
     return repr(value)
@@ -157,7 +176,7 @@ def _approx(operator: Operator, depth: int) -> str:
 
 
 def _number(operator: Operator, depth: int) -> str:
-    return f"text that says the number {value_text(operator.operand, depth)}{_margin(operator, depth)}"
+    return f"text with the number {value_text(operator.operand, depth)}{_margin(operator, depth)}"
 
 
 def _margin(operator: Operator, depth: int) -> str:
@@ -174,7 +193,7 @@ def _rouge(operator: Operator, depth: int) -> str:
 
 def _text(operator: Operator, depth: int) -> str:
     rule = operator.options.get("strings")
-    how = "to a reader" if rule is None else f"(strings: {value_text(rule, depth)})"
+    how = "in any spelling that reads the same" if rule is None else f"(strings: {value_text(rule, depth)})"
     return f"{value_text(operator.operand, depth)} {how}"
 
 

@@ -13,7 +13,7 @@ import pytest
 from pytest_fcall.core import Usage
 from pytest_fcall.plugin.session import printable
 from pytest_fcall.plugin.settings import settings_of
-from pytest_fcall.reporting.statistics import cost_text
+from pytest_fcall.reporting.number_text import cost_text
 from pytest_fcall.session.ask.costs import Costs
 
 if TYPE_CHECKING:

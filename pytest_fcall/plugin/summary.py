@@ -18,7 +18,7 @@ from pytest_fcall.plugin.report import CaseReport, case_report
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.summary import file_lines, last_line, summary_lines
+from pytest_fcall.reporting.summary import file_table, one_line_summary, summary_lines
 from pytest_fcall.session.ask.costs import total_cost
 from pytest_fcall.session.ask.limits import file_of_run
 from pytest_fcall.session.result.gates import Gates, RunFailures, gate_verdict_lines
@@ -173,7 +173,7 @@ class Summary:
     def _short_lines(self, results: Results) -> Iterator[str]:
         width = self._config.get_terminal_writer().fullwidth
         yield from short_score_lines(self._session.registry.suites, results.results, width)
-        yield last_line(results)
+        yield one_line_summary(results)
 
     def _lines(self, results: Results) -> Iterator[str]:
         width = self._config.get_terminal_writer().fullwidth
@@ -191,7 +191,7 @@ class Summary:
 
         yield from (f"sent in another form, {count:,} times: {change}" for change, count in self._changes.items())
         if len({result.file for result in results.results}) > 1:
-            yield from file_lines(results, width)
+            yield from file_table(results, width)
         yield from confusion_lines(results.results, width)
 
     def _gate_lines(self, *, quiet: bool) -> list[str]:

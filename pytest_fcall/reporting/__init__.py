@@ -1,1 +1,1 @@
-"""What people see: pure functions from plain data to lines of safe text."""
+"""Text for people: functions that turn plain data into lines that are safe for a terminal."""

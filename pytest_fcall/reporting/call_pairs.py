@@ -1,4 +1,4 @@
-"""Expected calls beside the calls made, as the verdict paired them."""
+"""Pairs of expected calls and calls made, as in the verdict, and the wrong places in their arguments."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _STEP = re.compile(rf"\.([^.\[]+)|\[(\d{{1,9}})\]|({_QUOTED_KEY})")
 
 @dataclass(frozen=True, slots=True)
 class CallPair:
-    """An expected call and the call made for it; either may be missing. `reasons` are those about the call made."""
+    """An expected call and the call made for it; one may be missing. `reasons` are about the call made."""
 
     expected: ExpectedCall | None
     called: Call | None
     reasons: tuple[Reason, ...] = ()
-    complete: bool = True
-    """Whether all reasons are there: official rules stop at the first, so that the rest may be wrong, too."""
+    has_all_reasons: bool = True
+    """False under official rules, which stop at the first reason, so that other arguments may be wrong, too."""
 
     @property
-    def wrong(self) -> bool:
-        """Whether there is something to mend here."""
+    def is_wrong(self) -> bool:
+        """Whether the call is missing, or wrong."""
         return self.called is None or bool(self.reasons)
 
     @property
     def name(self) -> str:
-        """The tool's name, where both are there the expected one."""
+        """The name of the expected tool, or else of the called one."""
         if self.expected is not None:
             return self.expected.tool
         return self.called.name if self.called is not None else ""
@@ -39,36 +39,38 @@ class CallPair:
 
 @dataclass(frozen=True, slots=True)
 class WrongPlace:
-    """A place inside a call, `rest` below `argument`, such as `legs` and `[0].to`, and what is wrong there."""
+    """A wrong place in a call: `path_below` an argument, such as `[0].to` below `legs`, and the reason."""
 
     argument: str
-    rest: str
+    path_below: str
     reason: Reason
 
     @property
-    def place(self) -> str:
-        """The whole way: `legs[0].to`."""
-        return self.argument + self.rest
+    def path(self) -> str:
+        """The whole path: `legs[0].to`."""
+        return self.argument + self.path_below
 
-    def within(self, arguments: Mapping[str, object], default: object) -> object:
-        """What stands at this place in `arguments`; the default where nothing does."""
+    def value_in(self, arguments: Mapping[str, object], default: object) -> object:
+        """The value at this place in `arguments`, or the default if there is none."""
         try:
-            return _below(arguments[self.argument], self.rest)
+            return _value_below(arguments[self.argument], self.path_below)
         except LookupError:
             return default
 
 
 def pair_calls(expectation: Expectation, calls: Sequence[Call], verdict: Verdict) -> list[CallPair]:
-    """All expected calls in order, each with the calls made for it, then the other calls made."""
+    """All expected calls in order, each with the calls made for it; then the other calls made."""
     expected = [call for stage in expectation.stages for call in stage]
     made: dict[int, list[int]] = {}
     for wanted, call in verdict.pairs:
         if wanted < len(expected) and call < len(calls):
             made.setdefault(wanted, []).append(call)
-    about, complete = _by_call(verdict.reasons), verdict.error_type is None
+    about, has_all_reasons = _by_call(verdict.reasons), verdict.error_type is None
     pairs = []
     for wanted, pattern in enumerate(expected):
-        pairs += [CallPair(pattern, calls[call], tuple(about.get(call, ())), complete) for call in made.get(wanted, ())]
+        pairs += [
+            CallPair(pattern, calls[call], tuple(about.get(call, ())), has_all_reasons) for call in made.get(wanted, ())
+        ]
         if wanted not in made and pattern.times[0] > 0:
             pairs.append(CallPair(pattern, None))
     taken = {call for of_one in made.values() for call in of_one}
@@ -89,25 +91,25 @@ def wrong_places(pair: CallPair) -> list[WrongPlace]:
     return list(found.values())
 
 
-def _below(value: object, rest: str) -> object:
-    for name, index, quoted in _STEP.findall(rest):
+def _value_below(value: object, path: str) -> object:
+    for name, index, quoted in _STEP.findall(path):
         if index and isinstance(value, list | tuple):
             value = value[int(index)]
         elif isinstance(value, Mapping):
             value = value[name or {f"[{key[:100]!r}]": key for key in value}[quoted]]
         else:
-            raise LookupError(rest)
+            raise LookupError(path)
     return value
 
 
 def argument_names(pair: CallPair) -> list[str]:
-    """The names of all arguments on either side, expected ones first."""
+    """The names of all arguments of both calls, expected ones first."""
     expected = (pair.expected.arguments if pair.expected else None) or {}
     return list(dict.fromkeys((*expected, *(pair.called.arguments if pair.called else ()))))
 
 
 def call_index(reason: Reason) -> int | None:
-    """Which of the calls made the reason is about, if it is about one."""
+    """The index of the call that the reason is about, or None."""
     path = _CALL_PATH.fullmatch(reason.path)
     return int(path[1]) if path else None
 

@@ -1,4 +1,4 @@
-"""What a run would ask, and what that would probably take."""
+"""The requests that a run would send, with the expected tokens and costs."""
 
 from __future__ import annotations
 
@@ -6,30 +6,31 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_fcall.core import Usage
+from pytest_fcall.reporting.number_text import cost_text, count_text, plural_text
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.statistics import cost_text, count_text, known_sum
+from pytest_fcall.reporting.statistics import known_sum
 from pytest_fcall.reporting.terminal import table_lines
 
-_TITLES = ("would be asked", "requests", "input", "output", "cost")
+_TITLES = ("would be sent", "requests", "input", "output", "cost")
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedRequest:
-    """A case that is to be answered: by its model, for about so many tokens and dollars, or by a recording."""
+    """A case that its model would answer, with expected tokens and cost, or that a recording answers."""
 
     model: str
     file: str
     case: str
     usage: Usage
     cost: float | None = None
-    """In US dollars; None where the price is not known."""
+    """In US dollars; None if the price is unknown."""
     recorded: bool = False
     begins: bool = False
-    """Whether it is the first request of a conversation: what follows depends on the answer."""
+    """Whether it is the first request of a conversation; later ones depend on the reply."""
 
 
 def dry_run_lines(plan: Sequence[PlannedRequest], width: int = 100) -> list[str]:
-    """What each model, file and case would take, as far as recordings do not answer, and the last line."""
+    """A table of the requests by model, file and case, without those that recordings answer, and the last line."""
     rows = [
         row for model, asked in _grouped(_asked(plan), lambda each: each.model) for row in _model_rows(model, asked)
     ]
@@ -39,16 +40,16 @@ def dry_run_lines(plan: Sequence[PlannedRequest], width: int = 100) -> list[str]
 def dry_run_line(plan: Sequence[PlannedRequest]) -> str:
     """The plan in one line."""
     asked = _asked(plan)
-    parts = [f"{len(asked):,} {'request' if len(asked) == 1 else 'requests'} would be asked"]
+    parts = [f"{plural_text(len(asked), 'request')} would be sent"]
     if asked:
         _, _, input_tokens, output_tokens, cost = _row("", asked)
         parts.append(f"about {input_tokens} tokens in and {output_tokens} out")
         parts.append(f"about {cost}" if cost else "cost unknown")
     if begun := sum(each.begins for each in asked):
-        parts.append(f"and more for {begun:,} {'conversation that goes' if begun == 1 else 'conversations that go'} on")
+        parts.append(f"and more for {plural_text(begun, 'conversation')} of several steps")
     if recorded := len(plan) - len(asked):
         parts.append(f"{recorded:,} answered by recordings")
-    return f"fcall: {', '.join(parts)}; nothing was asked"
+    return f"fcall: {', '.join(parts)}; nothing was sent"
 
 
 def _asked(plan: Sequence[PlannedRequest]) -> list[PlannedRequest]:

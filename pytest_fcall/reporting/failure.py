@@ -1,120 +1,167 @@
-"""A failing case: in at most twelve lines, or with nothing left out."""
+"""A failing case as text: in at most twelve lines, or in full."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
+from typing import NamedTuple
 
-from pytest_fcall.core import Calls, Case, Expectation, Json, Location, Message, Reason, Reply, Turn, Verdict
+from pytest_fcall.core import Calls, Case, Expectation, Message, Reason, Reply, Turn, Verdict
 from pytest_fcall.core.expectation import chosen_alternative
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.reporting.call_pairs import CallPair, WrongPlace, argument_names, call_index, pair_calls, wrong_places
-from pytest_fcall.reporting.faults import file_path_text
+from pytest_fcall.reporting.faults import location_text
 from pytest_fcall.reporting.safe_text import safe, safe_line
 from pytest_fcall.reporting.side_by_side import Row, side_by_side, visibly_different
 from pytest_fcall.reporting.terminal import UNICODE, Marks, cut_middle
-from pytest_fcall.reporting.value_text import arguments_text, value_text
+from pytest_fcall.reporting.transcript import content_text
+from pytest_fcall.reporting.value_text import arguments_text, call_text, value_text
+
+_MAX_LINES = 12
+_MAX_REASON_LINES = 3
+"""Lines for reasons; if there are more, the last line gives their number."""
+
+_SIDE_TITLES = ("expected", "called")
+_MAX_TEXT = 20_000
+"""The longest text that is shown in full, in characters."""
+
+
+class Failure(NamedTuple):
+    """A failing case, what the model answered, and the lines that stand beside it."""
+
+    case: Case
+    calls: Calls
+    verdict: Verdict
+    reply: Reply
+    model: str | None = None
+    conversation_lines: Sequence[str] = ()
+    """Earlier messages and calls of a conversation."""
+    baseline_lines: Sequence[str] = ()
+    """Changes against the baseline."""
+
+
+def failure_text(failure: Failure, width: int = 100, marks: Marks = UNICODE) -> str:
+    """The failure in at most twelve lines of `width` columns.
+
+    It has the reasons, the place of the case, the last user message, expected calls beside those made, and the changes
+    against the baseline. The first line is never cut to the width, as pytest's short summary repeats it.
+    """
+    case, calls, verdict, reply, model, conversation_lines, baseline_lines = failure
+    reasons = _reason_lines(verdict.reasons, marks, several=len(calls.calls) > 1)
+    headline = reasons[0].strip() if reasons else safe_line(case.id)
+    if verdict.error_type:
+        headline = f"{headline} (bfcl: {safe_line(verdict.error_type)})"
+    if verdict.judged:
+        headline = f"{headline} (judged)"
+    top = [f"  {location_text(case.location)}asked{f' {safe_line(model)}' if model else ''}: {_last_user_text(case)}"]
+    top += conversation_lines
+    bottom = [*_text_without_calls(calls, reply), *reasons[1:], *(f"  {safe_line(line)}" for line in baseline_lines)]
+    expectation = chosen_alternative(_last_expectation(case), verdict.alternative)
+    pairs = [] if _too_many(calls, verdict) else pair_calls(expectation, calls.calls, verdict)
+    middle = _comparison_lines(pairs, _MAX_LINES - 1 - len(top) - len(bottom), width, marks)
+    return "\n".join([headline, *(cut_middle(line, width, marks.cut) for line in (*top, *middle, *bottom))])
+
+
+def full_failure_text(failure: Failure, marks: Marks = UNICODE) -> str:
+    """The failure in full: messages, all calls and reasons, notes, the text of the reply, and its figures."""
+    case, calls, verdict, reply, model, conversation_lines, baseline_lines = failure
+    pairs = pair_calls(chosen_alternative(_last_expectation(case), verdict.alternative), calls.calls, verdict)
+    blocks = (
+        ("asked", [line for message in _judged_turn(case).messages for line in _message_lines(message)]),
+        ("so far", [line.removeprefix("  ") for line in conversation_lines]),
+        ("expected and called", [line for pair in pairs for line in _pair_lines(pair, marks)]),
+        ("reasons", [line for reason in verdict.reasons for line in _full_reason_lines(reason)]),
+        ("baseline", [safe_line(line) for line in baseline_lines]),
+        ("official error", [safe_line(verdict.error_type)] if verdict.error_type else []),
+        ("raw calls", [f"{value_text(raw.name)} {value_text(raw.arguments, _MAX_TEXT)}" for raw in reply.tool_calls]),
+        ("refusal", safe(reply.refusal or "", _MAX_TEXT).splitlines()),
+        ("text", safe(reply.text, _MAX_TEXT).splitlines()),
+        ("notes", [safe_line(note) for note in dict.fromkeys((*calls.notes, *verdict.notes))]),
+        ("reply", [_reply_line(reply)]),
+    )
+    marked = f"{case_heading(case, model)} (judged)" if verdict.judged else case_heading(case, model)
+    return "\n".join([marked, *(line for title, lines in blocks for line in _block(title, lines))])
 
 
 def case_heading(case: Case, model: str | None) -> str:
-    """The line that leads to the case: `cases/weather.fc.yaml:14 celsius (openai:gpt-5.2)`."""
+    """The place, id and model of a case: `cases/weather.fc.yaml:14 celsius (openai:gpt-5.2)`."""
     line = f"{location_text(case.location)}{safe_line(case.id)}"
     return f"{line} ({safe_line(model)})" if model else line
 
 
-def location_text(location: Location) -> str:
-    """`cases/weather.fc.yaml:14 `; nothing for a case that stands in no file."""
-    return f"{file_path_text(location)}:{location.line} " if location.path else ""
-
-
-def judged_turn(case: Case) -> Turn:
+def _judged_turn(case: Case) -> Turn:
     """The last turn with an expectation, else the last one."""
     return next((turn for turn in reversed(case.turns) if turn.expect is not None), (Turn(()), *case.turns)[-1])
 
 
-def last_expectation(case: Case) -> Expectation:
-    """What is expected in that turn."""
-    return judged_turn(case).expect or Expectation(kind="any_call")
+def _last_expectation(case: Case) -> Expectation:
+    """The expectation of the judged turn."""
+    return _judged_turn(case).expect or Expectation(kind="any_call")
 
 
-def last_user_text(case: Case) -> str:
-    """The last thing the user says before the verdict, on one line."""
-    messages = judged_turn(case).messages
-    said = [message for message in messages if message.get("role") == "user"] or messages[-1:]
-    return safe_line(content_text(said[-1].get("content"))) if said else "(nothing)"
+def _last_user_text(case: Case) -> str:
+    """The last user message before the verdict, on one line."""
+    messages = _judged_turn(case).messages
+    from_user = [message for message in messages if message.get("role") == "user"] or messages[-1:]
+    return safe_line(content_text(from_user[-1].get("content"))) if from_user else "(nothing)"
 
 
-def content_text(content: Json) -> str:
-    """A message's content as text; parts that are none are named in brackets."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list | tuple) else ()
-    return " ".join(_content_part(part) for part in parts if isinstance(part, Mapping))
-
-
-def _content_part(part: Mapping[str, Json]) -> str:
-    if isinstance(text := part.get("text"), str):
-        return text
-    image = part.get("image_file")
-    return f"[image {image.get('path')}]" if isinstance(image, Mapping) else f"[{part.get('type')}]"
-
-
-def pair_row(pair: CallPair, marks: Marks) -> Row:
-    """Both calls whole, in one row."""
-    mark = marks.wrong if pair.wrong else marks.right
+def _pair_row(pair: CallPair, marks: Marks) -> Row:
+    """Both calls in one row."""
+    mark = marks.wrong if pair.is_wrong else marks.right
     return Row(mark, safe_line(pair.name), _expected(pair), _called(pair))
 
 
-def brief_rows(pair: CallPair, marks: Marks) -> Iterator[Row]:
-    """Both calls in one row, and one for each wrong place in the arguments."""
-    yield pair_row(pair, marks)
+def _brief_rows(pair: CallPair, marks: Marks) -> Iterator[Row]:
+    """Both calls in one row, and a row for each wrong place in the arguments."""
+    yield _pair_row(pair, marks)
     for spot in _wrong_places(pair):
         yield _wrong_row(spot, pair, marks)
 
 
-def argument_rows(pair: CallPair, marks: Marks) -> Iterator[Row]:
-    """One row for each argument, wrong ones first; a pair without wrong arguments takes one row."""
+def _argument_rows(pair: CallPair, marks: Marks) -> Iterator[Row]:
+    """A row for each argument, wrong ones first; one row for a pair without wrong arguments."""
     wrong = _wrong_places(pair)
     if not wrong:
-        yield pair_row(pair, marks)
+        yield _pair_row(pair, marks)
         return
     yield Row(marks.wrong, safe_line(pair.name))
     for spot in wrong:
         yield _wrong_row(spot, pair, marks)
-    shown_already = {spot.argument for spot in wrong}
+    wrong_arguments = {spot.argument for spot in wrong}
     for name in argument_names(pair):
-        if name not in shown_already:
-            yield _other_row(name, pair, marks.right if pair.complete else " ")
+        if name not in wrong_arguments:
+            yield _other_row(name, pair, marks.right if pair.has_all_reasons else " ")
 
 
 def _wrong_places(pair: CallPair) -> list[WrongPlace]:
-    """The wrong places; none where two different tools face each other, whose arguments say nothing."""
+    """The wrong places in the arguments; none if the tools differ, as their arguments cannot be compared."""
     same_tool = pair.expected is not None and pair.called is not None and pair.expected.tool == pair.called.name
     return wrong_places(pair) if same_tool else []
 
 
 def _wrong_row(spot: WrongPlace, pair: CallPair, marks: Marks) -> Row:
-    wanted = spot.within(_patterns(pair), spot.reason.expected)
+    wanted = spot.value_in(_patterns(pair), spot.reason.expected)
     is_known = isinstance(wanted, Operator) and wanted.name == "from" and not isinstance(spot.reason.expected, Operator)
     expected = value_text(spot.reason.expected if is_known else wanted)
-    got = value_text(spot.within(_values(pair), spot.reason.got))
+    got = value_text(spot.value_in(_values(pair), spot.reason.got))
     if spot.reason.kind == "missing_argument":
         got = "(left out)"
     elif spot.reason.kind == "unexpected_argument":
         expected = "(not expected)"
-    return Row(marks.wrong, f"  {safe_line(spot.place)}", *visibly_different(expected, got))
+    return Row(marks.wrong, f"  {safe_line(spot.path)}", *visibly_different(expected, got))
 
 
 def _other_row(name: str, pair: CallPair, mark: str) -> Row:
     patterns, values = _patterns(pair), _values(pair)
-    expected = value_text(patterns[name]) if name in patterns else "(open)"
+    expected = value_text(patterns[name]) if name in patterns else "(any value)"
     got = value_text(values[name]) if name in values else "(left out)"
     return Row(mark, f"  {safe_line(name)}", expected, got)
 
 
 def _expected(pair: CallPair) -> str:
     if pair.expected is None:
-        return "(not expected)" if pair.wrong else "(allowed)"
+        return "(not expected)" if pair.is_wrong else "(allowed)"
     if pair.expected.arguments is None:
         return "(any arguments)"
     return arguments_text(pair.expected.arguments) or "(no arguments)"
@@ -137,69 +184,29 @@ def _values(pair: CallPair) -> Mapping[str, object]:
     return pair.called.arguments if pair.called else {}
 
 
-_MAX_LINES = 12
-_MAX_REASON_LINES = 3
-"""As many lines go to reasons; where there are more, the last of them says so."""
-
-_SIDE_TITLES = ("expected", "called")
-
-
-def failure_text(
-    case: Case,
-    calls: Calls,
-    verdict: Verdict,
-    reply: Reply,
-    model: str | None = None,
-    *,
-    story: Sequence[str] = (),
-    since: Sequence[str] = (),
-    width: int = 100,
-    marks: Marks = UNICODE,
-) -> str:
-    """Say what is wrong, where the case stands, what was asked, what was expected and called, and what changed `since`.
-
-    `story` is what went before in a conversation.
-    At most twelve lines of `width` columns; `full_failure_text` leaves nothing out. The first line, which pytest's
-    short summary repeats, is never cut for want of width.
-    """
-    reasons = _reason_lines(verdict.reasons, marks, several=len(calls.calls) > 1)
-    headline = reasons[0].strip() if reasons else safe_line(case.id)
-    if verdict.error_type:
-        headline = f"{headline} (bfcl: {safe_line(verdict.error_type)})"
-    if verdict.judged:
-        headline = f"{headline} (judged)"
-    top = [f"  {location_text(case.location)}asked{f' {safe_line(model)}' if model else ''}: {last_user_text(case)}"]
-    top += story
-    bottom = [*_text_without_calls(calls, reply), *reasons[1:], *(f"  {safe_line(line)}" for line in since)]
-    expectation = chosen_alternative(last_expectation(case), verdict.alternative)
-    pairs = [] if _too_many(calls, verdict) else pair_calls(expectation, calls.calls, verdict)
-    middle = _comparison_lines(pairs, _MAX_LINES - 1 - len(top) - len(bottom), width, marks)
-    return "\n".join([headline, *(cut_middle(line, width, marks.cut) for line in (*top, *middle, *bottom))])
-
-
 def _too_many(calls: Calls, verdict: Verdict) -> bool:
-    """Whether there were so many calls that nobody looked at each."""
+    """Whether there were so many calls that they were not compared."""
     made = len(calls.calls)
     return any((reason.kind, reason.path, reason.got) == ("wrong_count", "calls", made) for reason in verdict.reasons)
 
 
 def _comparison_lines(pairs: Sequence[CallPair], room: int, width: int, marks: Marks) -> list[str]:
-    """The fullest layout that fits into `room` lines; of the tersest, as much as fits."""
+    """The most detailed layout that fits into `room` lines, or as much of the shortest one as fits."""
     if not pairs:
         return []
-    right = sum(not pair.wrong for pair in pairs)
-    first = [pair for pair in pairs if pair.wrong] or pairs
+    right = sum(not pair.is_wrong for pair in pairs)
+    first = [pair for pair in pairs if pair.is_wrong] or pairs
     folded = [f"  {marks.right} {right} more as expected"] if right else []
     layouts: list[tuple[Iterator[Row], list[str]]] = [
-        (_all_rows(argument_rows, pairs, marks), []),
-        (_all_rows(argument_rows, first, marks), folded),
-        (_all_rows(brief_rows, first, marks), folded),
+        (_all_rows(_argument_rows, pairs, marks), []),
+        (_all_rows(_argument_rows, first, marks), folded),
+        (_all_rows(_brief_rows, first, marks), folded),
     ]
     for lazy, more in layouts:
         rows = list(islice(lazy, room - len(more)))
         if len(rows) + len(more) < room:
             return [*side_by_side(_SIDE_TITLES, rows, width, marks), *more]
-    rest = f"  {marks.cut} and more (-vv): {right} of {len(pairs)} calls are as expected"
+    rest = f"  {marks.cut} more with -vv; {right} of {len(pairs)} calls are as expected"
     return [*side_by_side(_SIDE_TITLES, rows[: room - 2], width, marks), rest]
 
 
@@ -210,7 +217,7 @@ def _all_rows(
 
 
 def _text_without_calls(calls: Calls, reply: Reply) -> list[str]:
-    """What the model gave where there are no calls to show."""
+    """The raw call, refusal or text of a reply without calls."""
     if calls.calls:
         return []
     if calls.malformed and reply.tool_calls:
@@ -228,43 +235,9 @@ def _reason_lines(reasons: Sequence[Reason], marks: Marks, several: bool) -> lis
 
 
 def _in_call(reason: Reason, several: bool) -> str:
-    """Which call it is about, where the model made several."""
+    """The call that the reason is about, if there are several."""
     index = call_index(reason) if several else None
     return "" if index is None else f" in calls[{index}]"
-
-
-_MAX_TEXT = 20_000
-"""How many characters of one text are shown."""
-
-
-def full_failure_text(
-    case: Case,
-    calls: Calls,
-    verdict: Verdict,
-    reply: Reply,
-    model: str | None = None,
-    *,
-    story: Sequence[str] = (),
-    since: Sequence[str] = (),
-    marks: Marks = UNICODE,
-) -> str:
-    """Say all that `failure_text` has no room for: messages, every call and reason, notes, text, figures."""
-    pairs = pair_calls(chosen_alternative(last_expectation(case), verdict.alternative), calls.calls, verdict)
-    blocks = (
-        ("asked", [line for message in judged_turn(case).messages for line in _message_lines(message)]),
-        ("so far", [line.removeprefix("  ") for line in story]),
-        ("expected and called", [line for pair in pairs for line in _pair_lines(pair, marks)]),
-        ("reasons", [line for reason in verdict.reasons for line in _full_reason_lines(reason)]),
-        ("baseline", [safe_line(line) for line in since]),
-        ("official error", [safe_line(verdict.error_type)] if verdict.error_type else []),
-        ("raw calls", [f"{value_text(raw.name)} {value_text(raw.arguments, _MAX_TEXT)}" for raw in reply.tool_calls]),
-        ("refusal", safe(reply.refusal or "", _MAX_TEXT).splitlines()),
-        ("text", safe(reply.text, _MAX_TEXT).splitlines()),
-        ("notes", [safe_line(note) for note in dict.fromkeys((*calls.notes, *verdict.notes))]),
-        ("reply", [_reply_line(reply)]),
-    )
-    marked = f"{case_heading(case, model)} (judged)" if verdict.judged else case_heading(case, model)
-    return "\n".join([marked, *(line for title, lines in blocks for line in _block(title, lines))])
 
 
 def _block(title: str, lines: list[str]) -> list[str]:
@@ -277,17 +250,13 @@ def _message_lines(message: Message) -> list[str]:
 
 
 def _pair_lines(pair: CallPair, marks: Marks) -> Iterator[str]:
-    mark = marks.wrong if pair.wrong else marks.right
+    mark = marks.wrong if pair.is_wrong else marks.right
     if pair.expected is not None:
         patterns = pair.expected.arguments
         arguments = "any arguments" if patterns is None else arguments_text(patterns, _MAX_TEXT)
-        yield f"{mark} expected {_call_text(pair.expected.tool, arguments)}"
+        yield f"{mark} expected {safe_line(pair.expected.tool)}({arguments})"
     if pair.called is not None:
-        yield f"{mark} called   {_call_text(pair.called.name, arguments_text(pair.called.arguments, _MAX_TEXT))}"
-
-
-def _call_text(name: str, arguments: str) -> str:
-    return f"{safe_line(name)}({arguments})"
+        yield f"{mark} called   {call_text(pair.called, _MAX_TEXT)}"
 
 
 def _full_reason_lines(reason: Reason) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Faults in case files, as text."""
+"""Faults and locations in case files as text."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pytest_fcall.reporting.safe_text import safe, safe_line
 from pytest_fcall.reporting.terminal import column_count
 
 _BEFORE, _AFTER = 70, 30
-"""How many characters of a long line are shown on either side of the fault."""
+"""Characters of a long line that are shown before and after the column of the fault."""
 
 
 def fault_text(fault: Fault, root: PurePath | None = None) -> str:
-    """Say where the mistake is, what is wrong, and what to do; the line is shown with a caret under the column.
+    """The place, the message and the hint of a fault, and its line with a caret under the column.
 
-    Paths below `root` are given relative to it.
+    Paths below `root` are written relative to it.
     """
     at = fault.location
     lines = [f"{file_path_text(at, root)}:{at.line}:{at.column}: {safe(fault.message)}"]
@@ -27,11 +27,16 @@ def fault_text(fault: Fault, root: PurePath | None = None) -> str:
 
 
 def file_path_text(location: Location, root: PurePath | None = None) -> str:
-    """Name the file, relative to `root` where it lies below it."""
+    """The path of the file, relative to `root` if it is below it."""
     path = PurePath(location.path)
     if root is not None and path.is_relative_to(root):
         path = path.relative_to(root)
     return safe_line(path.as_posix())
+
+
+def location_text(location: Location) -> str:
+    """`cases/weather.fc.yaml:14 `, or nothing for a case that is not from a file."""
+    return f"{file_path_text(location)}:{location.line} " if location.path else ""
 
 
 def _pointed_at(source: str, column: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""What became of gates."""
+"""The results of gates as text."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ _WRITTEN: Mapping[FigureKind, tuple[int, int, str]] = MappingProxyType(
         "chance": (1, 3, "p = {}"),
     }
 )
-"""By what a figure is multiplied, to how many digits it is written, and what stands around it."""
+"""For each kind of figure: its factor, its number of digits, and its unit."""
 
 _MOST_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedGate:
-    """A gate as it was written, its figure and bound, and whether it held; None where nobody can know."""
+    """A gate as it was written, its figure and bound, and whether it held; None if that is unknown."""
 
     text: str
     kind: FigureKind
     figure: Fraction | float | None
     bound: Fraction | float
     held: bool | None
-    lacking: str = ""
+    missing_reason: str = ""
 
 
 def gate_lines(gates: Sequence[JudgedGate]) -> list[str]:
-    """One line a gate: what was written, its figure, and whether it held."""
+    """A line for each gate: its text, its figure, and whether it held."""
     names = [f"gate {safe_line(gate.text)}" for gate in gates]
     figures = [figure_text(gate.kind, gate.figure, gate.bound) for gate in gates]
     name_width, figure_width = max(map(column_count, names), default=0), max(map(len, figures), default=0)
@@ -51,7 +51,7 @@ def gate_lines(gates: Sequence[JudgedGate]) -> list[str]:
 
 
 def figure_text(kind: FigureKind, figure: Fraction | float | None, bound: Fraction | float) -> str:
-    """Write a figure with as many digits as tell it from its bound."""
+    """Write a figure with enough digits to differ from its bound."""
     if figure is None:
         return "-"
     times, digits, around = _WRITTEN[kind]
@@ -63,5 +63,5 @@ def figure_text(kind: FigureKind, figure: Fraction | float | None, bound: Fracti
 
 def _verdict(gate: JudgedGate) -> str:
     if gate.held is None:
-        return f"inconclusive: {gate.lacking}"
+        return f"inconclusive: {gate.missing_reason}"
     return "holds" if gate.held else "does not hold"

@@ -1,4 +1,4 @@
-"""What is said before the first case runs."""
+"""The lines before the first case: models, judge and profile."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ from pytest_fcall.reporting.terminal import cut_end
 def header_lines(
     models: Sequence[str], *, origin: str, live: bool, profile: str = "strict by default", width: int = 100
 ) -> list[str]:
-    """Say which models sit the exam, where they were named, by which rules they are judged, and what answers.
+    """The models, where they were named, the matching profile, and whether models or recordings answer.
 
-    `origin` is the place in words (`command line`, `configuration`, `conftest.py`), `profile` says what holds where no
-    case says otherwise. Without `live`, nothing but
-    recordings answers.
+    `origin` is the place in words (`command line`, `configuration`, `conftest.py`); `profile` is the one of cases that
+    name no other. Without `live`, only recordings answer.
     """
     if not models:
-        return ["fcall: no model named (--fc-model=KIND:NAME, ini fc_model, or a fixture fc_model of your own)"]
+        return ["fcall: no model given: use --fc-model=KIND:NAME, the ini option fc_model or a fixture fc_model"]
     lines = [f"fcall: {', '.join(map(safe_line, models))} ({safe_line(origin)})"]
-    about = f"profile {safe_line(profile)}, {_answering(live)}"
-    if len(lines[0]) + len(about) + 2 <= width:
-        return [f"{lines[0]}, {about}"]
-    return [cut_end(lines[0], width), cut_end(f"       {about}", width)]
+    details = f"profile {safe_line(profile)}, {_answering(live)}"
+    if len(lines[0]) + len(details) + 2 <= width:
+        return [f"{lines[0]}, {details}"]
+    return [cut_end(lines[0], width), cut_end(f"       {details}", width)]
 
 
 def judge_line(model: str, *, origin: str, live: bool) -> str:
-    """Say the same of the model that judges."""
+    """The judge model, and whether it or recordings answer."""
     return f"fcall: judge {safe_line(model)} ({safe_line(origin)}), {_answering(live)}"
 
 

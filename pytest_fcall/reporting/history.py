@@ -1,17 +1,17 @@
-"""Accuracy from run to run, as a chart for a terminal."""
+"""Accuracy from run to run, as a chart of text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pytest_fcall.reporting.number_text import accuracy_text, interval_text, plural_text
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.statistics import accuracy_text, interval_text
 from pytest_fcall.reporting.terminal import is_encodable, table_lines
 
 _TITLES = ("model", "category", "chart", "first", "last", "95 %", "answers")
 _BESIDE, _LEAST = 60, 10
-"""How many columns are kept for words and figures, and how many runs are shown in any case."""
+"""Columns beside the chart, and the least number of runs that are shown."""
 
 _BARS, _GAP = "▁▂▃▄▅▆▇█", "·"
 _PLAIN_BARS, _PLAIN_GAP = "12345678", "."
@@ -19,33 +19,32 @@ _PLAIN_BARS, _PLAIN_GAP = "12345678", "."
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The answers to some cases in one run, at least one, and how many were right."""
+    """At least one answer of one run, and how many answers were right."""
 
     right: int
-    of: int
+    answered: int
 
     @property
     def share(self) -> float:
-        """The part that was right."""
-        return self.right / self.of
+        """The share of right answers."""
+        return self.right / self.answered
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A model, or one of its categories, from run to run; None where a run has no answer of it."""
+    """The results of a model, or of one of its categories, from run to run; None for a run without answers."""
 
     model: str
-    name: str
+    category: str
     points: tuple[Point | None, ...]
 
 
 def history_lines(
     series: Sequence[Series], moments: Sequence[str], width: int = 100, encoding: str = "utf-8"
 ) -> list[str]:
-    """A line for each series (at least one, each with a point) with a bar for each run, and what the bars mean.
+    """A line for each series with a bar for each run, and a legend. At least one series must have a point.
 
-    All bars have one scale, from the lowest accuracy to the highest that there is. Where not all runs fit, the newest
-    are shown.
+    All bars have one scale, from the lowest accuracy to the highest. If not all runs fit, the newest are shown.
     """
     room = max(width - _BESIDE, _LEAST)
     series = [replace(each, points=each.points[-room:]) for each in series if any(each.points[-room:])]
@@ -65,12 +64,12 @@ def _row(series: Series, model: str, chart: str) -> list[str]:
     first, last = found[0], found[-1]
     return [
         safe_line(model),
-        safe_line(series.name),
+        safe_line(series.category),
         chart,
-        accuracy_text(first.right, first.of),
-        accuracy_text(last.right, last.of),
-        interval_text(last.right, last.of),
-        f"{last.of:,}",
+        accuracy_text(first.right, first.answered),
+        accuracy_text(last.right, last.answered),
+        interval_text(last.right, last.answered),
+        f"{last.answered:,}",
     ]
 
 
@@ -79,11 +78,10 @@ def _chart(series: Series, low: float, high: float, bars: str, gap: str) -> str:
 
 
 def _bar(share: float, low: float, high: float, bars: str) -> str:
-    """The lowest accuracy has the lowest bar; where all are equal, all bars are whole."""
+    """The lowest accuracy has the lowest bar; if all are equal, all bars are full."""
     return bars[round((share - low) / (high - low) * (len(bars) - 1))] if high > low else bars[-1]
 
 
 def _legend(low: float, high: float, moments: Sequence[str], bars: str, gap: str) -> Iterator[str]:
     yield f"{bars[0]} {100 * low:.1f} %, {bars[-1]} {100 * high:.1f} %, {gap} no answer"
-    count = "1 run" if len(moments) == 1 else f"{len(moments):,} runs"
-    yield safe_line(f"{count}, from {moments[0]} to {moments[-1]}")
+    yield safe_line(f"{plural_text(len(moments), 'run')}, from {moments[0]} to {moments[-1]}")

@@ -1,10 +1,11 @@
-"""Results as JSON, in which they travel between processes and lie in files of runs."""
+"""Results as JSON, for other processes and for run files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import TypeVar, cast, get_args
+from types import MappingProxyType
+from typing import TypeVar, get_args
 
 from pytest_fcall.core import Json, Outcome, Usage
 from pytest_fcall.reporting.results import (
@@ -19,11 +20,12 @@ from pytest_fcall.reporting.results import (
 
 _T = TypeVar("_T")
 _NAMES = tuple(field.name for field in fields(Result))
+_STATUSES: Mapping[str, Status] = MappingProxyType({status: status for status in get_args(Status)})
 _TOKENS = tuple(field.name for field in fields(Usage))
 
 
 def result_to_json(result: Result) -> dict[str, Json]:
-    """Give the result as what JSON can say."""
+    """The result as JSON."""
     data = {name: getattr(result, name) for name in _NAMES}
     data["usage"] = _usage_to_json(result.usage)
     data["judging"] = _judge_usage_to_json(result.judging)
@@ -36,18 +38,18 @@ def result_to_json(result: Result) -> dict[str, Json]:
 
 
 def result_from_json(data: Mapping[str, Json]) -> Result:
-    """Read what `result_to_json` gave; fields that this version does not know are left out.
+    """Read what `result_to_json` wrote, without fields that this version does not know.
 
-    A field that is missing or of the wrong type is a ValueError that names it.
+    Raises ValueError with the name of a field that is missing or has the wrong type.
     """
     status = _field(data, "status", str)
-    if status not in get_args(Status):
-        raise ValueError(f"status: {status!r} is none of {', '.join(get_args(Status))}")
+    if status not in _STATUSES:
+        raise ValueError(f"status: unknown status {status!r}; available: {', '.join(_STATUSES)}")
     return Result(
         nodeid=_field(data, "nodeid", str),
         case=_field(data, "case", str),
         model=_field(data, "model", str),
-        status=cast("Status", status),
+        status=_STATUSES[status],
         category=_field(data, "category", str, "simple"),
         tags=_texts(data, "tags"),
         reasons=_named_pairs(data, "reasons"),
@@ -75,7 +77,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
 
 
 def results_to_json(results: Results) -> dict[str, Json]:
-    """Give all results as what JSON can say."""
+    """All results as JSON."""
     return {
         "results": [result_to_json(result) for result in results.results],
         "missing_recordings": results.missing_recordings,
@@ -86,7 +88,7 @@ def results_to_json(results: Results) -> dict[str, Json]:
 
 
 def results_from_json(data: Mapping[str, Json]) -> Results:
-    """Read what `results_to_json` gave, on the terms of `result_from_json`."""
+    """Read what `results_to_json` wrote. Raises ValueError as `result_from_json` does."""
     return Results(
         results=tuple(result_from_json(_checked(item, "results", dict)) for item in _list(data, "results")),
         missing_recordings=_field(data, "missing_recordings", int, 0),
@@ -132,7 +134,7 @@ def _pair(data: Mapping[str, Json], name: str) -> tuple[int, int] | None:
         return None
     numbers = [_checked(item, name, int) for item in _list(data, name)]
     if len(numbers) != 2 or not 0 <= numbers[0] <= numbers[1] or numbers[1] == 0:
-        raise ValueError(f"{name}: expected how many of how many")
+        raise ValueError(f"{name}: expected [right, asked]")
     return numbers[0], numbers[1]
 
 
@@ -141,7 +143,7 @@ def _outcome(data: Mapping[str, Json]) -> Outcome | None:
         return None
     outcome = _field(data, "outcome", str)
     if outcome not in list(Outcome):
-        raise ValueError(f"outcome: {outcome!r} is none of {', '.join(Outcome)}")
+        raise ValueError(f"outcome: unknown outcome {outcome!r}; available: {', '.join(Outcome)}")
     return Outcome(outcome)
 
 

@@ -1,4 +1,4 @@
-"""The result of each case, and all results of a run: plain data. `reporting.result_json` reads and writes it."""
+"""The results of cases and runs as plain data. `reporting.result_json` reads and writes them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Final, Literal, TypeAlias
 from pytest_fcall.core import Json, Outcome, Usage
 
 _MOST: Final = 1e15
-"""More than anybody counts, and little enough for sums to be exact."""
+"""The largest number of a score: sums of such numbers are exact."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseScore:
-    """What a case adds to a score that a tag asks for: nothing where no reply came."""
+    """The numbers that a case adds to a score of a tag; none without a reply."""
 
     tag: str
     score: str
@@ -22,7 +22,7 @@ class CaseScore:
 
 
 def scores_from_json(data: Json) -> tuple[CaseScore, ...]:
-    """Read what `scores_to_json` gave; ValueError where it is no such thing."""
+    """Read what `scores_to_json` wrote. Raises ValueError for anything else."""
     match data:
         case [*scores]:
             return tuple(map(_case_score, scores))
@@ -30,7 +30,7 @@ def scores_from_json(data: Json) -> tuple[CaseScore, ...]:
 
 
 def scores_to_json(scores: Sequence[CaseScore]) -> list[Json]:
-    """Give the scores as what JSON can say."""
+    """The scores as JSON."""
     return [[each.tag, each.score, [*each.numbers]] for each in scores]
 
 
@@ -47,7 +47,7 @@ def _number(data: Json) -> float:
             pass
         case int() | float() if 0 <= data <= _MOST:
             return data
-    raise ValueError("scores: expected numbers from 0 on")
+    raise ValueError("scores: expected numbers of at least 0")
 
 
 Status: TypeAlias = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
@@ -55,7 +55,7 @@ Status: TypeAlias = Literal["passed", "failed", "error", "skipped", "xfailed", "
 
 @dataclass(frozen=True, slots=True)
 class JudgeUsage:
-    """What was asked of the model that judges, for one case. It is no part of what the case itself took."""
+    """The questions to the judge model for one case. Their cost is not part of that of the case."""
 
     model: str
     questions: int
@@ -66,7 +66,7 @@ class JudgeUsage:
 
 @dataclass(frozen=True, slots=True)
 class AppUsage:
-    """What an app asked of one model, for one case: all that was asked now, or all that recordings answered."""
+    """The requests of an app to one model for one case: either the new ones, or those that recordings answered."""
 
     model: str
     requests: int
@@ -78,9 +78,9 @@ class AppUsage:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One case, asked of one model.
+    """The result of one case with one model.
 
-    `reasons` are (kind, path) of each Reason. What nobody measured is None, never zero.
+    `reasons` are kind and path of each Reason. A figure that was not measured is None, never zero.
     """
 
     nodeid: str
@@ -99,33 +99,33 @@ class Result:
     replayed: bool = False
     """Whether the reply came from a recording."""
     no_reply: bool = False
-    """Whether no reply came, or is recorded: whatever the status, it says nothing about the model or the case."""
+    """Whether there was no reply, so that the result does not count for the model."""
     place: int = 0
-    """Where the case stands among all cases of the run, whether or not this part of it has them."""
+    """The position of the case among all cases of the run, including those of other shards."""
     outcome: Outcome | None = None
-    """What the verdict means against the baseline; None where there is none."""
+    """The verdict compared with the baseline; None without one."""
     since: tuple[str, ...] = ()
-    """What changed since the baseline was accepted, in words."""
+    """The changes since the baseline was accepted, a line each."""
     samples: tuple[int, int] | None = None
-    """How many answers were right, and how many there were; None where one was asked for."""
+    """The numbers of right answers and of all answers; None if one was asked for."""
     before: tuple[int, int] | None = None
-    """The same when the baseline was accepted; 0 or 1 of 1 where one was asked for, None without a baseline."""
+    """The same numbers of the baseline; (0, 1) or (1, 1) if one answer was asked for, None without a baseline."""
     most: int | None = None
-    """How many answers there could have been at most, where no more were asked for than it took."""
+    """The limit of answers, if the number depended on the answers (`auto`)."""
     suite: str = ""
     """The public benchmark that the case belongs to, if any."""
     left_out: tuple[str, ...] = ()
-    """Expected tools that were not offered, since retrieval did not find them."""
+    """Expected tools that retrieval did not offer."""
     stanza: Mapping[str, Json] | None = None
-    """What a baseline would keep of it, as `tracking.stanza` says it in JSON."""
+    """The stanza of a baseline for it, as JSON of `tracking.stanza`."""
     scores: tuple[CaseScore, ...] = ()
-    """What it adds to the scores that are asked for."""
+    """The numbers that it adds to scores."""
     judging: JudgeUsage | None = None
-    """None where no model had a say in the verdict."""
+    """None if no judge model was asked."""
     inside: tuple[AppUsage, ...] = ()
-    """What an app asked of models; its `usage` and `cost` are all of that."""
+    """The requests of an app to its models; `usage` and `cost` are their sums."""
     called: tuple[tuple[str, str], ...] = ()
-    """Each expected tool with the one that was called for it; no name stands for none."""
+    """Each expected tool with the one called for it; an empty name stands for none."""
 
     @property
     def right(self) -> bool:
@@ -134,12 +134,12 @@ class Result:
 
     @property
     def flaky(self) -> bool:
-        """Whether some answers to it are right, and others are not."""
+        """Whether some of its answers are right and others wrong."""
         return self.samples is not None and 0 < self.samples[0] < self.samples[1]
 
     @property
     def new_cost(self) -> float | None:
-        """What this run has spent on it, in US dollars; None where it has spent nothing that is known."""
+        """The cost of new requests in this run, in US dollars; None if unknown."""
         if not self.inside:
             return None if self.replayed else self.cost
         known = [each.cost for each in self.inside if each.cost is not None and not each.replayed]
@@ -147,20 +147,20 @@ class Result:
 
     @property
     def answered(self) -> bool:
-        """Whether there was an answer to judge. Errors and skipped cases say nothing about the model."""
+        """Whether there was an answer to judge, unlike for errors and skipped cases."""
         return self.status not in ("error", "skipped")
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All results of a run, and what happened beside them."""
+    """All results of a run, and counts of what is not in them."""
 
     results: tuple[Result, ...] = ()
     missing_recordings: int = 0
-    """Cases skipped or in error because no reply was recorded for them."""
+    """Cases that were skipped or in error because they have no recorded reply."""
     files_without_cases: int = 0
-    """YAML files where case files are looked for, without `cases:` in them."""
+    """YAML files without `cases:` among the collected ones."""
     unanswered: int = 0
-    """Cases in error because no reply came: for want of a server, a network, a key or money."""
+    """Cases in error because the model did not reply, as without a server, network, key or credit."""
     oldest_reply: float | None = None
-    """Seconds since the oldest reply was recorded that a run used again which could have asked."""
+    """Age in seconds of the oldest recorded reply that was used although the model could have been asked."""

@@ -1,14 +1,14 @@
-"""Two runs side by side."""
+"""The comparison of two runs as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pytest_fcall.reporting.number_text import accuracy_text, p_value_text, plural_text, points_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.score_tables import ScoreChange, score_change_lines
-from pytest_fcall.reporting.statistics import accuracy_text
 from pytest_fcall.reporting.terminal import cut_end, table_lines
 from pytest_fcall.reporting.tool_confusion import confusion_text
 
@@ -17,10 +17,10 @@ _TITLES = ("model", "category", "cases", "before", "now", "points", "95 %", "los
 
 @dataclass(frozen=True, slots=True)
 class ComparedGroup:
-    """Cases that both runs have an answer to, and how many of the answers were right."""
+    """Cases that both runs have answered, and how many of the answers were right."""
 
     model: str
-    name: str
+    category: str
     cases: int
     before: int
     now: int
@@ -28,18 +28,18 @@ class ComparedGroup:
     won: int
     interval: tuple[float, float]
     """Of the difference, with 95 % confidence."""
-    chance: float
-    """The p-value: how likely chance alone makes as large a difference."""
+    p_value: float
+    """The probability that chance alone makes a difference as large as this one."""
 
     @property
     def difference(self) -> float:
-        """In accuracy, from -1 to 1."""
+        """The difference in accuracy, from -1 to 1."""
         return (self.now - self.before) / self.cases if self.cases else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """What changed between two runs."""
+    """The differences between two runs."""
 
     before: str
     now: str
@@ -51,11 +51,11 @@ class RunComparison:
     only_now: int = 0
     scores: tuple[ScoreChange, ...] = ()
     mixed_up: tuple[tuple[str, str, int, int], ...] = ()
-    """A tool that was expected, another that was called for it, and how often: before, and now."""
+    """An expected tool, the tool that was called instead, and how often: before, and now."""
 
 
 def comparison_lines(comparison: RunComparison, width: int = 100, most: int | None = 20) -> list[str]:
-    """The runs, tables of groups and of scores, the cases that changed (at most so many), and all of it in one line."""
+    """Tables of groups and scores, the changed cases (at most `most` of each kind), and a last line about all cases."""
     shown = ["", *(group.model for group in comparison.groups)]
     rows = [_row(group, shown[place]) for place, group in enumerate(comparison.groups)]
     return [
@@ -78,20 +78,16 @@ def _mixed_up(expected: str, called: str, before: int, now: int) -> str:
 def _row(group: ComparedGroup, above: str) -> list[str]:
     return [
         "" if group.model == above else safe_line(group.model),
-        safe_line(group.name),
+        safe_line(group.category),
         f"{group.cases:,}",
         accuracy_text(group.before, group.cases),
         accuracy_text(group.now, group.cases),
-        _points(group.difference),
+        points_text(group.difference),
         _interval(group),
         str(group.lost),
         str(group.won),
-        "<0.001" if group.chance < 0.001 else f"{group.chance:.3f}",
+        p_value_text(group.p_value),
     ]
-
-
-def _points(difference: float) -> str:
-    return f"{100 * difference:+.1f}" if difference else "0.0"
 
 
 def _interval(group: ComparedGroup) -> str:
@@ -111,13 +107,14 @@ def _changed(what: str, results: Sequence[Result], width: int, most: int | None)
 def _unpaired_lines(comparison: RunComparison) -> Iterator[str]:
     for count, where in ((comparison.only_before, "before"), (comparison.only_now, "now")):
         if count:
-            yield f"{count:,} answered only {where}, and left aside"
+            yield f"{plural_text(count, 'case')} answered only {where}: not compared"
 
 
 def _last_line(whole: ComparedGroup) -> str:
     if not whole.cases:
         return "fcall: the runs have no answered case in common"
-    change = f"{_points(whole.difference)} points {_interval(whole)}, {whole.lost:,} lost, {whole.won:,} won"
+    change = f"{points_text(whole.difference)} points {_interval(whole)}, {whole.lost:,} lost, {whole.won:,} won"
     rates = f"{accuracy_text(whole.before, whole.cases)} → {accuracy_text(whole.now, whole.cases)}"
-    chance = "p < 0.001" if whole.chance < 0.001 else f"p = {whole.chance:.3f}"
-    return f"fcall: {whole.cases:,} cases, {rates} right: {change}, {chance}"
+    p_value = p_value_text(whole.p_value)
+    p_value = f"p < {p_value[1:]}" if p_value.startswith("<") else f"p = {p_value}"
+    return f"fcall: {plural_text(whole.cases, 'case')}, {rates} right: {change}, {p_value}"

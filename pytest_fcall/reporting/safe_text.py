@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
-"""What Unicode calls printable although nothing is seen: fillers, a blank pattern, variation selectors."""
+"""Invisible characters that Unicode counts as printable: fillers, a blank pattern, variation selectors."""
 
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def safe(text: str, limit: int = 2000) -> str:
-    """Return `text` with everything that a reader would not see, or a terminal would obey, as an escape.
+    """Return `text` with escapes for all that is invisible or that a terminal would obey.
 
     Control characters, ANSI sequences, marks of direction, lone surrogates, invisible characters and unusual
-    spaces become `\\x1b`, `\\u202e` and the like. Newlines stay. Of more than `limit` characters the middle is
-    left out, and their number stands in its place.
+    spaces become `\\x1b`, `\\u202e` and the like. Newlines stay. If there are more than `limit` characters, the middle
+    is replaced by the number of characters left out.
     """
     return "\n".join(_escaped(line) for line in _cut(text, limit).split("\n"))
 

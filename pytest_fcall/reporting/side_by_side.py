@@ -1,4 +1,4 @@
-"""Two sides in columns, row by row; and two lists of calls that a plain test found different."""
+"""Two sides in columns, row by row; and two lists of calls that an assertion found different."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from unicodedata import normalize
 from pytest_fcall.core import Call
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import UNICODE, Marks, column_count, cut_end, cut_middle, pad
-from pytest_fcall.reporting.value_text import PYTHON, arguments_text, value_text
+from pytest_fcall.reporting.value_text import PYTHON, call_text, value_text
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the comparison, in safe text."""
+    """One row of the comparison, in safe text."""
 
     mark: str
     label: str
@@ -26,7 +26,7 @@ class Row:
 def side_by_side(titles: tuple[str, str], rows: Sequence[Row], width: int, marks: Marks) -> list[str]:
     """Lay out the rows in at most `width` columns.
 
-    Where a row does not fit and both sides begin alike, they are shown from where they part.
+    If a row does not fit and both sides begin alike, they are shown from where they differ.
     """
     head_row = Row(" ", "", *titles)
     label = min(max(column_count(row.label) for row in (head_row, *rows)), width // 3)
@@ -37,7 +37,7 @@ def side_by_side(titles: tuple[str, str], rows: Sequence[Row], width: int, marks
 
 
 def visibly_different(left: str, right: str) -> tuple[str, str]:
-    """Two texts that look the same, such as a composed and a decomposed é, as escapes; others as they are."""
+    """Two texts, with escapes if they look the same, such as a composed and a decomposed é."""
     alike = normalize("NFC", left) == normalize("NFC", right)
     return (_ascii(left), _ascii(right)) if alike else (left, right)
 
@@ -56,9 +56,9 @@ def _fitted(row: Row, left: int, right: int, cut: str) -> tuple[str, str]:
 
 
 def _common(left: str, right: str) -> int:
-    """How many characters both texts begin with."""
-    parted = (place for place, (a, b) in enumerate(zip(left, right, strict=False)) if a != b)
-    return next(parted, min(len(left), len(right)))
+    """The number of characters that both texts begin with."""
+    different = (place for place, (a, b) in enumerate(zip(left, right, strict=False)) if a != b)
+    return next(different, min(len(left), len(right)))
 
 
 def _ascii(text: str) -> str:
@@ -73,7 +73,7 @@ def equality_lines(
     width: int = 100,
     marks: Marks = UNICODE,
 ) -> list[str]:
-    """Lay the calls side by side, in order; of calls that differ, the arguments that `same` tells apart."""
+    """The calls side by side, in order. Calls that differ by `same` have a row for each argument."""
     rows = [
         row
         for place, pair in enumerate(zip_longest(left, right))
@@ -87,9 +87,9 @@ def _equality_rows(
     place: str, left: Call | None, right: Call | None, same: Callable[[object, object], bool], marks: Marks
 ) -> Iterator[Row]:
     if left is None or right is None or left.name != right.name:
-        yield Row(marks.wrong, place, _call_text(left), _call_text(right))
+        yield Row(marks.wrong, place, _side_text(left), _side_text(right))
     elif same(left.arguments, right.arguments):
-        yield Row(marks.right, place, _call_text(left), _call_text(right))
+        yield Row(marks.right, place, _side_text(left), _side_text(right))
     else:
         yield Row(marks.wrong, f"{place} {safe_line(left.name)}")
         for name in dict.fromkeys((*left.arguments, *right.arguments)):
@@ -100,8 +100,8 @@ def _equality_rows(
             yield Row(mark, f"  {safe_line(name)}", *(sides if equal else visibly_different(*sides)))
 
 
-def _call_text(call: Call | None) -> str:
-    return "(no call)" if call is None else f"{safe_line(call.name)}({arguments_text(call.arguments, spelling=PYTHON)})"
+def _side_text(call: Call | None) -> str:
+    return "(no call)" if call is None else call_text(call, spelling=PYTHON)
 
 
 def _argument_text(call: Call, name: str) -> str:

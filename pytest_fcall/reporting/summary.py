@@ -1,4 +1,4 @@
-"""The end of a run: statistics, changes against the baseline, likely causes, what apps and judges used."""
+"""The summary of a run: statistics, changes against the baseline, shared causes, usage of apps and judges."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 
 from pytest_fcall.core import Outcome
-from pytest_fcall.reporting.results import AppUsage, JudgeUsage, Result, Results
-from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.statistics import (
-    Cause,
-    Statistics,
+from pytest_fcall.reporting.number_text import (
     accuracy_text,
     age_text,
     cost_text,
     count_text,
     interval_text,
+    plural_text,
+    seconds_text,
+    speed_text,
+)
+from pytest_fcall.reporting.results import AppUsage, JudgeUsage, Result, Results
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.statistics import (
+    Cause,
+    Statistics,
     known_sum,
     pass_all_k,
     pass_at_k,
-    plural_text,
-    seconds_text,
     shared_causes,
-    speed_text,
     statistics_of,
     token_count,
 )
@@ -31,13 +33,19 @@ from pytest_fcall.reporting.tool_confusion import mixed_up_lines
 
 _COLUMN_TITLES = ("right", "accuracy", "95 %", "errors", "cost", "p50", "p95", "max", "tokens", "tok/s")
 _MAX_CAUSES = 5
+_MAX_FLAKY = 10
+_MAX_REGRESSED = 10
+_MAX_OK = 3
+"""At most so many right cases are listed."""
+_WITH_OTHER_REQUESTS = "with other requests of the app"
+_TO_ACCEPT = (Outcome.FIXED, Outcome.NEW, Outcome.DRIFTED)
 
 
 def summary_lines(results: Results, width: int = 100, *, accepted: bool = False) -> list[str]:
-    """A table by model and category, what changed, the likeliest causes, what was left aside, and the last line.
+    """A table by model and category, changes against the baseline, shared causes, usage, advice, and the last line.
 
-    A table of one row is left out, since the last line says the same. With `accepted`, what is right is in the
-    baseline by now.
+    A table of one row is left out, as the last line has the same figures. With `accepted`, right answers have just
+    been accepted, so that only regressions are listed.
     """
     rows = [row for model in _models(results.results) for row in _model_rows(model, results.results)]
     table = table_lines(("model", "category", *_COLUMN_TITLES), rows, texts=2, width=width) if len(rows) > 1 else []
@@ -48,11 +56,21 @@ def summary_lines(results: Results, width: int = 100, *, accepted: bool = False)
     beside = [*app_usage_lines(results.results), *judge_usage_lines(results.results)]
     missed = _retrieval_lines(results.results)
     mixed = mixed_up_lines(results.results, width)
-    return [*table, *changed, *samples, *shared, *mixed, *missed, *beside, *_advice_lines(results), last_line(results)]
+    return [
+        *table,
+        *changed,
+        *samples,
+        *shared,
+        *mixed,
+        *missed,
+        *beside,
+        *_advice_lines(results),
+        one_line_summary(results),
+    ]
 
 
-def file_lines(results: Results, width: int = 100) -> list[str]:
-    """The table by model and file."""
+def file_table(results: Results, width: int = 100) -> list[str]:
+    """A table by model and file."""
     rows = []
     for model in _models(results.results):
         own = _of_model(model, results.results)
@@ -60,15 +78,15 @@ def file_lines(results: Results, width: int = 100) -> list[str]:
     return table_lines(("model", "file", *_COLUMN_TITLES), rows, texts=2, width=width)
 
 
-def last_line(results: Results) -> str:
-    """The run in one line."""
+def one_line_summary(results: Results) -> str:
+    """The whole run in one line."""
     whole = statistics_of(results.results)
     parts = [*_right_by_model(results.results), *_shortfalls(results.results, whole), *_usage(results.results, whole)]
     return f"fcall: {', '.join(parts)}"
 
 
 def _right_by_model(results: Sequence[Result]) -> list[str]:
-    """What each model got right; of many models, what they got right together."""
+    """The accuracy of each model; of more than four models, that of all together."""
     models = _models(results)
     if not models:
         return ["no case was asked"]
@@ -84,8 +102,8 @@ def _rate(group: Statistics, write: Callable[[int, int], str]) -> str:
     return f"{right} ({write(group.right, group.answered)})" if group.answered else right
 
 
-def _accuracy_and_interval(right: int, of: int) -> str:
-    return f"{accuracy_text(right, of)} {interval_text(right, of)}"
+def _accuracy_and_interval(right: int, answered: int) -> str:
+    return f"{accuracy_text(right, answered)} {interval_text(right, answered)}"
 
 
 def _shortfalls(results: Sequence[Result], whole: Statistics) -> Iterator[str]:
@@ -94,7 +112,7 @@ def _shortfalls(results: Sequence[Result], whole: Statistics) -> Iterator[str]:
     if regressed := results_with_outcome(results, Outcome.REGRESSED):
         yield f"{len(regressed):,} regressed"
     if whole.errors:
-        yield f"{whole.errors:,} {'error' if whole.errors == 1 else 'errors'}"
+        yield plural_text(whole.errors, "error")
     if whole.skipped:
         yield f"{whole.skipped:,} skipped"
 
@@ -112,7 +130,7 @@ def _usage(results: Sequence[Result], whole: Statistics) -> Iterator[str]:
 
 
 def _models(results: Sequence[Result]) -> list[str]:
-    """The models in order of appearance; a faulty case may have none."""
+    """The models in order of appearance, without the empty name that results of faulty case files have."""
     return list(dict.fromkeys(result.model for result in results if result.model))
 
 
@@ -128,10 +146,10 @@ def _groups(results: Sequence[Result], name: Callable[[Result], str]) -> dict[st
 
 
 def _model_rows(model: str, results: Sequence[Result]) -> list[list[str]]:
-    """All cases of the model, then each category where not everything is right."""
+    """A row for all cases of the model, and if some are wrong, one for each category."""
     own = _of_model(model, results)
     groups = _groups(own, lambda result: result.category)
-    return _rows(model, own, {} if statistics_of(own).clean or len(groups) == 1 else groups)
+    return _rows(model, own, {} if statistics_of(own).is_clean or len(groups) == 1 else groups)
 
 
 def _rows(model: str, results: Sequence[Result], groups: Mapping[str, Sequence[Result]]) -> list[list[str]]:
@@ -167,39 +185,33 @@ def _cause_line(cause: Cause, failures: int, width: int) -> str:
 
 
 def _retrieval_lines(results: Sequence[Result]) -> Iterator[str]:
-    """How often the model was not offered what it was to call."""
+    """The number of wrong answers without an expected tool, as retrieval did not offer it."""
     wrong = [result for result in results if result.answered and not result.right]
     if missed := sum(bool(result.left_out) for result in wrong):
-        yield f"{missed:,} of {len(wrong):,} wrong: retrieval missed a tool that was to be called"
+        yield f"{missed:,} of {len(wrong):,} wrong: retrieval did not offer an expected tool"
 
 
 def _advice_lines(results: Results) -> list[str]:
     missing, other = results.missing_recordings, results.files_without_cases
     lines = []
     if results.oldest_reply is not None:
-        lines.append(f"kept replies are up to {age_text(results.oldest_reply)} old: --fc-record=all asks again")
-    if results.unanswered:
         lines.append(
-            f"{results.unanswered:,} without a reply, which says nothing about the model: the next run asks again"
+            f"recorded replies are up to {age_text(results.oldest_reply)} old; --fc-record=all asks the model again"
         )
+    if results.unanswered:
+        without = plural_text(results.unanswered, "case")
+        lines.append(f"{without} without a reply (not counted for the model); the next run asks again")
     if missing:
-        lines.append(f"{missing:,} without a recorded reply: --fc-live asks the model")
+        lines.append(f"{plural_text(missing, 'case')} without a recorded reply; --fc-live asks the model")
     if other:
-        lines.append(f"{other:,} YAML {'file' if other == 1 else 'files'} without `cases:` not collected")
+        lines.append(f"{plural_text(other, 'YAML file')} without `cases:` not collected")
     return lines
 
 
-_MAX_REGRESSED = 10
-_MAX_OK = 3
-"""So many are listed of those that are right."""
-_WITH_OTHER_REQUESTS = "with other requests inside the app"
-_TO_ACCEPT = (Outcome.FIXED, Outcome.NEW, Outcome.DRIFTED)
-
-
 def outcome_lines(results: Sequence[Result], width: int, *, accepted: bool = False) -> list[str]:
-    """The regressions one by one, then what waits to be accepted, unless it is `accepted` already.
+    """The regressions one by one, then the right answers that are not in the baseline, unless just `accepted`.
 
-    Nothing without a baseline.
+    No lines without a baseline.
     """
     several = len({result.model for result in results}) > 1
     regressed, otherwise = results_with_outcome(results, Outcome.REGRESSED), _with_other_requests(results)
@@ -207,17 +219,17 @@ def outcome_lines(results: Sequence[Result], width: int, *, accepted: bool = Fal
     lines += _listed(regressed, _MAX_REGRESSED, several, width)
     if accepted:
         return lines
-    lines += [f"{len(otherwise):,} ok, {_WITH_OTHER_REQUESTS}:"] if otherwise else []
+    lines += [f"{len(otherwise):,} ok, but the app sent other requests to its models:"] if otherwise else []
     return [*lines, *_listed(otherwise, _MAX_OK, several, width), *_unaccepted_lines(results)]
 
 
 def results_with_outcome(results: Sequence[Result], outcome: Outcome) -> list[Result]:
-    """The results that have it."""
+    """The results with this outcome."""
     return [result for result in results if result.outcome is outcome]
 
 
 def _with_other_requests(results: Sequence[Result]) -> list[Result]:
-    """Those of apps that come to the same by other requests: of what is ok, nothing else can have changed."""
+    """The ok results of apps that sent other requests than before, which is all that can change in an ok result."""
     return [result for result in results_with_outcome(results, Outcome.OK) if result.since]
 
 
@@ -229,27 +241,28 @@ def _listed(results: Sequence[Result], most: int, several: bool, width: int) -> 
 
 
 def _outcome_text(result: Result, several: bool) -> str:
-    model = f" ({safe_line(result.model)})" if several else ""
     since = f": {safe_line('; '.join(result.since))}" if result.since else ""
-    return f"{safe_line(result.file)}:{result.line} {safe_line(result.case)}{model}{since}"
+    return f"{_result_title(result, several)}{since}"
+
+
+def _result_title(result: Result, with_model: bool) -> str:
+    model = f" ({safe_line(result.model)})" if with_model else ""
+    return f"{safe_line(result.file)}:{result.line} {safe_line(result.case)}{model}"
 
 
 def _unaccepted_lines(results: Sequence[Result]) -> Iterator[str]:
-    """Right answers that the baseline does not have so."""
+    """The number of right answers that are not in the baseline."""
     right = [result for result in results if result.right]
     counts = {outcome.value: len(results_with_outcome(right, outcome)) for outcome in _TO_ACCEPT}
     counts[_WITH_OTHER_REQUESTS] = len(_with_other_requests(right))
-    if told := [f"{count:,} {what}" for what, count in counts.items() if count]:
-        yield f"not in the baseline: {', '.join(told)}; `fcall accept` accepts what is right"
-
-
-_MAX_FLAKY = 10
+    if listed := [f"{count:,} {name}" for name, count in counts.items() if count]:
+        yield f"not in the baseline: {', '.join(listed)}; `fcall accept` accepts what is right"
 
 
 def sample_lines(results: Sequence[Result], width: int) -> list[str]:
-    """Chances to be right at least once and each time, cases that are now right and now wrong, and what was spared.
+    """pass@k and pass^k, flaky cases, and how many answers were enough for a decision.
 
-    Nothing where each case was asked once.
+    No lines if each case was asked once.
     """
     sampled = [result for result in results if result.samples and result.answered]
     return [*_pass_lines(sampled), *_flaky_lines(sampled, width), *_decided_early_lines(sampled)] if sampled else []
@@ -258,11 +271,10 @@ def sample_lines(results: Sequence[Result], width: int) -> list[str]:
 def _pass_lines(sampled: Sequence[Result]) -> list[str]:
     rates = [result.samples for result in sampled if result.samples]
     times = min(asked for _, asked in rates)
-    cases = "1 case" if len(rates) == 1 else f"{len(rates):,} cases"
     chances = [f"pass@1 {_mean(pass_at_k, rates, 1)}"]
     if times > 1:
         chances += [f"pass@{times} {_mean(pass_at_k, rates, times)}", f"pass^{times} {_mean(pass_all_k, rates, times)}"]
-    return [f"{sum(asked for _, asked in rates):,} answers to {cases}: {', '.join(chances)}"]
+    return [f"{sum(asked for _, asked in rates):,} answers to {plural_text(len(rates), 'case')}: {', '.join(chances)}"]
 
 
 def _mean(chance: Callable[[int, int, int], float], rates: Sequence[tuple[int, int]], times: int) -> str:
@@ -284,9 +296,9 @@ def _share_of_right(result: Result) -> float:
 
 def _flaky_text(result: Result, several: bool) -> str:
     right, asked = result.samples or (0, 0)
-    model = f" ({safe_line(result.model)})" if several else ""
-    place = f"{safe_line(result.file)}:{result.line} {safe_line(result.case)}{model}"
-    return f"{place} {right}/{asked} {accuracy_text(right, asked)} {interval_text(right, asked)}"
+    return (
+        f"{_result_title(result, several)} {right}/{asked} {accuracy_text(right, asked)} {interval_text(right, asked)}"
+    )
 
 
 def _decided_early_lines(sampled: Sequence[Result]) -> list[str]:
@@ -294,11 +306,11 @@ def _decided_early_lines(sampled: Sequence[Result]) -> list[str]:
     if not open_ended:
         return []
     asked, most = (sum(numbers) for numbers in zip(*open_ended, strict=True))
-    return [f"auto: {asked:,} of at most {most:,} answers decided"]
+    return [f"auto: decided after {asked:,} of at most {most:,} answers"]
 
 
 def app_usage_lines(results: Sequence[Result]) -> list[str]:
-    """A line for each model that an app asked: `inside python:app:answer: 8 requests to openai:gpt-5.2, …`."""
+    """A line for each model that an app asked: `python:app:answer sent 8 requests to openai:gpt-5.2, …`."""
     asked: dict[tuple[str, str], list[AppUsage]] = {}
     for result in results:
         for inside in result.inside:
@@ -307,13 +319,11 @@ def app_usage_lines(results: Sequence[Result]) -> list[str]:
 
 
 def _app_usage_line(app: str, model: str, inside: Sequence[AppUsage]) -> str:
-    tokens = known_sum(token_count(each.usage) for each in inside)
     requests = sum(each.requests for each in inside)
     replayed = sum(each.requests for each in inside if each.replayed)
     parts = [
-        f"inside {safe_line(app)}: {plural_text(requests, 'request')} to {safe_line(model)}",
-        plural_text(tokens, "token") if tokens is not None else "",
-        cost_text(known_sum(each.cost for each in inside), sum(each.cost is None for each in inside)),
+        f"{safe_line(app)} sent {plural_text(requests, 'request')} to {safe_line(model)}",
+        *_usage_parts(inside),
         "" if not replayed else "replayed" if replayed == requests else f"{replayed:,} replayed",
     ]
     return ", ".join(filter(None, parts))
@@ -328,11 +338,14 @@ def judge_usage_lines(results: Sequence[Result]) -> list[str]:
 
 def _judge_usage_line(model: str, judgings: Sequence[JudgeUsage]) -> str:
     questions = plural_text(sum(judging.questions for judging in judgings), "question")
-    tokens = known_sum(token_count(judging.usage) for judging in judgings)
-    unpriced = sum(judging.cost is None for judging in judgings)
     parts = [
         f"judge {safe_line(model)}: {questions} about {plural_text(len(judgings), 'case')}",
-        plural_text(tokens, "token") if tokens is not None else "",
-        cost_text(known_sum(judging.cost for judging in judgings), unpriced),
+        *_usage_parts(judgings),
     ]
     return ", ".join(filter(None, parts))
+
+
+def _usage_parts(usages: Sequence[AppUsage | JudgeUsage]) -> Iterator[str]:
+    tokens = known_sum(token_count(each.usage) for each in usages)
+    yield plural_text(tokens, "token") if tokens is not None else ""
+    yield cost_text(known_sum(each.cost for each in usages), sum(each.cost is None for each in usages))

@@ -10,7 +10,7 @@ from itertools import accumulate
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What stands before a line, and where text was left out."""
+    """The marks of right and wrong lines, and of text that is cut."""
 
     right: str
     wrong: str
@@ -84,8 +84,8 @@ _GAP = "  "
 def table_lines(titles: Sequence[str], rows: Sequence[Sequence[str]], texts: int, width: int) -> list[str]:
     """Lay out safe text in at most `width` columns.
 
-    The first `texts` columns are words: one takes at most half of the width, two at most a third each. The others
-    are figures. Empty ones are left out, and those that do not fit from the right on, but for the first.
+    The first `texts` columns are words: one takes at most half of the width, two at most a third each. The others are
+    figures. Empty columns are left out, and so are the rightmost ones that do not fit, but for the first.
     """
     lines = [list(titles), *map(list, rows)]
     used = [place for place in range(len(titles)) if place < texts or any(row[place] for row in rows)]

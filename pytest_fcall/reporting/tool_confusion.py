@@ -1,4 +1,4 @@
-"""Tools that were called in the place of others."""
+"""Tools that were called instead of the expected ones."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pytest_fcall.reporting.terminal import cut_middle, table_lines
 
 _PAIRS = 5
 _TOOLS = 12
-"""So many are told and shown; what is left is rare."""
+"""At most so many pairs and tools are shown: the others are rare."""
 _NONE = "(none)"
 _CONFUSION = "`{}` called for `{}`"
 _SHORTEST = 10
 
 
 def tool_pairs(expectation: Expectation | None, calls: Sequence[Call], verdict: Verdict) -> list[tuple[str, str]]:
-    """Each expected tool with the one that was called for it. Empty names stand for no call, and for one too many."""
+    """Each expected tool with the one called for it. An empty name stands for a missing or an unexpected call."""
     if expectation is None or verdict.valid:
         return [(call.name, call.name) for call in calls]
     found = pair_calls(chosen_alternative(expectation, verdict.alternative), calls, verdict)
@@ -34,12 +34,12 @@ def tool_pairs(expectation: Expectation | None, calls: Sequence[Call], verdict: 
 
 
 def confusion_counts(results: Iterable[Result]) -> Counter[tuple[str, str]]:
-    """How often each tool was expected, by what was called for it."""
+    """The frequency of each pair of an expected and a called tool."""
     return Counter(pair for result in results for pair in result.called)
 
 
 def mixed_up_lines(results: Sequence[Result], width: int = 100) -> list[str]:
-    """The tools that were called in the place of others, in words, the most frequent first."""
+    """A line for each pair of confused tools, the most frequent first."""
     counts = confusion_counts(results)
     wrong: dict[tuple[str, str], int] = {}
     for (expected, called), number in counts.most_common():
@@ -49,13 +49,13 @@ def mixed_up_lines(results: Sequence[Result], width: int = 100) -> list[str]:
     for (expected, called), number in [*wrong.items()][:_PAIRS]:
         of = sum(each for pair, each in counts.items() if pair[0] == expected)
         back = f"; the other way round {counts[called, expected]:,}" if counts[called, expected] else ""
-        told = f", {number:,} of {of:,} times{back}"
-        lines.append(f"mixed up: {confusion_text(expected, called, width - len('mixed up: ') - len(told))}{told}")
+        counted = f", {number:,} of {of:,} times{back}"
+        lines.append(f"mixed up: {confusion_text(expected, called, width - len('mixed up: ') - len(counted))}{counted}")
     return lines
 
 
 def confusion_lines(results: Sequence[Result], width: int = 100) -> list[str]:
-    """Expected tools by called ones, as far as any was taken for another; nothing where none was."""
+    """A table of expected and called tools, with the tools that were confused; no lines without any."""
     counts = confusion_counts(results)
     wrong = Counter[str]()
     for (expected, called), number in counts.items():
@@ -67,12 +67,12 @@ def confusion_lines(results: Sequence[Result], width: int = 100) -> list[str]:
     rows = [
         [safe_line(row or _NONE), *(_cell_text(counts[row, column]) for column in (*names, ""))] for row in (*names, "")
     ]
-    told = [row for row in rows if any(row[1:])]
-    return table_lines(("expected \\ called", *map(safe_line, names), _NONE), told, texts=1, width=width)
+    filled = [row for row in rows if any(row[1:])]
+    return table_lines(("expected \\ called", *map(safe_line, names), _NONE), filled, texts=1, width=width)
 
 
 def confusion_text(expected: str, called: str, width: int = 200) -> str:
-    """A tool called in the place of another, in words; long names are cut so that it takes no more than `width`."""
+    """Write which tool was called for which; long names are cut to fit into `width`."""
     room = max((width - len(_CONFUSION.format("", ""))) // 2, _SHORTEST)
     return _CONFUSION.format(*(cut_middle(safe_line(name), room) for name in (called, expected)))
 

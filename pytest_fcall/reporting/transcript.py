@@ -1,30 +1,29 @@
-"""A conversation as people read it: what was said, called and answered, up to the fault."""
+"""A conversation as text: messages, calls and results, up to the first wrong turn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
-from pytest_fcall.core import Call, CallResult, HeldTurn, Message, Step, Transcript, Verdict
+from pytest_fcall.core import CallResult, HeldTurn, Json, Message, Step, Transcript, Verdict
 from pytest_fcall.reporting.call_pairs import call_index
-from pytest_fcall.reporting.failure import content_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks
-from pytest_fcall.reporting.value_text import arguments_text, value_text
+from pytest_fcall.reporting.value_text import call_text, value_text
 
 
-def turn_at_fault(verdict: Verdict) -> int:
-    """The number of the first turn that is not right; else of the last."""
+def first_wrong_turn(verdict: Verdict) -> int:
+    """The number of the first wrong turn, or of the last turn if none is wrong."""
     wrong = (number for number, turn in enumerate(verdict.turns) if not turn.valid)
     return next(wrong, max(len(verdict.turns) - 1, 0))
 
 
 def transcript_lines(transcript: Transcript, verdict: Verdict, marks: Marks, limit: int = 200) -> list[str]:
-    """A line for everything that was said or called, up to the end of the turn that is not right.
+    """A line for each message and call, up to the end of the first wrong turn; wrong calls are marked.
 
-    The calls that the verdict has something against are marked. `limit` is the length of one value.
+    `limit` is the length of one value.
     """
-    last = turn_at_fault(verdict)
+    last = first_wrong_turn(verdict)
     lines: list[str] = []
     for number, held in enumerate(transcript.turns[: last + 1]):
         wrong = _wrong_calls(verdict.turns[number]) if number < len(verdict.turns) else frozenset()
@@ -32,41 +31,31 @@ def transcript_lines(transcript: Transcript, verdict: Verdict, marks: Marks, lim
     return lines
 
 
-def latest(lines: Sequence[str], most: int, marks: Marks) -> list[str]:
-    """The last of these lines, and how many there were before."""
+def last_lines(lines: Sequence[str], most: int, marks: Marks) -> list[str]:
+    """The last lines, and the number of those before."""
     if len(lines) <= most:
         return [*lines]
-    return [f"  {marks.cut} {len(lines) - most + 1} lines before (-vv)", *lines[len(lines) - most + 1 :]]
+    return [f"  {marks.cut} {len(lines) - most + 1} earlier lines with -vv", *lines[len(lines) - most + 1 :]]
 
 
 def _turn(held: HeldTurn, wrong: frozenset[int], marks: Marks, limit: int) -> Iterator[str]:
-    made = 0
-    heard = 0
+    index = message_count = 0
     for step in held.steps:
-        for message in _news(step, heard):
-            yield f"  user: {_said(message, limit)}"
-        heard = len(step.request.messages)
+        for message in _new_messages(step, message_count):
+            yield f"  user: {safe_line(content_text(message.get('content'))[:limit])}"
+        message_count = len(step.request.messages)
         for call, result in zip_longest(step.calls.calls, step.results):
-            mark = marks.wrong if made in wrong else " "
-            yield f"  {mark} {_call(call, limit)}{_result(result, limit)}"
-            made += 1
+            mark = marks.wrong if index in wrong else " "
+            yield f"  {mark} {call_text(call, limit)}{_result(result, limit)}"
+            index += 1
         if (not step.calls.calls or step.reply.trail) and (text := step.reply.text.strip()):
             yield f"  model: {safe_line(text[:limit])}"
 
 
-def _news(step: Step, heard: int) -> Iterator[Message]:
-    """What the user has said since the step before; at first, what was said last."""
-    messages = step.request.messages
-    spoken = [message for message in messages[heard:] if message.get("role") == "user"]
-    yield from spoken[-1:]
-
-
-def _said(message: Message, limit: int) -> str:
-    return safe_line(content_text(message.get("content"))[:limit])
-
-
-def _call(call: Call, limit: int) -> str:
-    return f"{safe_line(call.name)}({arguments_text(call.arguments, limit)})"
+def _new_messages(step: Step, seen: int) -> Iterator[Message]:
+    """The last user message since the step before."""
+    new = [message for message in step.request.messages[seen:] if message.get("role") == "user"]
+    yield from new[-1:]
 
 
 def _result(result: CallResult | None, limit: int) -> str:
@@ -76,6 +65,21 @@ def _result(result: CallResult | None, limit: int) -> str:
         place = f" ({safe_line(result.place)})" if result.place else ""
         return f" → error: {safe_line(result.error[:limit])}{place}"
     return f" → {value_text(result.value, limit)}"
+
+
+def content_text(content: Json) -> str:
+    """The content of a message as text; other parts are named in brackets."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list | tuple) else ()
+    return " ".join(_content_part(part) for part in parts if isinstance(part, Mapping))
+
+
+def _content_part(part: Mapping[str, Json]) -> str:
+    if isinstance(text := part.get("text"), str):
+        return text
+    image = part.get("image_file")
+    return f"[image {image.get('path')}]" if isinstance(image, Mapping) else f"[{part.get('type')}]"
 
 
 def _wrong_calls(verdict: Verdict) -> frozenset[int]:

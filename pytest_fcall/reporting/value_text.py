@@ -1,4 +1,4 @@
-"""Values and patterns on one line, so that two that differ look different."""
+"""Values, patterns and calls on one line, written so that different values look different."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from pytest_fcall.core import Operator
+from pytest_fcall.core import Call, Operator
 from pytest_fcall.reporting.safe_text import safe_line
 
 _DEPTH = 12
@@ -16,7 +16,7 @@ _BARE_KEY = re.compile(r"[A-Za-z_][\w.-]{,99}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """The words for what is neither a number, a text nor a container."""
+    """The words for true, false and null."""
 
     true: str
     false: str
@@ -31,7 +31,7 @@ def value_text(value: object, limit: int = 2000, spelling: Spelling = JSON) -> s
     """Render a value or pattern in YAML's flow style, on one line of safe text and about `limit` characters.
 
     Types stay visible: `"5"` is a string, `5` an integer, `5.0` a float, `true` a boolean. Operators read
-    `$any["Oslo", "Bergen"]`. Any object is taken, and none is asked for its `repr`.
+    `$any["Oslo", "Bergen"]`. Any object may be given; its `repr` is never called.
     """
     return _joined(_value_pieces(value, limit, spelling, _DEPTH), limit)
 
@@ -39,6 +39,11 @@ def value_text(value: object, limit: int = 2000, spelling: Spelling = JSON) -> s
 def arguments_text(arguments: Mapping[str, object], limit: int = 2000, spelling: Spelling = JSON) -> str:
     """Render arguments as `city: "Oslo", days: 3`."""
     return _joined(_item_pieces(arguments, limit, spelling, _DEPTH), limit)
+
+
+def call_text(call: Call, limit: int = 2000, spelling: Spelling = JSON) -> str:
+    """Render a call as `get_weather(city: "Oslo", days: 3)`."""
+    return f"{safe_line(call.name)}({arguments_text(call.arguments, limit, spelling)})"
 
 
 def _joined(pieces: Iterator[str], limit: int) -> str:
@@ -97,7 +102,7 @@ def _scalar(value: object, limit: int, spelling: Spelling) -> str:
     if isinstance(value, str):
         return _quoted(value, limit)
     if isinstance(value, int):
-        # Python refuses to write very long integers as decimals, and is slow at it.
+        # Python refuses to write very long integers as decimals, and is slow at long ones.
         return int.__repr__(value) if value.bit_length() < 1000 else safe_line(hex(value), limit)
     if isinstance(value, float):
         return float.__repr__(value)

@@ -12,6 +12,7 @@ from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, RawCall, Reply
 from pytest_fcall.decoding import DECODERS, decode
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from tests.conformance.conftest import is_thorough
 from tests.conformance.corpus import CASES, VERDICTS, rows, write_cases
@@ -67,7 +68,7 @@ def valid(case: Case, row: Mapping[str, Any]) -> bool:
     reply = reply_of(case, row)
     (turn,) = case.turns
     assert turn.expect is not None
-    return judge(reply, decode(reply, case.tools), turn.expect, case.tools, case.rules).valid
+    return judge(reply, decode(reply, case.tools), turn.expect, MatchContext(case.tools, case.rules)).valid
 
 
 def reply_of(case: Case, row: Mapping[str, Any]) -> Reply:

@@ -16,6 +16,7 @@ from pytest_fcall.decoding.bfcl import Undecodable, decode_format, decode_native
 from pytest_fcall.decoding.bfcl.decoders import CallFormat
 from pytest_fcall.decoding.source_code.arguments import typed_arguments
 from pytest_fcall.matching.bfcl import OfficialCase, Ruling, check_answer
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.tool_data import tool_from_data
@@ -137,7 +138,7 @@ def _strict_values(language: Language, text: str) -> None:
         expectation = read_expectation([{"find": {"a": expected}}])
         for made in ({"a": text}, {"a": [text]}, {text: 1}):
             calls = Calls((Call("find", made), Call(text, {})))
-            assert isinstance(judge(Reply(text), calls, expectation, TOOLS), Verdict)
+            assert isinstance(judge(Reply(text), calls, expectation, MatchContext(TOOLS)), Verdict)
 
 
 def _judge(profile: Profile, exam: Mapping[str, Any]) -> None:
@@ -150,7 +151,7 @@ def _judge(profile: Profile, exam: Mapping[str, Any]) -> None:
         return
     calls = Calls(tuple(Call(name, arguments) for name, arguments in exam["calls"]))
     for language in LANGUAGES:
-        verdict = judge(Reply(), calls, expectation, tools, Rules(profile, language=language))
+        verdict = judge(Reply(), calls, expectation, MatchContext(tools, Rules(profile, language=language)))
         assert isinstance(verdict, Verdict)
 
 

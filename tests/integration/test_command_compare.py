@@ -110,8 +110,8 @@ def test_what_only_one_run_answered_is_left_aside(folder: Path) -> None:
     keep(folder, "a", [result("x", "passed"), result("y", "error"), result("z", "passed")])
     keep(folder, "b", [result("x", "passed"), result("y", "passed"), result("new", "skipped")])
     lines = compare(folder).stdout.splitlines()
-    assert lines[-3:-1] == ["1 answered only before, and left aside", "1 answered only now, and left aside"]
-    assert lines[-1].startswith("fcall: 1 cases, ")
+    assert lines[-3:-1] == ["1 case answered only before: not compared", "1 case answered only now: not compared"]
+    assert lines[-1].startswith("fcall: 1 case, ")
 
 
 def test_runs_without_a_case_in_common_say_so(folder: Path) -> None:
@@ -168,7 +168,7 @@ def test_results_that_make_no_sense_are_told(folder: Path) -> None:
     path = keep(folder, "a", [result("x", "passed")])
     path.write_text(path.read_text().replace('"passed"', '"great"'))
     done = compare(folder, "a", "a")
-    assert (done.returncode, "not a run file: status: 'great' is none of" in done.stderr) == (2, True)
+    assert (done.returncode, "status: unknown status 'great'; available: " in done.stderr) == (2, True)
 
 
 def test_the_runs_of_pytest_are_compared(shop: Shop) -> None:

@@ -26,7 +26,7 @@ def test_tokens_and_dollars_of_what_an_app_asks_are_those_of_the_app(app: Agent)
     assert result.ret == 0
     result.stdout.fnmatch_lines(
         [
-            "inside python:agent:answer: 4 requests to openai:exam-1, 120 tokens, $0.0040",
+            "python:agent:answer sent 4 requests to openai:exam-1, 120 tokens, $0.0040",
             "fcall: python:agent:answer 2/2 right (100.0 % *), *120 tokens, $0.0040",
         ]
     )
@@ -37,7 +37,7 @@ def test_tokens_and_dollars_of_what_an_app_asks_are_those_of_the_app(app: Agent)
     app.change('"content": "Well?"', '"content": "And?"')
     app.run().stdout.fnmatch_lines(
         [
-            "inside python:agent:answer: 4 requests to openai:exam-1, 120 tokens, $0.0040, 2 replayed",
+            "python:agent:answer sent 4 requests to openai:exam-1, 120 tokens, $0.0040, 2 replayed",
             "fcall: *, 120 tokens, $0.0040 ($0.0020 now)",
         ]
     )

@@ -87,4 +87,4 @@ def test_assert_calls_without_it_says_that_nobody_judges(fair: Shop) -> None:
     fair.file("test_plain.py", CALLS.format(city="Oslo").replace(", judge=fc_judge", ""))
     result = fair.ask(NAMED)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*`city` cannot be judged: `$judge` needs a model that judges, and none is set."])
+    result.stdout.fnmatch_lines(["*`city` cannot be judged: `$judge` needs a judge model: set `--fc-judge`."])

@@ -324,7 +324,7 @@ RIGHT = "{calls: [get_weather: {city: Oslo}], count: 2, tools: [get_weather], mo
         ("{calls: [get_weather: {city: Rome}]}", "wrong_value: inside the app: *city*"),
         ("{calls: no_call}", "unexpected_call: inside the app: *"),
         ("{tokens: {$lt: 10}}", "wrong_value: `wire.tokens`*"),
-        ("{cost: {$lt: 1}}", "wrong_value: wire.cost is not known: *price*"),
+        ("{cost: {$lt: 1}}", "wrong_value: wire.cost is unknown: *price*"),
     ],
 )
 def test_what_went_over_the_wire_is_judged(agent: Agent, wire: str, told: str) -> None:
@@ -378,9 +378,9 @@ def test_a_change_on_the_wire_is_told_beside_what_was_accepted(agent: Agent) -> 
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
         [
-            "1 ok, with other requests inside the app:",
+            "1 ok, but the app sent other requests to its models:",
             "  cases/weather.fc.yaml:* oslo: request 2: the prompt changed",
-            "not in the baseline: 1 with other requests inside the app; *",
+            "not in the baseline: 1 with other requests of the app; *",
         ]
     )
     agent.change("return calls", "return []")

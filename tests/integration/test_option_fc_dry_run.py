@@ -33,12 +33,12 @@ def test_nothing_is_asked_and_what_would_be_is_listed(pytester: pytest.Pytester,
     told = run(pytester, server, "--fc-dry-run")
     told.stdout.fnmatch_lines(
         [
-            "would be asked*requests*input*output*cost",
+            "would be sent*requests*input*output*cost",
             "openai:exam*2*",
             "  talk.fc.yaml*2*",
             "    a *1*",
             "    b *1*",
-            "fcall: 2 requests would be asked, about * tokens in and 200 out, about $0.0*; nothing was asked",
+            "fcall: 2 requests would be sent, about * tokens in and 200 out, about $0.0*; nothing was sent",
         ]
     )
     assert told.ret == 0
@@ -48,7 +48,7 @@ def test_nothing_is_asked_and_what_would_be_is_listed(pytester: pytest.Pytester,
 def test_what_recordings_answer_is_counted_apart(pytester: pytest.Pytester, server: Server) -> None:
     run(pytester, server, "talk.fc.yaml::a")
     told = run(pytester, server, "--fc-dry-run", "-q")
-    told.stdout.fnmatch_lines(["fcall: 1 request would be asked, *, 1 answered by recordings; nothing was asked"])
+    told.stdout.fnmatch_lines(["fcall: 1 request would be sent, *, 1 answered by recordings; nothing was sent"])
     assert len(server.asked) == 1
 
 
@@ -60,13 +60,13 @@ def test_a_model_that_cannot_be_asked_is_told_in_one_line(pytester: pytest.Pytes
     result = pytester.runpytest("-p", "no:asyncio", "--fc-dry-run", f"--fc-model={model}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: {told}"])
-    result.stdout.no_fnmatch_line("*nothing was asked*")
+    result.stdout.no_fnmatch_line("*nothing was sent*")
 
 
 def test_what_may_not_be_asked_would_not_be(pytester: pytest.Pytester, server: Server) -> None:
     run(pytester, server, "talk.fc.yaml::a")
     told = run(pytester, server, "--fc-dry-run", "--fc-replay", "-q")
-    told.stdout.fnmatch_lines(["fcall: 0 requests would be asked, 1 answered by recordings; nothing was asked"])
+    told.stdout.fnmatch_lines(["fcall: 0 requests would be sent, 1 answered by recordings; nothing was sent"])
 
 
 def test_with_workers_it_says_how_to_do_without(pytester: pytest.Pytester, server: Server) -> None:

@@ -102,10 +102,10 @@ def test_no_is_a_failure_with_the_reason_that_the_judge_gives(court: Court) -> N
             '{"answer": "uncertain", "reason": "it is half a greeting"}',
             "the judge is uncertain: it is half a greeting.",
         ),
-        ("Sure thing!", "the judge is uncertain: it neither said yes nor no, but 'Sure thing!'."),
-        ("\x1b[2J\x00{", "the judge is uncertain: it neither said yes nor no, but *"),
-        ("[" * 5_000, "the judge is uncertain: it neither said yes nor no, but *"),
-        ("", "the judge is uncertain: it said nothing."),
+        ("Sure thing!", "the judge is uncertain: its answer is neither yes nor no: 'Sure thing!'."),
+        ("\x1b[2J\x00{", "the judge is uncertain: its answer is neither yes nor no: *"),
+        ("[" * 5_000, "the judge is uncertain: its answer is neither yes nor no: *"),
+        ("", "the judge is uncertain: its answer is empty."),
     ],
 )
 def test_whatever_is_neither_yes_nor_no_is_not_right_either(court: Court, said: str, told: str) -> None:

@@ -98,7 +98,7 @@ def test_auto_asks_no_more_than_it_takes_to_decide(mind: Mind, said: tuple[str],
 
     asked = mind.asked()["one"]
     assert asked in times
-    result.stdout.fnmatch_lines([f"auto: {asked} of at most 100 answers decided"])
+    result.stdout.fnmatch_lines([f"auto: decided after {asked} of at most 100 answers"])
 
 
 def test_a_forbidden_call_is_excused_by_no_rate(mind: Mind) -> None:
@@ -176,7 +176,7 @@ def test_tokens_of_all_answers_are_counted(exam: Exam) -> None:
 
 def test_a_dry_run_counts_all_answers(exam: Exam) -> None:
     exam.cities("Oslo", "Rome")
-    exam.run("--fc-samples=3", "--fc-dry-run").stdout.fnmatch_lines(["fcall: 6 requests would be asked*"])
+    exam.run("--fc-samples=3", "--fc-dry-run").stdout.fnmatch_lines(["fcall: 6 requests would be sent*"])
     assert not exam.server.asked
 
 

@@ -74,7 +74,7 @@ def test_beside_another_model_a_missing_recording_is_named_as_a_run_of_one_model
         [
             'no recorded reply of local:tiny; ask it: pytest --fc-model=local:tiny "cases/weather.fc.yaml::celsius"',
             "*prompt changed*",
-            "*3 without a recorded reply*",
+            "*3 cases without a recorded reply*",
         ]
     )
 

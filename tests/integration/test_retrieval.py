@@ -46,7 +46,7 @@ def test_a_failure_says_that_retrieval_missed_the_tool(many: Shop) -> None:
         [
             "wrong_tool: `get_weather()` was called, expected `order_food()`",
             "  retrieval missed `order_food`",
-            "1 of 1 wrong: retrieval missed a tool that was to be called",
+            "1 of 1 wrong: retrieval did not offer an expected tool",
         ]
     )
 
@@ -62,7 +62,7 @@ def test_misses_are_counted_over_all_workers(many: Shop) -> None:
     result = ask(many, "-n", "2")
 
     result.assert_outcomes(passed=2, failed=2)
-    result.stdout.fnmatch_lines(["1 of 2 wrong: retrieval missed a tool that was to be called"])
+    result.stdout.fnmatch_lines(["1 of 2 wrong: retrieval did not offer an expected tool"])
 
 
 def test_a_model_of_embeddings_that_cannot_be_loaded_is_an_error_in_words(

@@ -14,6 +14,7 @@ from pytest_fcall.cases.faults import Faults, SourceFile
 from pytest_fcall.cases.node_values import value
 from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import OPERATORS, Call, Calls, Json, Reply, Rules, Tool
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/operators.md").read_text(encoding="utf-8")
@@ -41,7 +42,7 @@ def plain(text: str) -> Json:
 def test_a_row_of_the_operators_page_is_true(expected: str, given: str, fits: bool) -> None:
     expectation = read_expectation([{"f": {"x": plain(expected)}}], [TOOL])
     call = Call("f", {} if given == LEFT_OUT else {"x": plain(given)})
-    verdict = judge(Reply(), Calls((call,)), expectation, [TOOL], RULES)
+    verdict = judge(Reply(), Calls((call,)), expectation, MatchContext([TOOL], RULES))
     assert verdict.valid is fits, verdict.reasons
 
 

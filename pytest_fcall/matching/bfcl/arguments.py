@@ -1,6 +1,4 @@
-"""One argument by the official rules: first its type, then its value; strings, lists and objects have rules of their
-own.
-"""
+"""The official rules for one argument: first its type, then its value."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ _DROPPED = " ,./-_*^"
 
 
 def standard_text(text: str) -> str:
-    """Drop what does not count, so that -5 is 5 and 1.5 is 15; what is only punctuation is empty."""
+    """The text without spaces, case and punctuation: -5 becomes 5, and 1.5 becomes 15."""
     if text.isalnum():
         return text.lower()
     for character in _DROPPED:
@@ -25,17 +23,17 @@ def standard_text(text: str) -> str:
 
 
 def standard_if_string(value: Any) -> Any:
-    """Put a string into its standard form; leave anything else, what stands in a list within included."""
+    """The standard form of a string; any other value as it is, strings inside lists included."""
     return standard_text(value) if type(value) is str else value
 
 
 def items_by_number(items: Any) -> list[Any]:
-    """Go through items by number, as the official checker does: what has none breaks it."""
+    """The items by index, as the official checker takes them. Raises what indexing raises for other values."""
     return items if type(items) is list else [items[number] for number in range(len(items))]
 
 
 def check_string(name: str, value: str, alternatives: Any) -> Objection:
-    """Compare with each alternative that is a string."""
+    """Compare a string with each alternative that is one."""
     form = standard_text(value)
     for answer in items_by_number(alternatives):
         if type(answer) is str and standard_text(answer) == form:
@@ -48,7 +46,7 @@ _LISTS = (list, str)
 
 
 def check_list(name: str, value: list[Any], alternatives: Any) -> Objection:
-    """Compare with each alternative as a list, the empty text too: an empty list stands for what may be left out."""
+    """Compare a list with each alternative. An empty string counts as an empty list."""
     answers = items_by_number(alternatives)
     if all(type(answer) in _LISTS for answer in answers) and value in answers:
         return None
@@ -64,8 +62,8 @@ def _standard_items(items: Any) -> list[Any]:
 
 
 def check_object(name: str, value: Any, alternatives: Any) -> Objection:
-    """Compare with each alternative; what is wrong with the last one is told."""
-    wrong = objection("dict_checker:unclear", f"`{name}` may only be left out", argument=name)
+    """Compare an object with each alternative; the errors are those of the last one."""
+    wrong = objection("dict_checker:unclear", f"`{name}` must be left out", argument=name)
     for answer in items_by_number(alternatives):
         if answer == "":
             continue
@@ -77,11 +75,11 @@ def check_object(name: str, value: Any, alternatives: Any) -> Objection:
 
 
 def check_objects(name: str, value: Any, alternatives: Any) -> Objection:
-    """Compare a list of objects with each alternative, in order."""
-    wrong: Objection = objection("list_dict_checker:unclear", f"`{name}` has no right value", argument=name)
+    """Compare a list of objects with each alternative, object by object."""
+    wrong: Objection = objection("list_dict_checker:unclear", f"`{name}` has no alternatives", argument=name)
     for answers in items_by_number(alternatives):
         if len(value) != len(answers):
-            message = f"`{name}` holds {len(value)} objects, not {len(answers)}"
+            message = f"`{name}` has {len(value)} objects, not {len(answers)}"
             wrong = objection("value_error:list_dict_count", message, argument=name)
             continue
         wrong = next(filter(None, (check_object(name, value[i], [answers[i]]) for i in range(len(value)))), None)
@@ -91,7 +89,7 @@ def check_objects(name: str, value: Any, alternatives: Any) -> Objection:
 
 
 def _differences(value: Any, answer: Any) -> list[tuple[str, str]]:
-    """Give the first key with a wrong value and the first that is missing: that one names the error."""
+    """The first wrong key and the first missing key, with official names; the last one names the error."""
     found = []
     for key, item in value.items():
         if key not in answer:
@@ -105,13 +103,13 @@ def _differences(value: Any, answer: Any) -> list[tuple[str, str]]:
             break
     for key, options in answer.items():
         if key not in value and "" not in options:
-            found.append(("value_error:dict_key", f"the key {str(key)!r} may not be left out"))
+            found.append(("value_error:dict_key", f"the key {str(key)!r} is missing"))
             break
     return found
 
 
 def first_type(alternatives: Any) -> type | None:
-    """Give the type of the first alternative; the mark for what may be left out is none."""
+    """The type of the first alternative that is not an empty string, which stands for leaving out."""
     for alternative in alternatives:
         if alternative != "":
             return type(alternative)
@@ -121,13 +119,13 @@ def first_type(alternatives: Any) -> type | None:
 def check_type(
     name: str, value: Any, alternatives: Any, declared: type, inner: type | None, meant: type | None
 ) -> Objection:
-    """Check a value's exact type, and those of its items where `inner` is given; deeper down nothing is checked."""
+    """Check the exact type of a value, and those of its items if `inner` is given; deeper values are not checked."""
     given = type(value)
     if given is declared:
         if inner is None or _items_fit(value, alternatives, inner):
             return None
-        message = f"`{name}` holds an item that is no {inner.__name__}: {short_repr(value)}"
-        # The type of the first alternative would have excused the value as a whole.
+        message = f"`{name}` has an item that is not of type {inner.__name__}: {short_repr(value)}"
+        # If the first alternative has the declared type, the official name of the error is another one.
         return objection("type_error:nested" if meant is declared else "type_error:simple", message, argument=name)
     if given is meant:
         return None
@@ -136,7 +134,7 @@ def check_type(
 
 
 def _items_fit(value: Any, alternatives: Any, inner: type) -> bool:
-    """Check items against any one alternative. One that is no list, such as the mark for omission, excuses them all."""
+    """Whether the items fit any alternative. One that is not a list, such as an empty string, accepts all items."""
     return any(type(answer) is not list or _all_fit(value, answer, inner) for answer in alternatives)
 
 
@@ -144,21 +142,21 @@ def _all_fit(items: Any, answer: list[Any], inner: type) -> bool:
     meant = first_type(answer)
     for item in items:
         if type(item) is not inner and (meant is None or type(item) is not meant):
-            short_repr(item)  # breaks where the official checker, which writes out each misfit, does
+            short_repr(item)  # fails where the official checker does, which writes out each misfit
             return False
     return True
 
 
 def check_argument(language: Language, name: str, schema: Any, value: Any, alternatives: Any) -> Objection:
-    """Check a value against what its parameter declares, and against the alternatives that are right.
+    """Check a value by the schema of its parameter and the alternatives.
 
-    Where the first alternative is of another type than the one declared, it counts as the name of a variable: values
-    of its type are taken too, and all are compared as they are.
+    If the first alternative has another type than the declared one, it counts as the name of a variable: values of its
+    type are accepted, too, and all values are compared without standard forms.
     """
     typed = SOURCE_READERS[language](schema, value)
     if typed is None:
         error_type = "type_error:java" if language == "java" else "type_error:js"
-        return objection(error_type, f"`{name}` is no source text: {short_repr(value)}", argument=name)
+        return objection(error_type, f"`{name}` is not source text: {short_repr(value)}", argument=name)
     value, declared, inner = typed
     fits = type(value) is declared and inner is None
     meant = first_type(alternatives)

@@ -1,4 +1,4 @@
-"""Java source text as values. What cannot be read stays text."""
+"""Java source text read as values; text that cannot be read is kept."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pytest_fcall.matching.bfcl.source_search import after_space, enclosed, line_end, number_or_text
+from pytest_fcall.matching.bfcl.source_search import (
+    after_space,
+    boolean_or_text,
+    enclosed,
+    integer_or_text,
+    line_end,
+    number_or_text,
+)
 
-_INTEGER = re.compile(r"-?\d+$")
 _LONG = re.compile(r"-?\d+[lL]$")
 _FLOAT = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?[fF]$")
 _DOUBLE = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?$")
@@ -26,7 +32,7 @@ _PUT = re.compile(r'put\("')
 
 
 def java_value(text: str, word: str, inner: str | None = None) -> Any:
-    """Read source text as the type `word`, with items of the type `inner`."""
+    """Read source text as the official type `word`, with items of the type `inner`."""
     if word == "Array":
         return _array(text, inner)
     if word == "ArrayList":
@@ -34,14 +40,6 @@ def java_value(text: str, word: str, inner: str | None = None) -> Any:
     if word not in _READERS:
         raise NotImplementedError(word)
     return _READERS[word](text)
-
-
-def _as_it_is(text: str) -> str:
-    return text
-
-
-def _integer(text: str) -> Any:
-    return int(text) if _INTEGER.match(text) else text
 
 
 def _long(text: str) -> Any:
@@ -56,17 +54,13 @@ def _double(text: str) -> Any:
     return float(text) if _DOUBLE.match(text) else text
 
 
-def _boolean(text: str) -> Any:
-    return text == "true" if text in {"true", "false"} else text
-
-
 def _unsuffixed(text: str) -> str:
-    # A line break at the end is let pass.
+    # A line break at the end is accepted.
     return text.removesuffix("\n")[:-1]
 
 
 def _array(text: str, inner: str | None) -> Any:
-    """Read `new T[]{…}`. Every comma separates; strings keep their quotes, so that correct ones are never right."""
+    """Read `new T[]{…}`. Every comma separates items; strings keep their quotes, so that none is ever right."""
     listed = next(enclosed(text, _ARRAY, "}"), None)
     if listed is None:
         return text
@@ -74,7 +68,7 @@ def _array(text: str, inner: str | None) -> Any:
 
 
 def _array_list(text: str, inner: str | None) -> Any:
-    """Read a list from `Arrays.asList(…)` or `add(…)`; every comma separates, and strings lose one sign each side."""
+    """Read a list from `Arrays.asList(…)` or `add(…)`. Every comma separates items; strings lose their ends."""
     listed = next(enclosed(text, _AS_LIST, "))", least=1), None)
     if listed is not None:
         return [_unquoted_item(part.strip(), inner) for part in listed.split(",")]
@@ -94,7 +88,7 @@ def _item(text: str, inner: str | None) -> Any:
 
 
 def _hash_map(text: str) -> Any:
-    """Read `put("key", value)` up to the first brace that closes."""
+    """Read each `put("key", value)` up to the first closing brace."""
     made = _NEW_MAP.search(text)
     opened = _MAP_BODY.search(text, made.end()) if made else None
     end = text.find("}", opened.end()) if opened else -1
@@ -104,7 +98,7 @@ def _hash_map(text: str) -> Any:
 
 
 def _makes_map(text: str) -> bool:
-    """Look for `new HashMap<…>()` with its type on one line."""
+    """Whether there is a `new HashMap<…>()` with its type on one line."""
     made, broken = None, -1
     for opened in _NEW_MAP.finditer(text):
         if made is None or made.start() < opened.end():
@@ -118,7 +112,7 @@ def _makes_map(text: str) -> bool:
 
 
 def _puts(body: str) -> Iterator[tuple[str, str]]:
-    """Give keys and values: each on one line, the value perhaps on a later one than its key."""
+    """The keys and values: each on one line, the value perhaps on a later line than its key."""
     free, line = 0, -1
     for opened in _PUT.finditer(body):
         start = opened.end()
@@ -130,7 +124,7 @@ def _puts(body: str) -> Iterator[tuple[str, str]]:
         value = after_space(body, comma + 2)
         end = body.find(")", value, line)
         if comma >= 0 and end < 0:
-            # The key may go on to the last comma of the line, if the value stands on another.
+            # The key may extend to the last comma of the line, if the value is on another line.
             comma = body.rfind('",', start, line)
             value = after_space(body, comma + 2)
             end = body.find(")", value, line_end(body, value)) if value > line else -1
@@ -142,7 +136,7 @@ def _puts(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _plain(text: str) -> Any:
-    """Read a value of which no type is known."""
+    """Read a value without a declared type."""
     if text in {"true", "false"}:
         return text == "true"
     if text.startswith('"') and text.endswith('"'):
@@ -156,16 +150,16 @@ def _plain(text: str) -> Any:
 
 _READERS: Mapping[str, Callable[[str], Any]] = MappingProxyType(
     {
-        "byte": _integer,
-        "short": _integer,
-        "integer": _integer,
+        "byte": integer_or_text,
+        "short": integer_or_text,
+        "integer": integer_or_text,
         "long": _long,
         "float": _float,
         "double": _double,
-        "boolean": _boolean,
-        "char": _as_it_is,
-        "String": _as_it_is,
-        "any": _as_it_is,
+        "boolean": boolean_or_text,
+        "char": str,
+        "String": str,
+        "any": str,
         "HashMap": _hash_map,
     }
 )

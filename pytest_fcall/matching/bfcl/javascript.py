@@ -1,4 +1,4 @@
-"""JavaScript source text as values. What cannot be read stays text."""
+"""JavaScript source text read as values; text that cannot be read is kept."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pytest_fcall.matching.bfcl.source_search import after_space, enclosed, number_or_text
+from pytest_fcall.matching.bfcl.source_search import (
+    after_space,
+    boolean_or_text,
+    enclosed,
+    integer_or_text,
+    number_or_text,
+)
 
 _QUOTES = ('"', "'")
-_INTEGER = re.compile(r"-?\d+$")
 _FLOAT = re.compile(r"-?\d+(\.\d+)?$")
 _BIGINT = re.compile(r"-?\d+n$")
 
@@ -21,20 +26,12 @@ _NEXT_ROW = re.compile(r"\s*(?:,\s*(\[)|([\])]))")
 
 
 def javascript_value(text: str, word: str, inner: str | None = None) -> Any:
-    """Read source text as the type `word`, with items of the type `inner`."""
+    """Read source text as the official type `word`, with items of the type `inner`."""
     return _array(text, inner) if word == "array" else _READERS[word](text)
-
-
-def _as_it_is(text: str) -> str:
-    return text
 
 
 def _string(text: str) -> str:
     return text[1:-1] if _is_quoted(text) else text
-
-
-def _integer(text: str) -> Any:
-    return int(text) if _INTEGER.match(text) else text
 
 
 def _float(text: str) -> Any:
@@ -45,16 +42,12 @@ def _bigint(text: str) -> Any:
     return int(text[:-1]) if _BIGINT.match(text) else text
 
 
-def _boolean(text: str) -> Any:
-    return text == "true" if text in {"true", "false"} else text
-
-
 def _is_quoted(text: str) -> bool:
     return text[:1] in _QUOTES and text.endswith(text[:1])
 
 
 def _array(text: str, inner: str | None) -> Any:
-    """Read `[…]` or `new Array(…)`, or a list of lists in either; every comma separates."""
+    """Read `[…]` or `new Array(…)`, or a list of lists. Every comma separates items."""
     text = text.strip()
     try:
         if (rows := _rows(text)) is not None:
@@ -71,7 +64,7 @@ def _item(text: str, inner: str | None) -> Any:
 
 
 def _listed(text: str) -> str | None:
-    """Give what stands in the brackets, up to the first that closes."""
+    """The text in the brackets, up to the first closing one."""
     opened = _ARRAY.match(text)
     if opened is None:
         return None
@@ -80,7 +73,7 @@ def _listed(text: str) -> str | None:
 
 
 def _rows(text: str) -> list[list[Any]] | None:
-    """Read a list of lists; None where it is none."""
+    """Read a list of lists; None if the text is not one."""
     end = _rows_end(text)
     if end is None:
         return None
@@ -91,7 +84,7 @@ def _rows(text: str) -> list[list[Any]] | None:
 
 
 def _rows_end(text: str) -> int | None:
-    """Find where the list of lists ends: at the first inner bracket with the outer one behind it."""
+    """The end of a list of lists: the first closing inner bracket that an outer one follows."""
     opened = _ROWS.match(text)
     at = opened.end() if opened else len(text)
     while (row_end := text.find("]", at)) >= 0 and text.find("\n", at, row_end) < 0:
@@ -107,7 +100,7 @@ def _closing(text: str) -> str:
 
 
 def _dict(text: str) -> Any:
-    """Read `{key: value}` on one line, up to the first brace that closes, whichever that is."""
+    """Read `{key: value}` on one line, up to the first closing brace."""
     text = text.strip()
     end = text.find("}")
     if not text.startswith("{") or end < 0 or "\n" in text[:end]:
@@ -122,7 +115,7 @@ def _member(text: str) -> Any:
 
 
 def _pairs(content: str) -> Iterator[tuple[str, str]]:
-    """Give keys and values. A value ends at a comma if another key follows it, else it goes on to the end."""
+    """The keys and values. A value ends at a comma if another key follows, else at the end of the text."""
     at = 0
     while True:
         while content.startswith(":", at):
@@ -137,7 +130,7 @@ def _pairs(content: str) -> Iterator[tuple[str, str]]:
 
 
 def _value_end(content: str, at: int) -> tuple[int, int]:
-    """Find the comma that ends a value, and where the next key begins."""
+    """The position of the comma that ends a value, and that of the next key."""
     comma = content.find(",", at)
     while comma >= 0:
         following = content.find(",", comma + 1)
@@ -149,7 +142,7 @@ def _value_end(content: str, at: int) -> tuple[int, int]:
 
 
 def _plain(text: str) -> Any:
-    """Read a value of which no type is known."""
+    """Read a value without a declared type."""
     text = text.strip()
     if text in {"true", "false"}:
         return text == "true"
@@ -159,11 +152,11 @@ def _plain(text: str) -> Any:
 _READERS: Mapping[str, Callable[[str], Any]] = MappingProxyType(
     {
         "String": _string,
-        "integer": _integer,
+        "integer": integer_or_text,
         "float": _float,
         "Bigint": _bigint,
-        "Boolean": _boolean,
+        "Boolean": boolean_or_text,
         "dict": _dict,
-        "any": _as_it_is,
+        "any": str,
     }
 )

@@ -1,4 +1,4 @@
-"""A case in the form of the official checker: its tools, its truth, its category."""
+"""Cases in the form of the official checker: functions, ground truth, category."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from pytest_fcall.schema.traversal import applied_schemas
 
 @dataclass(frozen=True, slots=True)
 class OfficialCase:
-    """One case in the official form, as raw as its files hold it.
+    """One case in the official form, with values as in the official files.
 
-    The rules follow from words in `category`: `relevance`, `parallel`, `multiple`. A case about sensitivity to
-    formats goes by the category that its id ends in.
+    The rules follow from words in `category`: `relevance`, `parallel`, `multiple`. The category of a case about
+    sensitivity to formats is the one that its id ends in.
     """
 
     category: str
     functions: Sequence[Mapping[str, Any]]
     truth: Sequence[Mapping[str, Any]]
-    """A call each, with a list of alternatives for each argument; empty where only calling or not counts."""
+    """The expected calls, with a list of alternatives for each argument; empty if only calling or not counts."""
     language: Language = "python"
-    underscored: bool = False
+    dots_as_underscores: bool = False
     """Whether the model had to write `_` for each dot in the names of functions."""
 
 
@@ -45,7 +45,7 @@ _OFFICIAL_TYPES: Mapping[Json, str] = MappingProxyType(
 
 
 def official_tool(tool: Tool) -> dict[str, Any]:
-    """Give the tool's name and parameters: as they were written, if in the leaderboard's words."""
+    """The tool's name and parameters, as they were declared if that was in the leaderboard's dialect."""
     declared = tool.declared
     if declared is not None and declared.get("type") == "dict":
         return {"name": tool.name, "parameters": {"properties": {}, "required": [], **declared}}
@@ -60,7 +60,7 @@ def _declared(root: Mapping[str, Json], part: Json) -> dict[str, Any]:
 
 
 def _official_type(root: Mapping[str, Json], part: Json) -> str:
-    """Name the one type that is declared beside null; where there are more, or none, whatever the case expects."""
+    """The one type that is declared beside null; `any` if there are several or none."""
     named = (piece.get("type") for piece, _ in applied_schemas(root, part))
     types = {word for each in named for word in (each if isinstance(each, list) else [each]) if word is not None}
     (word, *more) = types - {"null"} or {None}
@@ -71,7 +71,7 @@ _OMITTABLE = ""
 
 
 def official_case(expectation: Expectation, tools: Sequence[Tool], language: Language) -> OfficialCase:
-    """Translate an expectation in which nothing is beyond the official checker."""
+    """The official form of an expectation that the official checker supports."""
     truth = [
         {call.tool: {name: _alternatives(pattern) for name, pattern in (call.arguments or {}).items()}}
         for stage in expectation.stages
@@ -89,7 +89,7 @@ def _category(expectation: Expectation, calls: int, tools: int) -> str:
 
 
 def _alternatives(pattern: Pattern, level: int = 1) -> list[Any]:
-    """Give what may stand in a place, the mark for leaving out last."""
+    """The alternatives for a value; an empty string, if it may be left out, comes last."""
     match pattern:
         case Operator("optional", inner):
             return [*_alternatives(inner, level), _OMITTABLE]
@@ -101,7 +101,7 @@ def _alternatives(pattern: Pattern, level: int = 1) -> list[Any]:
 
 
 def _value(pattern: Pattern, level: int) -> Any:
-    """Give one alternative: objects, and objects in a list, hold alternatives by key; below that all is plain."""
+    """One alternative. Objects, and objects in a list, have alternatives for each key; deeper values are plain."""
     match pattern:
         case Operator():
             return pattern.operand

@@ -1,4 +1,4 @@
-"""What the official checker says."""
+"""Rulings of the official checker."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import NamedTuple, TypeAlias
 
 
 class Ruling(NamedTuple):
-    """Valid or not, the official name of the error, and what is wrong in our words.
+    """Valid or not, the official name of the error, and our sentences about it.
 
-    What the official checker breaks on is `case_error:` and the exception. The last fields say where the error is:
-    the argument, the calls paired before it, and for a call that was not found what is wrong with each call left, by
-    index.
+    Where the official checker raises an exception, `error_type` is `case_error:` with its name. The last fields locate
+    the error: the argument, the pairs of expected and made calls before it, and for an expected call without a match
+    the rejected calls by index.
     """
 
     valid: bool
@@ -18,11 +18,11 @@ class Ruling(NamedTuple):
     errors: tuple[str, ...] = ()
     argument: str | None = None
     pairs: tuple[tuple[int, int], ...] = ()
-    tried: tuple[tuple[int, Ruling], ...] = ()
+    rejected: tuple[tuple[int, Ruling], ...] = ()
 
 
 Objection: TypeAlias = Ruling | None
-"""What is wrong, or nothing."""
+"""A ruling with an error, or None."""
 
 VALID = Ruling(True)
 
@@ -30,11 +30,11 @@ _LONGEST = 200
 
 
 def objection(error_type: str, *errors: str, argument: object = None) -> Ruling:
-    """Say that something is wrong."""
+    """A ruling with an error."""
     return Ruling(False, error_type, errors, argument if isinstance(argument, str) else None)
 
 
 def short_repr(value: object) -> str:
-    """Write a value out, and cut it after that: the official checker breaks on what Python cannot write whole."""
+    """The beginning of the `repr` of a value, which is written in full: where it fails, the official checker does."""
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,4 +1,4 @@
-"""Searching in source text as the official checker's regular expressions do, in linear time whatever the text."""
+"""Search in source text as by the official checker's regular expressions, but always in linear time."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ import re
 from collections.abc import Iterator
 
 _SPACE = re.compile(r"\s*")
+_INTEGER = re.compile(r"-?\d+$")
 _NUMBER_BEGINS = re.compile(r"[-+.\diInN]")
-"""Digits, signs, and the first letters of inf and nan: trying to read costs far more than looking."""
+"""Digits, signs, and the first letters of inf and nan: other texts are not worth the cost of trying."""
 
 
 def after_space(text: str, at: int) -> int:
-    """Skip white space."""
+    """The position after white space."""
     found = _SPACE.match(text, at)
     return found.end() if found else at
 
 
 def line_end(text: str, at: int) -> int:
-    """Find where the line ends that `at` is on."""
+    """The end of the line that `at` is on."""
     found = text.find("\n", at)
     return len(text) if found < 0 else found
 
 
 def enclosed(text: str, opening: re.Pattern[str], closing: str, least: int = 0) -> Iterator[str]:
-    """Give what stands between each opening and the next closing on the same line, if that is long enough.
+    """The texts between each opening and the next closing on the same line, with at least `least` characters.
 
-    No two openings may overlap, and none may hold a closing or begin within one.
+    Openings must not overlap, contain a closing, or begin inside one.
     """
     free, line = 0, -1
     for opened in opening.finditer(text):
@@ -43,7 +44,7 @@ def enclosed(text: str, opening: re.Pattern[str], closing: str, least: int = 0) 
 
 
 def number_or_text(text: str) -> int | float | str:
-    """Read a number as Python writes it; anything else stays text. No white space may stand around it."""
+    """Read a number in Python's notation, without white space around it; other text is returned as it is."""
     if _NUMBER_BEGINS.match(text):
         for read in (int, float):
             try:
@@ -51,3 +52,13 @@ def number_or_text(text: str) -> int | float | str:
             except ValueError:
                 continue
     return text
+
+
+def integer_or_text(text: str) -> int | str:
+    """Read an integer; other text is returned as it is."""
+    return int(text) if _INTEGER.match(text) else text
+
+
+def boolean_or_text(text: str) -> bool | str:
+    """Read `true` or `false`; other text is returned as it is."""
+    return text == "true" if text in {"true", "false"} else text

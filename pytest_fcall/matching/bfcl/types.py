@@ -1,4 +1,4 @@
-"""The words for types, and values as these words have them."""
+"""The official names of types, and values read as these types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_fcall.matching.bfcl.java import java_value
 from pytest_fcall.matching.bfcl.javascript import javascript_value
 
 Typed: TypeAlias = tuple[Any, type, type | None]
-"""A value, the type declared for it, and that of its items."""
+"""A value, its declared type, and that of its items."""
 
 _PYTHON: Mapping[str, type] = MappingProxyType(
     {
@@ -61,7 +61,7 @@ _JAVASCRIPT: Mapping[str, type] = MappingProxyType(
 
 
 def _python(schema: Any, value: Any) -> Typed:
-    """Take a tuple for a list and an integer for a float, where these are declared; never inside of lists."""
+    """Convert a tuple to a declared list and an integer to a declared float, but not inside lists."""
     word = schema["type"]
     declared = _PYTHON[word]
     if declared is list:
@@ -101,7 +101,7 @@ def _javascript(schema: Any, value: Any) -> Typed | None:
 SOURCE_READERS: Mapping[Language, Callable[[Any, Any], Typed | None]] = MappingProxyType(
     {"python": _python, "java": _java, "javascript": _javascript}
 )
-"""How values are read as their parameters declare them; None for what should be source text and is not."""
+"""Readers of values as their parameters declare them; they return None for values that must be source text."""
 
 EXACT_TYPES: Mapping[Language, Mapping[str, type]] = MappingProxyType(
     {
@@ -110,4 +110,4 @@ EXACT_TYPES: Mapping[Language, Mapping[str, type]] = MappingProxyType(
         "javascript": {},
     }
 )
-"""The types whose values are right where they equal an alternative, by the word for them. Source text is never."""
+"""By official name, the types whose values are right if they equal an alternative. Source text has none."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from pytest_fcall.core.bfcl_support import SUPPORTED, unsupported_by_bfcl
-from pytest_fcall.core.expectation import Expectation, Rules
+from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.reply import Calls
-from pytest_fcall.core.request import Tool
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.matching.bfcl.checker import check_answer, check_undecodable
 from pytest_fcall.matching.bfcl.official_case import official_case
 from pytest_fcall.matching.bfcl.ruling import Ruling
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.schema.value_text import path_text
 
 _WHOLE_ANSWER_KINDS: Mapping[str, ReasonKind] = MappingProxyType(
@@ -23,7 +23,7 @@ _WHOLE_ANSWER_KINDS: Mapping[str, ReasonKind] = MappingProxyType(
         "decoder_wrong_output_format": "malformed",
     }
 )
-"""What is wrong with the answer as a whole, in our words."""
+"""The kinds of official errors about the answer as a whole."""
 
 _CALL_KINDS: Mapping[str, ReasonKind] = MappingProxyType(
     {
@@ -37,23 +37,23 @@ _CALL_KINDS: Mapping[str, ReasonKind] = MappingProxyType(
         "wrong_func_name": "wrong_tool",
     }
 )
-"""What is wrong with one call, in our words; a value that is wrong is nearer to a right call than another function."""
+"""The kinds of official errors about one call; a call with an earlier one is nearer to a right call."""
 
 
-def judge_bfcl(calls: Calls, expectation: Expectation, tools: Sequence[Tool], rules: Rules) -> Verdict:
-    """Judge calls as the official checker would. It knows nothing of refusals and replies that are cut off."""
-    if beyond := list(unsupported_by_bfcl(expectation, rules)):
-        message = f"the profile `bfcl` knows {SUPPORTED}, but not {', '.join(beyond)}"
+def judge_bfcl(calls: Calls, expectation: Expectation, context: MatchContext) -> Verdict:
+    """Judge calls as the official checker would, which ignores refusals and replies that are cut off."""
+    if unsupported := list(unsupported_by_bfcl(expectation, context.rules)):
+        message = f"the profile `bfcl` supports only {SUPPORTED}, not {', '.join(unsupported)}"
         return Verdict(False, (Reason("wrong_value", "expected", message),), error_type="case_error:beyond_bfcl")
-    exam = official_case(expectation, tools, rules.language)
+    case = official_case(expectation, context.tools, context.rules.language)
     if calls.malformed is not None or not calls.calls:
-        return _without_calls(check_undecodable(exam, "it holds no call"), calls)
-    ruling = check_answer(exam, [{call.name: dict(call.arguments)} for call in calls.calls])
+        return _without_calls(check_undecodable(case, "it holds no call"), calls)
+    ruling = check_answer(case, [{call.name: dict(call.arguments)} for call in calls.calls])
     return verdict_of(ruling, calls, expectation)
 
 
 def verdict_of(ruling: Ruling, calls: Calls, expectation: Expectation) -> Verdict:
-    """Say a ruling in our words. `calls` are those that it was about, as far as they have our normal form."""
+    """The official ruling on `calls` as a verdict."""
     if ruling.valid:
         alone = sum(map(len, expectation.stages)) == len(calls.calls) == 1
         return Verdict(True, pairs=((0, 0),) if alone else ruling.pairs)
@@ -67,10 +67,10 @@ def verdict_of(ruling: Ruling, calls: Calls, expectation: Expectation) -> Verdic
 
 
 def _is_about_a_call(ruling: Ruling, calls: Calls, expectation: Expectation) -> bool:
-    """Whether a call, and what is expected of it, can be shown: broken cases and odd answers have none."""
-    indices = [index for index, _ in ruling.tried] or [0]
+    """Whether the ruling is about a call and an expected call that can both be shown, unlike that on a broken case."""
+    indices = [index for index, _ in ruling.rejected] or [0]
     expected = sum(map(len, expectation.stages))
-    named = [wrong for _, wrong in ruling.tried] or [ruling]
+    named = [wrong for _, wrong in ruling.rejected] or [ruling]
     return (
         len(ruling.pairs) < expected
         and max(indices) < len(calls.calls)
@@ -90,8 +90,8 @@ def _without_calls(ruling: Ruling, calls: Calls) -> Verdict:
 
 
 def _call_verdict(ruling: Ruling, calls: Calls, expectation: Expectation) -> Verdict:
-    """Tell what is wrong with the one call, or with the one that is nearest to what was looked for."""
-    index, wrong = min(ruling.tried, key=lambda one: _error_distance(one[1]), default=(0, ruling))
+    """The verdict on the one call, or on the rejected call that is nearest to the expected one."""
+    index, wrong = min(ruling.rejected, key=lambda one: _error_distance(one[1]), default=(0, ruling))
     number = len(ruling.pairs)
     reasons = tuple(_reasons(wrong, index, number, calls, expectation))
     return Verdict(False, reasons, (*ruling.pairs, (number, index)), error_type=ruling.error_type)
@@ -114,7 +114,7 @@ def _whole_reasons(kind: ReasonKind, path: str, ruling: Ruling) -> tuple[Reason,
 
 
 def _known_error(ruling: Ruling, known: Mapping[str, ReasonKind]) -> str:
-    """Find the part of an official error type that is known; empty where neither is."""
+    """The part of an official error type that is a key of `known`; empty where none is."""
     return next((part for part in (ruling.error_type or "").split(":") if part in known), "")
 
 

@@ -1,4 +1,4 @@
-"""Operators that combine others: `$any`, `$all`, `$not`, `$optional`, `$ignore`."""
+"""Operators that combine patterns or accept anything: `$any`, `$all`, `$not`, `$optional`, `$literal`, `$ignore`."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from functools import partial
 
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.objects import Compare
-from pytest_fcall.matching.operators.numeric import rounding_hint
 from pytest_fcall.matching.operators.operand import operand_patterns
 from pytest_fcall.matching.place import Mismatch, Place
-from pytest_fcall.matching.strings import near_miss
+from pytest_fcall.matching.values import number_hint, text_hint
 
 
-def any_of(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
-    """At least one matches. On failure the nearest alternative is explained, if it is near, and no other is as near."""
+def any_of(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
+    """At least one pattern matches.
+
+    If none does, mismatches inside the nearest alternative are reported, if one alternative is nearer than all others.
+    """
     alternatives = operand_patterns(operator)
     tried = []
     for alternative in alternatives:
-        mismatches = compare(alternative, got, at)
+        mismatches = place.compare(alternative, got)
         if not mismatches:
             return []
         tried.append(mismatches)
@@ -27,38 +28,38 @@ def any_of(operator: Operator, got: Json, at: Place, compare: Compare) -> list[M
         return undecided
     fewest = min(map(len, tried), default=0)
     match [mismatches for mismatches in tried if len(mismatches) == fewest]:
-        case [nearest] if all(len(each.keys) > len(at.keys) for each in nearest):
+        case [nearest] if all(len(each.path) > len(place.path) for each in nearest):
             return nearest
-    return at.mismatch(operator, got, partial(_near_alternative_hint, alternatives, got))
+    return place.mismatch(operator, got, partial(_near_alternative_hint, alternatives, got))
 
 
 def _near_alternative_hint(alternatives: Sequence[Pattern], got: Json) -> str:
     if isinstance(got, str):
-        hints = (near_miss(each, got) for each in alternatives if isinstance(each, str))
+        hints = (text_hint(each, got) for each in alternatives if isinstance(each, str))
     else:
-        hints = (rounding_hint(each, got) for each in alternatives)
+        hints = (number_hint(each, got) for each in alternatives)
     return next(filter(None, hints), "")
 
 
-def all_of(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
-    """Every one matches."""
-    return [each for pattern in operand_patterns(operator) for each in compare(pattern, got, at)]
+def all_of(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
+    """All patterns match."""
+    return [each for pattern in operand_patterns(operator) for each in place.compare(pattern, got)]
 
 
-def not_this(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
+def negation(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
     """The pattern inside does not match."""
-    inside = compare(operator.operand, got, at)
+    inside = place.compare(operator.operand, got)
     if not inside:
-        return at.mismatch(operator, got)
-    # What cannot be judged is neither right nor wrong, so its opposite is no more right.
+        return place.mismatch(operator, got)
+    # The opposite of what cannot be judged cannot be judged either.
     return inside if all(each.undecided for each in inside) else []
 
 
-def optional(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
-    """The pattern inside matches what is given."""
-    return compare(operator.operand, got, at)
+def operand_alone(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
+    """The operand itself matches, as for `$optional` and `$literal`."""
+    return place.compare(operator.operand, got)
 
 
-def ignore(_operator: Operator, _got: Json, _at: Place, _compare: Compare) -> list[Mismatch]:
-    """Nothing can be wrong."""
+def anything(_operator: Operator, _got: Json, _place: Place) -> list[Mismatch]:
+    """Every value matches."""
     return []

@@ -1,8 +1,7 @@
 """`$date` and `$datetime`, by the case's clock.
 
-Days and moments are read as people and programs write them, where only one reading is possible. `03/04/2026` is a day
-in March or one in April: a bare row of numbers is read only where the year comes first, as in ISO 8601. Month and
-weekday names are English.
+Days and moments are read in all spellings that have one meaning only. `03/04/2026` is a day in March or one in April,
+so numbers alone are read only where the year comes first, as in ISO 8601. Names of months and weekdays are English.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from types import MappingProxyType
 
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.objects import Compare
 from pytest_fcall.matching.operators.operand import BadOperandError, operand_text
 from pytest_fcall.matching.place import Mismatch, Place
 
@@ -35,7 +33,7 @@ _MONTHS = [
 ]
 _WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _MAX_LENGTH = 80
-"""Characters of a text that may still be a date."""
+"""Longer texts are not read as dates."""
 
 _WEEKDAY = r"(?:(?P<weekday>[a-z]{3,9})\.?,?\s+)?"
 _MONTH = r"(?P<month>[a-z]{3,9})\.?"
@@ -45,7 +43,7 @@ _HYPHENATED = re.compile(r"(?P<day>[0-9]{1,2})-(?P<month>[a-z]{3,9})-(?P<year>[0
 _YEAR_FIRST = re.compile(r"(?P<year>[0-9]{4})(?P<mark>[-/.])(?P<month>[0-9]{1,2})(?P=mark)(?P<day>[0-9]{1,2})")
 _MONTH_FIRST = re.compile(rf"{_WEEKDAY}{_MONTH}\s+(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?{_YEAR}")
 _DAY_AND_TIME = re.compile(r"(?P<day>.+[0-9]{2}),?\s+(?:at\s+)?(?P<time>[0-9].*)")
-# With one digit and no half of the day, 1:00 may be in the afternoon.
+# The hour has two digits, as 1:00 may be in the afternoon.
 _CLOCK_24 = re.compile(r"(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}))?")
 _CLOCK_12 = re.compile(
     r"(?P<hour>[0-9]{1,2})(?::(?P<minute>[0-9]{2}))?(?::(?P<second>[0-9]{2}))?\s*(?P<half>[ap])\.?m\.?"
@@ -53,7 +51,7 @@ _CLOCK_12 = re.compile(
 
 
 def read_day(text: str) -> date | None:
-    """Read a day, or None where the text is not one or might be two."""
+    """Read a day; None where the text is not a day, or could mean two."""
     plain = _lower_ascii(text)
     try:
         return date.fromisoformat(plain.upper())
@@ -62,7 +60,7 @@ def read_day(text: str) -> date | None:
 
 
 def read_moment(text: str) -> datetime | None:
-    """Read a day with a time of day, with or without a time zone."""
+    """Read a day with a time, with or without a time zone; None where the text is something else."""
     plain = _lower_ascii(text)
     if read_day(plain) is not None:
         return None
@@ -77,7 +75,7 @@ def read_moment(text: str) -> datetime | None:
 
 
 def weekday_number(name: str) -> int | None:
-    """Count a weekday from Monday, 0, by its name or the first three letters or more of it."""
+    """The number of a weekday, with Monday as 0, by its name or at least three of its first letters."""
     return _name_number(name, _WEEKDAYS)
 
 
@@ -129,27 +127,27 @@ _NEAR_DAYS: Mapping[str, int] = MappingProxyType({"yesterday": -1, "today": 0, "
 _DAY_OFFSET = re.compile(r"(?P<count>[+-][0-9]{1,6})(?P<unit>[dw])")
 
 
-def same_day(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
-    """A string that names the day and nothing more."""
-    expected = _expected_day(operand_text(operator), at.ways.rules.now)
+def same_day(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
+    """A string that names the day, and no time."""
+    expected = _expected_day(operand_text(operator), place.context.rules.now)
     if isinstance(got, str) and read_day(got) == expected:
         return []
-    return at.mismatch(operator, got, partial(_day_hint, expected, got))
+    return place.mismatch(operator, got, partial(_day_hint, expected, got))
 
 
-def same_moment(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+def same_moment(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
     """A string that names the moment, or one within the span.
 
-    What names no time zone is read in that of the clock, or without a clock in that of the other side.
+    A moment without a time zone has that of the clock, or without a clock that of the other side.
     """
-    now = at.ways.rules.now
+    now = place.context.rules.now
     first, last = _expected_span(operator.operand, now)
     moment = read_moment(got) if isinstance(got, str) else None
     if moment is None:
-        return at.mismatch(operator, got, partial(_moment_hint, got))
+        return place.mismatch(operator, got, partial(_moment_hint, got))
     zone = first.tzinfo
     given = moment.replace(tzinfo=zone) if zone is None or moment.tzinfo is None else moment
-    return [] if first <= given <= last else at.mismatch(operator, got, f"that is {_span_in_words(first, last)}")
+    return [] if first <= given <= last else place.mismatch(operator, got, f"that is {_span_text(first, last)}")
 
 
 def _expected_day(written: str, now: datetime | None) -> date:
@@ -161,9 +159,9 @@ def _expected_day(written: str, now: datetime | None) -> date:
     offset = _DAY_OFFSET.fullmatch(spec)
     weekday = weekday_number(spec)
     if offset is None and weekday is None and spec not in _NEAR_DAYS:
-        raise BadOperandError(f"{spec!r} is no day: give an ISO date, today, tomorrow, a weekday, or +3d")
+        raise BadOperandError(f"{spec!r} is not a day: use an ISO date, today, tomorrow, a weekday, or +3d")
     if now is None:
-        raise BadOperandError(f"{spec!r} depends on the day it is: set the case's clock with `now:`")
+        raise BadOperandError(f"{spec!r} depends on the current day: set the case's clock with `now:`")
     today = now.date()
     try:
         if offset is not None:
@@ -211,7 +209,7 @@ def _day_hint(expected: date, got: Json) -> str:
     if read_moment(got) is not None:
         return "it names a moment, not a day: `$datetime: {day: …}` accepts one"
     if read_day(got) is None:
-        return f"that is {expected.isoformat()}, in a spelling that can be read in one way only"
+        return f"that is {expected.isoformat()}, in a spelling with only one meaning"
     return f"that is {expected.isoformat()}"
 
 
@@ -220,8 +218,8 @@ def _moment_hint(got: Json) -> str:
         return ""
     if read_day(got) is not None:
         return "it names a day, not a moment: `$date` accepts one"
-    return "it is no moment that can be read in one way only"
+    return "it is not a moment in a spelling with only one meaning"
 
 
-def _span_in_words(first: datetime, last: datetime) -> str:
+def _span_text(first: datetime, last: datetime) -> str:
     return first.isoformat() if first == last else f"from {first.isoformat()} to {last.isoformat()}"

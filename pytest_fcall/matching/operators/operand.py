@@ -1,46 +1,36 @@
-"""What stands behind an operator, taken apart.
+"""The operand of an operator, checked for its type.
 
-The reader of case files has checked it; an expectation built in Python may hold anything.
+Operands from case files have been checked before; those of an expectation built in Python have not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeGuard
 
 from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.matching.place import is_list, is_number
 
 
 class BadOperandError(ValueError):
-    """The text says what the operator takes."""
+    """An operand or option cannot be used; the text says what the operator takes."""
 
 
 def operand_patterns(operator: Operator) -> Sequence[Pattern]:
-    """Give the operand as a list of patterns."""
+    """The operand as a list of patterns."""
     if is_list(operator.operand):
         return operator.operand
     raise BadOperandError(f"`${operator.name}` takes a list")
 
 
 def operand_text(operator: Operator) -> str:
-    """Give the operand as a string."""
+    """The operand as a string."""
     if isinstance(operator.operand, str):
         return operator.operand
     raise BadOperandError(f"`${operator.name}` takes a string")
 
 
 def operand_number(operator: Operator) -> int | float:
-    """Give the operand as a number."""
+    """The operand as a number."""
     if is_number(operator.operand):
         return operator.operand
     raise BadOperandError(f"`${operator.name}` takes a number")
-
-
-def is_number(value: Pattern) -> TypeGuard[int | float]:
-    """Whether this is a number; a boolean is none."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def is_list(value: Pattern) -> TypeGuard[Sequence[Pattern]]:
-    """Whether this is a list."""
-    return isinstance(value, list | tuple)

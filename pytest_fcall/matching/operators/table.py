@@ -1,95 +1,102 @@
-"""The operators, as a table from name to function."""
+"""The operators by their names. The module of an operator is imported when a case first uses it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
 from types import MappingProxyType
 from typing import TypeAlias
 
 from pytest_fcall.core.operators import Operator, Undecided
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.objects import Compare
-from pytest_fcall.matching.operators import choices, dates, json_text, lists, numeric, shape, texts
 from pytest_fcall.matching.operators.operand import BadOperandError
 from pytest_fcall.matching.place import Mismatch, Place
 
-OperatorFunction: TypeAlias = Callable[[Operator, Json, Place, Compare], list[Mismatch]]
-"""Decides one operator; BadOperandError says that it cannot be decided as it stands."""
+OperatorFunction: TypeAlias = Callable[[Operator, Json, Place], list[Mismatch]]
+"""Compares a value by an operator. BadOperandError says that the operand or an option cannot be used."""
+
+OPERATOR_FUNCTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "any": "choices.any_of",
+        "all": "choices.all_of",
+        "not": "choices.negation",
+        "optional": "choices.operand_alone",
+        "ignore": "choices.anything",
+        "literal": "choices.operand_alone",
+        "regex": "texts.regex",
+        "contains": "texts.contains",
+        "text": "texts.same_text",
+        "number": "texts.number_in_text",
+        "normalised": "texts.normalised",
+        "rouge": "texts.rouge",
+        "approx": "numeric.approx",
+        "gt": "numeric.greater",
+        "ge": "numeric.at_least",
+        "lt": "numeric.less",
+        "le": "numeric.at_most",
+        "between": "numeric.between",
+        "date": "dates.same_day",
+        "datetime": "dates.same_moment",
+        "type": "shape.of_type",
+        "structure": "shape.same_structure",
+        "subset": "lists.subset",
+        "unordered": "lists.unordered",
+        "ordered": "lists.ordered",
+        "each": "lists.each",
+        "json": "json_text.json_text",
+        "from": "table.unresolved_reference",
+        "judge": "table.llm_judgement",
+    }
+)
+"""Each built-in operator, and the module here with its function."""
 
 
-def apply_operator(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
-    """Decide an operator, built-in or registered. Total: what goes wrong is a finding that is undecided."""
-    operation = OPERATOR_FUNCTIONS.get(operator.name, _apply_registered)
+def apply_operator(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
+    """Compare a value by a built-in or registered operator. Never raises: an error is an undecided mismatch."""
+    function = operator_function(operator.name) if operator.name in OPERATOR_FUNCTIONS else _registered
     try:
-        return operation(operator, got, at, compare)
+        return function(operator, got, place)
     except BadOperandError as error:
-        return at.undecided(operator, got, f"{error}.")
+        return place.undecided(operator, got, f"{error}.")
 
 
-def _literal(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
-    return compare(operator.operand, got, at)
+@cache
+def operator_function(name: str) -> OperatorFunction:
+    """The function of a built-in operator."""
+    module, function = OPERATOR_FUNCTIONS[name].split(".")
+    found: OperatorFunction = getattr(import_module(f"{__package__}.{module}"), function)
+    return found
 
 
-def _apply_from(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
-    why = operator.options.get("lacks", "there is no earlier call in a single reply")
-    return at.undecided(operator, got, f"`$from: {operator.operand}` has no value: {why}.")
+def unresolved_reference(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
+    """Report a `$from` that could not be replaced by a value before judging."""
+    why = operator.options.get("unresolved", "there is no earlier call in a single reply")
+    return place.undecided(operator, got, f"`$from: {operator.operand}` has no value: {why}.")
 
 
-def _apply_judge(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
-    if operator.name not in at.ways.comparators:
-        return at.undecided(operator, got, "`$judge` needs a model that judges, and none is set.")
-    return _apply_registered(operator, got, at, compare)
+def llm_judgement(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
+    """Let the comparator that stands for the judge model decide."""
+    if operator.name not in place.context.comparators:
+        return place.undecided(operator, got, "`$judge` needs a judge model: set `--fc-judge`.")
+    return _registered(operator, got, place)
 
 
-def _apply_registered(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
-    comparator = at.ways.comparators.get(operator.name)
+def _registered(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
+    name = operator.name
+    comparator = place.context.comparators.get(name)
     if comparator is None:
-        return at.undecided(operator, got, f"no plugin in this run provides `${operator.name}`.")
+        return place.undecided(operator, got, f"no plugin in this run provides `${name}`.")
     try:
         answer: object = comparator(operator.operand, operator.options, got)
     except Undecided as why_not:
-        return at.undecided(operator, got, f"{str(why_not)[:500]}.")
-    except Exception as error:  # other people's code: its failure is a finding, not ours to pass on
-        return at.undecided(operator, got, f"`${operator.name}` raised {type(error).__name__}: {str(error)[:200]}")
+        return place.undecided(operator, got, f"{str(why_not)[:500]}.")
+    except Exception as error:  # code of a plugin: its failure must not end the run
+        return place.undecided(operator, got, f"`${name}` raised {type(error).__name__}: {str(error)[:200]}")
     if answer is None:
         return []
     if not isinstance(answer, str):
-        why = f"`${operator.name}` gave {type(answer).__name__}; a comparator gives None or a sentence."
-        return at.undecided(operator, got, why)
-    message = f"{at.name}: {answer[:500]}"
-    return [Mismatch("wrong_value", at.keys, lambda: message, operator, got)]
-
-
-OPERATOR_FUNCTIONS: Mapping[str, OperatorFunction] = MappingProxyType(
-    {
-        "any": choices.any_of,
-        "all": choices.all_of,
-        "not": choices.not_this,
-        "optional": choices.optional,
-        "ignore": choices.ignore,
-        "regex": texts.regex,
-        "contains": texts.contains,
-        "text": texts.same_to_a_reader,
-        "number": texts.says_number,
-        "normalised": texts.normalised,
-        "rouge": texts.like,
-        "approx": numeric.approx,
-        "gt": numeric.greater,
-        "ge": numeric.at_least,
-        "lt": numeric.less,
-        "le": numeric.at_most,
-        "between": numeric.between,
-        "date": dates.same_day,
-        "datetime": dates.same_moment,
-        "type": shape.of_type,
-        "structure": shape.same_structure,
-        "subset": lists.subset,
-        "unordered": lists.unordered,
-        "ordered": lists.ordered,
-        "each": lists.each,
-        "json": json_text.json_text,
-        "from": _apply_from,
-        "judge": _apply_judge,
-        "literal": _literal,
-    }
-)
+        why = f"`${name}` returned {type(answer).__name__}; a comparator must return None or a sentence."
+        return place.undecided(operator, got, why)
+    message = f"{place.name}: {answer[:500]}"
+    return [Mismatch("wrong_value", place.path, lambda: message, operator, got)]

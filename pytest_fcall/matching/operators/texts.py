@@ -11,18 +11,17 @@ from types import MappingProxyType
 
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.objects import Compare, compare_child
 from pytest_fcall.matching.operators.numeric import exact_decimal, tolerance_margin
-from pytest_fcall.matching.operators.operand import BadOperandError, is_number, operand_number, operand_text
-from pytest_fcall.matching.place import Mismatch, Place
+from pytest_fcall.matching.operators.operand import BadOperandError, operand_number, operand_text
+from pytest_fcall.matching.place import Mismatch, Place, is_number
 from pytest_fcall.matching.strings import NORMAL_FORMS, exact, near_miss, reader_form, relaxed, with_digits
 
 _MAX_NUMBER_LENGTH = 100
-"""Characters of a number that somebody may have meant."""
+"""Longer rows of digits, in characters, are not read as numbers."""
 _SUPERSCRIPTS = {ord(digit): f"^{value}" for value, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
-"""Told from digits before compatibility forms are unified: 10² is not 102."""
+"""Written as powers before compatibility forms are unified: 10² is not 102."""
 _DIGIT_SPACES = re.compile(r"(?<=[0-9])[\u00a0\u2009\u202f](?=[0-9]{3}(?![0-9]))")
-"""Spaces that keep the digits of one number together. An ordinary one may stand between two numbers."""
+"""Special spaces between the digits of one number. An ordinary space may separate two numbers."""
 _NOT_NUMBERS = re.compile(r"(?<!\d)(?:\d++([-/])\d++\1\d++|\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?!\d)|\d++\u2044\d++)")
 """Dates and telephone numbers, times, fractions."""
 _NUMBER = re.compile(
@@ -44,9 +43,9 @@ _GROUPED_BY_POINTS = re.compile(
 
 
 def numbers_in_text(text: str) -> Iterator[Decimal]:
-    """Give all numbers that a reader finds in a text, in order; a percentage is its share of one, too.
+    """All numbers in a text, in order; 5% counts as 5 and as 0.05.
 
-    Digits behind letters, as in `F7`, are no number, nor are those of dates and times.
+    Digits after letters, as in `F7`, are not numbers, and neither are dates and times.
     """
     joined = _DIGIT_SPACES.sub("'", text.translate(_SUPERSCRIPTS))
     plain = with_digits(relaxed(joined))
@@ -60,7 +59,7 @@ def numbers_in_text(text: str) -> Iterator[Decimal]:
 
 
 def _number_values(written: str) -> list[Decimal]:
-    """Read one number, or several that only commas keep apart."""
+    """Read one number, or several separated by commas only."""
     if len(written) > _MAX_NUMBER_LENGTH:
         return []
     if _GROUPED.fullmatch(written):
@@ -71,60 +70,61 @@ def _number_values(written: str) -> list[Decimal]:
 
 
 _REGEX_SECONDS = 0.25
-"""What a regular expression may take. One in which repeats nest could take years over a text made for it."""
+"""The time limit of a regular expression. One with nested repeats could take years on some texts."""
 
 
-def regex(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+def regex(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
     """A string that the expression matches from end to end."""
-    import regex as engine  # unlike re, it can be told when to give up
+    import regex as engine  # unlike re, it has a time limit
 
     written = operand_text(operator)
     try:
         expression = engine.compile(written)
     except Exception as error:  # its parser raises more than its own error
-        raise BadOperandError(f"`$regex` is no regular expression: {error}") from None
+        raise BadOperandError(f"the operand of `$regex` is not a regular expression: {error}") from None
     if not isinstance(got, str):
-        return at.mismatch(operator, got)
+        return place.mismatch(operator, got)
     try:
         matches = expression.fullmatch(exact(got), timeout=_REGEX_SECONDS)
     except TimeoutError:
         why = "the expression takes too long on this text; write it without repeats inside repeats."
-        return at.undecided(operator, got, why)
-    return [] if matches else at.mismatch(operator, got)
+        return place.undecided(operator, got, why)
+    return [] if matches else place.mismatch(operator, got)
 
 
-def same_to_a_reader(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+def same_text(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
     """The same text but for case, white space, quotes, dashes and number words, or as `strings` says."""
     expected, normal = operand_text(operator), _normal_form(operator.options.get("strings"))
     if not isinstance(got, str):
-        return at.mismatch(operator, got)
-    return [] if normal(got) == normal(expected) else at.mismatch(operator, got, partial(near_miss, expected, got))
+        return place.mismatch(operator, got)
+    return [] if normal(got) == normal(expected) else place.mismatch(operator, got, partial(near_miss, expected, got))
 
 
-def contains(operator: Operator, got: Json, at: Place, compare: Compare) -> list[Mismatch]:
+def contains(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
     """A string with this text in it, or a list with an item that matches."""
     wanted = operator.operand
     if isinstance(got, str):
-        if isinstance(wanted, Operator) and wanted.name == "literal":  # as `$from` has it
+        if isinstance(wanted, Operator) and wanted.name == "literal":  # a resolved `$from`
             wanted = wanted.operand
         if isinstance(wanted, Operator) and wanted.name == "from":
-            return compare_child(wanted, got, at, compare)
+            return place.compare(wanted, got)
         if not isinstance(wanted, str):
-            return at.mismatch(operator, got)
-        normal = NORMAL_FORMS[at.strings]
+            return place.mismatch(operator, got)
+        normal = NORMAL_FORMS[place.strings]
         if normal(wanted) in normal(got):
             return []
-        seen = relaxed(wanted) in relaxed(got)
-        return at.mismatch(operator, got, "a reader would find it: `strings: relaxed` would accept it" if seen else "")
+        differs_in_spelling = relaxed(wanted) in relaxed(got)
+        hint = "`strings: relaxed` would find it" if differs_in_spelling else ""
+        return place.mismatch(operator, got, hint)
     if not isinstance(got, list | tuple):
-        return at.mismatch(operator, got)
+        return place.mismatch(operator, got)
     undecided: list[Mismatch] = []
     for index, item in enumerate(got):
-        mismatches = compare_child(wanted, item, at.child(index), compare)
+        mismatches = place.child(index).compare_by_rule(wanted, item)
         if not mismatches:
             return []
         undecided.extend(each for each in mismatches if each.undecided)
-    return undecided or at.mismatch(operator, got)
+    return undecided or place.mismatch(operator, got)
 
 
 def _normal_form(rule: Pattern) -> Callable[[str], str]:
@@ -140,43 +140,43 @@ _NO_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
 _WORD = re.compile(r"[^\W_]+")
 _MIN_ROUGE = 0.5
 _MAX_ROUGE_STEPS = 4_000_000
-"""Pairs of words that are looked at in at most about a second."""
-_MAX_NUMBERS_NAMED = 5
+"""Pairs of words that are compared in at most about a second."""
+_MAX_LISTED = 5
 
 
-def normalised(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
+def normalised(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
     """The same text but for case, ASCII punctuation, English articles and white space."""
     if isinstance(got, str) and _normalised(got) == _normalised(operand_text(operator)):
         return []
-    return at.mismatch(operator, got)
+    return place.mismatch(operator, got)
 
 
-def says_number(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
-    """A text in which this number is one of those that it says."""
+def number_in_text(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
+    """A text that contains this number."""
     expected = exact_decimal(operand_number(operator))
     if expected is None:
         raise BadOperandError("`$number` takes a finite number")
     within = operator.options.get("within")
     margin = Decimal(0) if within is None else tolerance_margin(within, expected)
     if not isinstance(got, str):
-        return at.mismatch(operator, got, "it is a number: `$approx` accepts one" if is_number(got) else "")
-    if any(abs(said - expected) <= margin for said in numbers_in_text(got)):
+        return place.mismatch(operator, got, "it is a number: `$approx` accepts one" if is_number(got) else "")
+    if any(abs(number - expected) <= margin for number in numbers_in_text(got)):
         return []
-    return at.mismatch(operator, got, partial(_numbers_named, got))
+    return place.mismatch(operator, got, partial(_numbers_hint, got))
 
 
-def like(operator: Operator, got: Json, at: Place, _compare: Compare) -> list[Mismatch]:
-    """A text whose ROUGE-L with the reference is at least so high."""
+def rouge(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
+    """A text whose ROUGE-L score with the reference is at least `least`."""
     least = operator.options.get("least", _MIN_ROUGE)
     if not is_number(least):
         raise BadOperandError("`least` takes a number from 0 to 1")
     if not isinstance(got, str):
-        return at.mismatch(operator, got)
+        return place.mismatch(operator, got)
     reference, given = _casefolded_words(operand_text(operator)), _casefolded_words(got)
     if len(reference) * len(given) > _MAX_ROUGE_STEPS:
-        return at.undecided(operator, got, f"with {len(given):,} words it is too long to be compared by `$rouge`.")
+        return place.undecided(operator, got, f"with {len(given):,} words it is too long for `$rouge`.")
     score = _rouge_l(reference, given)
-    return [] if score >= least else at.mismatch(operator, got, f"its ROUGE-L is {score:.3f}")
+    return [] if score >= least else place.mismatch(operator, got, f"its ROUGE-L is {score:.3f}")
 
 
 def _rouge_l(reference: Sequence[str], given: Sequence[str]) -> float:
@@ -189,10 +189,10 @@ def _rouge_l(reference: Sequence[str], given: Sequence[str]) -> float:
 
 
 class _WhitespaceTokenizer:
-    """Hands the library the words as they are: its own way drops all that is not ASCII."""
+    """Gives the library the words as they are: its own tokenizer drops all that is not ASCII."""
 
     def tokenize(self, words: str) -> list[str]:
-        """Split what was joined."""
+        """Split joined words."""
         return words.split()
 
 
@@ -204,9 +204,9 @@ def _normalised(written: str) -> str:
     return " ".join(_ENGLISH_ARTICLES.sub(" ", written.lower().translate(_NO_PUNCTUATION)).split())
 
 
-def _numbers_named(got: str) -> str:
-    said = [f"{value:f}" for value in dict.fromkeys(numbers_in_text(got))]
-    if not said:
-        return "it says no number"
-    named = ", ".join([*said[:_MAX_NUMBERS_NAMED], "…"] if len(said) > _MAX_NUMBERS_NAMED else said)
-    return f"it says the number{'s' * (len(said) > 1)} {named}"
+def _numbers_hint(got: str) -> str:
+    numbers = [f"{value:f}" for value in dict.fromkeys(numbers_in_text(got))]
+    if not numbers:
+        return "it contains no number"
+    listed = ", ".join([*numbers[:_MAX_LISTED], "…"] if len(numbers) > _MAX_LISTED else numbers)
+    return f"it contains the number{'s' * (len(numbers) > 1)} {listed}"

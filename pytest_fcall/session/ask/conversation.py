@@ -24,7 +24,8 @@ from pytest_fcall.core import (
     request_digest,
 )
 from pytest_fcall.decoding import decode
-from pytest_fcall.matching.turn_follower import MatchContext, TurnFollower
+from pytest_fcall.matching.context import MatchContext
+from pytest_fcall.matching.turn_follower import TurnFollower
 from pytest_fcall.session.ask.types import Answer, Asker, Conversation, Question, Source, with_case_decoder
 from pytest_fcall.session.models import NamedModel, parse_model
 from pytest_fcall.session.outcomes import CaseEnded, CaseError, CaseSkipped, SettingError

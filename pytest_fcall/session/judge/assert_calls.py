@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_fcall.cases.expectations import read_expectation
 from pytest_fcall.core import Calls, Case, Location, Reply, Request, Rules, Strings, Turn
 from pytest_fcall.decoding import decode
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge as judge_reply
-from pytest_fcall.reporting.failure import failure_text
+from pytest_fcall.reporting.failure import Failure, failure_text
 from pytest_fcall.reporting.side_by_side import equality_lines
 from pytest_fcall.session.ask.call_list import CallList, call_list, same
 from pytest_fcall.session.ask.model import DecodedReply
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pytest_fcall.core import Verdict
+    from pytest_fcall.core.extension import Comparator
     from pytest_fcall.session.ask.app_wire import AppWire
     from pytest_fcall.session.judge.llm_judge import AskJudge
 
@@ -43,7 +46,10 @@ def assert_calls(
     calls = Calls(tuple(reply.calls), reply.malformed) if isinstance(reply, DecodedReply) else decode(reply)
     expectation = read_expectation(expected, request.tools)
     rules = Rules(strings=strings, now=now)
-    judging = partial(judge_reply, reply, calls, expectation, request.tools, rules)
+
+    def judging(comparators: Mapping[str, Comparator]) -> Verdict:
+        return judge_reply(reply, calls, expectation, MatchContext(request.tools, rules, comparators))
+
     verdict = judging({}) if judge is None else judge.settle(judging, request.messages)
     if not verdict.valid:
         case = Case(
@@ -53,7 +59,7 @@ def assert_calls(
             tools=request.tools,
             rules=rules,
         )
-        raise AssertionError(failure_text(case, calls, verdict, reply))
+        raise AssertionError(failure_text(Failure(case, calls, verdict, reply)))
     return verdict
 
 

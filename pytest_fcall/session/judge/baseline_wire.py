@@ -10,6 +10,7 @@ from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import AppExchange, Call, Calls, Case, Json, Message, Reason, Reply, Request, Tool
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.app_exchanges import judge_app_exchanges
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.tracking.question_digests import question_digests
 from pytest_fcall.tracking.stanza import WireRequest
 
@@ -59,7 +60,7 @@ def wire_reasons(
     expected = replace(case.wire, **dict.fromkeys(_UNSTABLE_FIGURES))
     measured = [f"wire.{name}" for name in _UNSTABLE_FIGURES if getattr(case.wire, name) is not None]
     return (
-        *judge_app_exchanges(expected, asked, calls, (), case.tools, case.rules, comparators),
+        *judge_app_exchanges(expected, asked, calls, (), MatchContext(case.tools, case.rules, comparators)),
         *(reason for reason in found if reason.path.startswith(tuple(measured))),
     )
 

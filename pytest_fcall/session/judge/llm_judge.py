@@ -19,7 +19,7 @@ from pytest_fcall.matching.judge_prompt import (
     opinion_as_mismatch,
     read_opinion,
 )
-from pytest_fcall.reporting.failure import content_text
+from pytest_fcall.reporting.transcript import content_text
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import Answer
 from pytest_fcall.session.outcomes import CaseError

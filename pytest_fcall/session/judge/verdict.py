@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import AppExchange, Calls, Case, Reason, Reply, Transcript, Verdict
 from pytest_fcall.decoding import decode
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.session.ask.types import Answer, with_case_decoder
 from pytest_fcall.session.judge.samples import JudgedAnswer
@@ -17,6 +17,7 @@ from pytest_fcall.session.outcomes import CaseError
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from pytest_fcall.core.extension import Comparator
     from pytest_fcall.session.judge.llm_judge import JudgeFunction, JudgeOpinions
     from pytest_fcall.session.session import Session
     from pytest_fcall.tracking.stanza import Stanza
@@ -128,9 +129,8 @@ class CaseJudge:
         malformed = decoded[-1].malformed if decoded else None
         calls = Calls(tuple(call for each in decoded for call in each.calls), malformed)
         each_cost = [costs.of(each.priced_as, each.reply.usage) for each in answered]
-        reasons = judge_app_exchanges(
-            case.wire, answered, calls, each_cost, case.tools, case.rules, registry.comparators
-        )
+        context = MatchContext(case.tools, case.rules, registry.comparators)
+        reasons = judge_app_exchanges(case.wire, answered, calls, each_cost, context)
         return _with_reasons(verdict, reasons)
 
 
@@ -146,9 +146,14 @@ def _judge_function(case: Case, answer: _DecodedAnswer) -> JudgeFunction:
     if case.judge is not None:
         verdict = case.judge(case, answer.reply, answer.calls)
         return lambda _: verdict
-    if answer.transcript is not None:
-        from pytest_fcall.matching.transcript import judge_transcript
 
-        return partial(judge_transcript, answer.transcript, case.turns, case.tools, case.rules)
-    (turn,) = case.turns
-    return partial(judge_turn, answer.reply, answer.calls, turn, case.tools, case.rules)
+    def judge_by_rules(comparators: Mapping[str, Comparator]) -> Verdict:
+        context = MatchContext(case.tools, case.rules, comparators)
+        if answer.transcript is not None:
+            from pytest_fcall.matching.transcript import judge_transcript
+
+            return judge_transcript(answer.transcript, case.turns, context)
+        (turn,) = case.turns
+        return judge_turn(answer.reply, answer.calls, turn, context)
+
+    return judge_by_rules

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 from pytest_fcall.core import Calls, Case, HeldTurn, Reply, Turn, Verdict
 from pytest_fcall.matching.results import state_changes
-from pytest_fcall.reporting.failure import failure_text, full_failure_text, location_text
+from pytest_fcall.reporting.failure import Failure, failure_text, full_failure_text
+from pytest_fcall.reporting.faults import location_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks
-from pytest_fcall.reporting.transcript import latest, transcript_lines, turn_at_fault
+from pytest_fcall.reporting.transcript import first_wrong_turn, last_lines, transcript_lines
 from pytest_fcall.session.ask.types import with_case_decoder
 from pytest_fcall.session.case_run import CaseRun, JudgedCase
 from pytest_fcall.session.judge.samples import JudgedAnswer
@@ -28,7 +29,7 @@ def failure_report(run: CaseRun, judged: JudgedCase, marks: Marks, width: int, *
     context = _failure_context(result.shown, case, marks, fully=fully)
     lines = [*_retrieval_lines(run), *result.lines, *judged.comparison.lines]
     write = full_failure_text if fully else partial(failure_text, width=width)
-    return write(*context.judged, run.answers.model.id, story=context.story, since=lines, marks=marks)
+    return write(Failure(*context.judged, run.answers.model.id, context.story, lines), marks=marks)
 
 
 def complaint_report(case: Case, judged: JudgedCase, complaint: str) -> str:
@@ -54,7 +55,7 @@ def _failure_context(shown: JudgedAnswer, case: Case, marks: Marks, *, fully: bo
     transcript, verdict = shown.answer.transcript, shown.verdict
     if transcript is None or not verdict.turns:
         return _FailureContext((case, shown.calls, verdict, shown.reply))
-    number = turn_at_fault(verdict)
+    number = first_wrong_turn(verdict)
     held = transcript.turns[min(number, len(transcript.turns) - 1)]
     calls = Calls(held.calls, held.steps[-1].calls.malformed)
     reply = with_case_decoder(case, held.steps[-1].reply)
@@ -63,7 +64,7 @@ def _failure_context(shown: JudgedAnswer, case: Case, marks: Marks, *, fully: bo
     one_turn = replace(case, turns=(case.turns[number],))
     turn_verdict = replace(verdict.turns[number], notes=verdict.notes)
     return _FailureContext(
-        (one_turn, calls, turn_verdict, reply), story if fully else latest(story, _STORY_LINES, marks)
+        (one_turn, calls, turn_verdict, reply), story if fully else last_lines(story, _STORY_LINES, marks)
     )
 
 

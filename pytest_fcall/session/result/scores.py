@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from pytest_fcall.conversation.evidence import Evidence, evidence_of, subjects_of
 from pytest_fcall.conversation.named_scores import SCORES, ScoreNumbers, score_value
 from pytest_fcall.core import Case, HeldTurn, Step, Transcript
+from pytest_fcall.reporting.number_text import score_text
 from pytest_fcall.reporting.results import CaseScore, Result
-from pytest_fcall.reporting.score_tables import ScoreRow, score_lines, score_text
+from pytest_fcall.reporting.score_tables import ScoreRow, score_lines
 from pytest_fcall.session.settings import ALL_CASES
 
 if TYPE_CHECKING:

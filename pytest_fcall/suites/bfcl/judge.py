@@ -20,6 +20,7 @@ from pytest_fcall.decoding.bfcl import Undecodable, decode_format, decode_native
 from pytest_fcall.decoding.bfcl.official_form import calls_of
 from pytest_fcall.matching.bfcl import OfficialCase, Ruling, check_answer, check_undecodable
 from pytest_fcall.matching.bfcl.verdict import verdict_of
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.suites.bfcl.answers import Answer
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of, exam_of
@@ -149,7 +150,8 @@ class Score:
 def score_answer(case: BfclCase, answer: Answer) -> Score:
     """Judge an answer. Total: whatever it holds, both profiles have a verdict."""
     return Score(
-        judge_officially(replace(case.exam, underscored=answer.underscored), answer), _judge_strictly(case, answer)
+        judge_officially(replace(case.exam, dots_as_underscores=answer.underscored), answer),
+        _judge_strictly(case, answer),
     )
 
 
@@ -176,7 +178,8 @@ def _officially_decoded(exam: OfficialCase, answer: Answer) -> object:
 
 def _judge_strictly(case: BfclCase, answer: Answer) -> StrictResult:
     reply, calls = strict_reading(answer, case.case)
-    return StrictResult(judge(reply, calls, case.expect, case.case.tools, case.case.rules), calls)
+    context = MatchContext(case.case.tools, case.case.rules)
+    return StrictResult(judge(reply, calls, case.expect, context), calls)
 
 
 OFFICIAL_DECODERS: Final[Mapping[str, PromptFormat]] = MappingProxyType(
@@ -241,4 +244,5 @@ def read_like_score(reply: Reply, calls: Calls, case: Case) -> Calls:
 
 def _strict_verdict(ours: BfclCase, case: Case, reply: Reply, calls: Calls) -> Verdict:
     """Judge by our rules."""
-    return judge(reply, read_like_score(reply, calls, ours.case), ours.expect, ours.case.tools, case.rules)
+    context = MatchContext(ours.case.tools, case.rules)
+    return judge(reply, read_like_score(reply, calls, ours.case), ours.expect, context)

@@ -16,6 +16,7 @@ from pytest_fcall.core.case import Case
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, Verdict
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.suites.mannheim.score import answer_object
 
@@ -31,7 +32,7 @@ class MannheimJudge:
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:
         """Judge by the profile of the case: `bfcl` is for the original rules here, mistakes included."""
         if case.rules.profile == "strict":
-            return judge_turn(reply, calls, case.turns[0], case.tools, case.rules, {})
+            return judge_turn(reply, calls, case.turns[0], MatchContext(case.tools, case.rules))
         reasons = tuple(self._original(case, reply, calls))
         return Verdict(not reasons, reasons, notes=calls.notes)
 

@@ -27,8 +27,9 @@ from pytest_fcall.core import (
     Verdict,
 )
 from pytest_fcall.decoding import decode
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.transcript import judge_transcript
-from pytest_fcall.matching.turn_follower import MatchContext, TurnFollower
+from pytest_fcall.matching.turn_follower import TurnFollower
 
 TOOLS = """
 tools:
@@ -103,7 +104,7 @@ def held(case: Case, model: Model, environment: Environment | None = None) -> tu
         assert environment is not None
         return environment
 
-    exam = MatchContext(case.tools, case.rules, {})
+    exam = MatchContext(case.tools, case.rules)
 
     def follow(expectation: Expectation | None, known: NamedCalls) -> Follower:
         return TurnFollower(expectation, exam, known)
@@ -112,4 +113,4 @@ def held(case: Case, model: Model, environment: Environment | None = None) -> tu
         model.ask, lambda reply: decode(reply, case.tools), follow, opened if environment else None
     )
     transcript = asyncio.run(hold_conversation(case, plan_request(case), context))
-    return transcript, judge_transcript(transcript, case.turns, case.tools, case.rules, {})
+    return transcript, judge_transcript(transcript, case.turns, exam)

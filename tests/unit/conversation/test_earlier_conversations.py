@@ -13,7 +13,8 @@ from pytest_fcall.conversation.earlier_conversations import CarriedState, Shared
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core import CallResult, Case, Json, World
 from pytest_fcall.decoding import decode
-from pytest_fcall.matching.turn_follower import MatchContext, TurnFollower
+from pytest_fcall.matching.context import MatchContext
+from pytest_fcall.matching.turn_follower import TurnFollower
 from tests.unit.conversation.conversations import Model, case_of
 
 TEXT = "messages: [{role: system, content: 'You know <slot>.'}, {role: user, content: Hello.}]\nexpect: any_call"
@@ -49,7 +50,7 @@ class Notebook:
 def held(model: Model, folder: Path, notebook: Notebook, times: int = 1) -> CarriedState:
     case = replace(case_of(folder, TEXT), world=World("notes:make", max_steps=2))
     case = replace(case, turns=tuple(replace(turn, expect=None) for turn in case.turns))
-    exam = MatchContext(case.tools, case.rules, {})
+    exam = MatchContext(case.tools, case.rules)
     context = ConversationContext(
         model.ask,
         lambda reply: decode(reply, case.tools),

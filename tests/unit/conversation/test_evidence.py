@@ -17,11 +17,11 @@ from pytest_fcall.core import (
     ExpectedCall,
     Json,
     Reply,
-    Rules,
     Tool,
     Verdict,
 )
 from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.matching.results import judge_state
 
@@ -50,7 +50,7 @@ def calls(*each: ExpectedCall) -> Expectation:
 
 
 def settled(expectation: Expectation, *made: Call) -> tuple[list[Call], list[Call]] | None:
-    verdict = judge(Reply(), Calls(made), expectation, TOOLS)
+    verdict = judge(Reply(), Calls(made), expectation, MatchContext(TOOLS))
     return settled_calls(expectation, made, verdict)
 
 
@@ -195,7 +195,7 @@ STATE: dict[str, Json] = {"city": "Oslo", "limits": {"low": 1, "high": 9}, "type
 def test_states_are_taken_apart_into_values(
     expected: Mapping[str, Pattern], state: Json, same: int, held: int, right: int
 ) -> None:
-    verdict = Verdict(False, judge_state(expected, CallResult(state), Rules(), {}))
+    verdict = Verdict(False, judge_state(expected, CallResult(state), MatchContext(())))
     wanted, there = settled_state(expected, state, verdict)
     assert (len(there), len(wanted)) == (held, right)
     score = state_f1(there, wanted)

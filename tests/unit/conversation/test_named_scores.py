@@ -27,6 +27,7 @@ from pytest_fcall.core import (
     Turn,
     Verdict,
 )
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.transcript import judge_transcript
 from tests.corpus_scores import accuracy, api_f1, lcs_f1, parameter_f1
 
@@ -53,7 +54,7 @@ def held(*steps: Step, end: str = "answered", state: CallResult | None = None) -
 
 def found(asked: Case, *turns: HeldTurn) -> Evidence:
     transcript = Transcript(turns)
-    return evidence_of(asked, transcript, judge_transcript(transcript, asked.turns, TOOLS, asked.rules, {}))
+    return evidence_of(asked, transcript, judge_transcript(transcript, asked.turns, MatchContext(TOOLS, asked.rules)))
 
 
 OK = (CallResult(),)

@@ -19,6 +19,7 @@ from pytest_fcall.core import (
     Verdict,
 )
 from pytest_fcall.core.extension import Comparator
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 
 TOOLS = (
@@ -144,7 +145,9 @@ def judged(
     comparators: Mapping[str, Comparator] = {},
 ) -> Verdict:
     """Judge calls by an expectation, both written as in a case file."""
-    return judge(reply, Calls(made(calls), malformed), expectation(expected), tuple(tools), rules, comparators)
+    return judge(
+        reply, Calls(made(calls), malformed), expectation(expected), MatchContext(tuple(tools), rules, comparators)
+    )
 
 
 def findings(verdict: Verdict) -> list[str]:

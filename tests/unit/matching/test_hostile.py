@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import OPERATORS, Call, Calls, Expectation, ExpectedCall, MatchRule, Operator, Reply, Rules, Tool
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from tests.unit.matching.language import TOOLS, findings, judged
 
@@ -38,7 +39,7 @@ def mine(operand: object, options: Mapping[str, object], got: object) -> str | N
 @given(patterns, json_values)
 def test_any_value_against_any_pattern_gives_a_verdict(pattern: Any, got: Any) -> None:
     expected = Expectation(stages=((ExpectedCall("any", {"x": pattern}),),))
-    verdict = judge(Reply(), Calls((Call("any", {"x": got}),)), expected, TOOLS, Rules(), {"mine": mine})
+    verdict = judge(Reply(), Calls((Call("any", {"x": got}),)), expected, MatchContext(TOOLS, Rules(), {"mine": mine}))
     assert verdict.valid is not bool(verdict.reasons)
 
 
@@ -117,7 +118,7 @@ def test_a_pattern_that_nests_deeply_is_judged() -> None:
     for _ in range(5_000):
         pattern = Operator("not", pattern)
     expected = Expectation(stages=((ExpectedCall("any", {"x": pattern}),),))
-    assert not judge(Reply(), Calls((Call("any", {"x": 1}),)), expected, TOOLS).valid
+    assert not judge(Reply(), Calls((Call("any", {"x": 1}),)), expected, MatchContext(TOOLS)).valid
 
 
 def test_a_value_that_nests_deeply_is_judged() -> None:
@@ -141,7 +142,7 @@ def test_a_broken_schema_is_noted_and_the_rest_is_judged() -> None:
 
 def test_notes_of_decoding_stand_beside_the_verdict() -> None:
     calls = Calls((Call("list_tables", {}),), notes=("a key stood twice",))
-    verdict = judge(Reply(), calls, Expectation("any_call"), TOOLS)
+    verdict = judge(Reply(), calls, Expectation("any_call"), MatchContext(TOOLS))
     assert verdict.notes == ("a key stood twice",)
 
 

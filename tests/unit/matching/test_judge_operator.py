@@ -20,6 +20,7 @@ from pytest_fcall.core import (
     Verdict,
 )
 from pytest_fcall.core.operators import Undecided
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge, judge_turn
 
 POLITE = Operator("judge", "is polite")
@@ -34,7 +35,7 @@ def fair(operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str | N
 def verdict(pattern: Pattern, got: Json) -> Verdict:
     expectation = Expectation(stages=((ExpectedCall("say", {"x": pattern}),),))
     calls = Calls((Call("say", {"x": got}),))
-    return judge(Reply(), calls, expectation, (), Rules(), {"judge": fair})
+    return judge(Reply(), calls, expectation, MatchContext((), Rules(), {"judge": fair}))
 
 
 @pytest.mark.parametrize(
@@ -72,12 +73,14 @@ def test_uncertainty_is_told_as_such() -> None:
 
 def test_an_answer_is_judged_too() -> None:
     turn = Turn((), Expectation("no_call"), answer=POLITE)
-    assert judge_turn(Reply("please"), Calls(), turn, (), Rules(), {"judge": fair}).valid
-    (reason,) = judge_turn(Reply("now"), Calls(), turn, (), Rules(), {"judge": fair}).reasons
+    assert judge_turn(Reply("please"), Calls(), turn, MatchContext((), Rules(), {"judge": fair})).valid
+    (reason,) = judge_turn(Reply("now"), Calls(), turn, MatchContext((), Rules(), {"judge": fair})).reasons
     assert (reason.kind, reason.path) == ("wrong_answer", "answer")
 
 
 def test_an_argument_that_lacks_says_what_was_wanted() -> None:
     expectation = Expectation(stages=((ExpectedCall("say", {"x": POLITE}),),))
-    (reason,) = judge(Reply(), Calls((Call("say", {}),)), expectation, (), Rules(), {"judge": fair}).reasons
+    (reason,) = judge(
+        Reply(), Calls((Call("say", {}),)), expectation, MatchContext((), Rules(), {"judge": fair})
+    ).reasons
     assert reason.message == "`x` is missing, expected something of which this is true: 'is polite'"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import OPERATORS, Json, Operator, Pattern, Rules, Verdict
-from pytest_fcall.matching.operators.table import OPERATOR_FUNCTIONS
+from pytest_fcall.matching.operators.table import OPERATOR_FUNCTIONS, operator_function
 from tests.unit.matching.language import findings, judged
 
 CLOCK = Rules(now=datetime.fromisoformat("2026-11-21T16:30:00-08:00"))  # a Saturday
@@ -171,6 +171,7 @@ def test_it_does_not_fit_and_that_is_told_where_it_is(expected: Any, got: Any) -
 
 def test_the_table_and_the_functions_name_the_same_operators() -> None:
     assert OPERATOR_FUNCTIONS.keys() == OPERATORS.keys()
+    assert all(callable(operator_function(name)) for name in OPERATORS)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +191,7 @@ def test_the_path_leads_to_the_value_inside(expected: Any, got: Any, path: str) 
 
 UNDECIDED: list[tuple[Any, Any, Rules, str]] = [
     ({"$from": "found.result[0].id"}, "F7", CLOCK, "found.result[0].id"),
-    ({"$judge": "sounds polite"}, "hi", CLOCK, "a model that judges"),
+    ({"$judge": "sounds polite"}, "hi", CLOCK, "a judge model"),
     ({"$date": "tomorrow"}, "2026-11-22", Rules(), "`now:`"),
     ({"$datetime": {"day": "friday"}}, "2026-11-22T10:00", Rules(), "`now:`"),
     ({"$date": "someday"}, "2026-11-22", CLOCK, "'someday'"),

@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Call, Calls, Expectation, ExpectedCall, Operator, Reply, Rules
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from tests.unit.matching.language import TOOLS, judged
 
-NO_DIFFERENCE = "a reader sees no difference: `$text` or `strings: relaxed` would accept it"
-SAME_NUMBER = "a reader sees the same number: `$text` would accept it"
+NO_DIFFERENCE = "they read the same: `$text` or `strings: relaxed` would accept it"
+SAME_NUMBER = "the number is the same: `$text` would accept it"
 PUNCTUATION = "only punctuation and spacing differ: `$any` can list both spellings"
-READER_FINDS = "a reader would find it: `strings: relaxed` would accept it"
+READER_FINDS = "`strings: relaxed` would find it"
 OTHER_ORDER = "the same items in another order: `$unordered` would accept it"
-ONE_WAY = "that is 2026-11-22, in a spelling that can be read in one way only"
+ONE_WAY = "that is 2026-11-22, in a spelling with only one meaning"
 A_DAY = "it names a day, not a moment: `$date` accepts one"
 CLOCK = Rules(now=datetime.fromisoformat("2026-11-21T16:30:00-08:00"))
 
@@ -51,7 +52,7 @@ CLOCK = Rules(now=datetime.fromisoformat("2026-11-21T16:30:00-08:00"))
         (0.1 + 0.2, {"$any": [0.3, 7]}, "`x` is 0.30000000000000004, expected 0.3 or 7; `$approx` would accept it"),
         ([1, 2], [2, 1], "`x` is [1, 2], expected [2, 1]; " + OTHER_ORDER),
         ([1], [1, 2], "`x` is [1], expected [1, 2]; its length is 1, not 2"),
-        ([1, 3], {"$unordered": [1, 2]}, "`x` is [1, 3], expected [1, 2] in any order; no item of it is 2"),
+        ([1, 3], {"$unordered": [1, 2]}, "`x` is [1, 3], expected [1, 2] in any order; no item matches 2"),
         ("oslo", {"$any": ["Oslo", "Rome"]}, "`x` is 'oslo', expected 'Oslo' or 'Rome'; " + NO_DIFFERENCE),
         ([1, 5], {"$any": [[1, 2], [3, 4]]}, "`x[1]` is 5, expected 2"),
         ([1, 5], {"$any": [[1, 2], [1, 3]]}, "`x` is [1, 5], expected [1, 2] or [1, 3]"),
@@ -111,7 +112,7 @@ PARIS: dict[str, Any] = {"get_weather": {"city": "Paris"}}
         (
             [{"delete_db": {}}],
             {"calls": [], "allow": ["*"], "never": ["delete_*"]},
-            "`delete_db()` must never be called",
+            "`delete_db()` is forbidden",
         ),
         (
             [PARIS, {"list_tables": {}}],
@@ -157,5 +158,5 @@ def test_an_empty_reply_is_told_from_one_that_says_something_else() -> None:
 
 def test_where_no_value_is_right_nothing_is_expected() -> None:
     nothing = Expectation(stages=((ExpectedCall("any", {"x": Operator("optional", Operator("any", ()))}),),))
-    (reason,) = judge(Reply(), Calls((Call("any", {"x": ""}),)), nothing, TOOLS).reasons
+    (reason,) = judge(Reply(), Calls((Call("any", {"x": ""}),)), nothing, MatchContext(TOOLS)).reasons
     assert reason.message == "`x` is '', expected nothing"

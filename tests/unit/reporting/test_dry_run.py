@@ -19,7 +19,7 @@ KEPT = PlannedRequest("openai:gpt-5.2", "cases/shop.fc.yaml", "hello", Usage(50,
 
 def test_what_would_be_asked_is_listed_by_model_and_file() -> None:
     assert dry_run_lines([OSLO, REFUND, ROME, KEPT, OWN]) == [
-        "would be asked           requests  input  output     cost",
+        "would be sent            requests  input  output     cost",
         "openai:gpt-5.2                  3  1,820     300  $0.0073",
         "  cases/weather.fc.yaml         2    420     200  $0.0035",
         "    oslo                        1    200     100  $0.0017",
@@ -29,8 +29,8 @@ def test_what_would_be_asked_is_listed_by_model_and_file() -> None:
         "openai:own                      1  1,400     100",
         "  cases/shop.fc.yaml            1  1,400     100",
         "    refund                      1  1,400     100",
-        "fcall: 4 requests would be asked, about 3,220 tokens in and 400 out, about $0.0073+, "
-        "1 answered by recordings; nothing was asked",
+        "fcall: 4 requests would be sent, about 3,220 tokens in and 400 out, about $0.0073+, "
+        "1 answered by recordings; nothing was sent",
     ]
 
 
@@ -42,9 +42,9 @@ def test_the_page_on_costs_shows_the_same() -> None:
 @pytest.mark.parametrize(
     ("plan", "line"),
     [
-        ([], "fcall: 0 requests would be asked; nothing was asked"),
-        ([KEPT], "fcall: 0 requests would be asked, 1 answered by recordings; nothing was asked"),
-        ([OWN], "fcall: 1 request would be asked, about 1,400 tokens in and 100 out, cost unknown; nothing was asked"),
+        ([], "fcall: 0 requests would be sent; nothing was sent"),
+        ([KEPT], "fcall: 0 requests would be sent, 1 answered by recordings; nothing was sent"),
+        ([OWN], "fcall: 1 request would be sent, about 1,400 tokens in and 100 out, cost unknown; nothing was sent"),
     ],
 )
 def test_without_a_price_or_a_request_one_line_says_so(plan: list[PlannedRequest], line: str) -> None:
@@ -54,8 +54,8 @@ def test_without_a_price_or_a_request_one_line_says_so(plan: list[PlannedRequest
 
 def test_a_conversation_may_take_more_than_its_first_request() -> None:
     begun = PlannedRequest("openai:exam", "a.fc.yaml", "one", Usage(10, 5), begins=True)
-    assert "1 request would be asked, about 10 tokens in and 5 out" in dry_run_line([begun])
-    assert "and more for 1 conversation that goes on; nothing was asked" in dry_run_line([begun])
+    assert "1 request would be sent, about 10 tokens in and 5 out" in dry_run_line([begun])
+    assert "and more for 1 conversation of several steps; nothing was sent" in dry_run_line([begun])
 
 
 def test_recordings_alone_need_no_table() -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from pytest_fcall.cases.expectations import read_expectation
 from pytest_fcall.core import Call, Calls, Case, Fault, Json, Location, Reply, Tool, Turn, Usage
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
-from pytest_fcall.reporting.failure import failure_text, full_failure_text
+from pytest_fcall.reporting.failure import Failure, failure_text, full_failure_text
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.header import header_lines
 from pytest_fcall.reporting.results import Result, Results
@@ -58,11 +59,11 @@ def failing(
         (Turn(({"role": "user", "content": prompt},), expectation),),
         TOOLS,
     )
-    verdict = judge(reply, calls, expectation, TOOLS)
+    verdict = judge(reply, calls, expectation, MatchContext(TOOLS))
     assert not verdict.valid
     if write is failure_text:
-        return failure_text(case, calls, verdict, reply, MODEL, width=WIDTH)
-    return write(case, calls, verdict, reply, MODEL)
+        return failure_text(Failure(case, calls, verdict, reply, MODEL), WIDTH)
+    return write(Failure(case, calls, verdict, reply, MODEL))
 
 
 def wrong_argument(write: Callable[..., str] = failure_text) -> str:

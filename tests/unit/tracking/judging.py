@@ -19,6 +19,7 @@ from pytest_fcall.core import (
     Verdict,
 )
 from pytest_fcall.core.operators import Pattern
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.tracking.comparison import Comparison, compare_verdict, reason_pairs
 from pytest_fcall.tracking.stanza import Stanza
@@ -59,7 +60,7 @@ def case_of(
 
 
 def judged(case: Case, calls: Sequence[Call], text: str = "…") -> Verdict:
-    return judge_turn(Reply(text), Calls(tuple(calls)), case.turns[-1], case.tools, case.rules, {})
+    return judge_turn(Reply(text), Calls(tuple(calls)), case.turns[-1], MatchContext(case.tools, case.rules))
 
 
 def stanza_of(case: Case, calls: Sequence[Call]) -> Stanza:

@@ -98,7 +98,7 @@ def _verdict(ruling: Ruling, wants: Sequence[ExpectedResult]) -> Verdict:
         reasons = tuple(Reason("wrong_count", "calls", message) for message in ruling.errors)
     else:
         expected = wants[len(ruling.pairs)].value
-        tried = ruling.tried or ((0, ruling),)
+        tried = ruling.rejected or ((0, ruling),)
         reasons = tuple(
             Reason("wrong_result", f"calls[{index}].result", message, expected)
             for index, wrong in tried

@@ -57,7 +57,7 @@ def test_a_required_argument_may_never_be_left_out() -> None:
 
 
 def test_models_that_must_write_underscores_may_not_write_dots() -> None:
-    exam = OfficialCase("simple", [BOOK], [TRUTH], underscored=True)
+    exam = OfficialCase("simple", [BOOK], [TRUTH], dots_as_underscores=True)
     assert check_answer(exam, [{"shop_book": {"city": "Oslo"}}]).valid
     assert check_answer(exam, [{"shop.book": {"city": "Oslo"}}]).error_type == f"{CALL}:wrong_func_name"
 
@@ -108,11 +108,11 @@ def test_an_expected_call_takes_the_first_that_is_right_even_one_that_another_ne
 def test_where_no_call_is_right_each_that_is_left_is_told() -> None:
     ruling = check_answer(parallel([1], [2], [3]), [f(x=1), f(x=5), f(y=6)])
     assert ruling.pairs == ((0, 0),)
-    assert [(index, wrong.error_type) for index, wrong in ruling.tried] == [
+    assert [(index, wrong.error_type) for index, wrong in ruling.rejected] == [
         (1, "value_error:others"),
         (2, f"{CALL}:unexpected_param"),
     ]
-    assert ruling.errors[0] == "no call is right for expected call 1"
+    assert ruling.errors[0] == "no call matches expected call 1"
 
 
 def test_no_calls_are_right_where_none_are_expected() -> None:

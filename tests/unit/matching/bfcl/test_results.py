@@ -90,7 +90,7 @@ def test_the_first_result_that_fits_is_taken_even_where_another_call_needs_it() 
     ruling = check_results(wanted, gave(100, 90), several=True)
     assert ruling.error_type == "executable_checker:cannot_find_match"
     assert ruling.pairs == ((0, 0),)
-    assert [(index, each.error_type) for index, each in ruling.tried] == [(1, EXACT)]
+    assert [(index, each.error_type) for index, each in ruling.rejected] == [(1, EXACT)]
 
 
 @given(st.permutations([1, "a", None, [2]]))

@@ -224,4 +224,4 @@ def test_parameters_in_the_leaderboards_words_are_kept() -> None:
 def test_what_the_profile_strict_knows_more_is_named() -> None:
     expected = {"calls": ["ping", {"then": ["ping"]}], "order": "strict", "extra": "allow", "never": ["x"]}
     verdict = judged([], expected, tools=[PING], rules=BFCL)
-    assert verdict.reasons[0].message.endswith("but not `never`, `order: strict`, `then`")
+    assert verdict.reasons[0].message.endswith(", not `never`, `order: strict`, `then`")

@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_fcall.core import Case, Json, Reply
 from pytest_fcall.decoding import decode
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.suites.api_blend.suite import ApiBlendSuite
 
@@ -100,7 +101,7 @@ def said(case: Case) -> str:
 
 def judged(case: Case, text: str) -> bool:
     reply = Reply(text, decoder=case.decoder)
-    return judge_turn(reply, decode(reply, case.tools), case.turns[0], case.tools, case.rules, {}).valid
+    return judge_turn(reply, decode(reply, case.tools), case.turns[0], MatchContext(case.tools, case.rules)).valid
 
 
 def alpaca(*inputs: str) -> Json:

@@ -10,6 +10,7 @@ from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, FaultyCase, Reply
 from pytest_fcall.decoding import DECODERS, decode
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from pytest_fcall.suites.case_files import case_file_text, split_by_tools
@@ -65,7 +66,10 @@ def test_its_verdicts_are_those_of_the_suite(folder: Path, id_: str, text: str) 
     calls = decode(reply, ours.tools)
     expect = ours.turns[0].expect
     assert expect is not None
-    official, verdict = native.judge(native, reply, calls), judge(reply, calls, expect, ours.tools, ours.rules)
+    official, verdict = (
+        native.judge(native, reply, calls),
+        judge(reply, calls, expect, MatchContext(ours.tools, ours.rules)),
+    )
     assert verdict.valid == official.valid
 
 

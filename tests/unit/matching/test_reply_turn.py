@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Call, Calls, Expectation, ExpectedCall, Operator, Pattern, Reply, Rules, Turn, Verdict
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 
 CALLED = Calls((Call("cancel", {}),))
@@ -13,7 +14,7 @@ def judged(
     text: str, turn: Turn, calls: Calls = CALLED, *, rules: Rules | None = None, finish: str = "stop"
 ) -> Verdict:
     reply = Reply(text, finish="length" if finish == "length" else "stop")
-    return judge_turn(reply, calls, turn, (), rules or Rules(), {})
+    return judge_turn(reply, calls, turn, MatchContext((), rules or Rules()))
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,7 @@ def test_an_answer_expected_too_deeply_is_no_crash() -> None:
     for _ in range(100_000):
         deep = Operator("not", deep)
     (reason,) = judged("x", Turn((), None, deep)).reasons
-    assert "nests too deeply" in reason.message
+    assert "nested too deeply" in reason.message
 
 
 def test_wrong_calls_and_a_wrong_answer_are_both_told() -> None:

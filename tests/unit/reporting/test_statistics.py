@@ -7,17 +7,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Usage
+from pytest_fcall.reporting.number_text import accuracy_text, cost_text, interval_text, seconds_text, speed_text
 from pytest_fcall.reporting.results import Result, Status
-from pytest_fcall.reporting.statistics import (
-    accuracy_text,
-    cost_text,
-    interval_text,
-    percentile,
-    seconds_text,
-    speed_text,
-    statistics_of,
-    wilson_interval,
-)
+from pytest_fcall.reporting.statistics import percentile, statistics_of, wilson_interval
 
 
 def result(
@@ -66,7 +58,7 @@ def test_errors_are_no_wrong_answers() -> None:
     )
     assert (counted.right, counted.answered, counted.errors, counted.skipped) == (2, 4, 1, 1)
     assert counted.expected_failures == 1
-    assert not counted.clean
+    assert not counted.is_clean
 
 
 def test_what_nobody_measured_stays_unknown() -> None:

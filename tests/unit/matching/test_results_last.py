@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.core import CallResult, Json, Operator, Reason, Rules
-from pytest_fcall.matching.results import judge_results
+from pytest_fcall.core import CallResult, Json, Operator, Reason
+from pytest_fcall.matching.context import MatchContext
+from pytest_fcall.matching.results import judge_last_result
 from tests.unit.matching.language import pattern
 
 
@@ -15,7 +16,7 @@ def judged(expected: Any, *results: Json) -> tuple[Reason, ...]:
 
 
 def of(expected: Any, results: Sequence[CallResult]) -> tuple[Reason, ...]:
-    return judge_results(pattern(expected), results, Rules(), {})
+    return judge_last_result(pattern(expected), results, MatchContext(()))
 
 
 @pytest.mark.parametrize(
@@ -51,15 +52,15 @@ def test_what_is_wrong_is_named_by_its_path(expected: Any, result: Json, path: s
 def test_a_call_that_failed_gave_nothing_whatever_is_expected() -> None:
     (reason,) = of({"$ignore": True}, [CallResult("an earlier one"), CallResult(error="503 try again")])
     assert (reason.kind, reason.path) == ("wrong_result", "calls[1].result")
-    assert reason.message == "calls[1] failed: '503 try again', expected to give anything, or nothing"
+    assert reason.message == "calls[1] failed: '503 try again', expected to return anything, or nothing"
 
 
 def test_without_any_call_there_is_no_result() -> None:
     (reason,) = judged(3)
     assert (reason.kind, reason.path) == ("wrong_result", "calls")
-    assert reason.message == "No call was carried out, expected one that gives 3"
+    assert reason.message == "No call was executed, expected one that returns 3"
 
 
 def test_an_operator_that_cannot_be_decided_never_counts_as_right() -> None:
-    (reason,) = judge_results(Operator("nobody_has_this", 1), [CallResult(1)], Rules(), {})
+    (reason,) = judge_last_result(Operator("nobody_has_this", 1), [CallResult(1)], MatchContext(()))
     assert "no plugin in this run provides" in reason.message

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcall.reporting.number_text import score_text
 from pytest_fcall.reporting.result_json import result_from_json, result_to_json
 from pytest_fcall.reporting.results import CaseScore, Result, scores_from_json
-from pytest_fcall.reporting.score_tables import ScoreChange, ScoreRow, score_change_lines, score_lines, score_text
+from pytest_fcall.reporting.score_tables import ScoreChange, ScoreRow, score_change_lines, score_lines
 
 SCORED = st.builds(CaseScore, numbers=st.lists(st.integers(0, 9) | st.floats(0, 9), max_size=3).map(tuple))
 
@@ -60,7 +61,7 @@ def test_scores_are_told_by_model_and_tag() -> None:
 
 
 def test_a_score_for_which_nothing_was_judged_counts_no_cases() -> None:
-    (_, row) = score_lines([ScoreRow("m", "t", "f1", 0, None, lacking=3)])
+    (_, row) = score_lines([ScoreRow("m", "t", "f1", 0, None, no_reply=3)])
     assert row.split() == ["m", "t", "f1", "-", "-", "3"]
 
 

@@ -39,7 +39,7 @@ def test_what_was_not_asked_in_the_end_is_counted() -> None:
     decided = replace(STEADY, samples=(14, 14), most=100)
     assert sample_lines([decided, replace(decided, status="failed", samples=(0, 1))], 80) == [
         "15 answers to 2 cases: pass@1 50.0 %",
-        "auto: 15 of at most 200 answers decided",
+        "auto: decided after 15 of at most 200 answers",
     ]
 
 

@@ -22,6 +22,7 @@ from pytest_fcall.core import (
     Turn,
     Verdict,
 )
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.transcript import judge_transcript
 from tests.unit.matching.language import findings, pattern
 
@@ -52,7 +53,7 @@ def judged(
     ]
     held = HeldTurn((*steps, Step(Request(()), Reply("Done."), Calls())), "answered")
     turn = Turn((), expectation, result=pattern(result))
-    return judge_transcript(Transcript((held,)), [turn], [WEATHER], rules or Rules(), {})
+    return judge_transcript(Transcript((held,)), [turn], MatchContext([WEATHER], rules or Rules()))
 
 
 PARALLEL = Expectation(stages=((expected("Oslo", {"$lt": 10}), expected("Rome", {"$gt": 10})),))
@@ -124,4 +125,4 @@ def test_the_profile_bfcl_judges_results_by_its_three_rules(result: Any, gave: A
 def test_what_the_official_checker_has_no_rule_for_is_never_passed_over(result: Any, name: str) -> None:
     verdict = judged(Expectation(stages=((expected("Oslo"),),)), {"Oslo": CallResult(3)}, BFCL, result)
     (reason,) = verdict.reasons
-    assert f"but not {name} in `result`" in reason.message
+    assert f"not {name} in `result`" in reason.message

@@ -16,12 +16,12 @@ from pytest_fcall.core import (
     RawCall,
     Reply,
     Request,
-    Rules,
     Tool,
     Usage,
     WireExpectation,
 )
 from pytest_fcall.matching.app_exchanges import judge_app_exchanges
+from pytest_fcall.matching.context import MatchContext
 
 WEATHER = Tool("get_weather", "", {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]})
 TIME = Tool("get_time")
@@ -38,7 +38,7 @@ MADE = Calls((Call("get_weather", {"city": "Oslo"}),))
 def wrong(
     expected: WireExpectation, *inner: AppExchange, calls: Calls = MADE, costs: Sequence[float | None] = (0.2, 0.3)
 ) -> list[str]:
-    reasons = judge_app_exchanges(expected, inner or (CALLING, SPEAKING), calls, costs, (), Rules(), {})
+    reasons = judge_app_exchanges(expected, inner or (CALLING, SPEAKING), calls, costs, MatchContext(()))
     return [f"{reason.kind} {reason.path}: {reason.message}" for reason in reasons]
 
 
@@ -73,13 +73,11 @@ def test_calls_are_judged_by_the_tools_that_the_app_offered() -> None:
 def test_what_nobody_knows_is_wrong_and_says_why() -> None:
     silent = AppExchange("small", Request(()), Reply("hi"))
     assert wrong(WireExpectation(tokens=5), silent) == [
-        "wrong_value wire.tokens: wire.tokens is not known: a reply does not say what it took."
+        "wrong_value wire.tokens: wire.tokens is unknown: a reply has no token counts."
     ]
     own = replace(CALLING, priced_as="openai:own")
     [reason] = wrong(WireExpectation(cost=5), own, CALLING, own, costs=(None, 0.1, None))
-    assert reason.endswith(
-        'nobody knows the price of openai:own; [tool.fcall.prices."openai:own"] in pyproject.toml says it'
-    )
+    assert reason.endswith('no price for openai:own; set [tool.fcall.prices."openai:own"] in pyproject.toml')
 
 
 def test_an_app_that_asked_nothing_has_called_nothing() -> None:
@@ -98,6 +96,6 @@ def test_what_is_no_question_to_a_model_does_not_count() -> None:
 
 
 def test_an_app_that_asks_nothing_can_be_expected() -> None:
-    assert judge_app_exchanges(WireExpectation(count=0, tools=[], tokens=0), (), Calls(), (), (), Rules(), {}) == ()
+    assert judge_app_exchanges(WireExpectation(count=0, tools=[], tokens=0), (), Calls(), (), MatchContext(())) == ()
     no_call = WireExpectation(Expectation("no_call"))
-    assert judge_app_exchanges(no_call, (SPEAKING,), Calls(), (), (), Rules(), {}) == ()
+    assert judge_app_exchanges(no_call, (SPEAKING,), Calls(), (), MatchContext(())) == ()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from pytest_fcall.core import Call, Calls, Expectation, ExpectedCall, Json, Reply, Tool
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.reporting.result_json import result_from_json, result_to_json
 from pytest_fcall.reporting.results import Result
@@ -18,7 +19,7 @@ def called(expected: Sequence[str], made: Sequence[str]) -> list[tuple[str, str]
     stage = tuple(ExpectedCall(name) for name in expected)
     expectation = Expectation(stages=(stage,)) if expected else Expectation("no_call")
     calls = tuple(Call(name, {}) for name in made)
-    verdict = judge(Reply(finish="tool_calls"), Calls(calls), expectation, TOOLS)
+    verdict = judge(Reply(finish="tool_calls"), Calls(calls), expectation, MatchContext(TOOLS))
     return tool_pairs(expectation, calls, verdict)
 
 

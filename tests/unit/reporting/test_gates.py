@@ -11,7 +11,7 @@ def test_each_gate_has_a_line_with_its_figure_and_verdict() -> None:
     gates = [
         JudgedGate("accuracy>=0.9", "share", Fraction(9, 10), Fraction(9, 10), held=True),
         JudgedGate("cost<=$2", "dollars", 2.5, 2.0, held=False),
-        JudgedGate("p95\x1b<=5s", "seconds", None, 5.0, held=None, lacking="3 replies missing"),
+        JudgedGate("p95\x1b<=5s", "seconds", None, 5.0, held=None, missing_reason="3 replies missing"),
     ]
     assert gate_lines(gates) == [
         "gate accuracy>=0.9  90.0 %  holds",

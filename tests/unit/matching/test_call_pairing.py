@@ -66,7 +66,7 @@ def test_an_optional_place_is_never_filled_by_another_tool() -> None:
 
 
 def test_a_call_that_is_excused_is_left_alone_rather_than_blamed() -> None:
-    assert best_pairs([(1, 1)], [[None]], [CallCost(alone=0, instead=FORBIDDEN_COST)]) == {}
+    assert best_pairs([(1, 1)], [[None]], [CallCost(unpaired=0, wrong_tool=FORBIDDEN_COST)]) == {}
 
 
 @pytest.mark.parametrize("size", [40, 200])

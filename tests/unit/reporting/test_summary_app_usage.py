@@ -18,17 +18,17 @@ ONE = replace(PLAIN, inside=(NEW, OLD, BIG))
 def test_each_model_that_an_app_asked_has_a_line() -> None:
     assert app_usage_lines([PLAIN]) == []
     assert app_usage_lines([ONE, PLAIN, ONE]) == [
-        "inside python:app:answer: 6 requests to openai:small, 3,000 tokens, $0.0060, 2 replayed",
-        "inside python:app:answer: 2 requests to openai:big",
+        "python:app:answer sent 6 requests to openai:small, 3,000 tokens, $0.0060, 2 replayed",
+        "python:app:answer sent 2 requests to openai:big",
     ]
 
 
 def test_what_is_not_known_and_what_is_replayed_is_said() -> None:
     assert app_usage_lines([replace(PLAIN, inside=(OLD,))]) == [
-        "inside python:app:answer: 1 request to openai:small, 500 tokens, $0.0010, replayed"
+        "python:app:answer sent 1 request to openai:small, 500 tokens, $0.0010, replayed"
     ]
     assert app_usage_lines([replace(PLAIN, inside=(NEW, replace(NEW, usage=None, cost=None)))]) == [
-        "inside python:app:answer: 4 requests to openai:small, 1,000 tokens, $0.0020+"
+        "python:app:answer sent 4 requests to openai:small, 1,000 tokens, $0.0020+"
     ]
 
 

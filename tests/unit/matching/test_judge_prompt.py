@@ -63,8 +63,8 @@ def test_any_other_answer_is_uncertain(text: str) -> None:
 
 
 def test_an_answer_that_says_neither_is_quoted() -> None:
-    assert read_opinion("The answer is yes").why == "it neither said yes nor no, but 'The answer is yes'"
-    assert read_opinion(" ").why == "it said nothing"
+    assert read_opinion("The answer is yes").why == "its answer is neither yes nor no: 'The answer is yes'"
+    assert read_opinion(" ").why == "its answer is empty"
 
 
 @given(st.text())
@@ -125,7 +125,7 @@ def nested() -> Json:
 
 @pytest.mark.parametrize(
     ("value", "why"),
-    [("x" * 60_000, "too long"), (10**5_000, "cannot be put"), (nested(), "cannot be put")],
+    [("x" * 60_000, "too long"), (10**5_000, "cannot be sent"), (nested(), "cannot be sent")],
     ids=["long", "huge", "deep"],
 )
 def test_what_cannot_be_put_to_a_judge_is_undecided(value: Json, why: str) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.results import Result, Results
-from pytest_fcall.reporting.summary import last_line, outcome_lines
+from pytest_fcall.reporting.summary import one_line_summary, outcome_lines
 
 REGRESSED = Result("a::one", "one", "m", "failed", file="a.fc.yaml", line=7, outcome=Outcome.REGRESSED)
 RIGHT = Result("a::two", "two", "m", "passed", file="a.fc.yaml", line=9, outcome=Outcome.OK)
@@ -55,7 +55,7 @@ def test_what_files_and_models_say_is_made_fit_for_a_terminal() -> None:
 
 
 def test_the_last_line_counts_regressions() -> None:
-    assert "1 wrong, 1 regressed" in last_line(Results((REGRESSED, RIGHT)))
+    assert "1 wrong, 1 regressed" in one_line_summary(Results((REGRESSED, RIGHT)))
 
 
 def test_apps_that_come_to_the_same_by_other_requests_are_told_until_they_are_accepted() -> None:
@@ -63,11 +63,11 @@ def test_apps_that_come_to_the_same_by_other_requests_are_told_until_they_are_ac
     otherwise = [replace(RIGHT, case=f"c{n}", since=since) for n in range(5)]
 
     assert outcome_lines([*otherwise, RIGHT], 100) == [
-        "5 ok, with other requests inside the app:",
+        "5 ok, but the app sent other requests to its models:",
         "  a.fc.yaml:9 c0: request 2 to gpt-5.2 is new",
         "  a.fc.yaml:9 c1: request 2 to gpt-5.2 is new",
         "  a.fc.yaml:9 c2: request 2 to gpt-5.2 is new",
         "  and 2 more",
-        "not in the baseline: 5 with other requests inside the app; `fcall accept` accepts what is right",
+        "not in the baseline: 5 with other requests of the app; `fcall accept` accepts what is right",
     ]
     assert outcome_lines(otherwise, 100, accepted=True) == []

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pytest_fcall.core import Usage
 from pytest_fcall.reporting.results import Result, Results, Status
 from pytest_fcall.reporting.statistics import shared_causes
-from pytest_fcall.reporting.summary import file_lines, last_line, summary_lines
+from pytest_fcall.reporting.summary import file_table, one_line_summary, summary_lines
 from pytest_fcall.reporting.terminal import column_count
 
 UNIT = (("wrong_value", "calls[1].args.unit"),)
@@ -82,14 +82,14 @@ def test_only_the_model_at_fault_is_broken_down() -> None:
 
 def test_what_recordings_saved_is_told_from_what_was_spent() -> None:
     run = results("passed", "passed", replayed=True) + results("passed", category="new")
-    assert last_line(Results(run)).endswith(", $0.0030 ($0.0010 now), 2 replayed")
+    assert one_line_summary(Results(run)).endswith(", $0.0030 ($0.0010 now), 2 replayed")
 
 
 def test_a_cost_that_is_not_known_in_full_has_a_plus() -> None:
     run = Results((*results("passed", "failed"), Result("a::b", "b", "m", "passed", "unpriced")))
     table = summary_lines(run)[:4]
     assert [[word for word in row.split() if "$" in word] for row in table[1:]] == [["$0.0020+"], ["$0.0020"], []]
-    assert last_line(run).endswith(", $0.0020+")
+    assert one_line_summary(run).endswith(", $0.0020+")
 
 
 def test_files_are_told_apart_model_by_model() -> None:
@@ -98,7 +98,7 @@ def test_files_are_told_apart_model_by_model() -> None:
         for model in ("m", "n")
         for file, cost in (("a.fc.yaml", 1.0), ("b.fc.yaml", 2.0))
     ]
-    assert file_lines(Results(tuple(run))) == [
+    assert file_table(Results(tuple(run))) == [
         "model  file       right  accuracy       95 %   cost     p50     p95     max",
         "m      all          2/2   100.0 %  [34, 100]  $3.00  1.00 s  2.00 s  2.00 s",
         "       a.fc.yaml    1/1   100.0 %  [21, 100]  $1.00  1.00 s  1.00 s  1.00 s",
@@ -145,7 +145,7 @@ def test_the_same_reason_twice_in_a_case_counts_once() -> None:
 def test_what_was_left_aside_is_said() -> None:
     run = Results(results("skipped", "passed"), missing_recordings=1, files_without_cases=2)
     assert summary_lines(run)[:2] == [
-        "1 without a recorded reply: --fc-live asks the model",
+        "1 case without a recorded reply; --fc-live asks the model",
         "2 YAML files without `cases:` not collected",
     ]
 
@@ -168,7 +168,7 @@ def test_what_was_left_aside_is_said() -> None:
     ],
 )
 def test_the_last_line_says_it_all(run: tuple[Result, ...], line: str) -> None:
-    assert last_line(Results(run)) == line
+    assert one_line_summary(Results(run)) == line
 
 
 HOSTILE = st.text(st.characters(exclude_categories=[]), max_size=20)
@@ -192,6 +192,6 @@ HOSTILE = st.text(st.characters(exclude_categories=[]), max_size=20)
 )
 def test_hostile_names_leave_no_control_characters(run: list[Result], width: int) -> None:
     *lines, last = summary_lines(Results(tuple(run)), width)
-    lines += file_lines(Results(tuple(run)), width)
+    lines += file_table(Results(tuple(run)), width)
     assert all(line.isprintable() and column_count(line) <= width for line in lines)
     assert last.isprintable()

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import CallResult, Json, MatchRule, Operator, Reason, Rules
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.results import judge_state, state_changes
 from tests.unit.matching.language import pattern
 
@@ -24,7 +25,9 @@ JSON = st.recursive(
 
 
 def judged(expected: Any, state: Json = STATE, **rules: Any) -> tuple[Reason, ...]:
-    return judge_state({key: pattern(value) for key, value in expected.items()}, CallResult(state), Rules(**rules), {})
+    return judge_state(
+        {key: pattern(value) for key, value in expected.items()}, CallResult(state), MatchContext((), Rules(**rules))
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,7 +73,7 @@ def test_rules_for_strings_count_and_rules_for_arguments_do_not() -> None:
 
 
 def test_a_state_that_cannot_be_read_is_wrong_and_says_why() -> None:
-    (reason,) = judge_state({"x": 1}, CallResult(error="the worker was ended after 5 s"), Rules(), {})
+    (reason,) = judge_state({"x": 1}, CallResult(error="the worker was ended after 5 s"), MatchContext(()))
     assert (reason.kind, reason.path) == ("wrong_state", "state")
     assert "ended after 5 s" in reason.message
 
@@ -90,20 +93,20 @@ def test_an_expectation_nested_too_deeply_is_no_crash() -> None:
     deep: Any = 1
     for _ in range(100_000):
         deep = [deep]
-    (reason,) = judge_state({"x": deep}, CallResult({"x": deep}), Rules(), {})
-    assert "nests too deeply" in reason.message
+    (reason,) = judge_state({"x": deep}, CallResult({"x": deep}), MatchContext(()))
+    assert "nested too deeply" in reason.message
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=4))
 def test_every_state_is_what_it_is(state: dict[str, Any]) -> None:
-    assert judge_state(state, CallResult(state), Rules(), {}) == ()
+    assert judge_state(state, CallResult(state), MatchContext(())) == ()
 
 
 @given(st.dictionaries(st.text(), JSON, min_size=1, max_size=4), st.data())
 def test_a_state_with_one_attribute_changed_or_gone_is_wrong_there(state: dict[str, Any], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(state)))
     for changed in ({**state, name: {"another": state[name]}}, {key: state[key] for key in state if key != name}):
-        reasons = judge_state(state, CallResult(changed), Rules(), {})
+        reasons = judge_state(state, CallResult(changed), MatchContext(()))
         assert reasons
         assert {reason.kind for reason in reasons} == {"wrong_state"}
 
