@@ -16,9 +16,9 @@ from pytest_fcall.cli.runs import Run, open_runs
 from pytest_fcall.core import Json, Model, Outcome
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.reporting.faults import fault_text
+from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.statistics import plural_text
 from pytest_fcall.tracking.acceptance import Acceptance, DamagedBaseline, accept
 from pytest_fcall.tracking.baseline_file import baseline_path
 from pytest_fcall.tracking.stanza import Stanza, stanza_from_json

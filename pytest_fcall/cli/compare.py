@@ -49,7 +49,7 @@ def run(arguments: Sequence[str]) -> int:
     width = shutil.get_terminal_size((100, 24)).columns
     print(*comparison_lines(comparison, width, None if options.all else _MOST_CASES), sep="\n")
     whole = comparison.whole
-    return int(whole.difference < 0 and whole.chance <= _SIGNIFICANT)
+    return int(whole.difference < 0 and whole.p_value <= _SIGNIFICANT)
 
 
 def compare(before: Run, now: Run) -> RunComparison:
@@ -97,22 +97,22 @@ def _groups(pairs: Sequence[ResultPair]) -> Iterable[ComparedGroup]:
         categories = _grouped_by(own, lambda pair: pair[1].category)
         if len(categories) > 1:
             groups = [_group(model, name, members) for name, members in categories.items()]
-            adjusted = adjust_by_holm({group.name: group.chance for group in groups})
-            yield from (replace(group, chance=adjusted[group.name]) for group in groups)
+            adjusted = adjust_by_holm({group.category: group.p_value for group in groups})
+            yield from (replace(group, p_value=adjusted[group.category]) for group in groups)
 
 
 def _group(model: str, name: str, pairs: Sequence[ResultPair]) -> ComparedGroup:
     rates = [RatePair(Rate(int(old.right), 1), Rate(int(new.right), 1)) for old, new in pairs]
     return ComparedGroup(
         model=model,
-        name=name,
+        category=name,
         cases=len(pairs),
         before=sum(old.right for old, _ in pairs),
         now=sum(new.right for _, new in pairs),
         lost=sum(rate.difference < 0 for rate in rates),
         won=sum(rate.difference > 0 for rate in rates),
         interval=difference_interval(rates),
-        chance=p_value_different(rates),
+        p_value=p_value_different(rates),
     )
 
 

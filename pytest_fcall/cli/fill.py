@@ -24,8 +24,8 @@ from pytest_fcall.cases.yaml.reader import read_text
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.core import Call, CallResult, Calls, FaultyCase, HeldTurn, Reply, World
 from pytest_fcall.reporting.faults import fault_text
+from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.statistics import plural_text
 
 if TYPE_CHECKING:
     from pytest_fcall.cli.fill_plugin import AnswerCollector

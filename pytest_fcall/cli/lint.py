@@ -17,7 +17,7 @@ from pytest_fcall.core import Case, Fault
 from pytest_fcall.core.case import judge_fault
 from pytest_fcall.decoding import DECODERS
 from pytest_fcall.reporting.faults import fault_text, file_path_text
-from pytest_fcall.reporting.statistics import plural_text
+from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES
 
 _EXAMPLES = """\

@@ -8,8 +8,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.statistics import plural_text
 from pytest_fcall.traces.case_files import WrittenFile, write_case_files
 from pytest_fcall.traces.extraction import NearDuplicate, extract_drafts
 from pytest_fcall.traces.files import trace_files

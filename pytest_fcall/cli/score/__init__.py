@@ -18,7 +18,7 @@ from typing import TextIO, TypeVar
 
 from pytest_fcall.cli.command_parser import command_parser, whole_number
 from pytest_fcall.cli.score.rows import JudgedRow, RowJudge, check_readable, judge_portion, row_portions
-from pytest_fcall.reporting.statistics import plural_text
+from pytest_fcall.reporting.number_text import plural_text
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {

@@ -12,8 +12,8 @@ from pytest_fcall.cli.project import Project, open_project
 from pytest_fcall.cli.tools.locks import diff_tools, lock_tools
 from pytest_fcall.cli.tools.sources import ProblemList, SourceClient, readable_case_files
 from pytest_fcall.core import Case, Json, Tool
+from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.statistics import plural_text
 from pytest_fcall.schema.traversal import Path
 
 _EXAMPLES = """\

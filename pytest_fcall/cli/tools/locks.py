@@ -11,8 +11,8 @@ from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cli.project import Project
 from pytest_fcall.cli.tools.sources import ProblemList, SourceClient, files_with_sources
 from pytest_fcall.core import Case, Json
+from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe, safe_line
-from pytest_fcall.reporting.statistics import plural_text
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.lock_file import (
     LockEntry,
