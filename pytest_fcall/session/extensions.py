@@ -66,7 +66,7 @@ def registry(config: pytest.Config) -> Registry:
 def known_suites(config: pytest.Config) -> Mapping[str, Suite]:
     """The suites so far: before collection some conftest files are not there yet."""
     added = _merged("suite", SUITES, config.hook.pytest_fcall_suites(config=config))
-    return SUITES.beside(added, suite_settings(config))
+    return SUITES.with_others(added, suite_settings(config))
 
 
 def _merged(what: str, taken: Container[str], answers: Iterable[Mapping[str, Named]]) -> dict[str, Named]:

@@ -162,7 +162,7 @@ def test_a_broken_case_breaks_the_rows_that_need_it(folder: Path) -> None:
     write(folder / "rows.jsonl", RIGHT, {**RIGHT, "id": "bad"}, {**RIGHT, "id": "missing"})
     fine, bad, missing = rows_of(score(folder, "rows.jsonl"))
     assert fine["valid"] is True
-    assert bad["error"] == "rows.jsonl:2: its case (cases.jsonl:4) is broken: `function` is not a list of objects"
+    assert bad["error"] == "rows.jsonl:2: its case (cases.jsonl:4) is broken: `function` must be a list of objects"
     assert "cases.jsonl:1 cannot be read: it is not JSON" in str(missing["error"])
 
 

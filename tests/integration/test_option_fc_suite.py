@@ -177,7 +177,7 @@ def test_a_file_whose_suite_cannot_be_read_errs(sea: Shop) -> None:
     result = sail(sea)
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
-        ["cases/bfcl.fc.yaml:1:8: the data of the suite bfcl is not in *elsewhere: pip install*"]
+        ["cases/bfcl.fc.yaml:1:8: no data for suite bfcl in *elsewhere: pip install*"]
     )
 
 

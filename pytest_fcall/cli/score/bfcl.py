@@ -71,7 +71,7 @@ class BfclJudge:
         row = as_answer_row(row)
         if is_conversation(row):
             return self._conversation(row)
-        if executed := _case_book(self.cases).executed(row):
+        if executed := _case_book(self.cases).executed_judge(row):
             return RowVerdict(verdict_row(row, executed.verdict(read_answer(row, self.source))))
         case = _case_book(self.cases).case(row)
         answer = read_answer(row, self.source)
@@ -84,7 +84,7 @@ class BfclJudge:
     def _conversation(self, row: Mapping[str, Json]) -> RowVerdict:
         from pytest_fcall.suites.bfcl.case_book import conversation_score_row
 
-        return RowVerdict(conversation_score_row(row, _case_book(self.cases).conversation(row)))
+        return RowVerdict(conversation_score_row(row, _case_book(self.cases).conversation_judge(row)))
 
     def earlier(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """The official verdict."""
