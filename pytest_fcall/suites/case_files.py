@@ -13,7 +13,7 @@ from pytest_fcall.core.values import Json
 
 
 def split_by_tools(cases: Sequence[Case]) -> list[list[Case]]:
-    """Split cases into files. In a file each name is one tool, so cases with different tools of a name are separated."""
+    """Split cases into files. In a file each name is one tool, so cases that differ in a tool are separated."""
     files: list[tuple[dict[str, Tool], list[Case]]] = []
     for case in cases:
         own = {tool.name: tool for tool in case.tools}

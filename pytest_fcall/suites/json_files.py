@@ -143,7 +143,12 @@ def required_path(path: Path | None, suite: str, origin: str) -> Path:
 
 def broken_case(id_: str, location: Location, why: str) -> FaultyCase:
     """Return the case of a row that cannot be read."""
-    return FaultyCase(id_, location, (Fault("bad-row", location, f"invalid row: {why}"),))
+    return FaultyCase(id_, location, (row_fault(location, why),))
+
+
+def row_fault(location: Location, why: str) -> Fault:
+    """Return the fault of a row that cannot be read."""
+    return Fault("bad-row", location, f"invalid row: {why}")
 
 
 def is_strings(value: object) -> TypeGuard[list[str]]:

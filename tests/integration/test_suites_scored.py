@@ -154,7 +154,7 @@ def test_a_label_that_cannot_be_carried_out_is_an_error_before_anybody_is_asked(
     result = tasks.run("cases", "--fc-model=python:agents:nobody")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
-        ["*test.jsonl:1:*invalid row: a label cannot be carried out:*"]
+        ["*test.jsonl:1:*invalid row: a label cannot be executed:*"]
     )
     assert "there is no API.fly" in fcall(tasks.pytester.path, "lint", "cases").stdout
 

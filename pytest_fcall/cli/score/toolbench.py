@@ -52,7 +52,7 @@ class ToolBenchJudge:
 
         named = {key: row.get(key) for key in self.names}
         figures = asdict(score_row(row, _read_actions(self.objects)))
-        del figures["why"]  # the original tells none
+        del figures["explanation"]  # the original has none
         return RowVerdict({**named, **figures})
 
     def earlier(self, row: Mapping[str, Json]) -> Mapping[str, Json]:

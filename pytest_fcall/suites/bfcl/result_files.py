@@ -1,4 +1,4 @@
-"""The leaderboard's own result and score files: the rows of a run, the files and the table, merged with earlier runs."""
+"""The leaderboard's own result and score files: rows, files and the table, merged with those of earlier runs."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _step_result(case: Case, step: Step) -> Json:
 def model_files(
     model: str, rows: Sequence[ResultRow], merged: Sequence[ResultRow] | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Yield the paths and texts of the files for the categories of `rows`; `merged` has the rows of earlier runs, too."""
+    """Yield the paths and texts of the files for the categories of `rows`; `merged` adds rows of earlier runs."""
     name = _official_model_name(model, rows)
     for category in dict.fromkeys(map(_file_category, rows)):
         own = [row for row in (rows if merged is None else merged) if _file_category(row) == category]

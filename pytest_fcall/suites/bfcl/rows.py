@@ -73,7 +73,7 @@ def category_rows(category: Category, folder: Path) -> Iterator[Row]:
 
 
 def count_category_rows(category: Category, folder: Path) -> int:
-    """Count the rows of a category without parsing them. Raises ValueError or OSError for a file that cannot be read."""
+    """Count the rows of a category without parsing them. Raises ValueError or OSError for an unreadable file."""
     questions, _ = row_files(category, folder)
     if category.truth == "in_other_category":
         return len(FORMATS) * sum(map(len, _format_question_ids(questions).values()))
@@ -89,7 +89,7 @@ def row_files(category: Category, folder: Path) -> tuple[Path, Path | None]:
 
 
 def current_rows(category: Category, folder: Path) -> Iterator[Row]:
-    """Yield the rows of the current version in the order of the file. Raises ValueError for a file that cannot be read."""
+    """Yield the rows of the current version in the order of the file. Raises ValueError for an unreadable file."""
     truths = _truth_by_id(category, folder)
     for number, row in enumerate(_file_rows(folder / category.questions_file)):
         name = row.data.get("id")

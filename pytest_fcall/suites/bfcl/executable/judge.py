@@ -45,7 +45,7 @@ def start_function_process() -> CallProcess:
 
 
 class ExecutedJudge(BfclJudge):
-    """Judges answers by the results of their calls. The rule is the same in all profiles; `strict` reads more generously."""
+    """Judges answers by the results of their calls. All profiles share the rule; `strict` reads more generously."""
 
     def __init__(self, row: Mapping[str, Json], location: Location, process: CallProcess) -> None:
         super().__init__(row, location)

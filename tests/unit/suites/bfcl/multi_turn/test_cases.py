@@ -88,10 +88,10 @@ def test_a_model_without_tools_reads_of_them(tmp_path: Path) -> None:
         ({"ground_truth": 3}, "`ground_truth` must be a list of turns"),
         ({"question": []}, "`question` must be a list of turns"),
         ({"question": [["Book 4A."]]}, "`question` must be a list of turns"),
-        ({"missed_function": ["look"]}, "`missed_function` must be an object with a list of names for each turn"),
+        ({"missed_function": ["look"]}, "`missed_function` must be an object with a list of names"),
         (
             {"missed_function": {"x": ["look"]}},
-            "`missed_function` must be an object with a list of names for each turn",
+            "`missed_function` must be an object with a list of names",
         ),
         ({"missed_function": {"1": ["fly"]}}, "no function 'fly' to hold back"),
     ],
