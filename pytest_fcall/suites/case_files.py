@@ -143,8 +143,10 @@ def _pattern(pattern: Pattern) -> Json:
 def _plain_value(pattern: Pattern) -> Json:
     if isinstance(pattern, Operator):
         raise TypeError(f"a literal cannot hold the operator ${pattern.name}")
+    if isinstance(pattern, str):
+        return pattern
     if isinstance(pattern, Mapping):
         return {key: _plain_value(value) for key, value in pattern.items()}
-    if isinstance(pattern, Sequence) and not isinstance(pattern, str):
+    if isinstance(pattern, Sequence):
         return [_plain_value(item) for item in pattern]
     return pattern

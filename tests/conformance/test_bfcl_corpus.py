@@ -87,7 +87,9 @@ def test_the_expectation_says_all_that_the_ground_truth_says(cases: Sequence[Bfc
 
 def same_exam(case: BfclCase) -> bool:
     again = official_case(case.expect, case.case.tools, case.official_case.language)
-    again = replace(again, category=case.official_case.category)  # the expectation does not say how many calls were hinted at
+    again = replace(
+        again, category=case.official_case.category
+    )  # the expectation does not say how many calls were hinted at
     return omittable_last(again.truth) == omittable_last(case.official_case.truth) and all(
         ruling(case.official_case, answer) == ruling(again, answer) for answer in [[], *changed(case)]
     )

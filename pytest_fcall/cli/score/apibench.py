@@ -95,10 +95,10 @@ class ApiBenchJudge:
                 raise BrokenRow("a row needs `hub`, `response`, `gold_domain` and `gold_api_call`, all of them text")
         ours = strict(answer, domain, right)
         theirs = original(answer, domain)
-        verdict = {**named, "verdict": theirs, "strict_verdict": ours.word, "strict_exact": ours.exact}
+        verdict = {**named, "verdict": theirs, "strict_verdict": ours.grade, "strict_exact": ours.exact}
         counted = {word: theirs == word for word in ("correct", "hallucination", "wrong")}
         counted["exact by strict"] = ours.exact
-        counted |= {f"{word} by strict": ours.word == word for word in get_args(Grade)}
+        counted |= {f"{word} by strict": ours.grade == word for word in get_args(Grade)}
         group = f"{hub} {row.get('setting', '')}".strip()
         return RowVerdict(verdict, counted=(group, counted) if self.totals else None)
 
@@ -129,12 +129,12 @@ def _checked_arguments(text: str) -> tuple[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=8)
 def _read_hub(folder: Path, hub: str) -> tuple[Api, ...] | None:
-    from pytest_fcall.suites.apibench.apis import plain_or_gzipped, read_apis
+    from pytest_fcall.suites.apibench.apis import read_apis
     from pytest_fcall.suites.apibench.files import HUBS
+    from pytest_fcall.suites.json_files import find_file
 
-    if hub not in HUBS or not (path := plain_or_gzipped(folder, f"{HUBS[hub].apis}.jsonl")).exists():
-        return None
-    return read_apis(path)
+    path = find_file(folder, f"{HUBS[hub].apis}.jsonl") if hub in HUBS else None
+    return None if path is None else read_apis(path)
 
 
 @lru_cache(maxsize=8)

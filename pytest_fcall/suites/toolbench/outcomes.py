@@ -16,7 +16,7 @@ CarryOut: TypeAlias = Callable[[Mapping[str, Json], str], Mapping[str, Json] | N
 """Executes an answer to the question in a row. Returns its outcome; None if that is unknown."""
 
 OUTCOMES_FILE: Final = "outcomes.jsonl"
-"""Beside `test.jsonl`: `{"answer": TEXT, "gives": {…}}`, with `"case": N` for an outcome that holds for one line only."""
+"""Beside `test.jsonl`: `{"answer": TEXT, "gives": {…}}`, with `"case": N` for an outcome of one line only."""
 _DEFAULTS = ("lang=en", "units=standard", "mode=json")
 
 

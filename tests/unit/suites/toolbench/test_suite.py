@@ -317,7 +317,10 @@ def test_a_label_that_cannot_be_carried_out_is_a_fault_of_its_row(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("outcome", "why"),
-    [({"answer": "x"}, "`answer` must be a string"), ({"answer": "x", "gives": {}, "case": [1]}, "`case` must be the number")],
+    [
+        ({"answer": "x"}, "`answer` must be a string"),
+        ({"answer": "x", "gives": {}, "case": [1]}, "`case` must be the number"),
+    ],
 )
 def test_recorded_outcomes_that_cannot_be_read_are_told(tmp_path: Path, outcome: Json, why: str) -> None:
     outcomes(write(tmp_path, "open_weather", row(WEATHER)), outcome)
