@@ -9,13 +9,13 @@ from pathlib import Path
 from threading import Lock, Thread, current_thread
 from typing import Final
 
-import pytest_fcall
 from pytest_fcall.conversation.execution.limits import EnvironmentSpec, Limits
 from pytest_fcall.conversation.execution.tool_process import EnvironmentFailed, ToolProcess
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.values import Json
 
-_ROOT: Final = Path(pytest_fcall.__file__).parents[1]
+_ROOT: Final = Path(__file__).parents[__name__.count(".")]
+"""The folder that holds the package."""
 _EXIT_PRIORITY: Final = 10
 
 
