@@ -135,7 +135,9 @@ def _pattern(pattern: Pattern) -> Json:
         case Mapping():
             inner = _patterns(pattern)
             return {"$literal": inner} if any(key.startswith("$") for key in inner) else inner
-        case list() | tuple():
+        case str():
+            return pattern
+        case Sequence():
             return [_pattern(item) for item in pattern]
     return pattern
 

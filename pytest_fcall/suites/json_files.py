@@ -128,9 +128,9 @@ def read_json_text(path: Path) -> tuple[str, Json]:
     return text, value
 
 
-def find_file(folder: Path, name: str, places: Sequence[str] = ("",)) -> Path | None:
-    """Return the first `name`, or `name.gz`, in these places below a folder; None without one."""
-    paths = (folder / place / each for place in places for each in (name, f"{name}.gz"))
+def find_file(folder: Path, name: str, folders: Sequence[str] = ("",)) -> Path | None:
+    """Return the first `name`, or `name.gz`, in these folders below a folder; None without one."""
+    paths = (folder / inside / each for inside in folders for each in (name, f"{name}.gz"))
     return next((path for path in paths if path.is_file()), None)
 
 

@@ -21,7 +21,7 @@ HOW_TO_GET_IT: Final = (
     "that holds them, each in a file or a folder of its name such as SeqATIS or seq_atis.json, with path: or "
     "--fc-suite-path"
 )
-_PLACES: Final = ("", "processed", "data/processed", "data")
+_FOLDERS: Final = ("", "processed", "data/processed", "data")
 _FILE: Final = re.compile(r"(?P<stem>.+?)\.jsonl?(\.gz)?", re.IGNORECASE)
 _TESTS: Final = re.compile(r"test", re.IGNORECASE)
 _TRAINING: Final = re.compile(r"train|dev|valid", re.IGNORECASE)
@@ -64,8 +64,8 @@ class SetFiles:
 def find_set_files(data_set: DataSet, path: Path | None) -> SetFiles | None:
     """Return the files of a data set; None without any."""
     wanted = _simple_name(data_set.name)
-    for place in _PLACES if path is not None else ():
-        folder = (path or Path()) / place
+    for name in _FOLDERS if path is not None else ():
+        folder = (path or Path()) / name
         for found in sorted(folder.iterdir()) if folder.is_dir() else ():
             named = _FILE.fullmatch(found.name)
             if found.is_dir() and _simple_name(found.name) == wanted:

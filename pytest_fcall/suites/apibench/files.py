@@ -116,7 +116,7 @@ def own_hubs(folder: Path) -> list[str]:
 def hub_files(name: str, folder: Path) -> HubFiles:
     """Find the files of a hub. Raises ValueError, with the way to get them, without its data base or its answers."""
     hub = HUBS.get(name) or Hub(name, name, "all", whole_answer=True, evaluation=f"{name}_eval")
-    question_folders = [place.format(hub=name) for place in _QUESTION_FOLDERS]
+    question_folders = [each.format(hub=name) for each in _QUESTION_FOLDERS]
     questions = {
         setting: path
         for setting in ("0_shot", "bm25", "gpt_index", "oracle")
@@ -126,8 +126,8 @@ def hub_files(name: str, folder: Path) -> HubFiles:
     return HubFiles(hub, apis, _required_file(folder, f"{hub.evaluation}.json", _ANSWER_FOLDERS), questions)
 
 
-def _required_file(folder: Path, name: str, places: Sequence[str]) -> Path:
-    if path := find_file(folder, name, places):
+def _required_file(folder: Path, name: str, folders: Sequence[str]) -> Path:
+    if path := find_file(folder, name, folders):
         return path
     raise ValueError(f"no {name} in {folder}: {HOW_TO_GET_IT}")
 

@@ -158,7 +158,7 @@ def api_call(operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str
     if not known:
         return "`$api_call` needs a call as text, or a list of calls"
     if not isinstance(got, str):
-        return "there is no text"
+        return "expected a text"
     graded = StrictRule(known)(got, "", known[0].call)
     if graded.grade == "correct":
         return None

@@ -16,7 +16,7 @@ HOW_TO_GET_IT: Final = (
     "get the folder src/config, with question_sets.json and function_sets.json, of the Mannheim function calling "
     "benchmark (branch master), and name it, or a folder above it, with path: or --fc-suite-path"
 )
-_PLACES: Final = ("", "config", "src/config")
+_FOLDERS: Final = ("", "config", "src/config")
 
 PUBLISHED_PARTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
@@ -85,12 +85,12 @@ def read_files(path: Path | None) -> Files:
 
 def find_folder(path: Path | None) -> Path | None:
     """Return the folder of the files; None without them."""
-    found = None if path is None else find_file(path, "question_sets.json", _PLACES)
+    found = None if path is None else find_file(path, "question_sets.json", _FOLDERS)
     return found.parent if found else None
 
 
 def _required_file(folder: Path, name: str) -> Path:
-    if path := find_file(folder, name, _PLACES):
+    if path := find_file(folder, name, _FOLDERS):
         return path
     raise ValueError(f"no {name} in {folder}: {HOW_TO_GET_IT}")
 

@@ -32,11 +32,11 @@ class NoTable(Exception):
 def read_table(folder: Path, name: str) -> Sequence[Row]:
     """Read `name.csv` or `name.xlsx` in a folder or in a folder of data near it. Raises NoTable."""
     try:
-        for place in _TABLE_FOLDERS:
-            if (path := folder / place / f"{name}.csv").is_file():
+        for inside in _TABLE_FOLDERS:
+            if (path := folder / inside / f"{name}.csv").is_file():
                 with path.open(encoding="utf-8-sig", newline="") as file:
                     return list(_rows(csv.reader(file)))
-            if (path := folder / place / f"{name}.xlsx").is_file():
+            if (path := folder / inside / f"{name}.xlsx").is_file():
                 return list(_rows(_sheet(path)))
     except PermissionError:
         raise NoTable(

@@ -28,7 +28,7 @@ _NEEDED: Mapping[object, tuple[str, ...]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Loc:
-    """A place. The name of the class appears in verdicts, in Python's own messages."""
+    """A place. The name of this class appears in messages of Python, and so in verdicts."""
 
     location: object
 

@@ -101,8 +101,8 @@ def task_versions(path: Path | None) -> Mapping[str, Mapping[str, TaskFiles]]:
         return {}
     found = {}
     for task in TASKS:
-        places = [path / task, path / "data" / task, *([path] if path.absolute().name == task else [])]
-        if own := {version: files for place in places for version, files in _versions(place)}:
+        folders = [path / task, path / "data" / task, *([path] if path.absolute().name == task else [])]
+        if own := {version: files for folder in folders for version, files in _versions(folder)}:
             found[task] = own
     return found
 

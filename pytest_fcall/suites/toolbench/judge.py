@@ -116,7 +116,7 @@ def toolbench(operand: Pattern, options: Mapping[str, Pattern], got: Json) -> st
     if not isinstance(operand, Mapping) or not isinstance(task := operand.get("task"), str):
         return "`$toolbench` needs a `task`, and `labels`, a list of right answers"
     if not isinstance(got, str):
-        return "there is no text"
+        return "expected a text"
     listed = operand.get("labels")
     labels: Json = [each for each in listed if isinstance(each, str)] if isinstance(listed, list | tuple) else []
     row: dict[str, Json] = {"task": task, "prediction": clean_answer(got, unfenced=True), "labels": labels}

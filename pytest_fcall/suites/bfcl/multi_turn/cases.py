@@ -66,9 +66,9 @@ class MultiTurnReader:
         turns = []
         for number, messages in enumerate(questions):
             offered += new.get(number, ())
-            said = self._new_functions_messages(new[number]) if number in new else tuple(messages)
+            sent = self._new_functions_messages(new[number]) if number in new else tuple(messages)
             tools = tuple(map(self._tools, offered)) if number in new or not number else None
-            turns.append(Turn(said, tools=tools))
+            turns.append(Turn(sent, tools=tools))
         if self._prompt is not None and turns:
             messages = self._prompt.messages_with_functions(turns[0].messages, first)
             turns[0] = replace(turns[0], messages=messages)

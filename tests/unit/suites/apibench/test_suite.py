@@ -307,7 +307,7 @@ def test_constraints_are_tags(question: str, tags: tuple[str, ...]) -> None:
         (["f('x')", "g('y')"], "g('y')", None),
         ("f('x')", "f('z')", "`f('z')` is called; expected `f('x')`"),
         ("f('x')", "I cannot.", "the text has no readable call; expected `f('x')`"),
-        ("f('x')", None, "there is no text"),
+        ("f('x')", None, "expected a text"),
         ({"call": "f('x', y=1)", "checked": []}, "f('x', y=2)", None),
         ({"call": "f('x', y=1)", "checked": ["y"]}, "f('x', y=2)", "`f('x', y=2)` is called; expected `f('x', y=1)`"),
         (7, "f('x')", "`$api_call` needs a call as text, or a list of calls"),

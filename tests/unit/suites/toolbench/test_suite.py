@@ -358,7 +358,7 @@ def test_what_is_not_there_is_said(tmp_path: Path, part: str, folder: str | None
     [
         ({"task": "home_search", "labels": [HOME]}, f"```\n{HOME}\n```", None),
         ({"task": "home_search", "labels": [HOME]}, "API.fly()", "the answer cannot be executed"),
-        ({"task": "home_search", "labels": [HOME]}, 3, "there is no text"),
+        ({"task": "home_search", "labels": [HOME]}, 3, "expected a text"),
         ({"task": "open_weather", "labels": [WEATHER]}, "x", "`$toolbench` cannot judge: `task` must be one of"),
         ({"task": "home_search", "labels": []}, "x", "`$toolbench` cannot judge: `labels` must be a non-empty list"),
         ("x", "x", "`$toolbench` needs a `task`"),
