@@ -51,8 +51,8 @@ def test_a_failure_says_what_is_wrong_with_the_call(hub: Shop) -> None:
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [
-            "*`torch.hub.load('zoo/vision', 'hugenet')` is called, expected `torch.hub.load('zoo/vision', 'tinynet')`*",
-            "*hallucination: `torch.hub.load('zoo/vision', 'hugenet')` is no API of the data base*",
+            "*`torch.hub.load('zoo/vision', 'hugenet')` is called; expected `torch.hub.load('zoo/vision', 'tinynet')`*",
+            "*hallucination: `torch.hub.load('zoo/vision', 'hugenet')` is not in the API data base*",
         ]
     )
 
