@@ -121,4 +121,4 @@ def test_which_arguments_matter_stands_in_the_configuration(hub: Shop) -> None:
     hub.pytester.makeini("[pytest]\nfc_apibench_checked = torch.hub.load\n")
     result = ask(hub)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: fc_apibench_checked: 'torch.hub.load' names no API with arguments, as *"])
+    result.stderr.fnmatch_lines(["ERROR: fc_apibench_checked: expected API=NAMES, *got 'torch.hub.load'*"])
