@@ -65,7 +65,7 @@ class Registry:
 
 def suites_with_added(added: Iterable[Mapping[str, Suite]], settings: SuiteSettings) -> Mapping[str, Suite]:
     """The suites with those of other packages. Raises SettingError where a name is taken."""
-    return SUITES.beside(_merged("suite", SUITES, added), settings)
+    return SUITES.with_others(_merged("suite", SUITES, added), settings)
 
 
 def _merged(kind: str, taken: Container[str], added: Iterable[Mapping[str, _T]]) -> dict[str, _T]:

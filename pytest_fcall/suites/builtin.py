@@ -1,11 +1,11 @@
-"""The built-in suites and the operators they bring, by name. A suite's modules are imported when it is first used."""
+"""The built-in suites and their operators, by name. The modules of a suite are imported with its first use."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.values import Json
@@ -13,59 +13,54 @@ from pytest_fcall.core.values import Json
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Comparator, Suite
 
-
-def _api_call(operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str | None:
-    from pytest_fcall.suites.apibench.strict_rule import api_call
-
-    return api_call(operand, options, got)
-
-
-def _toolbench(operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str | None:
-    from pytest_fcall.suites.toolbench.judge import toolbench
-
-    return toolbench(operand, options, got)
-
-
-SUITE_OPERATORS: Mapping[str, Comparator] = MappingProxyType({"api_call": _api_call, "toolbench": _toolbench})
-
-
 SuiteSettings: TypeAlias = Mapping[str, Mapping[str, object]]
-"""By the name of a suite, what it is made with."""
+"""The keyword arguments of suites, by the name of the suite."""
 
 
 class LazySuites(Mapping[str, "Suite"]):
-    """Suites by name, those of other packages among them.
+    """The built-in suites, and suites of other packages, by name.
 
-    Where one of ours is, `module:class` says; it is imported when it is first asked for.
+    A built-in suite is given as `module:class`, and imported when it is looked up.
     """
 
-    __slots__ = ("_added", "_places", "_settings")
+    __slots__ = ("_built_in", "_others", "_settings")
 
-    def __init__(self, places: Mapping[str, str], added: Mapping[str, Suite], settings: SuiteSettings) -> None:
-        self._places = places
-        self._added = added
+    def __init__(self, built_in: Mapping[str, str], others: Mapping[str, Suite], settings: SuiteSettings) -> None:
+        self._built_in = built_in
+        self._others = others
         self._settings = settings
 
-    def beside(self, added: Mapping[str, Suite], settings: SuiteSettings = MappingProxyType({})) -> LazySuites:
-        """The same, with those of other packages; ours are made with the settings under their names."""
-        return LazySuites(self._places, added, settings)
+    def with_others(self, others: Mapping[str, Suite], settings: SuiteSettings = MappingProxyType({})) -> LazySuites:
+        """Return the built-in suites, made with these settings, and the suites of other packages."""
+        return LazySuites(self._built_in, others, settings)
 
     def __getitem__(self, name: str) -> Suite:
-        if name in self._added:
-            return self._added[name]
-        module, _, attribute = self._places[name].partition(":")
-        make = getattr(import_module(f"pytest_fcall.suites.{module}"), attribute)
-        suite: Suite = make(**self._settings.get(name, {}))
+        if name in self._others:
+            return self._others[name]
+        suite: Suite = _imported(self._built_in[name])(**self._settings.get(name, {}))
         return suite
 
     def __iter__(self) -> Iterator[str]:
-        return iter((*self._places, *self._added))
+        return iter((*self._built_in, *self._others))
 
     def __len__(self) -> int:
-        return len(self._places) + len(self._added)
+        return len(self._built_in) + len(self._others)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._places or name in self._added
+        return name in self._built_in or name in self._others
+
+
+def _imported(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(f"pytest_fcall.suites.{module}"), attribute)
+
+
+def _lazy_operator(name: str) -> Comparator:
+    def compare(operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str | None:
+        compared: Comparator = _imported(name)
+        return compared(operand, options, got)
+
+    return compare
 
 
 SUITES = LazySuites(
@@ -80,4 +75,11 @@ SUITES = LazySuites(
     ),
     MappingProxyType({}),
     MappingProxyType({}),
+)
+
+SUITE_OPERATORS: Mapping[str, Comparator] = MappingProxyType(
+    {
+        "api_call": _lazy_operator("apibench.strict_rule:api_call"),
+        "toolbench": _lazy_operator("toolbench.judge:toolbench"),
+    }
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pytest_fcall.cases.yaml.flow_style import write_flow, write_flow_key
 from pytest_fcall.core.case import Case
@@ -14,16 +13,16 @@ from pytest_fcall.core.values import Json
 
 
 def split_by_tools(cases: Sequence[Case]) -> list[list[Case]]:
-    """Deal cases to files. In one file a name is one tool, so those that differ about it are kept apart."""
+    """Split cases into files. In a file each name is one tool, so cases that differ in a tool are separated."""
     files: list[tuple[dict[str, Tool], list[Case]]] = []
     for case in cases:
         own = {tool.name: tool for tool in case.tools}
-        place = next((n for n, (tools, _) in enumerate(files) if _tools_agree(own, tools)), len(files))
-        if place == len(files):
+        index = next((n for n, (tools, _) in enumerate(files) if _tools_agree(own, tools)), len(files))
+        if index == len(files):
             files.append(({}, []))
-        files[place][0].update(own)
-        files[place][1].append(case)
-    return [taken for _, taken in files]
+        files[index][0].update(own)
+        files[index][1].append(case)
+    return [members for _, members in files]
 
 
 def _tools_agree(some: Mapping[str, Tool], others: Mapping[str, Tool]) -> bool:
@@ -33,33 +32,33 @@ def _tools_agree(some: Mapping[str, Tool], others: Mapping[str, Tool]) -> bool:
 
 
 def case_file_text(cases: Sequence[Case], title: str) -> str:
-    """Write a case file of cases that agree about their tools and are judged alike."""
+    """Return the text of a case file. The cases must agree about their tools and have the same rules."""
     rules = cases[0].rules
     tools = {tool.name: tool for case in cases for tool in case.tools}
     defaults = {"profile": rules.profile, "strings": rules.strings, "language": rules.language}
     usual = {"profile": "strict", "strings": "exact", "language": "python"}
-    said = {name: value for name, value in defaults.items() if value != usual[name]}
+    unusual = {name: value for name, value in defaults.items() if value != usual[name]}
     lines = [f"# {title}", *_tools(tools.values())]
-    lines += [f"defaults: {write_flow({**said, **_shared(cases[0]), 'category': cases[0].category})}", "cases:"]
+    lines += [f"defaults: {write_flow({**unusual, **_shared(cases[0]), 'category': cases[0].category})}", "cases:"]
     for case in cases:
         lines += _case(case, [*tools])
     return "\n".join(lines) + "\n"
 
 
 def _shared(case: Case) -> dict[str, Json]:
-    """What a suite says of all cases of a category alike."""
-    found: dict[str, Json] = {}
+    """Defaults that a suite sets alike in all cases of a category."""
+    shared: dict[str, Json] = {}
     if case.settings:
-        found["settings"] = case.settings
+        shared["settings"] = case.settings
     if case.decoder:
-        found["decoder"] = case.decoder
+        shared["decoder"] = case.decoder
     if case.world and case.world.environment:
         world = case.world
-        found |= {"environment": world.environment, "setup": world.setup, "max_steps": world.max_steps}
-    return found
+        shared |= {"environment": world.environment, "setup": world.setup, "max_steps": world.max_steps}
+    return shared
 
 
-def _tools(tools: Any) -> Iterator[str]:
+def _tools(tools: Collection[Tool]) -> Iterator[str]:
     yield "tools:" if tools else "tools: []"
     for tool in tools:
         yield f"  - name: {write_flow(tool.name)}"
@@ -114,7 +113,7 @@ def _call(call: ExpectedCall) -> dict[str, Json]:
 
 
 def _call_item(call: Mapping[str, Json]) -> str:
-    """A call as an item of a list; braces are needed where something stands beside it."""
+    """A call as an item of a list. Braces are needed if it has options."""
     if len(call) > 1:
         return write_flow(call)
     return "".join(f"{write_flow_key(tool)}: {write_flow(arguments)}" for tool, arguments in call.items())
@@ -125,17 +124,31 @@ def _patterns(patterns: Mapping[str, Pattern]) -> dict[str, Json]:
 
 
 def _pattern(pattern: Pattern) -> Json:
-    """A pattern as a case file says it. A mapping that looks like an operator is a literal."""
+    """A pattern as a case file has it. A mapping that looks like an operator is written as a literal."""
     match pattern:
         case Operator("literal", operand):
-            return {"$literal": operand}  # type: ignore[dict-item]  # a literal holds no operators
-        case Operator("any", []):  # only leaving out is right, and the empty text means that, too
+            return {"$literal": _plain_value(operand)}
+        case Operator("any", []):  # only leaving the argument out is right, which the empty string means, too
             return ""
         case Operator():
             return {f"${pattern.name}": _pattern(pattern.operand), **_patterns(pattern.options)}
         case Mapping():
             inner = _patterns(pattern)
             return {"$literal": inner} if any(key.startswith("$") for key in inner) else inner
-        case list() | tuple():
+        case str():
+            return pattern
+        case Sequence():
             return [_pattern(item) for item in pattern]
+    return pattern
+
+
+def _plain_value(pattern: Pattern) -> Json:
+    if isinstance(pattern, Operator):
+        raise TypeError(f"a literal cannot hold the operator ${pattern.name}")
+    if isinstance(pattern, str):
+        return pattern
+    if isinstance(pattern, Mapping):
+        return {key: _plain_value(value) for key, value in pattern.items()}
+    if isinstance(pattern, Sequence):
+        return [_plain_value(item) for item in pattern]
     return pattern

@@ -55,7 +55,7 @@ def test_bm25_finds_the_document_of_the_published_prompt(hub: str, least: int) -
     files = hub_files(hub, NATIVE)
     retriever = bm25_retriever(files.apis)
     found = 0
-    for plain, published in zip(files.asked("0_shot"), files.asked("bm25"), strict=True):
+    for plain, published in zip(files.questions_in("0_shot"), files.questions_in("bm25"), strict=True):
         (place,) = retriever.top(plain.text, 1)
         document = published.text.removeprefix(question_without_document(published.text)).replace("\\", "")
         found += files.apis[place].call.replace("\\", "") in document

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.suites.apibench.apis import plain_or_gzipped, read_apis
+from pytest_fcall.suites.apibench.apis import read_apis
 from pytest_fcall.suites.apibench.files import HUBS
 from pytest_fcall.suites.apibench.grades import GradedAnswer
 from pytest_fcall.suites.apibench.strict_rule import StrictRule
-from pytest_fcall.suites.json_files import open_lines
+from pytest_fcall.suites.json_files import find_file, open_lines
 from tests.conformance.corpus import CORPUS
 
 PAGE = (Path(__file__).parents[2] / "docs/suites.md").read_text(encoding="utf-8")
@@ -82,7 +82,9 @@ def test_the_original_scripts_judge_as_the_page_says(hub: str, setting: str) -> 
 
 @pytest.mark.parametrize("hub", NAMES.values())
 def test_our_rule_judges_as_the_page_says(hub: str) -> None:
-    rule = StrictRule(read_apis(plain_or_gzipped(CORPUS / "native/apibench/api", f"{HUBS[hub].apis}.jsonl")))
+    path = find_file(CORPUS / "native/apibench/api", f"{HUBS[hub].apis}.jsonl")
+    assert path is not None
+    rule = StrictRule(read_apis(path))
     for name, row in table().items():
         if name.startswith(hub):
             rows = answers()[name]
@@ -91,7 +93,7 @@ def test_our_rule_judges_as_the_page_says(hub: str) -> None:
 
 
 def shares(judged: list[GradedAnswer]) -> list[str]:
-    words, of = Counter(each.word for each in judged), len(judged)
+    words, of = Counter(each.grade for each in judged), len(judged)
     exact = sum(each.exact for each in judged)
     domain, hallucination = percent(words["correct"], of), percent(words["hallucination"], of)
     return [f"{domain}, {hallucination}", percent(exact, of), percent(words["unparsable"], of)]

@@ -57,7 +57,7 @@ def official() -> Iterator[OfficialJudge]:
 
 def agree(said: Json, style: Style, answers: Sequence[str], official: OfficialJudge) -> None:
     answer = official.answer(Question("memory_kv", [], answers, style, said))
-    verdict = AgenticJudge({}, answers).verdict_on(json.loads(json.dumps(said)), FORMS[style])
+    verdict = AgenticJudge({}, answers).verdict_on_result(json.loads(json.dumps(said)), FORMS[style])
     assert (verdict.valid, verdict.error_type) == (answer.valid, answer.error_type)
 
 

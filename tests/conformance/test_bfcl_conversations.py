@@ -50,7 +50,7 @@ def seeded(number: int) -> Random:
 def ours(conversation: Conversation, said: object, style: Style, bench: CheckerProcess) -> Verdict:
     """Our verdict on what was said, read from JSON as the official one is."""
     row = {**conversation.entry, "ground_truth": [*conversation.truth]}
-    return MultiTurnJudge(row, parse_truth(row), bench).verdict_on(json.loads(json.dumps(said)), FORMS[style])
+    return MultiTurnJudge(row, parse_truth(row), bench).verdict_on_result(json.loads(json.dumps(said)), FORMS[style])
 
 
 def official_answer(conversation: Conversation, said: object, style: Style, official: OfficialJudge) -> Answer:

@@ -86,10 +86,12 @@ def test_the_expectation_says_all_that_the_ground_truth_says(cases: Sequence[Bfc
 
 
 def same_exam(case: BfclCase) -> bool:
-    again = official_case(case.expect, case.case.tools, case.exam.language)
-    again = replace(again, category=case.exam.category)  # the expectation does not say how many calls were hinted at
-    return omittable_last(again.truth) == omittable_last(case.exam.truth) and all(
-        ruling(case.exam, answer) == ruling(again, answer) for answer in [[], *changed(case)]
+    again = official_case(case.expect, case.case.tools, case.official_case.language)
+    again = replace(
+        again, category=case.official_case.category
+    )  # the expectation does not say how many calls were hinted at
+    return omittable_last(again.truth) == omittable_last(case.official_case.truth) and all(
+        ruling(case.official_case, answer) == ruling(again, answer) for answer in [[], *changed(case)]
     )
 
 
@@ -119,7 +121,7 @@ def right_answer(case: BfclCase) -> list[dict[str, dict[str, Any]]]:
             | dict.fromkeys(known[name].required - arguments.keys(), "anything")
             for name, arguments in call.items()
         }
-        for call in case.exam.truth
+        for call in case.official_case.truth
     ]
 
 
@@ -146,7 +148,7 @@ def changed(case: BfclCase) -> Iterator[list[dict[str, dict[str, Any]]]]:
     yield right[1:]
     for index, call in enumerate(right):
         ((name, arguments),) = call.items()
-        options = case.exam.truth[index][name]
+        options = case.official_case.truth[index][name]
         for key in {**arguments, **options, "invented": []}:
             without = {other: value for other, value in arguments.items() if other != key}
             told = options.get(key, [])

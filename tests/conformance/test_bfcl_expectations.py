@@ -46,9 +46,9 @@ def test_a_sound_ground_truth_survives_the_way_there_and_back(found: list[BfclCa
     for case in found:
         if case.case.id in BROKEN:
             continue
-        back = official_case(case.expect, case.case.tools, case.exam.language)
-        for answer in answers(case.exam, chance):
-            there, here = check_answer(case.exam, answer), check_answer(back, answer)
+        back = official_case(case.expect, case.case.tools, case.official_case.language)
+        for answer in answers(case.official_case, chance):
+            there, here = check_answer(case.official_case, answer), check_answer(back, answer)
             assert (here.valid, here.error_type) == (there.valid, there.error_type), (case.case.id, answer)
 
 

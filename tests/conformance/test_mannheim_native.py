@@ -76,7 +76,7 @@ def test_no_question_of_a_part_is_left_out(part: str) -> None:
 
 
 def test_what_is_mended_is_told() -> None:
-    mended = list(MannheimSuite().mended(NATIVE))
+    mended = list(MannheimSuite().repairs(NATIVE))
     assert sum("is offered; a right answer calls it" in each for each in mended) == 2
     assert sum("`get_long_lat_by_airbnb ` is called `get_long_lat_by_airbnb`" in each for each in mended) == 4
     assert sum("the argument `" in each for each in mended) == 14

@@ -13,11 +13,11 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from pytest_fcall.suites.apibench.apis import plain_or_gzipped, read_apis
+from pytest_fcall.suites.apibench.apis import read_apis
 from pytest_fcall.suites.apibench.files import HUBS
 from pytest_fcall.suites.apibench.original_rule import OriginalRule
 from pytest_fcall.suites.apibench.parsers import installed_parser, original_parser_folder
-from pytest_fcall.suites.json_files import open_lines
+from pytest_fcall.suites.json_files import find_file, open_lines
 from tests.integration.command import fcall
 
 CORPUS = Path(os.environ.get("FCALL_CORPUS") or "no-corpus").absolute()
@@ -57,7 +57,8 @@ def test_every_answer_to_apibench_is_judged_as_by_the_original_script(apibench: 
 
 
 def test_the_parser_of_today_differs_in_less_than_one_answer_of_a_hundred() -> None:
-    apis = {hub: read_apis(plain_or_gzipped(NATIVE / "api", f"{HUBS[hub].apis}.jsonl")) for hub in HUBS}
+    paths = {hub: find_file(NATIVE / "api", f"{HUBS[hub].apis}.jsonl") for hub in HUBS}
+    apis = {hub: read_apis(path) for hub, path in paths.items() if path}
     rules = {hub: OriginalRule(HUBS[hub], apis[hub], installed_parser()) for hub in HUBS}
     with open_lines(CORPUS / "apibench_verdicts.jsonl.gz") as stream:
         rows = [json.loads(line) for line in stream]

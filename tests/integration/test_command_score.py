@@ -120,12 +120,9 @@ def test_a_broken_line_loses_no_other(folder: Path) -> None:
     assert rows[-3] == {
         "category": "simple_python",
         "id": "simple_python_1",
-        "error": "rows.jsonl:9: there is no case 'simple_python_1' of category 'simple_python'",
+        "error": "rows.jsonl:9: no case 'simple_python_1' in category 'simple_python'",
     }
-    assert (
-        rows[-2]["error"]
-        == "rows.jsonl:10: it has no `decoded` answer, and `raw` is only read where `style` is FC or prompt"
-    )
+    assert rows[-2]["error"] == "rows.jsonl:10: missing `decoded`; `raw` is read only with style FC or prompt"
 
 
 def test_bytes_that_are_no_text_are_a_broken_line(folder: Path) -> None:
@@ -160,8 +157,8 @@ def test_a_broken_case_breaks_the_rows_that_need_it(folder: Path) -> None:
     write(folder / "rows.jsonl", RIGHT, {**RIGHT, "id": "bad"}, {**RIGHT, "id": "missing"})
     fine, bad, missing = rows_of(score(folder, "rows.jsonl"))
     assert fine["valid"] is True
-    assert bad["error"] == "rows.jsonl:2: its case (cases.jsonl:4) is broken: `function` is not a list of objects"
-    assert "cases.jsonl:1 cannot be read: it is not JSON" in str(missing["error"])
+    assert bad["error"] == "rows.jsonl:2: invalid case (cases.jsonl:4): `function` must be a list of objects"
+    assert "cases.jsonl:1 cannot be read: not JSON" in str(missing["error"])
 
 
 def test_compare_tells_how_many_verdicts_are_the_same(folder: Path) -> None:

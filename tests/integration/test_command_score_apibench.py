@@ -104,7 +104,7 @@ def test_a_row_that_cannot_be_judged_says_why(folder: Path, row: dict[str, Json]
         (["--api-db", "empty"], "no torchhub_api.jsonl, tensorflowhub_api.jsonl, huggingface_api"),
         (["--api-db", "broken"], "torchhub_api.jsonl:2: an API needs `domain` and `api_call`, both text"),
         (["--api-db", ".", "--parser", "empty"], "empty holds no parser. Get it with: pip install --no-deps --target"),
-        (["--api-db", ".", "--checked", "model"], "'model' names no API with arguments"),
+        (["--api-db", ".", "--checked", "model"], "expected API=NAMES"),
     ],
 )
 def test_what_is_missing_is_said_before_anything_is_judged(folder: Path, options: list[str], why: str) -> None:

@@ -24,7 +24,7 @@ def test_suites_are_listed_with_their_parts_and_where_they_are(folder: Path) -> 
     assert told[:2] == ["bfcl: Berkeley Function Calling Leaderboard v4, Apache-2.0", "  data: data"]
     assert any(line.split() == ["simple_python", "4", "2", "KiB"] for line in told)
     assert any(line.split() == ["live_simple"] for line in told)
-    assert "  chatable: skipped: nothing says what is right" in told
+    assert "  chatable: skipped: no ground truth" in told
     assert any(line.startswith("  bfcl:non_live is simple_python, ") and "(7 cases)" in line for line in told)
 
 
@@ -99,8 +99,8 @@ def test_a_case_that_no_file_can_say_is_told(folder: Path) -> None:
     assert done.stdout == "cases/multiple.fc.yaml: 1 case\n"
     single, talks_told, total = done.stderr.splitlines()
     assert talks_told == (
-        "left out: multi_turn_base_0 and 6 others: its conversations are judged by a rule of their own, which no case "
-        "file says"
+        "left out: multi_turn_base_0 and 6 others: its conversations have a rule of their own, which a case "
+        "file cannot express"
     )
     assert single.startswith("left out: multiple_0: ")
     assert total == "8 of 9 cases left out"
@@ -118,7 +118,7 @@ def test_no_file_is_overwritten(folder: Path) -> None:
     ("suite", "message"),
     [
         ("bfkl", "unknown suite 'bfkl'; available: "),
-        ("bfcl:simple", "the suite bfcl has no part 'simple'"),
+        ("bfcl:simple", "no part 'simple' in suite bfcl"),
     ],
 )
 def test_mistakes_are_told(folder: Path, suite: str, message: str) -> None:

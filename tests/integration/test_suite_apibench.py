@@ -51,8 +51,8 @@ def test_a_failure_says_what_is_wrong_with_the_call(hub: Shop) -> None:
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [
-            "*`torch.hub.load('zoo/vision', 'hugenet')` is called, expected `torch.hub.load('zoo/vision', 'tinynet')`*",
-            "*hallucination: `torch.hub.load('zoo/vision', 'hugenet')` is no API of the data base*",
+            "*`torch.hub.load('zoo/vision', 'hugenet')` is called; expected `torch.hub.load('zoo/vision', 'tinynet')`*",
+            "*hallucination: `torch.hub.load('zoo/vision', 'hugenet')` is not in the API data base*",
         ]
     )
 
@@ -121,4 +121,4 @@ def test_which_arguments_matter_stands_in_the_configuration(hub: Shop) -> None:
     hub.pytester.makeini("[pytest]\nfc_apibench_checked = torch.hub.load\n")
     result = ask(hub)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: fc_apibench_checked: 'torch.hub.load' names no API with arguments, as *"])
+    result.stderr.fnmatch_lines(["ERROR: fc_apibench_checked: expected API=NAMES, *got 'torch.hub.load'*"])

@@ -92,9 +92,7 @@ def test_a_model_that_writes_nothing_down_is_told_to_have_done_so(agent: Exam) -
     agent.always(chat("I do not know."))
     result = agent.run(*SUITE)
     result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(
-        ["wrong_answer: *'green'; in the conversations before it no tool was called, so that *"]
-    )
+    result.stdout.fnmatch_lines(["wrong_answer: *'green'; in the earlier conversations no tool was called, so *"])
 
 
 def test_a_memory_that_lacks_its_packages_is_skipped_with_what_to_do(agent: Exam) -> None:

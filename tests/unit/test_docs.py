@@ -117,7 +117,7 @@ def extensions_in(folder: Path) -> Extensions:
         tool_sources=sources,
         comparators=frozenset((*SUITE_OPERATORS, *comparators)),
         decoders=frozenset((*DECODERS, *decoders)),
-        suites=SUITES.beside(suites),
+        suites=SUITES.with_others(suites),
     )
 
 

@@ -12,13 +12,13 @@ from typing import ClassVar, TypeAlias, get_args
 
 from pytest_fcall.cli.score.rows import GroupFacts, RowJudge, RowVerdict
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.apibench.apis import Api, plain_or_gzipped, read_apis
+from pytest_fcall.suites.apibench.apis import Api, read_apis
 from pytest_fcall.suites.apibench.files import HUBS
 from pytest_fcall.suites.apibench.grades import Grade
 from pytest_fcall.suites.apibench.original_rule import OriginalRule
 from pytest_fcall.suites.apibench.parsers import installed_parser, original_parser, original_parser_folder
 from pytest_fcall.suites.apibench.strict_rule import StrictRule, parse_checked
-from pytest_fcall.suites.json_files import BrokenRow
+from pytest_fcall.suites.json_files import BrokenRow, find_file
 
 CheckedArguments: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -105,10 +105,10 @@ class ApiBenchJudge(RowJudge):
         ours = strict(answer, domain, right)
         theirs = original(answer, domain)
         identity = {name: row.get(name) for name in self.row_fields}
-        verdict = {**identity, "verdict": theirs, "strict_verdict": ours.word, "strict_exact": ours.exact}
+        verdict = {**identity, "verdict": theirs, "strict_verdict": ours.grade, "strict_exact": ours.exact}
         facts = {word: theirs == word for word in ("correct", "hallucination", "wrong")}
         facts["exact by strict"] = ours.exact
-        facts |= {f"{word} by strict": ours.word == word for word in get_args(Grade)}
+        facts |= {f"{word} by strict": ours.grade == word for word in get_args(Grade)}
         group = f"{hub} {row.get('setting', '')}".strip()
         return RowVerdict(verdict, group_facts=GroupFacts(group, facts) if self.totals else None)
 
@@ -120,9 +120,8 @@ class ApiBenchJudge(RowJudge):
 @lru_cache(maxsize=8)
 def _read_hub(folder: Path, hub: str) -> tuple[Api, ...] | None:
     """The APIs of a hub; None where the folder has no database of it."""
-    if hub not in HUBS or not (path := plain_or_gzipped(folder, f"{HUBS[hub].apis}.jsonl")).exists():
-        return None
-    return read_apis(path)
+    path = find_file(folder, f"{HUBS[hub].apis}.jsonl") if hub in HUBS else None
+    return None if path is None else read_apis(path)
 
 
 @lru_cache(maxsize=8)

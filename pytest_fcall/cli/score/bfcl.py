@@ -61,8 +61,8 @@ class BfclJudge(RowJudge):
         book = _case_book(self.cases)
         row = as_answer_row(row)
         if is_conversation(row):
-            return RowVerdict(conversation_score_row(row, book.conversation(row)))
-        if executed := book.executed(row):
+            return RowVerdict(conversation_score_row(row, book.conversation_judge(row)))
+        if executed := book.executed_judge(row):
             return RowVerdict(verdict_row(row, executed.verdict(read_answer(row, self.source))))
         case = book.case(row)
         scored = score_answer(case, read_answer(row, self.source))

@@ -49,7 +49,7 @@ class ToolBenchJudge(RowJudge):
         """Score the prediction in `row`."""
         identity = {key: row.get(key) for key in self.row_fields}
         scores = asdict(score_row(row, _read_actions(self.objects)))
-        del scores["why"]  # the original script gives no reason
+        del scores["explanation"]  # the original script gives no reason
         return RowVerdict({**identity, **scores})
 
     def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:

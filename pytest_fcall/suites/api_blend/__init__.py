@@ -1,1 +1,1 @@
-"""API-BLEND: which functions, with which arguments, in which order; fourteen data sets in their own formats."""
+"""API-BLEND: fourteen data sets, in their own formats, of functions, their arguments and their order."""

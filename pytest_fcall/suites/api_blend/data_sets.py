@@ -25,11 +25,11 @@ class DataSet:
     notation: Notation
     decoder: str
     names_only: bool = False
-    """Whether it says which functions are right, and nothing of their arguments."""
+    """Whether the right answers have no arguments."""
 
     @property
     def scores(self) -> tuple[str, ...]:
-        """What the publication tells of it."""
+        """The scores that the publication reports."""
         return _NAME_SCORES if self.names_only else _ALL_SCORES
 
 
@@ -58,21 +58,21 @@ DATA_SETS: Final[Mapping[str, DataSet]] = MappingProxyType(
 
 CallPath: TypeAlias = tuple[Call, ...]
 NAMELESS_ARGUMENT: Final = "value"
-"""What an argument is called that has no name, as in `LoadDB[flights]`."""
+"""The name of an argument without a name, as in `LoadDB[flights]`."""
 
 
 class UnknownValue(str):
-    """What stands for a value that nobody knows, such as `${id from search}`. Whatever a model says there is right."""
+    """A placeholder for an unknown value, such as `${id from search}`. Any value of a model matches it."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One question."""
+    """One question with its right answers."""
 
     text: str
     paths: tuple[CallPath, ...]
-    """What is right; one of them is enough."""
+    """The right answers, one of which is enough."""
     offered: tuple[str, ...] = ()
-    """The functions that may be called; those of the whole data set where it is empty."""
+    """The offered functions; if empty, those of the whole data set."""

@@ -1,4 +1,4 @@
-"""Readers of the row formats of the data sets: each turns a row into samples."""
+"""Readers of the row formats of the data sets. Each makes samples of a row, and raises BrokenRow."""
 
 from __future__ import annotations
 
@@ -15,87 +15,95 @@ from pytest_fcall.decoding.python import calls as python
 from pytest_fcall.decoding.research import api_blend, toolbench
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
 from pytest_fcall.suites.api_blend.data_sets import NAMELESS_ARGUMENT, CallPath, Format, Sample, UnknownValue
-from pytest_fcall.suites.json_files import BrokenRow
+from pytest_fcall.suites.json_files import BrokenRow, is_strings, list_field, text_field
 from pytest_fcall.suites.toolbench.apis import Booking, HomeSearch
 
+Samples: TypeAlias = Iterator[Sample | BrokenRow]
 
-def text_field(row: Mapping[str, Json], key: str) -> str:
-    """A text that says something."""
-    if isinstance(text := row.get(key), str) and text.strip():
-        return text.strip()
-    raise BrokenRow(f"it needs `{key}`, a text")
+_NOT_IN_NAMES: Final = re.compile(r"[^\w.:-]+")
+_API_REQUEST: Final = re.compile(r"API-Request:\s*(?P<call>\[.*\])", re.DOTALL)
+_SEARCHER: Final = "ToolSearcher"
+"""API-Bank's search for functions. API-BLEND's prompts have all functions, and its answers no such calls."""
+# The published answers of ToolAlpaca have `{"id": ${id from search}}` for results of earlier calls, some with a stray
+# quote or an open bracket, and for one service `"symbols": "symbols": …`.
+_PLACEHOLDER: Final = re.compile(r'(?<=[:,\[])\s*"?\$\{(?P<what>[^{}",]*+)\}?"?')
+_REPEATED_KEY: Final = re.compile(r'("[^"]*+":)\s*+\1')
+_UNKNOWN: Final = re.compile(r"\$?\{[^{}]*+\}")
+# The functions of ToolBench take one argument each, which programs give by position.
+_TOOLBENCH_TOOLS: Final = tuple(
+    Tool(name, parameters={"type": "object", "properties": {} if name in ("search", "clear") else {"value": {}}})
+    for api in (HomeSearch, Booking)
+    for name in (*api.setters, *sorted(api.methods))
+)
 
 
-def texts_field(row: Mapping[str, Json], key: str) -> list[str]:
-    """A list of texts, each of which says something."""
+def read_samples(kind: Format, row: Json) -> Samples:
+    """Yield the samples of a row, or the faults of single questions in it. Raises BrokenRow for an invalid row."""
+    if not isinstance(row, Mapping):
+        raise BrokenRow("expected a JSON object")
+    return _READERS[kind](row)
+
+
+def _texts_field(row: Mapping[str, Json], key: str) -> list[str]:
     listed = row.get(key)
-    if isinstance(listed, list) and listed and all(isinstance(each, str) and each.strip() for each in listed):
-        return [str(each) for each in listed]
-    raise BrokenRow(f"it needs `{key}`, a list of texts")
+    if is_strings(listed) and listed and all(each.strip() for each in listed):
+        return listed
+    raise BrokenRow(f"`{key}` must be a list of non-empty strings")
 
 
-def required_calls(calls: Calls) -> CallPath:
-    """The calls of a text, which must have some."""
+def _required_calls(calls: Calls) -> CallPath:
+    """The calls of a right answer, which must have some."""
     if calls.malformed is not None or not calls.calls:
-        raise BrokenRow(f"its right calls cannot be read: {calls.malformed or 'there are none'}")
+        raise BrokenRow(f"invalid right calls: {calls.malformed or 'there are none'}")
     return calls.calls
 
 
-def read_slot_lists(row: Mapping[str, Json]) -> Iterator[Sample]:
+def _read_slot_lists(row: Mapping[str, Json]) -> Iterator[Sample]:
     """SeqATIS and SeqSNIPS: each slot has a list of values."""
-    listed = row.get("APIs")
-    if not isinstance(listed, list):
-        raise BrokenRow("it needs `text` and `APIs`, a list")
     calls = []
-    for each in listed:
+    for each in list_field(row, "APIs"):
         match each:
             case {"API": str(name), "Parameters": Mapping() as given}:
                 calls.append(Call(name, dict(given)))
             case _:
-                raise BrokenRow("each of `APIs` needs `API` and `Parameters`")
+                raise BrokenRow("each item of `APIs` needs `API` and `Parameters`")
     yield Sample(text_field(row, "text"), (tuple(calls),))
 
 
-def read_topv2(row: Mapping[str, Json]) -> Iterator[Sample]:
+def _read_topv2(row: Mapping[str, Json]) -> Iterator[Sample]:
     """SeqTopV2: each call is a text."""
-    yield Sample(text_field(row, "input"), (required_calls(api_blend.topv2("\n".join(texts_field(row, "apis")))),))
+    yield Sample(text_field(row, "input"), (_required_calls(api_blend.topv2("\n".join(_texts_field(row, "apis")))),))
 
 
-def read_sgd(row: Mapping[str, Json]) -> Iterator[Sample]:
+def _read_sgd(row: Mapping[str, Json]) -> Iterator[Sample]:
     """SeqSGD and SeqMultiWOZ: all calls are one text."""
-    yield Sample(text_field(row, "input"), (required_calls(api_blend.sgd(text_field(row, "output"))),))
+    yield Sample(text_field(row, "input"), (_required_calls(api_blend.sgd(text_field(row, "output"))),))
 
 
-def read_toolqa(row: Mapping[str, Json]) -> Iterator[Sample]:
-    """SeqToolQA: each call is a text, some with a value that has no name."""
+def _read_toolqa(row: Mapping[str, Json]) -> Iterator[Sample]:
+    """SeqToolQA: each call is a text, some with a nameless value."""
     text = text_field(row, "question" if "question" in row else "input")
-    yield Sample(text, (tuple(map(_toolqa_call, texts_field(row, "apis"))),))
+    yield Sample(text, (tuple(map(_toolqa_call, _texts_field(row, "apis"))),))
 
 
 def _toolqa_call(text: str) -> Call:
-    """`LoadDB[DBName=flights]` as well as `LoadDB[flights]` or `PythonInterpreter(…)`, whose argument has no name."""
+    """A call: `LoadDB[DBName=flights]`, or `LoadDB[flights]` and `PythonInterpreter(…)` with a nameless argument."""
     name, found, inside = re.split(r"([\[(])", f"{text.strip()}[", maxsplit=1)[:3]
     inside = inside.removesuffix("[").strip().removesuffix("]" if found == "[" else ")")
     if not name or not inside.strip():
         return Call(name, {})
     if found == "[" and "=" in inside:
-        return required_calls(api_blend.toolqa(text.strip()))[0]
+        return _required_calls(api_blend.toolqa(text.strip()))[0]
     return Call(name, {NAMELESS_ARGUMENT: inside.strip()})
 
 
-_NOT_IN_NAMES: Final = re.compile(r"[^\w.:-]+")
-_API_REQUEST: Final = re.compile(r"API-Request:\s*(?P<call>\[.*\])", re.DOTALL)
-_SEARCHER: Final = "ToolSearcher"
-"""API-Bank's search for functions. API-BLEND tells all functions, and has no such calls."""
-
-
-def read_toolllm(row: Mapping[str, Json]) -> Iterator[Sample]:
+def _read_toolllm(row: Mapping[str, Json]) -> Iterator[Sample]:
     """ToolLLM: names of functions alone."""
     right, listed = row.get("relevant APIs", row.get("relevant_apis")), row.get("api_list")
     if not isinstance(right, list) or not right:
-        raise BrokenRow("it needs `query` and `relevant APIs`, pairs of a tool and a function")
+        raise BrokenRow("`relevant APIs` must be a list of pairs of a tool and a function")
     if not all(isinstance(each, list) and len(each) == 2 for each in right):
-        raise BrokenRow("`relevant APIs` holds something other than pairs")
+        raise BrokenRow("`relevant APIs` must hold pairs only")
     offered = [
         _function_name(each.get("tool_name"), each.get("api_name"))
         for each in (listed if isinstance(listed, list) else ())
@@ -106,81 +114,68 @@ def read_toolllm(row: Mapping[str, Json]) -> Iterator[Sample]:
 
 
 def _function_name(tool: Json, function: Json) -> str:
-    """A name that is one; ToolLLM, too, puts `get_` before a digit."""
+    """A valid name. As in ToolLLM, a name that begins with a digit gets `get_` before it."""
     if not isinstance(tool, str) or not isinstance(function, str):
-        raise BrokenRow("the name of a tool or of a function is no text")
+        raise BrokenRow("the names of tools and functions must be strings")
     name = ".".join(_NOT_IN_NAMES.sub("_", each).strip("_") for each in (tool, function))
     return name if name[:1].isalpha() else f"get_{name}"
 
 
-def read_api_bank(row: Mapping[str, Json]) -> Iterator[Sample]:
-    """API-Bank: what was said so far, and the call that comes next."""
-    said = text_field(row, "expected_output" if "expected_output" in row else "output")
-    if (found := _API_REQUEST.search(said)) is None:
-        raise BrokenRow("its output is no `API-Request: [Name(key='value')]`")
+def _read_api_bank(row: Mapping[str, Json]) -> Iterator[Sample]:
+    """API-Bank: the dialogue so far, and the next call."""
+    output = text_field(row, "expected_output" if "expected_output" in row else "output")
+    if (found := _API_REQUEST.search(output)) is None:
+        raise BrokenRow("the output must be `API-Request: [Name(key='value')]`")
     text = "\n".join(str(row[key]) for key in ("instruction", "input") if row.get(key))
     if not text.strip():
-        raise BrokenRow("it needs `input`")
-    calls = required_calls(python.decode(found["call"]))
+        raise BrokenRow("missing `input`")
+    calls = _required_calls(python.decode(found["call"]))
     if [call.name for call in calls] != [_SEARCHER]:
         yield Sample(text, (calls,))
 
 
-def read_api_bank_dialogue(turns: Iterable[tuple[int, Json]]) -> Iterator[tuple[int, Sample | BrokenRow]]:
-    """A dialogue of API-Bank, turn by turn: what was said is the question for each call. It ends at a broken turn."""
-    said: list[str] = []
-    for place, turn in turns:
+def read_api_bank_dialogue(turns: Iterable[tuple[int, object]]) -> Iterator[tuple[int, Sample | BrokenRow]]:
+    """Yield the samples of an API-Bank dialogue: for each call, the dialogue so far is the question.
+
+    A broken turn ends the dialogue.
+    """
+    dialogue: list[str] = []
+    for line, turn in turns:
         match turn:
             case {"role": "API", "api_name": str(name), "param_dict": Mapping() as given, **rest}:
                 if name != _SEARCHER:
-                    yield place, Sample("\n".join(said), ((Call(name, dict(given)),),))
-                said.append(f"API: {name} gave {json.dumps(rest.get('result'), ensure_ascii=False)[:2_000]}")
+                    yield line, Sample("\n".join(dialogue), ((Call(name, dict(given)),),))
+                dialogue.append(f"API: {name} gave {json.dumps(rest.get('result'), ensure_ascii=False)[:2_000]}")
             case {"role": str(role), "text": str(text)}:
-                said.append(f"{role}: {text}")
+                dialogue.append(f"{role}: {text}")
             case _:
                 why = "a turn needs `role` and `text`, or `role: API`, `api_name` and `param_dict`"
-                yield place, BrokenRow(why)
+                yield line, BrokenRow(why)
                 return
 
 
-def read_toolbench(row: Mapping[str, Json]) -> Iterator[Sample]:
+def _read_toolbench(row: Mapping[str, Json]) -> Iterator[Sample]:
     """ToolBench: each right answer is a program."""
-    labels = texts_field(row, "completion")
-    yield Sample(
-        text_field(row, "prompt"), tuple(required_calls(toolbench.decode(label, _TOOLBENCH_TOOLS)) for label in labels)
-    )
+    labels = _texts_field(row, "completion")
+    paths = tuple(_required_calls(toolbench.decode(label, _TOOLBENCH_TOOLS)) for label in labels)
+    yield Sample(text_field(row, "prompt"), paths)
 
 
-# They take one argument each, which programs give by position.
-_TOOLBENCH_TOOLS: Final = tuple(
-    Tool(name, parameters={"type": "object", "properties": {} if name in ("search", "clear") else {"value": {}}})
-    for api in (HomeSearch, Booking)
-    for name in (*api.setters, *sorted(api.methods))
-)
-
-
-# The published answers say `{"id": ${id from search}}` of what comes from elsewhere, some with a stray quote or an open
-# bracket, and `"symbols": "symbols": …` of one service.
-_PLACEHOLDER: Final = re.compile(r'(?<=[:,\[])\s*"?\$\{(?P<what>[^{}",]*+)\}?"?')
-_REPEATED_KEY: Final = re.compile(r'("[^"]*+":)\s*+\1')
-_UNKNOWN: Final = re.compile(r"\$?\{[^{}]*+\}")
-
-
-def read_toolalpaca(row: Mapping[str, Json]) -> Iterator[Sample | BrokenRow]:
-    """Each question with the one path that is right; one that cannot be read is no hindrance to the others."""
+def _read_toolalpaca(row: Mapping[str, Json]) -> Samples:
+    """ToolAlpaca: several questions with one right answer each. A broken question does not affect the others."""
     match row:
-        case {"Instructions": list(asked), "Golden_Answers": list(answers), **rest} if len(asked) == len(answers):
+        case {"Instructions": list(texts), "Golden_Answers": list(answers), **rest} if len(texts) == len(answers):
             described = rest.get("Function_Description")
             offered = tuple(described) if isinstance(described, Mapping) else ()
-            for text, steps in zip(asked, answers, strict=True):
+            for text, steps in zip(texts, answers, strict=True):
                 yield _question(text, steps, tuple(name for name in offered if name != "components"))
         case _:
-            raise BrokenRow("it needs `Instructions` and `Golden_Answers`, as many of the one as of the other")
+            raise BrokenRow("it needs as many `Instructions` as `Golden_Answers`")
 
 
 def _question(text: Json, steps: Json, offered: tuple[str, ...]) -> Sample | BrokenRow:
     if not isinstance(text, str) or not text.strip() or not isinstance(steps, list):
-        return BrokenRow("an instruction is no text, or its answer no list")
+        return BrokenRow("an instruction must be a non-empty string, and its answer a list")
     try:
         return Sample(text, (tuple(map(_step_call, steps)),), offered)
     except BrokenRow as error:
@@ -197,17 +192,17 @@ def _step_call(step: Json) -> Call:
 
 
 def _read_input(name: str, given: str) -> Json:
-    mended = _REPEATED_KEY.sub(r"\1", _PLACEHOLDER.sub(r'"${\g<what>}"', given))
-    for text in (given, mended):
+    repaired = _REPEATED_KEY.sub(r"\1", _PLACEHOLDER.sub(r'"${\g<what>}"', given))
+    for text in (given, repaired):
         try:
             return parse_json(text)[0]
         except NotJson as error:
             why = error
-    raise BrokenRow(f"the `Action_Input` of {name:.60} is no JSON: {why}")
+    raise BrokenRow(f"the `Action_Input` of {name:.60} is not JSON: {why}")
 
 
 def _known_or_unknown(value: Json) -> Json:
-    """What holds something unknown is unknown as a whole."""
+    """The value, or UnknownValue for a placeholder and for a list that holds one."""
     if isinstance(value, str) and _UNKNOWN.fullmatch(value):
         return UnknownValue(value)
     if isinstance(value, list) and any(isinstance(_known_or_unknown(each), UnknownValue) for each in value):
@@ -215,25 +210,15 @@ def _known_or_unknown(value: Json) -> Json:
     return value
 
 
-Samples: TypeAlias = Iterator[Sample | BrokenRow]
-
-
-def read_samples(kind: Format, row: Json) -> Samples:
-    """Read a row, which may hold several questions. BrokenRow says what is wrong with the row, or with one of them."""
-    if not isinstance(row, Mapping):
-        raise BrokenRow("it is no object")
-    return _READERS[kind](row)
-
-
 _READERS: Final[Mapping[Format, Callable[[Mapping[str, Json]], Samples]]] = MappingProxyType(
     {
-        "json": read_slot_lists,
-        "topv2": read_topv2,
-        "sgd": read_sgd,
-        "toolqa": read_toolqa,
-        "toolllm": read_toolllm,
-        "api_bank": read_api_bank,
-        "toolalpaca": read_toolalpaca,
-        "toolbench": read_toolbench,
+        "json": _read_slot_lists,
+        "topv2": _read_topv2,
+        "sgd": _read_sgd,
+        "toolqa": _read_toolqa,
+        "toolllm": _read_toolllm,
+        "api_bank": _read_api_bank,
+        "toolalpaca": _read_toolalpaca,
+        "toolbench": _read_toolbench,
     }
 )

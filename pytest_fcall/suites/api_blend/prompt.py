@@ -1,4 +1,4 @@
-"""The instruction, and calls in the notation of a data set."""
+"""The prompts: the instruction, and demonstrations with calls in the notation of a data set."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _FORMS: Final[Mapping[Notation, str]] = MappingProxyType(
 def instruction_text(
     notation: Notation, apis: Sequence[str], slots: Sequence[str], examples: Sequence[Sample], question: str
 ) -> str:
-    """What a model is told: the APIs, the slots in one list, demonstrations, and the question."""
-    told = [f"{_TASK} Answer with nothing else, in this form: {_FORMS[notation]}", f"APIs: {', '.join(apis)}"]
+    """Return a prompt: the APIs, the slots in one list, demonstrations, and the question."""
+    blocks = [f"{_TASK} Answer with nothing else, in this form: {_FORMS[notation]}", f"APIs: {', '.join(apis)}"]
     if slots:
-        told.append(f"Slots: {', '.join(slots)}")
-    told += [f"Question: {each.text}\nAnswer: {calls_text(notation, each.paths[0])}" for each in examples]
-    return "\n\n".join((*told, f"Question: {question}\nAnswer:"))
+        blocks.append(f"Slots: {', '.join(slots)}")
+    blocks += [f"Question: {each.text}\nAnswer: {calls_text(notation, each.paths[0])}" for each in examples]
+    return "\n\n".join((*blocks, f"Question: {question}\nAnswer:"))
 
 
 def calls_text(notation: Notation, calls: Sequence[Call]) -> str:
-    """Write calls as the data set writes them."""
+    """Return calls in a notation."""
     return _WRITERS[notation](calls)
 
 

@@ -1,4 +1,4 @@
-"""API-BLEND as a suite: every data set that is there is a part."""
+"""API-BLEND as a suite, with a part for every data set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 from pytest_fcall.core.case import Case, Turn
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.extension import About, Figure, Measured, Part
-from pytest_fcall.core.fault import Fault, FaultyCase
+from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Tool
@@ -19,6 +19,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.suites.api_blend.data_sets import DATA_SETS, DataSet, Sample, UnknownValue
 from pytest_fcall.suites.api_blend.files import HOW_TO_GET_IT, Entry, SetFiles, find_set_files
 from pytest_fcall.suites.api_blend.prompt import instruction_text
+from pytest_fcall.suites.json_files import broken_case, required_path
 
 _SHOTS: Final = 3
 _SCORES: Final = ("api_f1", "parameter_f1", "lcs_f1")
@@ -26,10 +27,10 @@ _WITH_EXAMPLES: Final = f"_{_SHOTS}shot"
 
 
 class ApiBlendSuite:
-    """Questions of each data set, with an instruction, without demonstrations or (`SET_3shot`) with three."""
+    """The questions of each data set in a prompt, without demonstrations, or with three (`SET_3shot`)."""
 
     def about(self, path: Path | None) -> About:
-        """Tell what there is."""
+        """Return the parts and the origin of the data."""
         found = {name: files for name, each in DATA_SETS.items() if (files := find_set_files(each, path))}
         parts = [Part(name, _count(found[name]) if name in found else None) for name in DATA_SETS]
         return About(
@@ -41,27 +42,28 @@ class ApiBlendSuite:
         )
 
     def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
-        """Read the cases of `SET` or `SET_3shot`, or of all sets that are there; functions are told in the prompt."""
+        """Yield the cases of `SET` or `SET_3shot`, or of all sets. The prompt holds the functions."""
         for name, files in _wanted(part, path):
             yield from _Reader(name, files).cases()
 
     def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
-        """The same questions without an instruction: functions are offered as tools."""
+        """Yield the cases for case files: the question alone, with the functions as tools."""
         for name, files in _wanted(part, path):
             reader = _Reader(name, files)
-            yield from (reader.native(entry, case) for entry, case in zip(reader.entries, reader.cases(), strict=True))
+            for entry, case in zip(reader.entries, reader.cases(), strict=True):
+                yield reader.native_case(entry, case)
 
     def scores(self, case: Case) -> Mapping[str, Sequence[str]]:
-        """F1 of functions, of arguments and of their order; functions alone where the set says nothing of arguments."""
+        """Return the F1 scores of functions, arguments and their order, or of functions for a set without arguments."""
         data_set = DATA_SETS.get(case.category.removesuffix(_WITH_EXAMPLES))
         return {case.category: data_set.scores} if data_set else {}
 
     def averages(self, measured: Sequence[Measured]) -> Sequence[Figure]:
-        """Each score over all sets, weighted by their sizes."""
+        """Return the averages of scores over all sets, weighted by their sizes."""
         return [figure for score in _SCORES for figure in _average(score, measured)]
 
     def figure_names(self) -> Sequence[str]:
-        """The names of the averages."""
+        """Return the names of the averages."""
         return [f"weighted_{score}" for score in _SCORES]
 
 
@@ -74,20 +76,20 @@ def _average(score: str, measured: Sequence[Measured]) -> Iterator[Figure]:
 
 
 def _wanted(part: str, path: Path | None) -> Iterator[tuple[str, SetFiles]]:
-    if path is None:
-        raise ValueError(f"the data of the suite api_blend is in no package: {HOW_TO_GET_IT}")
+    folder = required_path(path, "api_blend", HOW_TO_GET_IT)
     name = part.removesuffix(_WITH_EXAMPLES)
     if part and name not in DATA_SETS:
-        raise ValueError(f"API-BLEND has no data set {part!r}; it has {', '.join(DATA_SETS)}")
-    found = [files for each in DATA_SETS.values() if name in ("", each.name) and (files := find_set_files(each, path))]
+        raise ValueError(f"no data set {part!r} in API-BLEND; available: {', '.join(DATA_SETS)}")
+    wanted = [each for each in DATA_SETS.values() if name in ("", each.name)]
+    found = [files for each in wanted if (files := find_set_files(each, folder))]
     if not found:
-        raise ValueError(f"there is no data set {name or 'of API-BLEND'} in {path}: {HOW_TO_GET_IT}")
+        raise ValueError(f"no data set {name or 'of API-BLEND'} in {folder}: {HOW_TO_GET_IT}")
     for files in found:
         yield part or files.data_set.name, files
 
 
 class _Reader:
-    """Reads one data set, whose functions are known when all of it is read."""
+    """Reads one data set. Its functions are collected from all samples."""
 
     def __init__(self, part: str, files: SetFiles) -> None:
         self._part = part
@@ -99,12 +101,12 @@ class _Reader:
         self._examples = list(islice(files.examples(), _SHOTS + 1)) if with_examples else []
 
     def cases(self) -> Iterator[Case | FaultyCase]:
-        """All of them."""
+        """Yield all cases."""
         for number, entry in enumerate(self.entries, 1):
             yield self._case(f"{self._part}_{number}", entry)
 
-    def native(self, entry: Entry, case: Case | FaultyCase) -> Case | FaultyCase:
-        """A case that offers its functions as tools."""
+    def native_case(self, entry: Entry, case: Case | FaultyCase) -> Case | FaultyCase:
+        """Return a case with its functions as tools."""
         if isinstance(case, FaultyCase) or entry.sample is None:
             return case
         turn = replace(case.turns[0], messages=({"role": "user", "content": entry.sample.text},))
@@ -113,15 +115,14 @@ class _Reader:
     def _case(self, id_: str, entry: Entry) -> Case | FaultyCase:
         sample = entry.sample
         if sample is None:
-            fault = Fault("bad-row", entry.place, f"this row of the suite cannot be read: {entry.fault}")
-            return FaultyCase(id_, entry.place, (fault,))
+            return broken_case(id_, entry.location, entry.fault)
         offered = self._all if not sample.offered else self._offered(sample)
         examples = [each for each in self._examples if each.text != sample.text][:_SHOTS]
-        told = instruction_text(self._set.notation, offered.names, offered.slots, examples, sample.text)
+        prompt = instruction_text(self._set.notation, offered.names, offered.slots, examples, sample.text)
         return Case(
             id=id_,
-            location=entry.place,
-            turns=(Turn(({"role": "user", "content": told},), self._expectation(sample)),),
+            location=entry.location,
+            turns=(Turn(({"role": "user", "content": prompt},), self._expectation(sample)),),
             tools=offered.tools,
             category=self._part,
             tags=("api_blend",),
@@ -131,7 +132,7 @@ class _Reader:
         )
 
     def _offered(self, sample: Sample) -> _Offered:
-        """The functions that a sample offers, and those that are right."""
+        """The functions that a sample offers, and those of its right answers."""
         names = dict.fromkeys((*sample.offered, *(call.name for call in _calls(sample))))
         return _Offered([self._tools[name] for name in names], names_only=self._set.names_only)
 
@@ -147,9 +148,9 @@ class _Reader:
 
 
 class _Offered:
-    """Functions, and what is told of them: all names, and all slots in one list.
+    """Functions, their names, and their slots in one list.
 
-    They are sorted, since the data has them in the order of right answers.
+    All are sorted, since the data has them in the order of right answers.
     """
 
     def __init__(self, tools: Sequence[Tool], *, names_only: bool) -> None:
@@ -166,16 +167,16 @@ def _patterns(arguments: Mapping[str, Json]) -> dict[str, Pattern]:
 
 
 def _tools(samples: Sequence[Sample], *, names_only: bool) -> dict[str, Tool]:
-    """The functions of a set, with all arguments that its right calls give them: nothing else is known of most."""
+    """The functions of a set, with the arguments in right calls; nothing else is known of most functions."""
     found: dict[str, dict[str, Json]] = {}
     for sample in samples:
         for name in sample.offered:
             found.setdefault(name, {})
         for call in _calls(sample):
             found.setdefault(call.name, {}).update({name: {} for name in call.arguments})
-    beside: dict[str, Json] = {"additionalProperties": True} if names_only else {}
+    extra: dict[str, Json] = {"additionalProperties": True} if names_only else {}
     return {
-        name: Tool(name, parameters={"type": "object", "properties": slots, **beside}) for name, slots in found.items()
+        name: Tool(name, parameters={"type": "object", "properties": slots, **extra}) for name, slots in found.items()
     }
 
 

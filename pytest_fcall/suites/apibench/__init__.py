@@ -1,1 +1,1 @@
-"""APIBench: writing calls of machine learning hubs. Judged as the original judges, and by meaning."""
+"""APIBench: questions whose answers are calls of machine learning hubs, judged by the original rule or by meaning."""

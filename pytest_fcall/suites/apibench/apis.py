@@ -12,29 +12,29 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.python.calls import dotted_name
 from pytest_fcall.decoding.python.literals import literal
 from pytest_fcall.decoding.python.source import NotPython, expression_end, parse_expression
-from pytest_fcall.suites.json_files import BrokenRow, open_lines, parse_record, read_lines
+from pytest_fcall.suites.json_files import BrokenRow, is_strings, read_rows
 
 _MOST_CALLS = 100
 _MOST_CHARACTERS = 20_000
-"""Characters that are searched: each call that is never closed is followed to the end. Answers have a few thousand."""
+"""The searched part of a text. Each unclosed call is followed to its end; answers have a few thousand characters."""
 _CALL = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?=\()")
 _QUOTED = re.compile(r"'([^'\n]*+)'|\"([^\"\n]*+)\"")
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenCall:
-    """A call as it is written, with its values by place and by name."""
+    """A call in the form of source, with its values."""
 
     name: str
-    by_place: tuple[object, ...]
-    by_name: Mapping[str, object]
+    positional: tuple[object, ...]
+    named: Mapping[str, object]
     source: str
-    anywhere: tuple[str, ...] = ()
-    """Texts that must be given, by whatever place or name."""
+    required_texts: tuple[str, ...] = ()
+    """Texts that must be among the values, at any position or name."""
 
 
 def calls_in(text: str) -> list[WrittenCall]:
-    """Read the calls in a text that can be read, in their order; an inner call comes after the one around it."""
+    """Return the readable calls in a text, in their order; an inner call comes after the call around it."""
     found = []
     text = text[:_MOST_CHARACTERS]
     for match, _ in zip(_CALL.finditer(text), range(_MOST_CALLS), strict=False):
@@ -56,9 +56,9 @@ def calls_in(text: str) -> list[WrittenCall]:
 
 
 def entry_call(call: str) -> WrittenCall | None:
-    """Read the call of an entry; None where that cannot be done.
+    """Return the call of an entry; None if it cannot be read.
 
-    Some have arguments in an order that Python does not take: of these the quoted texts count, wherever they stand.
+    Some entries have arguments in an order that Python forbids. Only the quoted texts in them count.
     """
     if found := calls_in(call):
         return found[0]
@@ -67,7 +67,7 @@ def entry_call(call: str) -> WrittenCall | None:
 
 
 def _value(node: ast.expr, source: str) -> object:
-    """What is no literal counts as its text: there are entries in the data bases that lack quotes."""
+    """The value of a literal; the source of anything else, since some entries lack quotes."""
     try:
         return literal(node)
     except NotPython:
@@ -75,56 +75,48 @@ def _value(node: ast.expr, source: str) -> object:
 
 
 class BrokenDataBase(ValueError):
-    """The text names the file and the line, and says what is wrong."""
+    """An API data base has an invalid row. The text names the file, the line and the fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """One entry."""
+    """One entry of an API data base."""
 
     domain: str
     call: str
-    """How it is called, as Python source."""
+    """The call, as Python source."""
     document: Mapping[str, Json]
-    """All that is known of it, as the file has it, but for `checked`."""
+    """The row of the file, without `checked`."""
     checked: tuple[str, ...] | None = None
-    """The arguments that tell it from others; None where the data base does not say."""
+    """The arguments that distinguish the API from others; None if the data base does not say."""
 
 
 def read_apis(path: Path) -> tuple[Api, ...]:
-    """Read a data base, plain or compressed. OSError where that cannot be done, BrokenDataBase where it is none."""
+    """Read a data base, plain or gzipped. Raises OSError or BrokenDataBase."""
     apis = []
-    with open_lines(path) as stream:
-        for number, line in enumerate(read_lines(stream), 1):
-            if line.strip():
-                try:
-                    apis.append(parse_api(parse_record(line)))
-                except BrokenRow as error:
-                    raise BrokenDataBase(f"{path}:{number}: {error}") from None
+    for row in read_rows(path):
+        try:
+            apis.append(parse_api(row.record))
+        except BrokenRow as error:
+            raise BrokenDataBase(f"{path}:{row.location.line}: {error}") from None
     return tuple(apis)
 
 
 def parse_api(document: Mapping[str, Json]) -> Api:
-    """Read one entry; BrokenRow where a field is missing or wrong that judging needs."""
+    """Parse one entry. Raises BrokenRow for a missing or invalid field."""
     match document:
         case {"domain": str(domain), "api_call": str(call), "checked": checked, **others}:
             return Api(domain, call, {"domain": domain, "api_call": call, **others}, _checked(checked, call))
         case {"domain": str(domain), "api_call": str(call)}:
             return Api(domain, call, document)
-    raise BrokenRow("an API needs `domain` and `api_call`, both text")
+    raise BrokenRow("`domain` and `api_call` must be strings")
 
 
-def _checked(said: Json, call: str) -> tuple[str, ...]:
-    if not isinstance(said, list) or not all(isinstance(name, str) for name in said):
-        raise BrokenRow("`checked` is no list of names of arguments")
+def _checked(names: Json, call: str) -> tuple[str, ...]:
+    if not is_strings(names):
+        raise BrokenRow("`checked` must be a list of names of arguments")
     known = entry_call(call)
-    for name in said:
-        if known is None or name not in known.by_name:
-            raise BrokenRow(f"`checked` names `{name}`, an argument that `{call}` does not give by name")
-    return tuple(map(str, said))
-
-
-def plain_or_gzipped(folder: Path, name: str) -> Path:
-    """The file `name` in a folder, or `name.gz` where only that is there."""
-    plain, packed = folder / name, folder / f"{name}.gz"
-    return packed if packed.exists() and not plain.exists() else plain
+    for name in names:
+        if known is None or name not in known.named:
+            raise BrokenRow(f"`checked` names `{name}`, which is not a named argument of `{call}`")
+    return tuple(names)

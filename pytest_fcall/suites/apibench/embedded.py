@@ -1,4 +1,4 @@
-"""Questions with the document that embeddings find: made once, and asked as often as there are models."""
+"""Questions with the documents that embeddings find, written once for all models."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from pytest_fcall.suites.apibench.files import hub_files
 from pytest_fcall.suites.apibench.prompt import with_document
 
 _AT_ONCE: Final = 100
-"""Texts that are handed over together: APIs bound their number."""
+"""The number of texts in one call, which APIs limit."""
 
 
 def write_questions(hub: str, folder: Path, embed: Embed) -> Path:
-    """Write the questions of a hub with the closest document each, where the part `HUB_gpt_index` looks for them.
+    """Write the questions of a hub with the closest document each, for the part `HUB_gpt_index`. Returns the path.
 
-    What `embed` raises is left to rise. Raises OSError for files, and ValueError for data and for what are no vectors.
+    Errors of `embed` rise. Raises OSError for files, and ValueError for data and for invalid vectors.
     """
     files = hub_files(hub, folder)
-    questions = [question for question in files.asked("0_shot") if question.api is not None]
+    questions = [question for question in files.questions_in("0_shot") if question.api is not None]
     documents = [str(dict(api.document)) for api in files.apis]
     texts = list(dict.fromkeys((*documents, *(question.text for question in questions))))
     vectors = dict(zip(texts, _vectors(texts, embed), strict=True))
-    index = Embeddings(documents, lambda asked: [vectors[text] for text in asked])
+    index = Embeddings(documents, lambda wanted: [vectors[text] for text in wanted])
     path = folder / f"questions_{hub}_gpt_index.jsonl"
     with path.open("w", encoding="utf-8") as file:
         for question in questions:
-            found = next((files.apis[place] for place in index.top(question.text, 1)), None)
+            found = next((files.apis[number] for number in index.top(question.text, 1)), None)
             row = {"question_id": question.number, "text": with_document(question.text, found)}
             print(json.dumps(row), file=file)
     return path

@@ -12,11 +12,11 @@ from typing import Final, Literal, TypeAlias
 
 from pytest_fcall.core.fault import Location
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.apibench.apis import Api, parse_api, plain_or_gzipped, read_apis
-from pytest_fcall.suites.json_files import BrokenRow, open_lines, parse_record, read_lines
+from pytest_fcall.suites.apibench.apis import Api, parse_api, read_apis
+from pytest_fcall.suites.json_files import BrokenRow, FileRow, count_rows, find_file, read_rows
 
 ComparedArguments: TypeAlias = Literal["named", "model", "all"]
-"""What the original compares of a call.
+"""The parts of a call that the original rule compares.
 
 * `named`: the arguments in whose text `repo_or_dir` or `model` occurs.
 * `model`: the value of `model`, and the text of all others.
@@ -26,20 +26,20 @@ ComparedArguments: TypeAlias = Literal["named", "model", "all"]
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """One of the hubs."""
+    """One hub."""
 
     name: str
     program: str
-    """What its questions call it."""
+    """The name of the hub in questions."""
     checked: ComparedArguments
     whole_answer: bool
-    """Whether the original judges all of an answer that has no field `api_call`."""
+    """Whether the original rule judges the whole of an answer that has no field `api_call`."""
     evaluation: str
-    """The stem of the file with the right answers."""
+    """The stem of the file of right answers."""
 
     @property
     def apis(self) -> str:
-        """The stem of the file with its API data base."""
+        """The stem of the file of the API data base."""
         return f"{self.name}_api"
 
 
@@ -67,103 +67,91 @@ _INSTRUCTION: Final = re.compile(r"###\s*Instruction:\s*(?P<text>.*?)\s*(?:###\s
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with the API that is right; or, with `fault`, what is wrong with its row."""
+    """A question with its right API."""
 
     number: str
-    place: Location
+    location: Location
     text: str = ""
     api: Api | None = None
     fault: str = ""
+    """Why the question has no API."""
 
 
 @dataclass(frozen=True)
 class HubFiles:
-    """What there is of one hub in a folder."""
+    """The files of one hub."""
 
     hub: Hub
     apis_path: Path
     answers_path: Path
-    questions: Mapping[str, Path]
-    """By setting."""
+    question_paths: Mapping[str, Path]
+    """The files of questions, by setting."""
 
     @cached_property
     def apis(self) -> tuple[Api, ...]:
-        """The data base. OSError or BrokenDataBase where it cannot be read."""
+        """The API data base. Raises OSError or BrokenDataBase."""
         return read_apis(self.apis_path)
 
-    def asked(self, setting: str) -> Iterator[Question]:
-        """The questions of a setting; where there is no file of them, those that stand beside the answers."""
-        answers = list(_records(self.answers_path))
-        if setting not in self.questions:
-            for number, (place, row, fault) in enumerate(answers, 1):
-                yield _question(str(number), place, _instruction(row), row, fault)
+    def questions_in(self, setting: str) -> Iterator[Question]:
+        """Yield the questions of a setting; without a file of them, the instructions beside the answers."""
+        answers = list(read_rows(self.answers_path))
+        if setting not in self.question_paths:
+            for number, row in enumerate(answers, 1):
+                yield _question(str(number), row.location, _instruction(row.data), row)
             return
-        for place, row, fault in _records(self.questions[setting]):
-            yield _with_answer(place, row, fault, answers)
+        for row in read_rows(self.question_paths[setting]):
+            yield _with_answer(row, answers)
+
+    def count(self, setting: str) -> int:
+        """Return the number of questions in a setting."""
+        return count_rows(self.question_paths.get(setting, self.answers_path))
 
 
 def own_hubs(folder: Path) -> list[str]:
-    """The hubs of one's own in a folder: their names, by which both files are called."""
+    """Return the names of the user's own hubs in a folder, `NAME_eval.json` with `NAME_api.jsonl`."""
     names = sorted(path.name.removesuffix("_eval.json") for path in folder.glob("*_eval.json"))
     return [name for name in names if name not in HUBS and (folder / f"{name}_api.jsonl").is_file()]
 
 
 def hub_files(name: str, folder: Path) -> HubFiles:
-    """Find the files of a hub. Raises ValueError, in words, where its data base or its answers are missing."""
+    """Find the files of a hub. Raises ValueError, with the way to get them, without its data base or its answers."""
     hub = HUBS.get(name) or Hub(name, name, "all", whole_answer=True, evaluation=f"{name}_eval")
-    apis = _find(folder, _API_FOLDERS, f"{hub.apis}.jsonl", name)
-    answers = _find(folder, _ANSWER_FOLDERS, f"{hub.evaluation}.json", name)
-    if apis is None or answers is None:
-        missing = f"{hub.apis}.jsonl" if apis is None else f"{hub.evaluation}.json"
-        raise ValueError(f"there is no {missing} in {folder}: {HOW_TO_GET_IT}")
-    found = {
+    question_folders = [each.format(hub=name) for each in _QUESTION_FOLDERS]
+    questions = {
         setting: path
         for setting in ("0_shot", "bm25", "gpt_index", "oracle")
-        if (path := _find(folder, _QUESTION_FOLDERS, f"questions_{name}_{setting}.jsonl", name))
+        if (path := find_file(folder, f"questions_{name}_{setting}.jsonl", question_folders))
     }
-    return HubFiles(hub, apis, answers, found)
+    apis = _required_file(folder, f"{hub.apis}.jsonl", _API_FOLDERS)
+    return HubFiles(hub, apis, _required_file(folder, f"{hub.evaluation}.json", _ANSWER_FOLDERS), questions)
 
 
-def _find(folder: Path, places: Sequence[str], name: str, hub: str) -> Path | None:
-    paths = (plain_or_gzipped(folder / place.format(hub=hub), name) for place in places)
-    return next((path for path in paths if path.is_file()), None)
+def _required_file(folder: Path, name: str, folders: Sequence[str]) -> Path:
+    if path := find_file(folder, name, folders):
+        return path
+    raise ValueError(f"no {name} in {folder}: {HOW_TO_GET_IT}")
 
 
-def _records(path: Path) -> Iterator[tuple[Location, Mapping[str, Json], str]]:
-    """Each row with its place; where it cannot be read an empty one, and why."""
-    with open_lines(path) as stream:
-        for number, line in enumerate(read_lines(stream), 1):
-            if not line.strip():
-                continue
-            place = Location(str(path), number)
-            try:
-                yield place, parse_record(line), ""
-            except BrokenRow as error:
-                yield place, {}, str(error)
-
-
-def _with_answer(
-    place: Location, row: Mapping[str, Json], fault: str, answers: Sequence[tuple[Location, Mapping[str, Json], str]]
-) -> Question:
-    """The id of a question is the number of the row with its answer; their order is not always the same."""
-    number, text = str(row.get("question_id", "")), row.get("text")
-    if fault or not number.isdecimal() or not isinstance(text, str):
-        return Question(number or f"line_{place.line}", place, fault=fault or "it needs `question_id` and `text`")
+def _with_answer(row: FileRow, answers: Sequence[FileRow]) -> Question:
+    """The question with its answer. Its id is the number of the answer's row; the files may differ in order."""
+    number, text = str(row.data.get("question_id", "")), row.data.get("text")
+    if row.fault or not number.isdecimal() or not isinstance(text, str):
+        fault = row.fault or "`question_id` must be a number, and `text` a string"
+        return Question(number or f"line_{row.location.line}", row.location, fault=fault)
     if not 1 <= int(number[:9]) <= len(answers):
-        return Question(number, place, fault=f"there is no answer number {number[:20]}")
-    _, answer, broken = answers[int(number) - 1]
-    return _question(number, place, text, answer, broken)
+        return Question(number, row.location, fault=f"no answer number {number[:20]}")
+    return _question(number, row.location, text, answers[int(number) - 1])
 
 
-def _question(number: str, place: Location, text: str, answer: Mapping[str, Json], fault: str) -> Question:
-    document = answer.get("api_data")
+def _question(number: str, location: Location, text: str, answer: FileRow) -> Question:
+    document = answer.data.get("api_data")
     try:
         api = parse_api(document if isinstance(document, Mapping) else {})
     except BrokenRow as error:
-        return Question(number, place, fault=fault or f"its answer has no `api_data`: {error}")
-    call = answer.get("api_call")
+        return Question(number, location, fault=answer.fault or f"invalid `api_data` in the answer: {error}")
+    call = answer.data.get("api_call")
     right = Api(api.domain, call, api.document) if isinstance(call, str) else api
-    return Question(number, place, text, right) if text else Question(number, place, fault="it has no question")
+    return Question(number, location, text, right) if text else Question(number, location, fault="no question")
 
 
 def _instruction(row: Mapping[str, Json]) -> str:

@@ -1,4 +1,4 @@
-"""Grades of answers (correct, wrong, hallucination, unparsable), and what each adds to the scores."""
+"""Grades of answers (correct, wrong, hallucination, unparsable), and their parts in the scores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 Grade: TypeAlias = Literal["correct", "wrong", "hallucination", "unparsable"]
-"""An API of the right domain, one of another domain, one that the data base has not, or nothing that is a call."""
+"""An API of the right domain, an API of another domain, an unknown API, or no readable call."""
 
 ORIGINAL_SCORES: Final = ("domain_accuracy", "hallucination", "wrong")
 """The scores of the original rule."""
@@ -16,15 +16,16 @@ STRICT_SCORES: Final = ("domain_accuracy", "exact_accuracy", "hallucination", "w
 
 @dataclass(frozen=True, slots=True)
 class GradedAnswer:
-    """What an answer is worth."""
+    """The grade of an answer."""
 
-    word: Grade
+    grade: Grade
     exact: bool = False
-    """Whether the API is the very one that is right, and not just one of its domain."""
+    """Whether the API is the expected one, and not just one of its domain."""
     call: str = ""
-    """The call that was judged, as far as there was one."""
+    """The judged call; empty without one."""
 
-    def adds_to(self, scores: Iterable[str]) -> dict[str, tuple[float, ...]]:
-        """What the answer adds to these scores: no answer falls out of the count."""
-        true = {self.word, "domain_accuracy" if self.word == "correct" else "", "exact_accuracy" if self.exact else ""}
+    def score_parts(self, scores: Iterable[str]) -> dict[str, tuple[float, ...]]:
+        """Return the numerator and denominator that the answer adds to each score; every answer counts."""
+        accuracy = "domain_accuracy" if self.grade == "correct" else ""
+        true = {self.grade, accuracy, "exact_accuracy" if self.exact else ""}
         return {name: (float(name in true), 1.0) for name in scores}

@@ -20,14 +20,14 @@ from pytest_fcall.suites.apibench.strict_rule import CheckedArguments, StrictRul
 _GRADE_TEXTS: Mapping[Grade, str] = MappingProxyType(
     {
         "wrong": "is an API of another domain",
-        "hallucination": "is no API of the data base",
-        "unparsable": "holds no call that can be read",
+        "hallucination": "is not in the API data base",
+        "unparsable": "has no readable call",
     }
 )
 
 
 class HubRules:
-    """The rules of one hub, made when there is something to judge."""
+    """The rules of one hub, made with the first judging."""
 
     def __init__(self, files: HubFiles, checked: CheckedArguments) -> None:
         self._files = files
@@ -35,29 +35,40 @@ class HubRules:
 
     @cached_property
     def strict(self) -> StrictRule:
-        """Ours."""
+        """The strict rule."""
         return StrictRule(self._files.apis, self._checked)
-
-    def right(self, expected: Api) -> list[Pattern]:
-        """All that is right where an API is expected, as `$api_call` takes it: that API first, then its domain's."""
-        own = {api.call: api for api in self._files.apis if api.domain == expected.domain}
-        known = next((api for api in self._files.apis if api.call == expected.call), expected)
-        return [self._said(api) for api in {expected.call: known, **own}.values()]
-
-    def _said(self, api: Api) -> Pattern:
-        chosen = self.strict.chosen(api)
-        return api.call if chosen is None else {"call": api.call, "checked": [*chosen]}
 
     @cached_property
     def original(self) -> OriginalRule:
-        """That of the original scripts, with their parser where it is at hand."""
+        """The rule of the original scripts, with their parser if it is installed."""
         folder = original_parser_folder()
         parse = installed_parser() if folder is None else original_parser(folder)
         return OriginalRule(self._files.hub, self._files.apis, parse)
 
+    def right_calls(self, expected: Api) -> list[Pattern]:
+        """Return the right calls for `$api_call`: the expected API first, then the others of its domain."""
+        known = self._apis_by_call.get(expected.call, expected)
+        own = self._apis_by_domain.get(expected.domain, {})
+        return [self._as_operand(api) for api in {expected.call: known, **own}.values()]
+
+    def _as_operand(self, api: Api) -> Pattern:
+        names = self.strict.chosen_arguments(api)
+        return api.call if names is None else {"call": api.call, "checked": [*names]}
+
+    @cached_property
+    def _apis_by_call(self) -> Mapping[str, Api]:
+        return {api.call: api for api in reversed(self._files.apis)}
+
+    @cached_property
+    def _apis_by_domain(self) -> Mapping[str, Mapping[str, Api]]:
+        domains: dict[str, dict[str, Api]] = {}
+        for api in self._files.apis:
+            domains.setdefault(api.domain, {})[api.call] = api
+        return domains
+
 
 class ApiJudge:
-    """Judges one case: right is every API of the right domain."""
+    """Judges the answers to one question. Every API of the right domain is right."""
 
     def __init__(self, rules: HubRules, right: Api) -> None:
         self._rules = rules
@@ -65,28 +76,29 @@ class ApiJudge:
 
     @property
     def right_calls(self) -> list[Pattern]:
-        """All that is right: the very API first."""
-        return self._rules.right(self._right)
+        """The right calls for `$api_call`, the expected one first."""
+        return self._rules.right_calls(self._right)
 
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:  # noqa: ARG002  the answer is text
-        """Judge by the profile of the case: `bfcl` is for the original rule here, mistakes included."""
+        """Judge a reply. The profile `bfcl` means the original rule here, with its mistakes."""
         if case.rules.profile == "bfcl":
-            judged = GradedAnswer(self._rules.original(reply.text, self._right.domain))
+            graded = GradedAnswer(self._rules.original(reply.text, self._right.domain))
         else:
-            judged = self._rules.strict(reply.text, self._right.domain, self._right.call)
-        scores = judged.adds_to(scores_of(case))
-        notes = ("It is the very API that is expected.",) if judged.exact else ()
-        if judged.word == "correct":
+            graded = self._rules.strict(reply.text, self._right.domain, self._right.call)
+        scores = graded.score_parts(scores_of(case))
+        if graded.grade == "correct":
+            notes = ("It is the expected API itself.",) if graded.exact else ()
             return Verdict(valid=True, notes=notes, scores=scores)
-        said = f"`{judged.call[:200]}`" if judged.call else "the answer"
-        message = f"{judged.word}: {said} {_GRADE_TEXTS[judged.word]}, expected `{self._right.call}` or one like it"
+        subject = f"`{graded.call[:200]}`" if graded.call else "the answer"
+        expected = f"expected `{self._right.call}` or an API of its domain"
+        message = f"{graded.grade}: {subject} {_GRADE_TEXTS[graded.grade]}; {expected}"
         return Verdict(
             valid=False,
-            reasons=(Reason("wrong_answer", "answer", message, self._right.call, judged.call or None),),
+            reasons=(Reason("wrong_answer", "answer", message, self._right.call, graded.call or None),),
             scores=scores,
         )
 
 
 def scores_of(case: Case) -> Sequence[str]:
-    """The scores of the rule that judges a case."""
+    """Return the names of the scores of the rule that judges a case."""
     return ORIGINAL_SCORES if case.rules.profile == "bfcl" else STRICT_SCORES

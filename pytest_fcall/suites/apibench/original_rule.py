@@ -1,4 +1,4 @@
-"""The original rule: sub-trees of an answer's code are compared with the API data base."""
+"""The original rule, which compares sub-trees of an answer's code with the API data base."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pytest_fcall.suites.apibench.parsers import Node, Parse, node_source, read_
 
 
 def extract_call_text(answer: str, *, whole: bool) -> str | None:
-    """Give what stands in the field `api_call`, from two characters after its colon to its last closing bracket.
+    """Return the text of the field `api_call`, from two characters after its colon to its last closing bracket.
 
-    Where an answer has no such field, `whole` tells whether all of it is judged; else there is None. Quotes are cut
-    as the original cuts them: the one that opens the value stays, or goes, by how many blanks are before it.
+    An answer without the field is returned if `whole` is true, else None. Quotes are cut as in the original: whether
+    the opening quote stays depends on the number of blanks before it.
     """
     _, found, after = answer.partition("api_call")
     if not found:
@@ -28,7 +28,7 @@ def extract_call_text(answer: str, *, whole: bool) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _KnownApi:
-    """An API as it is looked for: its name, and what must stand in a call of it."""
+    """An API of the data base: its name, and the texts that a call of it must hold."""
 
     name: bytes
     values: tuple[bytes, ...]
@@ -36,13 +36,12 @@ class _KnownApi:
 
 
 class OriginalRule:
-    """Judges answers to the questions of one hub, mistakes of the original included.
+    """Grades answers to the questions of one hub, with the mistakes of the original.
 
     * The first API of the data base that fits counts, though others may fit better.
-    * A value fits where it occurs anywhere in the text of the call, as part of another one, too.
-    * Where nothing in the answer begins with an API's name, its values are looked for all the same, in the last
-      sub-tree.
-    * Right is every API of the right domain.
+    * A value fits if it occurs anywhere in the text of the call, also as a part of another value.
+    * If no sub-tree begins with the name of an API, its values are searched in the last sub-tree.
+    * Every API of the right domain is right.
     """
 
     def __init__(self, hub: Hub, apis: Sequence[Api], parse: Parse) -> None:
@@ -51,7 +50,7 @@ class OriginalRule:
         self._known = tuple(known for api in apis if (known := _known_api(api, hub.checked, parse)))
 
     def __call__(self, answer: str, domain: str) -> Grade:
-        """Judge an answer; `domain` is that of the API which is right."""
+        """Return the grade of an answer; `domain` is that of the right API."""
         code = extract_call_text(answer, whole=self._hub.whole_answer)
         if code is None:
             return "wrong"
@@ -63,14 +62,14 @@ class OriginalRule:
     def _first(self, code: str) -> _KnownApi | None:
         trees = read_sub_trees(self._parse(code.encode("utf-8", "replace")))
         for known in self._known:
-            call = trees.by_beginning.get(known.name, trees.last)
+            call = trees.by_first_child.get(known.name, trees.last)
             if all(value in call for value in known.values):
                 return known
         return None
 
 
 def _known_api(api: Api, checked: ComparedArguments, parse: Parse) -> _KnownApi | None:
-    """Read an API's call; None where nothing of it is compared, so that no answer ever fits."""
+    """The API of an entry; None if none of its values are compared, so that no answer fits."""
     first = parse(api.call.encode("utf-8", "replace")).children[:1]
     call = first[0].children[:1] if first else ()
     parts = call[0].children if call else ()

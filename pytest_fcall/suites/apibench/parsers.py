@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 
 
 class Node(Protocol):
-    """What is needed of a node of tree-sitter, whatever its version."""
+    """The used part of a tree-sitter node, in all versions."""
 
     @property
     def type(self) -> str:
@@ -31,49 +31,49 @@ class Node(Protocol):
 
 
 Parse: TypeAlias = Callable[[bytes], Node]
-"""Gives the root of a tree, for any text: what cannot be read is in nodes of their own."""
+"""Returns the root of a tree for any text. Unreadable parts are nodes of their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubTrees:
-    """The source of sub-trees."""
+    """The sources of the sub-trees of a syntax tree."""
 
-    by_beginning: Mapping[bytes, bytes]
-    """By that of their first child; of several, the one that ends the text."""
+    by_first_child: Mapping[bytes, bytes]
+    """The sources by that of the first child; the last one in the text counts."""
     last: bytes
-    """The one that is looked at where no other is meant."""
+    """The source of the sub-tree that was visited last."""
 
 
 def read_sub_trees(root: Node) -> SubTrees:
-    """Go through the root and all nodes with children: parents first, and of siblings the last first."""
-    by_beginning: dict[bytes, bytes] = {}
+    """Visit the root and all nodes with children, parents first, and the last sibling first."""
+    by_first_child: dict[bytes, bytes] = {}
     last, waiting = root, [root]
     while waiting:
         last = waiting.pop()
         children = last.children
         if children:
-            by_beginning.setdefault(node_source(children[0]), node_source(last))
-        # Newer grammars give the inside of a string a node of its own; the original's has none.
+            by_first_child.setdefault(node_source(children[0]), node_source(last))
+        # Newer grammars have a node for the content of a string; the original one has none.
         waiting.extend(child for child in children if child.type != "string_content" and child.children)
-    return SubTrees(by_beginning, node_source(last))
+    return SubTrees(by_first_child, node_source(last))
 
 
 def node_source(node: Node) -> bytes:
-    """The text of a node."""
+    """Return the source of a node."""
     return node.text or b""
 
 
 ORIGINAL_PACKAGES: Mapping[str, str] = MappingProxyType({"tree-sitter": "0.20.1", "tree-sitter-languages": "1.9.1"})
-"""The packages that read broken text as the original does. Others of their kind differ in one answer of 200."""
+"""The packages that parse broken text as the original does. Other versions differ in one answer of 200."""
 
 
 class NoParser(ValueError):
-    """The text says what is missing, and how to get it."""
+    """The original's parser is missing or does not work. The text says how to get it."""
 
 
 @cache
 def installed_parser() -> Parse:
-    """The parser that comes with this package."""
+    """Return the parser that comes with this package."""
     import tree_sitter_python
     from tree_sitter import Language, Parser
 
@@ -82,29 +82,29 @@ def installed_parser() -> Parse:
 
 
 def original_parser_folder() -> Path | None:
-    """The folder in this environment where the original's parser is looked for, if there is one."""
+    """Return the folder of the original's parser in this environment; None without one."""
     folder = Path(sys.prefix) / "share" / "pytest-fcall" / "apibench-parser"
     return folder if (folder / "tree_sitter_languages").is_dir() else None
 
 
 def install_command(folder: Path) -> str:
-    """The command that puts the original's parser into a folder."""
+    """Return the command that installs the original's parser into a folder."""
     packages = " ".join(f"{name}=={version}" for name, version in ORIGINAL_PACKAGES.items())
     return f"pip install --no-deps --target {folder} {packages}"
 
 
 @cache
 def original_parser(folder: Path) -> Parse:
-    """The original's parser, from a folder that `command_for` filled. Raises NoParser.
+    """Return the original's parser, from a folder that `install_command` has filled. Raises NoParser.
 
-    It is loaded beside the one that is installed, under a name of its own, so that both work in one process.
+    It is loaded under a name of its own, so that it and the installed parser work in one process.
     """
     from ctypes import CDLL, c_void_p
 
     libraries = sorted(folder.glob("tree_sitter_languages/languages.*"))
     bindings = sorted(folder.glob("tree_sitter/binding.*"))
     if not libraries or not bindings:
-        raise NoParser(f"{folder} holds no parser. Get it with: {install_command(folder)}")
+        raise NoParser(f"no parser in {folder}. Get it with: {install_command(folder)}")
     try:
         binding = _load_extension(bindings[0])
         grammar = CDLL(str(libraries[0])).tree_sitter_python
@@ -117,7 +117,7 @@ def original_parser(folder: Path) -> Parse:
 
 
 class _Grammar:
-    """What the old binding wants to be given: an address with a name."""
+    """The object that the old binding takes as a language."""
 
     def __init__(self, address: int) -> None:
         self.language_id = address
@@ -131,7 +131,7 @@ def _load_extension(path: Path) -> Any:
     loader = ExtensionFileLoader(name, str(path))
     spec = spec_from_loader(name, loader)
     if spec is None:
-        raise ImportError(f"{path} is no extension module")
+        raise ImportError(f"{path} is not an extension module")
     module = module_from_spec(spec)
     loader.exec_module(module)
     return module

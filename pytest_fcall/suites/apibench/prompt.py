@@ -1,4 +1,4 @@
-"""What models are told: a question, the form of the answer, and a document that a retriever found."""
+"""The prompts: a question, the form of the answer, and a document that a retriever found."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ The domain is one of: {domains}."""
 
 
 def answer_form(hub: Hub, apis: Sequence[Api]) -> str:
-    """What is said of the form of answers, to all questions of a hub."""
+    """Return the instruction on the form of answers for a hub."""
     return _FORM.format(program=hub.program, domains=", ".join(dict.fromkeys(api.domain for api in apis)))
 
 
 def question_messages(question: str, form: str) -> tuple[Message, ...]:
-    """The messages of a question, in whose text a document may stand already."""
+    """Return the messages of a question, which may include a document."""
     return (
         {"role": "system", "content": "You write calls of APIs that do what is asked for."},
         {"role": "user", "content": question + form},
@@ -31,20 +31,20 @@ def question_messages(question: str, form: str) -> tuple[Message, ...]:
 
 
 def with_document(question: str, document: Api | None) -> str:
-    """The question with what is known of an API, as the retrievers of the paper append it."""
+    """Return the question with the document of an API, in the form of the paper's retrievers."""
     return question if document is None else f"{question} \n {_REFERENCE} {dict(document.document)}"
 
 
 def question_without_document(text: str) -> str:
-    """The question alone, of a text that may hold a document, too."""
+    """Return the question of a text that may include a document."""
     return text.partition(_REFERENCE)[0]
 
 
 def bm25_retriever(apis: Sequence[Api]) -> Retriever:
-    """The paper's: documents are dicts of Python as text, and words are what single spaces part."""
+    """Return the paper's BM25 retriever: documents are Python dicts as text, split into words at single spaces."""
     return OkapiBm25([str(dict(api.document)) for api in apis], lambda text: text.split(" "))
 
 
 def oracle_retriever(apis: Sequence[Api], right: Api) -> Retriever:
-    """Finds the entry of the API that is right, if the data base has it."""
-    return Oracle([place for place, api in enumerate(apis) if api.call == right.call][:1], len(apis))
+    """Return a retriever that finds the right API, if the data base has it."""
+    return Oracle([index for index, api in enumerate(apis) if api.call == right.call][:1], len(apis))

@@ -1,4 +1,4 @@
-"""The suite APIBench: questions that ask for calls of three hubs, or of a hub of the user's."""
+"""APIBench as a suite: questions that ask for calls of three hubs, or of the user's own hubs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from pytest_fcall.core.case import Case, Turn
 from pytest_fcall.core.extension import About, Part
-from pytest_fcall.core.fault import Fault, FaultyCase
+from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.operators import Operator
 from pytest_fcall.suites.apibench.apis import Api
 from pytest_fcall.suites.apibench.files import HOW_TO_GET_IT, HUBS, HubFiles, Question, hub_files, own_hubs
@@ -25,7 +25,13 @@ from pytest_fcall.suites.apibench.prompt import (
     with_document,
 )
 from pytest_fcall.suites.apibench.strict_rule import CheckedArguments, refuse_unknown_arguments
+from pytest_fcall.suites.json_files import broken_case, required_path
 
+FindDocument: TypeAlias = Callable[[str, Api], Api | None]
+"""Returns the document for a question and its right API."""
+
+SETTINGS = ("bm25", "gpt_index", "oracle")
+_SETTING_NOTE = "questions with a document of the API data base"
 _TAG_PATTERNS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
         "parameter_count": re.compile(
@@ -42,33 +48,17 @@ _TAG_PATTERNS: Mapping[str, re.Pattern[str]] = MappingProxyType(
 )
 
 
-def constraint_tags(question: str) -> tuple[str, ...]:
-    """The tags of a question: `parameter_count`, `accuracy_bound`."""
-    return tuple(_matching_tags(question[:20_000]))
-
-
-def _matching_tags(question: str) -> Iterator[str]:
-    return (tag for tag, pattern in _TAG_PATTERNS.items() if pattern.search(question))
-
-
-FindDocument: TypeAlias = Callable[[str, Api], Api | None]
-"""Gives the document for a question, for which an API is right."""
-
-SETTINGS = ("bm25", "gpt_index", "oracle")
-_SETTING_NOTE = "questions with a document of the API data base"
-
-
 class ApiBenchSuite:
-    """The questions of each hub, without documents or with one that a retriever found.
+    """The questions of each hub, without documents, or with one that a retriever found.
 
-    `checked` says which arguments tell APIs apart, where the data base does not.
+    `checked` names the arguments that distinguish APIs, for APIs of which the data base does not.
     """
 
     def __init__(self, checked: CheckedArguments = MappingProxyType({})) -> None:
         self._checked = checked
 
     def about(self, path: Path | None) -> About:
-        """Tell what there is."""
+        """Return the parts and the origin of the data."""
         parts = [Part(name, _count(name, path)) for name in (*HUBS, *(own_hubs(path) if path else ()))]
         settings = [Part(f"{name}_{setting}", note=_SETTING_NOTE) for name in HUBS for setting in SETTINGS]
         return About(
@@ -80,19 +70,18 @@ class ApiBenchSuite:
         )
 
     def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
-        """Read the cases of `HUB`, or of `HUB_SETTING` with documents; of all hubs where `part` is empty."""
-        if path is None:
-            raise ValueError(f"the data of the suite apibench is in no package: {HOW_TO_GET_IT}")
+        """Yield the cases of `HUB`, or of `HUB_SETTING` with documents; of all hubs if `part` is empty."""
+        folder = required_path(path, "apibench", HOW_TO_GET_IT)
         for name in [part] if part else HUBS:
-            yield from _cases(name, path, self._checked)
+            yield from _cases(name, folder, self._checked)
 
     def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
-        """The same cases with all that is right in them: each call of the right domain."""
+        """Yield the cases for case files, with all calls of the right domain as answers."""
         for case in self.cases(part, path):
             yield _plain(case) if isinstance(case, Case) else case
 
     def scores(self, case: Case) -> Mapping[str, Sequence[str]]:
-        """The shares of each kind of answer, part by part."""
+        """Return the scores of the case's part."""
         return {case.category.partition("/")[0]: scores_of(case)}
 
 
@@ -102,10 +91,10 @@ def _cases(part: str, folder: Path, checked: CheckedArguments) -> Iterator[Case 
     if checked:
         refuse_unknown_arguments(files.apis, checked)
     rules = HubRules(files, checked)
-    published = setting in files.questions
+    published = setting in files.question_paths
     document = _no_document if published or not setting else _document_finder(setting, files)
     form = answer_form(files.hub, files.apis)
-    for question in files.asked(setting if published else "0_shot"):
+    for question in files.questions_in(setting if published else "0_shot"):
         yield _case(part, question, form, rules, document)
 
 
@@ -115,7 +104,7 @@ def _hub_and_setting(part: str) -> tuple[str, str]:
 
 
 def _document_finder(setting: str, files: HubFiles) -> FindDocument:
-    """Make documents for a setting that was not published, or is of a hub of one's own."""
+    """The retriever for a setting that has no published questions, as of the user's own hubs."""
     apis = files.apis
     if setting == "oracle":
         return lambda question, right: apis[oracle_retriever(apis, right).top(question, 1)[0]] if apis else None
@@ -123,7 +112,7 @@ def _document_finder(setting: str, files: HubFiles) -> FindDocument:
         retriever = bm25_retriever(apis)
         return lambda question, _: apis[retriever.top(question, 1)[0]] if apis else None
     raise ValueError(
-        f"the questions of {files.hub.name} with documents by embeddings are not there: {HOW_TO_GET_IT}; "
+        f"no questions of {files.hub.name} with documents by embeddings: {HOW_TO_GET_IT}; "
         "or write them with pytest_fcall.suites.apibench.embedded.write_questions"
     )
 
@@ -135,19 +124,23 @@ def _no_document(_: str, __: Api) -> None:
 def _case(part: str, question: Question, form: str, rules: HubRules, document: FindDocument) -> Case | FaultyCase:
     id_ = f"{part}_{question.number}"
     if question.api is None:
-        fault = Fault("bad-row", question.place, f"this row of the suite cannot be read: {question.fault}")
-        return FaultyCase(id_, question.place, (fault,))
+        return broken_case(id_, question.location, question.fault)
     right = question.api
     text = with_document(question.text, document(question.text, right))
     answer = Operator("api_call", right.call)
     return Case(
         id=id_,
-        location=question.place,
+        location=question.location,
         turns=(Turn(question_messages(text, form), answer=answer),),
         category=f"{part}/{right.domain}",
         tags=constraint_tags(question_without_document(question.text)),
         judge=ApiJudge(rules, right),
     )
+
+
+def constraint_tags(question: str) -> tuple[str, ...]:
+    """Return the tags of a question: `parameter_count`, `accuracy_bound`."""
+    return tuple(tag for tag, pattern in _TAG_PATTERNS.items() if pattern.search(question[:20_000]))
 
 
 def _plain(case: Case) -> Case:
@@ -162,6 +155,6 @@ def _count(name: str, path: Path | None) -> int | None:
     if path is None:
         return None
     try:
-        return sum(1 for _ in hub_files(name, path).asked("0_shot"))
+        return hub_files(name, path).count("0_shot")
     except (ValueError, OSError):
         return None

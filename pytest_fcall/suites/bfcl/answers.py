@@ -1,4 +1,4 @@
-"""Stored answers: the answer in a row of answers or of official results."""
+"""Stored answers, read from rows of answers or from rows of official results."""
 
 from __future__ import annotations
 
@@ -9,14 +9,99 @@ from typing import Literal, TypeAlias
 
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.bfcl.prompt_formats import DEFAULT_FORMAT, PromptFormat, format_of
-from pytest_fcall.suites.bfcl.row_fields import flag_field, text_field
-from pytest_fcall.suites.json_files import BrokenRow
+from pytest_fcall.suites.json_files import BrokenRow, boolean_field, string_field
+
+Source: TypeAlias = Literal["auto", "raw", "decoded"]
+Form: TypeAlias = Literal["fc", "prompt", "decoded", "undecodable"]
+
+_FORM_BY_DECODER: Mapping[object, Form] = {"fc_json": "fc", "prompt_default": "prompt"}
+FORM_BY_STYLE: Mapping[object, Form] = {"FC": "fc", "prompt": "prompt", "calls": "decoded"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The stored answer of a model.
+
+    `content` is for `fc` a list of `{name: JSON text}`, or text; for `prompt` text; for `decoded` the list of
+    `{name: arguments}` that a decoder returned. This is not checked. For `undecodable` it is the text that a decoder
+    failed on, if the row has it.
+    """
+
+    form: Form
+    content: object
+    underscored: bool = False
+    """Whether the names of tools had underscores in place of dots."""
+    prompt_format: PromptFormat = DEFAULT_FORMAT
+    """The format that the prompt asked for."""
+
+
+def read_answer(row: Mapping[str, Json], source: Source = "auto") -> Answer:
+    """Read the answer of a row. Raises BrokenRow without an answer.
+
+    `source` chooses between the raw and the decoded answer of a row that has both.
+    """
+    underscored = boolean_field(row, "underscore_to_dot")
+    form = _form(row)
+    if form == "decoded" or source == "decoded" or (source == "auto" and "raw" not in row and "decoded" in row):
+        return _decoded_answer(row, underscored)
+    if "raw" not in row:
+        raise BrokenRow("missing `raw`")
+    asked = format_of(string_field(row, "id")) if "id" in row else DEFAULT_FORMAT
+    return Answer(form, row["raw"], underscored, asked)
+
+
+def _form(row: Mapping[str, Json]) -> Form:
+    """The form by the decoder, or by the style if the row names no decoder."""
+    if row.get("decoder") is not None:
+        return _FORM_BY_DECODER.get(string_field(row, "decoder"), "decoded")
+    return FORM_BY_STYLE.get(string_field(row, "style"), "decoded") if "style" in row else "decoded"
+
+
+def _decoded_answer(row: Mapping[str, Json], underscored: bool) -> Answer:
+    if "decoded" not in row:
+        raise BrokenRow("missing `decoded`; `raw` is read only with style FC or prompt")
+    if row["decoded"] is None and _decoder_failed(row):
+        return Answer("undecodable", row.get("raw"), underscored)
+    try:
+        return Answer("decoded", restore_python_values(row["decoded"]), underscored)
+    except RecursionError:
+        raise BrokenRow("`decoded` is nested too deeply") from None
+
+
+def _decoder_failed(row: Mapping[str, Json]) -> bool:
+    """Whether `decoded: null` means that the decoder failed. A decoder that returned null left no error."""
+    decoder_ran = row.get("decoder") is not None
+    return decoder_ran and not ("decode_error" in row and row["decode_error"] is None)
+
+
+def as_answer_row(row: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Convert a row of official results to a row of answers; other rows are returned as they are.
+
+    A row of results has neither a category, which its id begins with, nor the way in which the model was asked. Lists
+    are native calls with names without dots; text answers the official prompt.
+    """
+    if "raw" in row or "category" in row:
+        return row
+    if "result" not in row:
+        raise BrokenRow("missing `category` (in rows of answers) or `result` (in rows of results)")
+    result = row["result"]
+    answer = {**row, "category": category_of_id(string_field(row, "id")), "raw": result}
+    if not isinstance(result, list):
+        return {"style": "prompt", **answer}
+    if any(isinstance(turn, list) for turn in result):
+        return answer  # a conversation, whose form is known for each reply
+    return {"style": "FC", "underscore_to_dot": True, **answer}
+
+
+def category_of_id(id_: str) -> str:
+    """Return the category that an id begins with: `live_simple` of `live_simple_1-2-3:…`."""
+    return id_.partition(":")[0].rpartition("_")[0]
 
 
 def restore_python_values(value: object) -> object:
-    """Put the tuples, bytes, complex numbers and odd keys back that stand as `{"__tuple__": […]}` and the like.
+    """Restore tuples, bytes, complex numbers and keys other than strings, which are stored as `{"__tuple__": […]}` etc.
 
-    A mark around something else than it promises is an ordinary object.
+    A mark around a value of another type is an ordinary object.
     """
     if isinstance(value, list):
         return [restore_python_values(item) for item in value]
@@ -68,91 +153,3 @@ def _number(value: object) -> float:
 _MARKS: Mapping[str, Callable[[object], object]] = MappingProxyType(
     {"__tuple__": _tuple, "__dict__": _dict, "__bytes__": _bytes, "__complex__": _complex}
 )
-
-
-Source: TypeAlias = Literal["auto", "raw", "decoded"]
-Form: TypeAlias = Literal["fc", "prompt", "decoded", "undecodable"]
-
-_FORM_BY_DECODER: Mapping[object, Form] = {"fc_json": "fc", "prompt_default": "prompt"}
-_FORM_BY_STYLE: Mapping[object, Form] = {"FC": "fc", "prompt": "prompt", "calls": "decoded"}
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What was said.
-
-    `said` is for `fc` a list of `{name: JSON text}`, or text; for `prompt` text; for `decoded` the list of
-    `{name: arguments}` that a decoder gave. Whether it really is that is nobody's promise. With `undecodable` it
-    is the text, if the row has it, that a decoder failed on.
-    """
-
-    form: Form
-    said: object
-    underscored: bool = False
-    """Whether the model was told names with underscores for dots."""
-    asked: PromptFormat = DEFAULT_FORMAT
-    """The format that a text was asked for in."""
-
-
-def read_answer(row: Mapping[str, Json], source: Source = "auto") -> Answer:
-    """Take the answer out of a row; BrokenRow where there is none.
-
-    `source` chooses for rows whose decoder is known here: they may have both the raw answer and the decoded one.
-    """
-    underscored = flag_field(row, "underscore_to_dot")
-    form = _form(row)
-    if form == "decoded":
-        return _decoded_answer(row, underscored)
-    if source == "decoded" or (source == "auto" and "raw" not in row and "decoded" in row):
-        return _decoded_answer(row, underscored)
-    if "raw" not in row:
-        raise BrokenRow("it has no `raw` answer")
-    return Answer(form, row["raw"], underscored, format_of(text_field(row, "id")) if "id" in row else DEFAULT_FORMAT)
-
-
-def _form(row: Mapping[str, Json]) -> Form:
-    """By the decoder, or by the style where the row names no decoder."""
-    if row.get("decoder") is not None:
-        return _FORM_BY_DECODER.get(text_field(row, "decoder"), "decoded")
-    return _FORM_BY_STYLE.get(text_field(row, "style"), "decoded") if "style" in row else "decoded"
-
-
-def _decoded_answer(row: Mapping[str, Json], underscored: bool) -> Answer:
-    if "decoded" not in row:
-        raise BrokenRow("it has no `decoded` answer, and `raw` is only read where `style` is FC or prompt")
-    if row["decoded"] is None and _has_failed(row):
-        return Answer("undecodable", row.get("raw"), underscored)
-    try:
-        return Answer("decoded", restore_python_values(row["decoded"]), underscored)
-    except RecursionError:
-        raise BrokenRow("its answer is nested too deeply") from None
-
-
-def _has_failed(row: Mapping[str, Json]) -> bool:
-    """Whether null means that a decoder failed. One that gave null itself left no error."""
-    decoder_ran = row.get("decoder") is not None
-    return decoder_ran and not ("decode_error" in row and row["decode_error"] is None)
-
-
-def as_answer_row(row: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Give a row as `answer_of` reads it; one that is no row of results is given back.
-
-    It says neither its category, which its id begins with, nor how the model was asked. Lists are native calls, which
-    are made by names without dots; text is taken for what the official prompt asks for.
-    """
-    if "raw" in row or "category" in row:
-        return row
-    if "result" not in row:
-        raise BrokenRow("it has neither a `category`, as rows of answers do, nor a `result`, as rows of results do")
-    result = row["result"]
-    told = {**row, "category": category_of_id(text_field(row, "id")), "raw": result}
-    if not isinstance(result, list):
-        return {"style": "prompt", **told}
-    if any(isinstance(turn, list) for turn in result):
-        return told  # a conversation, whose replies show it one by one
-    return {"style": "FC", "underscore_to_dot": True, **told}
-
-
-def category_of_id(id_: str) -> str:
-    """The category that an id begins with: `live_simple` of `live_simple_1-2-3`, whatever stands behind a colon."""
-    return id_.partition(":")[0].rpartition("_")[0]

@@ -1,4 +1,4 @@
-"""A contained process that calls functions, started with the first call and kept for the next ones."""
+"""A contained process that calls functions. It starts with the first call and serves all later ones."""
 
 from __future__ import annotations
 
@@ -14,50 +14,51 @@ from pytest_fcall.conversation.execution.tool_process import ToolProcess
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.values import Json
 
-_ROOT: Final = Path(__file__).parents[3]
+_ROOT: Final = Path(__file__).parents[__name__.count(".")]
+"""The folder that holds the package."""
 _EXIT_PRIORITY: Final = 10
 
 
 class CallProcess:
-    """Calls what stands behind `environment`, `module:factory`, for questions that have nothing to do with each other.
+    """Calls the functions of an environment, given as `module:factory`. Calls are independent of each other.
 
-    The process is started with the first call, and ends with this one. One that a call has ended is followed by
-    another.
+    The process starts with the first call, and ends when this object is collected. If a call ends the process, the
+    next call starts another.
     """
 
     def __init__(self, environment: str, limits: Limits) -> None:
         self._lock = Lock()
-        self._running: _Running | None = None
-        self._behind = EnvironmentSpec(_ROOT, environment)
+        self._thread: _CallThread | None = None
+        self._environment = EnvironmentSpec(_ROOT, environment)
         self._limits = limits
 
     def call(self, name: str, arguments: Mapping[str, Json]) -> CallResult:
-        """What the call gives, or an error that it, or the process, came to. Raises WorldFailed without a process."""
+        """Return the result of a call, or its error, or that of the process. Raises EnvironmentFailed."""
         with self._lock:
-            if self._running is None:
-                self._running = _Running(self._behind, self._limits)
-                Finalize(self, self._running.end, exitpriority=_EXIT_PRIORITY)
-            return self._running.call(name, arguments)
+            if self._thread is None:
+                self._thread = _CallThread(self._environment, self._limits)
+                Finalize(self, self._thread.end, exitpriority=_EXIT_PRIORITY)
+            return self._thread.call(name, arguments)
 
 
-class _Running:
-    """The process, and the thread in which it is waited for."""
+class _CallThread:
+    """The thread with the event loop in which the process is awaited."""
 
-    def __init__(self, behind: EnvironmentSpec, limits: Limits) -> None:
-        self._behind = behind
+    def __init__(self, environment: EnvironmentSpec, limits: Limits) -> None:
+        self._environment = environment
         self._limits = limits
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._run, name="fcall-bfcl", daemon=True)
         self._thread.start()
-        self._worker: ToolProcess | None = None
-        self._failed: str | None = None
+        self._process: ToolProcess | None = None
+        self._failure: str | None = None
 
     def call(self, name: str, arguments: Mapping[str, Json]) -> CallResult:
         return asyncio.run_coroutine_threadsafe(self._answer(name, arguments), self._loop).result()
 
     def end(self) -> None:
         asyncio.run_coroutine_threadsafe(self._end(), self._loop)
-        if current_thread() is not self._thread:  # where garbage may be collected, too
+        if current_thread() is not self._thread:  # garbage may be collected in this thread, too
             self._thread.join()
 
     def _run(self) -> None:
@@ -65,21 +66,21 @@ class _Running:
         self._loop.close()
 
     async def _answer(self, name: str, arguments: Mapping[str, Json]) -> CallResult:
-        if self._worker is None:
-            self._worker = await self._started()
-        answer = await self._worker.call(name, arguments)
-        if self._worker.has_ended:
+        if self._process is None:
+            self._process = await self._start()
+        answer = await self._process.call(name, arguments)
+        if self._process.has_ended:
             await self._close()
         return answer
 
-    async def _started(self) -> ToolProcess:
-        """A process; where there was none to be had once, nobody waits for a second try."""
-        if self._failed is None:
+    async def _start(self) -> ToolProcess:
+        """Start a process. After a failure no second start is tried."""
+        if self._failure is None:
             try:
-                return await ToolProcess.start(self._behind, self._limits)
+                return await ToolProcess.start(self._environment, self._limits)
             except EnvironmentFailed as error:
-                self._failed = str(error)
-        raise EnvironmentFailed(self._failed)
+                self._failure = str(error)
+        raise EnvironmentFailed(self._failure)
 
     async def _end(self) -> None:
         try:
@@ -88,6 +89,6 @@ class _Running:
             self._loop.stop()
 
     async def _close(self) -> None:
-        if self._worker is not None:
-            worker, self._worker = self._worker, None
-            await worker.close()
+        if self._process is not None:
+            process, self._process = self._process, None
+            await process.close()

@@ -1,4 +1,4 @@
-"""The calls in a stored answer as Python source, as the official harness reads them."""
+"""The calls of stored answers as Python source, read as the official harness reads them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_fcall.suites.bfcl.source_calls import call_source
 
 
 def readable_sources(answer: Answer) -> list[str]:
-    """Read one reply. Where there is no call in it, or one that cannot be read, there is none."""
+    """Return the calls of one answer; none if there is no call, or one that cannot be read."""
     try:
         return read_call_sources(answer)
     except Undecodable:
@@ -19,32 +19,32 @@ def readable_sources(answer: Answer) -> list[str]:
 
 
 def read_call_sources(answer: Answer) -> list[str]:
-    """Read one reply. Undecodable where there is something in it that is no call."""
+    """Return the calls of one answer. Raises Undecodable for anything that is not a call."""
     try:
         return _read(answer)
-    except (_NoCalls, ValueError, RecursionError):
-        raise Undecodable("what was decoded is no list of calls") from None
+    except (_NotCalls, ValueError, RecursionError):
+        raise Undecodable("the decoded answer is not a list of calls") from None
 
 
-class _NoCalls(Exception):
-    """Something is no call, or no list of calls."""
+class _NotCalls(Exception):
+    """A value is not a call, or not a list of calls."""
 
 
 def _read(answer: Answer) -> list[str]:
     match answer.form:
         case "fc":
-            return list(_native(answer.said))
+            return list(_native(answer.content))
         case "prompt":
-            return list(_prompted(decode_prompt(answer.said)))
+            return list(_prompted(decode_prompt(answer.content)))
         case "decoded":
-            return list(_decoded(answer.said))
+            return list(_decoded(answer.content))
         case "undecodable":
             raise Undecodable("the row says so")
 
 
-def _native(said: object) -> Iterator[str]:
-    """Calls as `{name: JSON text, or the arguments themselves}`; of several names in one, each is a call."""
-    for call in _as_list([said] if isinstance(said, Mapping) else said):
+def _native(content: object) -> Iterator[str]:
+    """Calls given as `{name: JSON text}` or `{name: arguments}`. Each of several names in one object is a call."""
+    for call in _as_list([content] if isinstance(content, Mapping) else content):
         for name, given in _as_mapping(call).items():
             arguments = json.loads(given) if isinstance(given, str) else given
             yield call_source(name, _as_mapping(arguments))
@@ -56,9 +56,9 @@ def _prompted(decoded: object) -> Iterator[str]:
             yield _nested_source(name, _as_mapping(arguments))
 
 
-def _decoded(said: object) -> Iterator[str]:
-    """Calls that somebody else decoded, as mappings, or already as source."""
-    for call in _as_list(said):
+def _decoded(content: object) -> Iterator[str]:
+    """Calls that a decoder returned, as mappings or as source."""
+    for call in _as_list(content):
         if isinstance(call, str):
             yield call
         else:
@@ -66,31 +66,28 @@ def _decoded(said: object) -> Iterator[str]:
 
 
 def _nested_source(name: object, arguments: Mapping[object, object]) -> str:
-    return f"{name}({', '.join(f'{key}={_written(value)}' for key, value in arguments.items())})"
+    return f"{name}({', '.join(f'{key}={_value_source(value)}' for key, value in arguments.items())})"
 
 
-def _written(value: object) -> str:
-    """A value; what may stand for a call within a call, a mapping of nothing but mappings, is taken for one."""
+def _value_source(value: object) -> str:
+    """A value as source. A mapping with only mappings in it is taken for a nested call."""
     if not isinstance(value, Mapping):
         return repr(value)
     if all(isinstance(each, Mapping) for each in value.values()):
-        name = next(iter(value), _NOTHING)
-        if name is _NOTHING:
-            raise _NoCalls
+        if not value:
+            raise _NotCalls
+        name = next(iter(value))
         return _nested_source(name, value[name])
-    return "{" + ", ".join(f"'{key}': {_written(each)}" for key, each in value.items()) + "}"
-
-
-_NOTHING = object()
+    return "{" + ", ".join(f"'{key}': {_value_source(each)}" for key, each in value.items()) + "}"
 
 
 def _as_list(value: object) -> Sequence[object]:
     if isinstance(value, list | tuple):
         return value
-    raise _NoCalls
+    raise _NotCalls
 
 
 def _as_mapping(value: object) -> Mapping[object, object]:
     if isinstance(value, Mapping):
         return value
-    raise _NoCalls
+    raise _NotCalls

@@ -1,56 +1,100 @@
-"""What `fcall score` judges stored answers by: cases found by category and id, and verdicts on conversations."""
+"""The cases of stored answers for `fcall score`, found by category and id, and the verdicts on conversations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
-from pytest_fcall.core.fault import Location
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.agentic import AgenticJudge, agentic_judge_of
-from pytest_fcall.suites.bfcl.answers import Form
+from pytest_fcall.suites.bfcl.answers import FORM_BY_STYLE, Form
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
 from pytest_fcall.suites.bfcl.categories import CATEGORIES
 from pytest_fcall.suites.bfcl.executable.judge import ExecutedJudge, is_executable, start_function_process
+from pytest_fcall.suites.bfcl.judge import score_columns
 from pytest_fcall.suites.bfcl.multi_turn.cases import parse_truth
 from pytest_fcall.suites.bfcl.multi_turn.judge import CheckerProcess, MultiTurnJudge
-from pytest_fcall.suites.bfcl.row_fields import text_field
 from pytest_fcall.suites.bfcl.rows import Row, category_rows, data_folder
-from pytest_fcall.suites.json_files import BrokenRow, open_lines, parse_record, read_lines
+from pytest_fcall.suites.json_files import BrokenRow, FileRow, open_lines, parse_row, read_lines, string_field
 
 CaseKey: TypeAlias = tuple[str, str]
-"""The category and the id."""
+"""The category and the id of a case."""
+_T = TypeVar("_T")
 
 
-class FoundRow(NamedTuple):
-    """A row, and where it stands."""
+class CaseBook:
+    """The cases of a file or a folder, each parsed once. Raises OSError for a path that cannot be read."""
 
-    place: Location
-    data: Mapping[str, Json]
+    def __init__(self, path: Path) -> None:
+        self._rows: _CaseRows = _FolderRows(path) if path.is_dir() else _FileRows(path)
+        self._checker = CheckerProcess()
+        self._process = start_function_process()
+        self._executed: dict[CaseKey, ExecutedJudge | BrokenRow | None] = {}
+        self._cases: dict[CaseKey, BfclCase | BrokenRow] = {}
+        self._conversations: dict[CaseKey, MultiTurnJudge | AgenticJudge | BrokenRow] = {}
+
+    def case(self, row: Mapping[str, Json]) -> BfclCase:
+        """Return the case that the `category` and `id` of a row name. Raises BrokenRow for an unknown or broken one."""
+        return self._cached(self._cases, row, lambda found: case_of(found.data, found.location))
+
+    def conversation_judge(self, row: Mapping[str, Json]) -> MultiTurnJudge | AgenticJudge:
+        """Return the judge of the conversation that a row names. Raises BrokenRow."""
+        return self._cached(self._conversations, row, partial(_conversation_judge, checker=self._checker))
+
+    def executed_judge(self, row: Mapping[str, Json]) -> ExecutedJudge | None:
+        """Return the judge that executes the calls of a row; None if its calls are compared. Raises BrokenRow."""
+        category = CATEGORIES.get(str(row.get("category")))
+        if category is None or category.truth != "source":
+            return None
+        return self._cached(self._executed, row, self._executed_judge_of)
+
+    def _executed_judge_of(self, found: FileRow) -> ExecutedJudge | None:
+        return ExecutedJudge(found.data, found.location, self._process) if is_executable(found.data) else None
+
+    def _cached(
+        self, known: dict[CaseKey, _T | BrokenRow], row: Mapping[str, Json], parse: Callable[[FileRow], _T]
+    ) -> _T:
+        key = string_field(row, "category"), string_field(row, "id")
+        if key not in known:
+            try:
+                known[key] = self._parsed(key, parse)
+            except BrokenRow as error:
+                known[key] = error
+        found = known[key]
+        if isinstance(found, BrokenRow):
+            raise BrokenRow(*found.args)
+        return found
+
+    def _parsed(self, key: CaseKey, parse: Callable[[FileRow], _T]) -> _T:
+        found = self._rows.find(key)
+        try:
+            return parse(found)
+        except BrokenRow as error:
+            raise BrokenRow(f"invalid case ({found.location.path}:{found.location.line}): {error}") from None
 
 
-class CaseRows(Protocol):
-    """Where cases are looked up."""
+def _conversation_judge(found: FileRow, checker: CheckerProcess) -> MultiTurnJudge | AgenticJudge:
+    if CATEGORIES[str(found.data["category"])].truth == "mention":
+        return agentic_judge_of(found.data)
+    return MultiTurnJudge(found.data, parse_truth(found.data), checker)
 
-    def find(self, key: CaseKey) -> FoundRow:
-        """The row of a case. BrokenRow where there is none, or one that cannot be read."""
+
+class _CaseRows(Protocol):
+    """Rows of cases, by category and id."""
+
+    def find(self, key: CaseKey) -> FileRow:
+        """Return the row of a case. Raises BrokenRow for an unknown or broken one."""
         ...
 
 
-def open_case_rows(path: Path) -> CaseRows:
-    """Those of a file, or of a folder. Raises OSError for what cannot be read."""
-    return FolderRows(path) if path.is_dir() else FileRows(path)
+class _FileRows:
+    """The rows of a file, which is read at once and parsed as far as needed.
 
-
-class FileRows:
-    """A file of rows, which is read at once and understood as far as it is asked for.
-
-    A line that cannot be read hides no other. Of cases with the same name the first counts.
+    A broken line hides no other. The first of several cases with one name counts.
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,30 +102,25 @@ class FileRows:
             self._lines = iter(list(enumerate(read_lines(stream), 1)))
         self._path = path
         self._faults: list[str] = []
-        self._rows: dict[CaseKey, FoundRow] = {}
+        self._rows: dict[CaseKey, FileRow] = {}
 
-    def find(self, key: CaseKey) -> FoundRow:
-        """The row of a case."""
-        self._read_to(key)
+    def find(self, key: CaseKey) -> FileRow:
+        while key not in self._rows and (numbered := next(self._lines, None)) is not None:
+            if numbered[1].strip():
+                self._add(parse_row(self._path, *numbered))
         if key not in self._rows:
             raise BrokenRow(". ".join([_not_found(key), *self._faults[:3]]))
         return self._rows[key]
 
-    def _read_to(self, key: CaseKey) -> None:
-        while key not in self._rows and (numbered := next(self._lines, None)) is not None:
-            number, line = numbered
-            if not line.strip():
-                continue
-            try:
-                row = parse_record(line)
-                found = FoundRow(Location(str(self._path), number), row)
-                self._rows.setdefault((text_field(row, "category"), text_field(row, "id")), found)
-            except BrokenRow as error:
-                self._faults.append(f"{self._path}:{number} cannot be read: {error}")
+    def _add(self, row: FileRow) -> None:
+        try:
+            self._rows.setdefault((string_field(row.record, "category"), string_field(row.record, "id")), row)
+        except BrokenRow as error:
+            self._faults.append(f"{self._path}:{row.location.line} cannot be read: {error}")
 
 
-class FolderRows:
-    """The leaderboard's folder of data, of which a category is read when it is asked for."""
+class _FolderRows:
+    """The rows in the leaderboard's folder of data. A category is read when one of its cases is looked up."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -90,11 +129,10 @@ class FolderRows:
             raise FileNotFoundError(str(error)) from None
         self._rows: dict[str, dict[str, Row]] = {}
 
-    def find(self, key: CaseKey) -> FoundRow:
-        """The row of a case."""
+    def find(self, key: CaseKey) -> FileRow:
         category, id_ = key
         if category not in CATEGORIES:
-            raise BrokenRow(f"there is no category {category!r:.80}, in which {id_!r:.80} would be")
+            raise BrokenRow(f"no category {category!r:.80}, which {id_!r:.80} names")
         if category not in self._rows:
             try:
                 self._rows[category] = {row.id: row for row in category_rows(CATEGORIES[category], self._folder)}
@@ -103,111 +141,43 @@ class FolderRows:
         row = self._rows[category].get(id_)
         if row is None or row.fault:
             raise BrokenRow(row.fault if row else _not_found(key))
-        return FoundRow(row.place, row.data)
+        return FileRow(row.location, row.data)
 
 
 def _not_found(key: CaseKey) -> str:
-    return f"there is no case {key[1]!r} of category {key[0]!r}"
-
-
-_T = TypeVar("_T")
-
-
-class CaseBook:
-    """Cases, each understood once. Raises OSError where there are none to be read."""
-
-    def __init__(self, path: Path) -> None:
-        self._rows = open_case_rows(path)
-        self._bench = CheckerProcess()
-        self._process = start_function_process()
-        self._executed: dict[CaseKey, ExecutedJudge | BrokenRow | None] = {}
-        self._cases: dict[CaseKey, BfclCase | BrokenRow] = {}
-        self._judges: dict[CaseKey, MultiTurnJudge | AgenticJudge | BrokenRow] = {}
-
-    def case(self, row: Mapping[str, Json]) -> BfclCase:
-        """Find the case that a row's `category` and `id` name; BrokenRow where there is none, or a broken one."""
-        return self._once(self._cases, row, lambda found: case_of(found.data, found.place))
-
-    def conversation(self, row: Mapping[str, Json]) -> MultiTurnJudge | AgenticJudge:
-        """Find who judges the conversation that a row names, likewise."""
-        return self._once(self._judges, row, partial(_conversation_judge, bench=self._bench))
-
-    def executed(self, row: Mapping[str, Json]) -> ExecutedJudge | None:
-        """Find who carries out what a row calls; None where calls are compared, BrokenRow likewise."""
-        category = CATEGORIES.get(str(row.get("category")))
-        if category is None or category.truth != "source":
-            return None
-        return self._once(self._executed, row, self._carried_out)
-
-    def _carried_out(self, found: FoundRow) -> ExecutedJudge | None:
-        return ExecutedJudge(found.data, found.place, self._process) if is_executable(found.data) else None
-
-    def _once(
-        self, known: dict[CaseKey, _T | BrokenRow], row: Mapping[str, Json], understood: Callable[[FoundRow], _T]
-    ) -> _T:
-        key = text_field(row, "category"), text_field(row, "id")
-        if key not in known:
-            try:
-                known[key] = self._understood(key, understood)
-            except BrokenRow as error:
-                known[key] = error
-        found = known[key]
-        if isinstance(found, BrokenRow):
-            raise BrokenRow(*found.args)
-        return found
-
-    def _understood(self, key: CaseKey, understood: Callable[[FoundRow], _T]) -> _T:
-        found = self._rows.find(key)
-        try:
-            return understood(found)
-        except BrokenRow as error:
-            raise BrokenRow(f"its case ({found.place.path}:{found.place.line}) is broken: {error}") from None
-
-
-def _conversation_judge(found: FoundRow, bench: CheckerProcess) -> MultiTurnJudge | AgenticJudge:
-    if CATEGORIES[str(found.data["category"])].truth == "mention":
-        return agentic_judge_of(found.data)
-    return MultiTurnJudge(found.data, parse_truth(found.data), bench)
-
-
-_FORM_BY_STYLE: Final[Mapping[str, Form]] = MappingProxyType({"FC": "fc", "prompt": "prompt", "calls": "decoded"})
+    return f"no case {key[1]!r} in category {key[0]!r}"
 
 
 def is_conversation(row: Mapping[str, Json]) -> bool:
-    """Whether a row is about a case of several requests."""
+    """Return whether a row belongs to a case of several requests."""
     category = CATEGORIES.get(str(row.get("category")))
     return category is not None and category.truth in ("turns", "mention")
 
 
 def conversation_score_row(row: Mapping[str, Json], judge: MultiTurnJudge | AgenticJudge) -> dict[str, Json]:
-    """The verdict as `fcall score` prints it; there is one rule for both profiles. BrokenRow where there is none."""
+    """Judge a stored conversation, and return the verdict as `fcall score` prints it. Raises BrokenRow."""
     if "raw" not in row:
-        raise BrokenRow("it has no `raw` answer")
+        raise BrokenRow("missing `raw`")
+    form = FORM_BY_STYLE.get(str(row.get("style"))) or result_form(row["raw"])
     try:
-        verdict = judge.verdict_on(row["raw"], _FORM_BY_STYLE.get(str(row.get("style"))) or result_form(row["raw"]))
+        return verdict_row(row, judge.verdict_on_result(row["raw"], form))
     except EnvironmentFailed as error:
         raise BrokenRow(str(error)) from None
-    return verdict_row(row, verdict)
 
 
 def verdict_row(row: Mapping[str, Json], verdict: Verdict) -> dict[str, Json]:
-    """A verdict as `fcall score` prints it, where there is one rule for both profiles."""
+    """Return a verdict that holds for both profiles as `fcall score` prints it."""
     return {
         "category": row["category"],
         "id": row["id"],
-        "valid": verdict.valid,
-        "error_type": verdict.error_type,
-        "strict_valid": verdict.valid,
-        "strict_reasons": [
-            {"kind": reason.kind, "path": reason.path, "message": reason.message} for reason in verdict.reasons
-        ],
+        **score_columns(verdict.valid, verdict.error_type, verdict),
     }
 
 
 def result_form(result: Json) -> Form:
-    """Native calls are in lists, and what a decoder has read is, too, but holds source; all else is text."""
+    """Return the form of a stored conversation: lists are native calls, or decoded ones if they hold source."""
     turns = result if isinstance(result, list) else []
-    lists = [said for turn in turns if isinstance(turn, list) for said in turn if isinstance(said, list)]
+    lists = [reply for turn in turns if isinstance(turn, list) for reply in turn if isinstance(reply, list)]
     if not lists:
         return "prompt"
     return "decoded" if any(isinstance(call, str) for call in lists[0]) else "fc"

@@ -1,4 +1,4 @@
-"""A row as a single-turn case: its tools, its ground truth as an Expectation, and the exam for the official checker."""
+"""Single-turn rows as cases: tools, the ground truth as an Expectation, and the case for the official checker."""
 
 from __future__ import annotations
 
@@ -18,37 +18,38 @@ from pytest_fcall.schema.dialect import normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.tool_data import tool_from_data
 from pytest_fcall.schema.tool_schema import tool_schema
-from pytest_fcall.suites.bfcl.row_fields import objects_field, text_field
-from pytest_fcall.suites.json_files import BrokenRow
+from pytest_fcall.suites.json_files import BrokenRow, objects_field, string_field
 
+STRINGS_BY_LANGUAGE: Mapping[Language, Strings] = {"python": "relaxed", "java": "exact", "javascript": "exact"}
+"""How strings compare. Ground truths leave letter case open, except in Java and JavaScript source."""
 OMITTABLE: Final = ""
-"""The alternative by which the leaderboard says that an argument may be left out."""
+"""The alternative with which the leaderboard marks an argument that may be left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrueCall:
-    """One call of a ground truth: for each argument a list of alternatives."""
+    """One call of a ground truth, with a list of alternatives for each argument."""
 
     name: str
     arguments: Mapping[str, Json]
 
 
 def true_calls(truth: Sequence[Mapping[str, Json]]) -> list[TrueCall]:
-    """Take the calls out of a ground truth; BrokenRow where one is none."""
+    """Return the calls of a ground truth. Raises BrokenRow for an item that is not a call."""
     calls = []
     for item in truth:
         for name, arguments in item.items():
             if not isinstance(arguments, Mapping):
-                raise BrokenRow(f"the ground truth has no object of arguments for {name!r}")
+                raise BrokenRow(f"the ground truth needs an object of arguments for {name!r}")
             calls.append(TrueCall(name, arguments))
     return calls
 
 
 def expectation_of(category: str, functions: Sequence[Mapping[str, Json]], calls: Sequence[TrueCall]) -> Expectation:
-    """Give what a right answer is.
+    """Return the Expectation of a ground truth.
 
-    A list of alternatives becomes `$any`, the mark for leaving out `$optional`, and objects hold alternatives for
-    each of their keys. No order of calls is asked for.
+    A list of alternatives becomes `$any`, and OMITTABLE in it becomes `$optional`. An object has alternatives for each
+    of its keys. Calls may come in any order.
     """
     if "irrelevance" in category:
         return Expectation(kind="no_call")
@@ -59,10 +60,9 @@ def expectation_of(category: str, functions: Sequence[Mapping[str, Json]], calls
 
 
 def _expected(call: TrueCall, known: Sequence[str], required: Sequence[str]) -> ExpectedCall:
-    """One call, as far as tool and truth agree.
+    """One expected call.
 
-    An argument of which the tool knows nothing may be left out, and one that it needs may be anything where the
-    truth does not speak of it.
+    An argument that is unknown to the tool may be left out. A required one that the truth lacks may be anything.
     """
     patterns = {
         key: _choice(options, omittable=key not in known, needed=key in required)
@@ -73,7 +73,7 @@ def _expected(call: TrueCall, known: Sequence[str], required: Sequence[str]) -> 
 
 
 def _parameters(function: Mapping[str, Json]) -> tuple[Sequence[str], Sequence[str]]:
-    """The names of the parameters, and those of them that are required."""
+    """The names of the parameters, and of the required ones."""
     parameters = function.get("parameters")
     if not isinstance(parameters, Mapping):
         return (), ()
@@ -85,9 +85,9 @@ def _parameters(function: Mapping[str, Json]) -> tuple[Sequence[str], Sequence[s
 
 
 def _choice(options: Json, *, omittable: bool = False, needed: bool = False, flat: bool = False) -> Pattern:
-    """One argument or key. The empty text, where a value is needed, is a value like others."""
+    """The pattern of one argument or key. For a required one, the empty string is an ordinary value."""
     if not isinstance(options, list) or not options:
-        return Operator("literal", options)  # a value, written without its list of alternatives
+        return Operator("literal", options)  # a value without a list of alternatives around it
     optional = omittable or (OMITTABLE in options and not needed)
     values = [option for option in options if not (optional and option == OMITTABLE)]
     patterns = values if flat else [_alternative_pattern(value) for value in values]
@@ -96,7 +96,7 @@ def _choice(options: Json, *, omittable: bool = False, needed: bool = False, fla
 
 
 def _alternative_pattern(option: Json) -> Pattern:
-    """One alternative. Objects, and objects in a list, hold alternatives by key; below that all is plain."""
+    """The pattern of one alternative. Objects, also in a list, have alternatives by key; deeper values are plain."""
     if isinstance(option, Mapping):
         return {key: _choice(options, flat=True) for key, options in option.items()}
     if isinstance(option, list) and any(isinstance(item, Mapping) for item in option):
@@ -105,22 +105,19 @@ def _alternative_pattern(option: Json) -> Pattern:
 
 
 def tools_of(functions: Sequence[Mapping[str, Json]], truth: Sequence[TrueCall]) -> tuple[Tool, ...]:
-    """Read the functions offered.
-
-    What is right, the ground truth says: a parameter whose schema forbids every right value is left free.
-    """
+    """Read the offered functions. A parameter whose schema forbids every right value accepts any value."""
     return tuple(_reconciled(_tool(function), truth) for function in functions)
 
 
 def _tool(function: Mapping[str, Json]) -> Tool:
-    """Read one function. What is wrong with the schema of a parameter leaves that parameter free, and no other."""
+    """Read one function. A parameter with an invalid schema accepts any value."""
     try:
         return tool_from_data(function)
     except SchemaError:
         parameters = function.get("parameters")
         declared = parameters if isinstance(parameters, Mapping) else {}
         return Tool(
-            text_field(function, "name"),
+            string_field(function, "name"),
             str(function.get("description", "")),
             _salvaged_parameters(declared),
             declared=declared,
@@ -177,15 +174,14 @@ def _forbidden(tool: Tool, key: str, values: Sequence[Json]) -> bool:
 
 
 def _free_schema(schema: Json, values: Sequence[Json]) -> dict[str, Json]:
-    """Nothing but what a value left out means, and that 1.0 is no integer."""
-    kept = (
-        {key: schema[key] for key in ("description", "default") if key in schema} if isinstance(schema, Mapping) else {}
-    )
-    return {"type": "integer", **kept} if all(type(value) is int for value in values) else kept
+    """A schema with no more than the description, the default, and that 1.0 is not an integer."""
+    old = schema if isinstance(schema, Mapping) else {}
+    notes = {key: old[key] for key in ("description", "default") if key in old}
+    return {"type": "integer", **notes} if all(type(value) is int for value in values) else notes
 
 
 def _example(option: Json) -> Json:
-    """A value that an alternative allows: for each key of an object the first of its own alternatives."""
+    """A value that an alternative allows. Each key of an object takes its first alternative."""
     if isinstance(option, list):
         return [_example(item) if isinstance(item, Mapping) else item for item in option]
     if not isinstance(option, Mapping):
@@ -196,54 +192,50 @@ def _example(option: Json) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class BfclCase:
-    """One case twice: as the `strict` profile judges it, and as the official checker is told of it."""
+    """One case for both profiles: a Case for `strict`, and an OfficialCase for the official checker."""
 
     case: Case
     expect: Expectation
-    exam: OfficialCase
+    official_case: OfficialCase
 
 
 def case_of(row: Mapping[str, Json], location: Location) -> BfclCase:
-    """Read one row of cases; BrokenRow says what is wrong with it."""
-    exam = exam_of(row)
-    calls = true_calls(exam.truth)
-    expect = expectation_of(exam.category, exam.functions, calls)
+    """Read one row of cases. Raises BrokenRow."""
+    official_case = official_case_of(row)
+    calls = true_calls(official_case.truth)
+    expect = expectation_of(official_case.category, official_case.functions, calls)
     case = Case(
-        id=text_field(row, "id"),
+        id=string_field(row, "id"),
         location=location,
         turns=(Turn(messages_of(row.get("question")), expect),),
-        tools=tools_of(exam.functions, calls),
-        rules=Rules(strings=STRINGS_BY_LANGUAGE[exam.language], language=exam.language),
-        category=exam.category,
+        tools=tools_of(official_case.functions, calls),
+        rules=Rules(strings=STRINGS_BY_LANGUAGE[official_case.language], language=official_case.language),
+        category=official_case.category,
     )
-    return BfclCase(case, expect, exam)
+    return BfclCase(case, expect, official_case)
 
 
-def exam_of(row: Mapping[str, Json]) -> OfficialCase:
-    """Read a row for the official checker alone, on the same terms."""
-    category = text_field(row, "category")
+def official_case_of(row: Mapping[str, Json]) -> OfficialCase:
+    """Read one row for the official checker. Raises BrokenRow."""
+    category = string_field(row, "category")
     return OfficialCase(
         category, objects_field(row, "function"), objects_field(row, "ground_truth"), language_of(category)
     )
 
 
-STRINGS_BY_LANGUAGE: Mapping[Language, Strings] = {"python": "relaxed", "java": "exact", "javascript": "exact"}
-"""Ground truths leave case to the reader, of which source text has none: there other case is another name."""
-
-
 def language_of(category: str) -> Language:
-    """Tell whose literals the arguments are, by the category's name."""
+    """Return the language of the literals in a category's arguments."""
     if "relevance" in category:
         return "python"
     return "javascript" if "javascript" in category else "java" if "java" in category else "python"
 
 
 def messages_of(question: Json) -> tuple[Message, ...]:
-    """Give the messages of the one turn that these cases have; in 2024 a question was plain text."""
+    """Return the messages of the first turn. The questions of 2024 are plain text."""
     if isinstance(question, str):
         return ({"role": "user", "content": question},)
     turns: Json = [] if question is None else question
     first: Json = (turns[0] if turns else []) if isinstance(turns, list) else None
     if not isinstance(first, list) or not all(isinstance(message, Mapping) for message in first):
-        raise BrokenRow("`question` is not a list of turns, each a list of messages")
+        raise BrokenRow("`question` must be a list of turns, each a list of messages")
     return tuple(message for message in first if isinstance(message, Mapping))

@@ -1,4 +1,4 @@
-"""What the leaderboard asks: its categories, where their files lie, and the names for several of them."""
+"""The categories of the leaderboard, their files, and the groups of categories."""
 
 from __future__ import annotations
 
@@ -9,12 +9,19 @@ from typing import Final, Literal, TypeAlias
 
 from pytest_fcall.suites.bfcl.prompt_formats import FORMAT_CATEGORY
 
-Truth: TypeAlias = Literal["calls", "source", "answer", "turns", "mention", "elsewhere", "none"]
-"""What a ground truth is: calls with alternatives, calls as Python source, alone or turn by turn, what a server
-answered, what a message must mention, that of a case in another category, or nothing."""
+Truth: TypeAlias = Literal[
+    "calls",  # calls with alternatives for each argument
+    "source",  # calls as Python source
+    "answer",  # what a server answered
+    "turns",  # calls as Python source, for each turn
+    "mention",  # texts, one of which the last message must mention
+    "in_other_category",  # the ground truth of a case of another category
+    "none",
+]
+"""The kind of a category's ground truth."""
 
 _RETIRED = "unused_datasets"
-_CALLS_ONLY = "calls are carried out where that takes no network; all others are compared"
+_CALLS_ONLY = "calls are executed if they need no network; all others are compared"
 _FIRST_NAMES: Mapping[str, str] = MappingProxyType(
     {
         "simple_python": "simple",
@@ -27,45 +34,46 @@ _FIRST_NAMES: Mapping[str, str] = MappingProxyType(
         **{name: name for name in ("rest", "sql", "chatable")},
     }
 )
-"""What the first version called its categories."""
+"""The names of categories in the first version of the leaderboard."""
 
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One category; `note` says what is judged otherwise than in its own time, or not at all."""
+    """One category."""
 
     name: str
     truth: Truth = "calls"
     retired: bool = False
     note: str = ""
-    shared: str = ""
-    """The name of a file that it shares with other categories, and which its ids begin with there."""
+    """A deviation from the original judging, for the list of parts."""
+    shared_file_name: str = ""
+    """The name in a file that several categories share; the ids in the file begin with it."""
 
     def id_of(self, written: str) -> str:
-        """The id of a case, by what is written in the file."""
-        return written.replace(self.shared, self.name, 1) if self.shared else written
+        """Return the id of a case, given the id in the file."""
+        return written.replace(self.shared_file_name, self.name, 1) if self.shared_file_name else written
 
     @property
-    def questions(self) -> str:
-        """The file of questions, from the folder of data."""
+    def questions_file(self) -> str:
+        """The file of questions, relative to the folder of data."""
         return f"{_RETIRED}/question/{self._file}" if self.retired else self._file
 
     @property
-    def answers(self) -> str | None:
-        """The file of ground truths; None where there are none."""
-        if self.truth in ("elsewhere", "none"):
+    def answers_file(self) -> str | None:
+        """The file of ground truths; None if the category has none of its own."""
+        if self.truth in ("in_other_category", "none"):
             return None
         return f"{_RETIRED}/possible_answer/{self._file}" if self.retired else f"possible_answer/{self._file}"
 
     @property
-    def first_version(self) -> str | None:
-        """The file of questions in the leaderboard's first version; None where that did not ask them."""
+    def first_version_file(self) -> str | None:
+        """The file of questions in the leaderboard's first version; None if that lacks the category."""
         name = _FIRST_NAMES.get(self.name)
         return f"gorilla_openfunctions_v1_test_{name}.json" if name else None
 
     @property
     def _file(self) -> str:
-        return f"BFCL_v4_{self.shared or self.name}.json"
+        return f"BFCL_v4_{self.shared_file_name or self.name}.json"
 
 
 _NON_LIVE = (
@@ -93,23 +101,26 @@ _MULTI_TURN = (
 )
 _WEB_SEARCH = tuple(
     Category(
-        name, "mention", shared="web_search", note="for apps that search themselves: others hear what these have found"
+        name,
+        "mention",
+        shared_file_name="web_search",
+        note="for apps that search themselves; other models get the results that these apps recorded",
     )
     for name in ("web_search_base", "web_search_no_snippet")
 )
 _MEMORY = tuple(
-    Category(name, "mention", shared="memory", note="needs the classes of bfcl-eval")
+    Category(name, "mention", shared_file_name="memory", note="needs the classes of bfcl-eval")
     for name in ("memory_kv", "memory_vector", "memory_rec_sum")
 )
-_FORMATS = (Category(FORMAT_CATEGORY, "elsewhere", note="in the prompt mode only: each question in 26 formats"),)
+_FORMATS = (Category(FORMAT_CATEGORY, "in_other_category", note="prompt mode only: each question in 26 formats"),)
 _RETIRED_ONES = (
     Category("exec_simple", "source", retired=True, note=_CALLS_ONLY),
     Category("exec_multiple", "source", retired=True, note=_CALLS_ONLY),
     Category("exec_parallel", "source", retired=True, note=_CALLS_ONLY),
     Category("exec_parallel_multiple", "source", retired=True, note=_CALLS_ONLY),
-    Category("rest", "answer", retired=True, note="only whether a call is made: right is what servers answered once"),
+    Category("rest", "answer", retired=True, note="only whether a call is made: its truth is what servers answered"),
     Category("sql", retired=True, note="its calls are compared; the leaderboard never scored it"),
-    Category("chatable", "none", retired=True, note="skipped: nothing says what is right"),
+    Category("chatable", "none", retired=True, note="skipped: no ground truth"),
 )
 
 _EVERY = (*_NON_LIVE, *_LIVE, *_MULTI_TURN, *_WEB_SEARCH, *_MEMORY, *_FORMATS, *_RETIRED_ONES)
@@ -138,20 +149,20 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "v4": _names(_NON_LIVE, _LIVE, _MULTI_TURN, _WEB_SEARCH, _MEMORY),
     }
 )
-"""Those of the leaderboard, and what its versions asked; `python` is all that is not Java or JavaScript."""
+"""The groups of the leaderboard, and the categories of its versions; `python` is all but Java and JavaScript."""
 
 ALL: Final = "single_turn"
-"""What is meant where no part is named."""
+"""The group that a run takes if no part is named."""
 
 
 def categories_of(part: str) -> list[Category]:
-    """The categories that a name stands for. Raises ValueError, in words, for one that is not known."""
+    """Return the categories of a part: of a group, or the one of this name. Raises ValueError for an unknown part."""
     names = GROUPS.get(part or ALL, (part,))
     if names[0] not in CATEGORIES:
-        from difflib import get_close_matches
+        from pytest_fcall.schema.value_text import nearest
 
-        near = get_close_matches(part, [*GROUPS, *CATEGORIES], n=1)
-        meant = f"did you mean {near[0]!r}? " if near else ""
-        known = f"there is {', '.join(CATEGORIES)}; and for several of them {', '.join(GROUPS)}"
-        raise ValueError(f"the suite bfcl has no part {part!r:.60}: {meant}{known}")
+        near = nearest(part, [*GROUPS, *CATEGORIES])
+        meant = f"; did you mean {near!r}?" if near else "."
+        known = f"Available: {', '.join(CATEGORIES)}; groups: {', '.join(GROUPS)}"
+        raise ValueError(f"no part {part!r:.60} in suite bfcl{meant} {known}")
     return [CATEGORIES[name] for name in names]

@@ -1,6 +1,4 @@
-"""Names why the profiles `strict` and `bfcl` judge an answer differently; docs/explanation/profiles.md explains each
-name.
-"""
+"""Reasons why the profiles `strict` and `bfcl` differ on an answer. docs/explanation/profiles.md explains each name."""
 
 from __future__ import annotations
 
@@ -22,50 +20,50 @@ _NO_MATCH = "parallel_function_checker_no_order:cannot_find_match"
 
 
 def profile_difference(case: BfclCase, score: Score) -> str | None:
-    """Name the reason; None where the profiles agree."""
+    """Return the name of the reason; None if the profiles agree."""
     if score.official.ruling.valid == score.strict.verdict.valid:
         return None
-    return _why_refused(case, score) if score.official.ruling.valid else _why_accepted(case, score)
+    return _reason_refused(case, score) if score.official.ruling.valid else _reason_accepted(case, score)
 
 
-def _why_refused(case: BfclCase, score: Score) -> str:
-    """Why `strict` refuses what the official checker accepts."""
+def _reason_refused(case: BfclCase, score: Score) -> str:
+    """The reason why `strict` refuses what the official checker accepts."""
     reasons = score.strict.verdict.reasons
     kinds = {reason.kind for reason in reasons}
     if case.expect.kind == "no_call":
         return "malformed_abstention" if "malformed" in kinds else "call_in_abstention"
     if "malformed" in kinds:
         return "malformed"
-    if any(ours.keys() - theirs.keys() for ours, theirs in _readings(score)):
+    if any(strict.keys() - official.keys() for strict, official in _readings(score)):
         return "positional_dropped"
     if "unknown_tool" in kinds:
         return "unknown_tool"
     if kinds != {"wrong_value"}:
         return "type" if "wrong_type" in kinds else "schema"
     for name, strings in _SPELLINGS.items():
-        if all(_is_spelt_otherwise(reason, strings) for reason in reasons):
+        if all(_differs_in_spelling(reason, strings) for reason in reasons):
             return name
     if all(reason.got in ("", [], {}) for reason in reasons):
         return "empty_for_nothing"
-    return "source_literal" if case.exam.language != "python" else "value"
+    return "source_literal" if case.official_case.language != "python" else "value"
 
 
-def _why_accepted(case: BfclCase, score: Score) -> str:
-    """Why `strict` accepts what the official checker refuses."""
-    ruling = _offending(score)
+def _reason_accepted(case: BfclCase, score: Score) -> str:
+    """The reason why `strict` accepts what the official checker refuses."""
+    ruling = _first_refusal(score)
     error = ruling.error_type or ""
     if ruling.valid:
         return "greedy_only_failure"
     pairs = _readings(score)
-    if any(ours.keys() - theirs.keys() for ours, theirs in pairs):
+    if any(strict.keys() - official.keys() for strict, official in pairs):
         return "positional_dropped"
     if error in _BY_ERROR:
         return _BY_ERROR[error]
-    if case.exam.language != "python":
+    if case.official_case.language != "python":
         return "source_literal"
-    if any(ours != theirs for ours, theirs in pairs):
+    if any(strict != official for strict, official in pairs):
         return "literal_misread"
-    if any(theirs.get(ruling.argument or "", "") is None for _, theirs in pairs):
+    if any(official.get(ruling.argument or "", "") is None for _, official in pairs):
         return "null_for_nothing"
     return "spelling" if error.startswith("value_error") else error
 
@@ -82,32 +80,33 @@ _BY_ERROR: Mapping[str, str] = MappingProxyType(
         "type_error:nested": "int_for_float_in_list",
     }
 )
-"""Official errors that tell enough."""
+"""The reasons that follow from the official error alone."""
 
 
-def _offending(score: Score) -> Ruling:
-    """What is wrong with the first call that is refused; valid where only the pairing of calls was at fault."""
+def _first_refusal(score: Score) -> Ruling:
+    """The ruling on the first refused call; valid if only the pairing of calls was at fault."""
     official = score.official
     if official.ruling.error_type != _NO_MATCH or not isinstance(official.decoded, list):
         return official.ruling
     for expected, index in score.strict.verdict.pairs:
-        alone = replace(official.exam, category="multiple", truth=[official.exam.truth[expected]])
+        case = official.official_case
+        alone = replace(case, category="multiple", truth=[case.truth[expected]])
         if not (ruling := check_answer(alone, official.decoded[index : index + 1])).valid:
             return ruling
     return Ruling(True)
 
 
 def _readings(score: Score) -> list[tuple[Mapping[str, Json], Mapping[str, Json]]]:
-    """The arguments of each call, as `strict` and as the official decoder read them; none where counts differ."""
+    """The arguments of each call, as `strict` and as the official decoder read them; empty if the counts differ."""
     calls, decoded = score.strict.calls.calls, score.official.decoded
     if not isinstance(decoded, list) or len(decoded) != len(calls):
         return []
-    read = [next(iter(item.values()), None) if isinstance(item, dict) else None for item in decoded]
-    return [(call.arguments, each) for call, each in zip(calls, read, strict=True) if isinstance(each, dict)]
+    arguments = [next(iter(item.values()), None) if isinstance(item, dict) else None for item in decoded]
+    return [(call.arguments, each) for call, each in zip(calls, arguments, strict=True) if isinstance(each, dict)]
 
 
-def _is_spelt_otherwise(reason: Reason, strings: Strings) -> bool:
-    """Whether a string differs from an expected one only in what this way of comparing passes over."""
+def _differs_in_spelling(reason: Reason, strings: Strings) -> bool:
+    """Whether a string differs from an expected one only in what this comparison of strings ignores."""
     normal = NORMAL_FORMS[strings]
     return isinstance(reason.got, str) and normal(reason.got) in map(normal, _texts(reason.expected))
 

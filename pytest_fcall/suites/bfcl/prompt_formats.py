@@ -1,4 +1,4 @@
-"""The prompt formats that the leaderboard compares: how calls are asked for and how functions are written."""
+"""The prompt formats that the leaderboard compares: the notations of calls and of functions."""
 
 from __future__ import annotations
 
@@ -17,59 +17,56 @@ FORMAT_CATEGORY: Final = "format_sensitivity"
 
 @dataclass(frozen=True, slots=True)
 class PromptFormat:
-    """One way, by default that of all other categories."""
+    """One prompt format. The default is the format of all other categories."""
 
-    calls: CallFormat = "python"
+    call_notation: CallFormat = "python"
     tagged: bool = False
-    """Whether calls are asked for between `<TOOLCALL>` tags."""
-    functions: Notation = "json"
+    """Whether the prompt asks for calls between `<TOOLCALL>` tags."""
+    function_notation: Notation = "json"
     layout: Literal["plaintext", "markdown"] = "plaintext"
     style: Literal["classic", "experimental"] = "classic"
 
     @property
     def config(self) -> str:
-        """The leaderboard's name for it, which stands in the ids of cases."""
+        """The leaderboard's name for the format, which is part of the ids of cases."""
         return (
-            f"ret_fmt={self.calls}&tool_call_tag={self.tagged}&func_doc_fmt={self.functions}"
+            f"ret_fmt={self.call_notation}&tool_call_tag={self.tagged}&func_doc_fmt={self.function_notation}"
             f"&prompt_fmt={self.layout}&style={self.style}"
         )
 
     @property
     def category(self) -> str:
-        """The category of its cases: what differs, in short."""
+        """The category of the cases in this format."""
         unusual = [each for each in (self.layout, self.style) if each not in ("plaintext", "classic")]
         tagged = "_tagged" if self.tagged else ""
-        return "/".join([FORMAT_CATEGORY, f"{self.calls}{tagged}", self.functions, *unusual])
+        return "/".join([FORMAT_CATEGORY, f"{self.call_notation}{tagged}", self.function_notation, *unusual])
 
     @property
     def decoder(self) -> str:
-        """The name of the official decoder of what is asked for."""
-        calls = "" if self.calls == "python" else f"_{self.calls}"
-        return f"bfcl{calls}{'_tagged' if self.tagged else ''}"
+        """The name of the official decoder for the format."""
+        notation = "" if self.call_notation == "python" else f"_{self.call_notation}"
+        return f"bfcl{notation}{'_tagged' if self.tagged else ''}"
 
 
 DEFAULT_FORMAT: Final = PromptFormat()
-_CALLS: Final[tuple[CallFormat, ...]] = ("python", "json", "verbose_xml", "concise_xml")
-_FUNCTIONS: Final[tuple[Notation, ...]] = ("python", "xml", "json")
+_CALL_NOTATIONS: Final[tuple[CallFormat, ...]] = ("python", "json", "verbose_xml", "concise_xml")
+_FUNCTION_NOTATIONS: Final[tuple[Notation, ...]] = ("python", "xml", "json")
 
 FORMATS: Final = (
-    *(
-        PromptFormat(calls, tagged, functions)
-        for calls, tagged, functions in product(_CALLS, (True, False), _FUNCTIONS)
-    ),
+    *starmap(PromptFormat, product(_CALL_NOTATIONS, (True, False), _FUNCTION_NOTATIONS)),
     PromptFormat(layout="markdown"),
     PromptFormat(style="experimental"),
 )
-"""In the order in which each question is asked."""
+"""All formats, in the order in which each question is asked."""
 
 _BY_CONFIG: Mapping[str, PromptFormat] = MappingProxyType({each.config: each for each in FORMATS})
 FORMAT_BY_DECODER: Mapping[str, PromptFormat] = MappingProxyType(
-    {each.decoder: each for each in starmap(PromptFormat, product(_CALLS, (True, False)))}
+    {each.decoder: each for each in starmap(PromptFormat, product(_CALL_NOTATIONS, (True, False)))}
 )
-"""What each official decoder reads."""
+"""The format that each official decoder reads."""
 
 
 def format_of(id_: str) -> PromptFormat:
-    """How a case is asked, by its id: `format_sensitivity_0:CONFIG:simple_python_58`."""
+    """Return the format that the id of a case names, as `format_sensitivity_0:CONFIG:simple_python_58` does."""
     _, _, rest = id_.partition(":")
     return _BY_CONFIG.get(rest.partition(":")[0], DEFAULT_FORMAT)

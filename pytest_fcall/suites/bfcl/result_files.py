@@ -1,4 +1,4 @@
-"""The leaderboard's own result and score files: rows, files and table written, files of earlier runs merged."""
+"""The leaderboard's own result and score files: rows, files and the table, merged with those of earlier runs."""
 
 from __future__ import annotations
 
@@ -15,78 +15,23 @@ from pytest_fcall.core.reply import Reply, Usage
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.agentic import AgenticJudge
-from pytest_fcall.suites.bfcl.categories import CATEGORIES
-from pytest_fcall.suites.bfcl.figures import DEVIATION, MAX_DELTA, format_scores_header, leaderboard_figures
+from pytest_fcall.suites.bfcl.categories import CATEGORIES, GROUPS
+from pytest_fcall.suites.bfcl.figures import DEVIATION, MAX_DELTA, SIMPLE, format_scores_header, leaderboard_figures
 from pytest_fcall.suites.bfcl.judge import BfclJudge, result_of_reply
 from pytest_fcall.suites.bfcl.multi_turn.judge import MultiTurnJudge, closing_texts, with_case_decoder
 from pytest_fcall.suites.bfcl.prompt_formats import FORMAT_CATEGORY, format_of
 from pytest_fcall.suites.json_files import BrokenRow, parse_record
 
+ResultRow: TypeAlias = Mapping[str, Json]
+"""One answer: `category`, `native`, the row `result`, and under `wrong` the columns that a row of scores adds."""
+ReadText: TypeAlias = Callable[[str], "str | None"]
+"""Returns the text of a file in the folder, by its path; None if there is no such file."""
 
-def conversation_result_row(case: Case, transcript: Transcript, verdict: Verdict) -> dict[str, Json]:
-    """What is kept of one conversation: the row of results, and what the row of scores adds where it is wrong.
-
-    Those that were held before it have rows of results, too.
-    """
-    row: dict[str, Json] = {
-        "category": case.category,
-        "native": case.decoder is None,
-        "result": _conversation_result(case, transcript),
-    }
-    if case.earlier and transcript.earlier:
-        row["earlier"] = [*map(_conversation_result, case.earlier.cases, transcript.earlier)]
-    if not verdict.valid:
-        row["wrong"] = {
-            "error": {
-                "error_message": [reason.message for reason in verdict.reasons],
-                "error_type": verdict.error_type,
-            },
-            **_asked_columns(case),
-        }
-    return row
-
-
-def _conversation_result(case: Case, transcript: Transcript) -> dict[str, Json]:
-    return {
-        "id": case.id,
-        "result": [
-            [*(_step_result(case, step) for step in held.steps), *closing_texts(held)] for held in transcript.turns
-        ],
-        "input_token_count": _by_turns(transcript, lambda step: _usage(step).input_tokens),
-        "output_token_count": _by_turns(transcript, lambda step: _usage(step).output_tokens),
-        "latency": _by_turns(transcript, lambda step: step.reply.seconds),
-    }
-
-
-def _asked_columns(case: Case) -> Mapping[str, Json]:
-    if not isinstance(case.conversation_judge, MultiTurnJudge | AgenticJudge):
-        return {}
-    row = case.conversation_judge.row
-    left_out = ("function", "category", "ground_truth")
-    return {
-        "prompt": {name: value for name, value in row.items() if name not in left_out},
-        "possible_answer": row.get("ground_truth"),
-    }
-
-
-def _by_turns(transcript: Transcript, told: Callable[[Step], Json]) -> Json:
-    """Something of every reply. What nobody counted is 0, which the harness leaves out of its sums."""
-    return [[0 if (value := told(step)) is None else value for step in held.steps] for held in transcript.turns]
-
-
-def _usage(step: Step) -> Usage:
-    return step.reply.usage or Usage()
-
-
-def _step_result(case: Case, step: Step) -> Json:
-    """An app that carries out its calls itself says them all at once; the steps were told apart by others."""
-    if step.reply.trail:
-        return [{call.name: json.dumps(call.arguments)} for call in step.calls.calls] or step.reply.text
-    return result_of_reply(with_case_decoder(case, step.reply))
-
-
-ResultRow = Mapping[str, Json]
-
+TABLE_PATH: Final = "score/data_overall.csv"
+NATIVE_SUFFIX: Final = "-FC"
+"""The end of the leaderboard's name for a model with native calls."""
+_SCORE_COLUMNS = ("id", "model_name", "test_category", "valid", "model_result_raw")
+"""The columns that all rows of scores have."""
 _PERCENT_COLUMNS = {
     "non_live_ast": "Non-Live AST Acc",
     "live": "Live Acc",
@@ -97,7 +42,7 @@ _POINT_COLUMNS = {
     MAX_DELTA: "Format Sensitivity Max Delta",
     DEVIATION: "Format Sensitivity Standard Deviation",
 }
-"""These are told in percentage points, without a sign."""
+"""Columns in percentage points, without a percent sign."""
 _CATEGORY_COLUMNS = {
     "multiple": "Non-Live Multiple AST",
     "parallel": "Non-Live Parallel AST",
@@ -118,11 +63,11 @@ _CATEGORY_COLUMNS = {
     "multi_turn_long_context": "Multi Turn Long Context",
 }
 _MEAN_COLUMNS = {
-    "Non-Live Simple AST": ("simple_python", "simple_java", "simple_javascript"),
-    "Web Search Acc": ("web_search_base", "web_search_no_snippet"),
-    "Memory Acc": ("memory_kv", "memory_vector", "memory_rec_sum"),
+    "Non-Live Simple AST": SIMPLE,
+    "Web Search Acc": GROUPS["web_search"],
+    "Memory Acc": GROUPS["memory"],
 }
-"""What each is the mean of; unknown where one of these is."""
+"""Columns that are means of categories; unknown if one category is unknown."""
 _COLUMNS = (
     *("Rank", "Overall Acc", "Model", "Model Link", "Total Cost ($)"),
     *("Latency Mean (s)", "Latency Standard Deviation (s)", "Latency 95th Percentile (s)"),
@@ -135,14 +80,11 @@ _COLUMNS = (
     *("Format Sensitivity Standard Deviation", "Organization", "License"),
     "Non-Live Exec Acc",
 )
-"""Those of its table; its command `scores` asks for the last one, too, though its own table lacks it."""
-TABLE_PATH: Final = "score/data_overall.csv"
-NATIVE_SUFFIX: Final = "-FC"
-"""Ends the leaderboard's name for a model that is asked in native calls."""
+"""The columns of the official table, and the one that the official command `scores` requires in addition."""
 
 
 def result_row(case: Case, reply: Reply, verdict: Verdict) -> dict[str, Json]:
-    """What is kept of one answer: the row of results, and what the row of scores adds where it is wrong."""
+    """Return the row of one answer."""
     usage = reply.usage
     row: dict[str, Json] = {
         "category": case.category,
@@ -156,63 +98,120 @@ def result_row(case: Case, reply: Reply, verdict: Verdict) -> dict[str, Json]:
         },
     }
     if not verdict.valid:
-        asked = case.judge.row if isinstance(case.judge, BfclJudge) else {}
+        judged = case.judge.row if isinstance(case.judge, BfclJudge) else {}
         row["wrong"] = {
             "error": [reason.message for reason in verdict.reasons],
             "error_type": verdict.error_type,
-            "prompt": {name: asked.get(name) for name in ("id", "question", "function")},
-            "possible_answer": asked.get("ground_truth"),
+            "prompt": {name: judged.get(name) for name in ("id", "question", "function")},
+            "possible_answer": judged.get("ground_truth"),
         }
     return row
 
 
-def files_of_model(
-    model: str, rows: Sequence[ResultRow], kept: Sequence[ResultRow] | None = None
-) -> Iterator[tuple[str, str]]:
-    """The files of one model that `rows` have a part in, each with its path.
+def conversation_result_row(case: Case, transcript: Transcript, verdict: Verdict) -> dict[str, Json]:
+    """Return the row of one conversation, with the results of its earlier conversations under `earlier`."""
+    row: dict[str, Json] = {
+        "category": case.category,
+        "native": case.decoder is None,
+        "result": _conversation_result(case, transcript),
+    }
+    if case.earlier and transcript.earlier:
+        row["earlier"] = [*map(_conversation_result, case.earlier.cases, transcript.earlier)]
+    if not verdict.valid:
+        row["wrong"] = {
+            "error": {
+                "error_message": [reason.message for reason in verdict.reasons],
+                "error_type": verdict.error_type,
+            },
+            **_question_columns(case),
+        }
+    return row
 
-    `kept` are all rows of the model, where earlier runs left some.
-    """
-    name = official_model_name(model, rows)
-    for category in dict.fromkeys(map(file_category, rows)):
-        own = [row for row in (rows if kept is None else kept) if file_category(row) == category]
-        place = result_path_stem(name, category)
-        yield f"result/{place}_result.json", _json_lines([_mapping(row["result"]) for row in own])
+
+def _question_columns(case: Case) -> Mapping[str, Json]:
+    if not isinstance(case.conversation_judge, MultiTurnJudge | AgenticJudge):
+        return {}
+    row = case.conversation_judge.row
+    left_out = ("function", "category", "ground_truth")
+    return {
+        "prompt": {name: value for name, value in row.items() if name not in left_out},
+        "possible_answer": row.get("ground_truth"),
+    }
+
+
+def _conversation_result(case: Case, transcript: Transcript) -> dict[str, Json]:
+    return {
+        "id": case.id,
+        "result": [
+            [*(_step_result(case, step) for step in held.steps), *closing_texts(held)] for held in transcript.turns
+        ],
+        "input_token_count": _by_turns(transcript, lambda step: _usage(step).input_tokens),
+        "output_token_count": _by_turns(transcript, lambda step: _usage(step).output_tokens),
+        "latency": _by_turns(transcript, lambda step: step.reply.seconds),
+    }
+
+
+def _by_turns(transcript: Transcript, value_of: Callable[[Step], Json]) -> Json:
+    """A value of every reply. An unknown value is 0, which the official harness leaves out of its sums."""
+    return [[0 if (value := value_of(step)) is None else value for step in held.steps] for held in transcript.turns]
+
+
+def _usage(step: Step) -> Usage:
+    return step.reply.usage or Usage()
+
+
+def _step_result(case: Case, step: Step) -> Json:
+    """The result of a step. An app that executes its calls itself returns them all at once."""
+    if step.reply.trail:
+        return [{call.name: json.dumps(call.arguments)} for call in step.calls.calls] or step.reply.text
+    return result_of_reply(with_case_decoder(case, step.reply))
+
+
+def model_files(
+    model: str, rows: Sequence[ResultRow], merged: Sequence[ResultRow] | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield the paths and texts of the files for the categories of `rows`; `merged` adds rows of earlier runs."""
+    name = _official_model_name(model, rows)
+    for category in dict.fromkeys(map(_file_category, rows)):
+        own = [row for row in (rows if merged is None else merged) if _file_category(row) == category]
+        stem = _path_stem(name, category)
+        yield f"result/{stem}_result.json", _json_lines([_mapping(row["result"]) for row in own])
         if earlier := _earlier_results(own):
-            yield f"result/{place}_prereq_result.json", _json_lines(earlier)
-        yield f"score/{place}_score.json", _json_lines(_scores(name, category, own))
+            yield f"result/{stem}_prereq_result.json", _json_lines(earlier)
+        yield f"score/{stem}_score.json", _json_lines(_scores(name, category, own))
 
 
 def score_table(
-    models: Mapping[str, Sequence[ResultRow]], costs: Mapping[str, float | None], kept: Sequence[Mapping[str, str]] = ()
+    models: Mapping[str, Sequence[ResultRow]],
+    costs: Mapping[str, float | None],
+    earlier: Sequence[Mapping[str, str]] = (),
 ) -> tuple[str, str]:
-    """The table of all models, best first, with its path. `kept` are lines of models that are not among these."""
-    told = [*(_table_line(model, rows, costs.get(model)) for model, rows in models.items()), *kept]
-    lines = [{**line, "Rank": str(rank)} for rank, line in enumerate(sorted(told, key=_overall, reverse=True), 1)]
+    """Return the path and text of the table of all models, best first; `earlier` are lines of other models."""
+    unsorted = [*(_table_line(model, rows, costs.get(model)) for model, rows in models.items()), *earlier]
+    lines = [{**line, "Rank": str(rank)} for rank, line in enumerate(sorted(unsorted, key=_overall, reverse=True), 1)]
     cells = [_COLUMNS, *([line.get(column, "N/A").replace(",", " ") for column in _COLUMNS] for line in lines)]
     return TABLE_PATH, "\n".join(map(",".join, cells)) + "\n"
 
 
-def official_model_name(model: str, rows: Sequence[ResultRow]) -> str:
-    """The leaderboard's name for a model: one that is asked in native calls ends in `-FC`."""
+def _official_model_name(model: str, rows: Sequence[ResultRow]) -> str:
     return f"{model}{NATIVE_SUFFIX}" if all(row["native"] for row in rows) else model
 
 
-def result_path_stem(name: str, category: str) -> str:
-    """Where the files of a category lie, by the leaderboard's name for the model, up to what they hold."""
+def _path_stem(name: str, category: str) -> str:
+    """The path of a category's files, by the leaderboard's name for the model, without the kind of file."""
     folder = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
     return f"{folder}/{_group(category)}/BFCL_v4_{category}"
 
 
-def file_category(row: ResultRow) -> str:
-    """The category whose file a row stands in: formats, which are categories here, have one for all."""
+def _file_category(row: ResultRow) -> str:
+    """The category of a row's file. All prompt formats, which are categories here, share one file."""
     return str(row["category"]).partition("/")[0]
 
 
 def _earlier_results(rows: Sequence[ResultRow]) -> list[ResultRow]:
-    """The results of conversations that were held before others; each once, though several processes may hold it."""
-    told = [earlier for row in rows if isinstance(earlier := row.get("earlier"), list)]
-    by_id = {str(_mapping(each).get("id")): _mapping(each) for earlier in told for each in earlier}
+    """The results of earlier conversations, each once, though several processes may have had it."""
+    listed = [earlier for row in rows if isinstance(earlier := row.get("earlier"), list)]
+    by_id = {str(_mapping(each).get("id")): _mapping(each) for earlier in listed for each in earlier}
     return [*by_id.values()]
 
 
@@ -255,7 +254,7 @@ def _table_line(model: str, rows: Sequence[ResultRow], cost: float | None) -> di
     seconds = sorted(number for row in rows for number in _seconds(_mapping(row["result"])["latency"]))
     known = {name: _share(tallies.get(name, (0, 0))) for names in _MEAN_COLUMNS.values() for name in names}
     return {
-        "Model": official_model_name(model, rows),
+        "Model": _official_model_name(model, rows),
         "Overall Acc": _percent(overall),
         **({"Total Cost ($)": f"{cost:.2f}"} if cost is not None else {}),
         **_latencies(seconds),
@@ -269,17 +268,17 @@ def _table_line(model: str, rows: Sequence[ResultRow], cost: float | None) -> di
 def _latencies(seconds: Sequence[float]) -> dict[str, str]:
     if len(seconds) < 2:
         return {}
-    place = 0.95 * (len(seconds) - 1)
-    low, high = seconds[int(place)], seconds[min(int(place) + 1, len(seconds) - 1)]
+    position = 0.95 * (len(seconds) - 1)
+    low, high = seconds[int(position)], seconds[min(int(position) + 1, len(seconds) - 1)]
     return {
         "Latency Mean (s)": f"{fmean(seconds):.2f}",
         "Latency Standard Deviation (s)": f"{stdev(seconds):.2f}",
-        "Latency 95th Percentile (s)": f"{low + (high - low) * (place - int(place)):.2f}",
+        "Latency 95th Percentile (s)": f"{low + (high - low) * (position - int(position)):.2f}",
     }
 
 
 def _seconds(latency: Json) -> Iterator[float]:
-    """That of one request, or those of a conversation turn by turn; 0 stands for one that nobody knows."""
+    """The latency of one request, or those of a conversation turn by turn; 0 stands for an unknown one."""
     if isinstance(latency, list):
         for each in latency:
             yield from _seconds(each)
@@ -312,45 +311,39 @@ def _mapping(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
 
 
-ReadText: TypeAlias = Callable[[str], "str | None"]
-"""Gives the text of a file in the folder, by its path; None where there is none."""
+def with_earlier_rows(model: str, rows: Sequence[ResultRow], read_text: ReadText) -> list[ResultRow]:
+    """Return the rows of a model with those of its files that this run did not ask, in the order of their ids.
 
-_SCORE_COLUMNS = ("id", "model_name", "test_category", "valid", "model_result_raw")
-"""What a row of scores says beside what was wrong."""
-
-
-def with_earlier_rows(model: str, rows: Sequence[ResultRow], there: ReadText) -> list[ResultRow]:
-    """The rows of a model, and those of its files that this run did not ask, in the order of their ids.
-
-    A file that has no scores beside it, or cannot be read, is passed over: nobody knows what was right.
+    A result file without a readable score file is ignored, since its verdicts are unknown.
     """
     asked = {_row_key(row) for row in rows}
-    kept = [row for row in _earlier_rows(official_model_name(model, rows), there) if _row_key(row) not in asked]
-    return sorted([*kept, *rows], key=_row_order) if kept else [*rows]
+    earlier = _earlier_rows(_official_model_name(model, rows), read_text)
+    unasked = [row for row in earlier if _row_key(row) not in asked]
+    return sorted([*unasked, *rows], key=_row_order) if unasked else [*rows]
 
 
-def earlier_table_lines(models: Mapping[str, Sequence[ResultRow]], there: ReadText) -> list[Mapping[str, str]]:
-    """The lines of the table that are about models which this run did not ask."""
-    asked = {official_model_name(model, rows) for model, rows in models.items()}
-    told = csv.DictReader((there(TABLE_PATH) or "").splitlines(), restval="N/A")
+def earlier_table_lines(models: Mapping[str, Sequence[ResultRow]], read_text: ReadText) -> list[Mapping[str, str]]:
+    """Return the lines of the existing table for models that this run did not ask."""
+    asked = {_official_model_name(model, rows) for model, rows in models.items()}
+    lines = csv.DictReader((read_text(TABLE_PATH) or "").splitlines(), restval="N/A")
     share = re.compile(r"[0-9.]+%")
     return [
         line
-        for line in told
+        for line in lines
         if line.get("Model", "") not in {"", *asked} and share.fullmatch(line.get("Overall Acc") or "")
     ]
 
 
-def _earlier_rows(name: str, there: ReadText) -> Iterator[ResultRow]:
+def _earlier_rows(name: str, read_text: ReadText) -> Iterator[ResultRow]:
     for category in CATEGORIES:
-        place = result_path_stem(name, category)
-        results, scores = (there(f"{kind}/{place}_{kind}.json") for kind in ("result", "score"))
+        stem = _path_stem(name, category)
+        results, scores = (read_text(f"{kind}/{stem}_{kind}.json") for kind in ("result", "score"))
         if results is None or scores is None:
             continue
         try:
             wrong = {str(row.get("id")): row for row in _parse_records(scores)[1:]}
             rows = _parse_records(results)
-            earlier = _parse_records(there(f"result/{place}_prereq_result.json") or "")
+            earlier = _parse_records(read_text(f"result/{stem}_prereq_result.json") or "")
         except BrokenRow:
             continue
         for number, result in enumerate(rows):
@@ -370,11 +363,11 @@ def _parse_records(text: str) -> list[Mapping[str, Json]]:
 
 
 def _row_key(row: ResultRow) -> tuple[str, str]:
-    return file_category(row), _row_id(row)
+    return _file_category(row), _row_id(row)
 
 
 def _row_order(row: ResultRow) -> tuple[str, list[int]]:
-    return file_category(row), [int(number) for number in re.findall(r"[0-9]{1,9}", _row_id(row))]
+    return _file_category(row), [int(number) for number in re.findall(r"[0-9]{1,9}", _row_id(row))]
 
 
 def _row_id(row: ResultRow) -> str:

@@ -1,4 +1,4 @@
-"""The leaderboard's data: the folder, and the rows of a category in each version's files."""
+"""The leaderboard's data: the folder, and the rows of a category in the files of each version."""
 
 from __future__ import annotations
 
@@ -16,100 +16,129 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, Category
 from pytest_fcall.suites.bfcl.prompt_formats import FORMATS
-from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, open_lines, parse_record, read_lines
+from pytest_fcall.suites.json_files import BrokenRow, FileRow, count_rows, is_strings, read_rows
 
-BFCL_PACKAGE = "bfcl_eval"
-HOW_TO_GET_IT = "pip install --no-deps bfcl-eval, or name the folder of the files with path: or --fc-suite-path"
-_READ_FILES = "BFCL_v4_*.json, and gorilla_openfunctions_v1_test_*.json of 2024"
+BFCL_PACKAGE: Final = "bfcl_eval"
+HOW_TO_GET_IT: Final = "pip install --no-deps bfcl-eval, or name the folder of the files with path: or --fc-suite-path"
+_READ_FILES: Final = "BFCL_v4_*.json, and gorilla_openfunctions_v1_test_*.json of 2024"
+_CALL_NUMBER: Final = re.compile(r"[ _]\d+\Z")
+_NO_CALLS: Final = ("id", "index")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of questions with its ground truth, as `case_of` reads it; or what is wrong with it, in words."""
+    """A question with its ground truth, in the form that `case_of` reads."""
 
     id: str
-    place: Location
+    location: Location
     data: Mapping[str, Json]
     fault: str = ""
+    """Why the row has no case."""
 
 
 def find_data_folder(path: Path | None) -> Path | None:
-    """The folder of data: the one given, the one inside it, or that of the installed package; None without one.
+    """Return the folder of data: `path`, a folder inside it, or that of the installed package; None without data.
 
-    The package is not imported, since that would import the SDK of every vendor.
+    The package is not imported, since it imports the SDK of every vendor.
     """
     found = find_spec(BFCL_PACKAGE) if path is None else None
-    bases = (
-        [path] if path is not None else [Path(place) for place in (found and found.submodule_search_locations) or ()]
-    )
+    bases = [path] if path is not None else [*map(Path, (found and found.submodule_search_locations) or ())]
     inside = ("", "data", f"{BFCL_PACKAGE}/data")
     return next((base / name for base in bases for name in inside if _has_files(base / name)), None)
 
 
 def _has_files(folder: Path) -> bool:
-    names = (name for each in CATEGORIES.values() for name in (each.questions, each.first_version) if name)
+    names = (name for each in CATEGORIES.values() for name in (each.questions_file, each.first_version_file) if name)
     return any((folder / name).is_file() for name in names)
 
 
 def data_folder(path: Path | None) -> Path:
-    """The folder of data. Raises ValueError, in words, where there is none."""
+    """Return the folder of data. Raises ValueError, with the way to get it, without data."""
     if folder := find_data_folder(path):
         return folder
-    if path is not None and (between := next(path.glob("BFCL_v[123]_*.json"), None)):
-        raise ValueError(
-            f"{path} has files such as {between.name}, which are not read: the suite bfcl reads {_READ_FILES}"
-        )
+    if path is not None and (other := next(path.glob("BFCL_v[123]_*.json"), None)):
+        raise ValueError(f"{path} has files of another version, such as {other.name}; suite bfcl reads {_READ_FILES}")
     where = f"in {path}" if path is not None else "installed"
-    raise ValueError(f"the data of the suite bfcl is not {where}: {HOW_TO_GET_IT}")
+    raise ValueError(f"no data for suite bfcl {where}: {HOW_TO_GET_IT}")
+
+
+def category_rows(category: Category, folder: Path) -> Iterator[Row]:
+    """Yield the rows of a category in their order. Raises ValueError for a file that cannot be read."""
+    if category.truth == "in_other_category":
+        return _format_rows(category, folder)
+    questions, _ = row_files(category, folder)
+    if questions.name == category.first_version_file:
+        return _first_version_rows(category, questions)
+    return current_rows(category, folder)
+
+
+def count_category_rows(category: Category, folder: Path) -> int:
+    """Count the rows of a category without parsing them. Raises ValueError or OSError for an unreadable file."""
+    questions, _ = row_files(category, folder)
+    if category.truth == "in_other_category":
+        return len(FORMATS) * sum(map(len, _format_question_ids(questions).values()))
+    return count_rows(questions)
+
+
+def row_files(category: Category, folder: Path) -> tuple[Path, Path | None]:
+    """Return the files of questions and truths: the current ones, or those of the first version if only they exist."""
+    current, first = folder / category.questions_file, category.first_version_file
+    if first and (folder / first).is_file() and not current.is_file():
+        return folder / first, folder / "possible_answer" / first
+    return current, folder / category.answers_file if category.answers_file else None
 
 
 def current_rows(category: Category, folder: Path) -> Iterator[Row]:
-    """The rows of a category in the order of the file. Raises ValueError, in words, for a file that is not there."""
+    """Yield the rows of the current version in the order of the file. Raises ValueError for an unreadable file."""
     truths = _truth_by_id(category, folder)
-    for number, (place, data) in enumerate(read_records(folder / category.questions)):
-        name = data.get("id")
+    for number, row in enumerate(_file_rows(folder / category.questions_file)):
+        name = row.data.get("id")
         id_ = name if isinstance(name, str) and name else f"{category.name}_{number}"  # chatable rows have none
-        if isinstance(data, BrokenLine):
-            yield Row(id_, place, {}, data.why)
+        if row.fault:
+            yield Row(id_, row.location, {}, row.fault)
         elif category.truth != "none" and id_ not in truths:
-            yield Row(id_, place, data, f"there is no ground truth for it in {category.answers}")
+            yield Row(id_, row.location, row.data, f"no ground truth in {category.answers_file}")
         else:
-            yield row_with_truth(category, category.id_of(id_), place, data, truths.get(id_, {}))
+            yield _row_with_truth(category, category.id_of(id_), row, truths.get(id_, {}))
 
 
-class BrokenLine(dict[str, Json]):
-    """Stands for a line that is no record."""
+def _truth_by_id(category: Category, folder: Path) -> dict[str, Mapping[str, Json]]:
+    if category.answers_file is None:
+        return {}
+    rows = (row.data for row in _file_rows(folder / category.answers_file))
+    return {id_: data for data in rows if isinstance(id_ := data.get("id"), str)}
 
-    def __init__(self, why: str) -> None:
-        super().__init__()
-        self.why = why
+
+def _file_rows(path: Path) -> Iterator[FileRow]:
+    try:
+        yield from read_rows(path)
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror or error}") from None
 
 
-def row_with_truth(
-    category: Category, id_: str, place: Location, data: Mapping[str, Json], answer: Mapping[str, Json]
-) -> Row:
-    """The row of a question and what is right."""
+def _row_with_truth(category: Category, id_: str, row: FileRow, answer: Mapping[str, Json]) -> Row:
+    """Join a question and its ground truth."""
     truth = answer.get("ground_truth", [])
     try:
-        judged = _truth_alternatives(category, truth)
+        alternatives = _truth_alternatives(category, truth)
     except (Undecodable, BrokenRow) as error:
-        return Row(id_, place, data, f"its ground truth cannot be read: {error}")
-    functions = data.get("function")
-    row: dict[str, Json] = {
-        **data,
+        return Row(id_, row.location, row.data, f"invalid ground truth: {error}")
+    functions = row.data.get("function")
+    data: dict[str, Json] = {
+        **row.data,
         "id": id_,
         "category": category.name,
         "function": [functions] if isinstance(functions, Mapping) else functions or [],
-        "question": _turns(data.get("question")),
-        "ground_truth": judged,
+        "question": _turns(row.data.get("question")),
+        "ground_truth": alternatives,
     }
     if category.truth == "source":
-        row |= {"sources": truth, "execution_result_type": answer.get("execution_result_type")}
-    return Row(id_, place, row)
+        data |= {"sources": truth, "execution_result_type": answer.get("execution_result_type")}
+    return Row(id_, row.location, data)
 
 
 def _truth_alternatives(category: Category, truth: Json) -> Json:
-    """The truth as calls with alternatives: a call in Python source has one for each argument."""
+    """The truth as calls with alternatives. A call in Python source has one alternative for each argument."""
     if category.truth != "source":
         return [] if category.truth == "answer" else truth
     calls: list[Json] = []
@@ -120,12 +149,12 @@ def _truth_alternatives(category: Category, truth: Json) -> Json:
 
 
 def _with_lists(call: Mapping[str, Mapping[str, Json]]) -> Json:
-    """A call with a list of alternatives for each argument: the one that it has."""
+    """A call in which the value of each argument is a list of one alternative."""
     return {name: {key: [_alternative(value)] for key, value in given.items()} for name, given in call.items()}
 
 
 def _alternative(value: Json) -> Json:
-    """One alternative: objects, and objects in a list, have a list of their own for each key."""
+    """One alternative. An object, also in a list, has a list of alternatives for each of its keys."""
     if isinstance(value, Mapping):
         return {key: [inner] for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -134,145 +163,75 @@ def _alternative(value: Json) -> Json:
 
 
 def _turns(question: Json) -> Json:
-    """The one turn in a list, whether it was written as one, as its messages, or as a text."""
+    """The question as a list of one turn, if the file has just the messages of the turn."""
     if isinstance(question, list) and question and isinstance(question[0], Mapping):
         return [question]
     return question
 
 
-def _truth_by_id(category: Category, folder: Path) -> dict[str, Mapping[str, Json]]:
-    if category.answers is None:
-        return {}
-    found = ((data.get("id"), data) for _, data in read_records(folder / category.answers))
-    return {id_: data for id_, data in found if isinstance(id_, str)}
-
-
-def read_records(path: Path) -> Iterator[tuple[Location, Mapping[str, Json]]]:
-    """The lines of a file; what is none is a BrokenLine. Raises ValueError, in words, for a file that is not there."""
-    try:
-        with open_lines(path) as stream:
-            for number, line in enumerate(read_lines(stream), 1):
-                if line.strip():
-                    yield Location(str(path), number), _record(line)
-    except (OSError, BrokenFile) as error:
-        told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise ValueError(f"{path} cannot be read: {told}") from None
-
-
-def _record(line: bytes) -> Mapping[str, Json]:
-    try:
-        return parse_record(line)
-    except BrokenRow as error:
-        return BrokenLine(str(error))
-
-
-_CALL_NUMBER: Final = re.compile(r"[ _]\d+\Z")
-_NO_CALLS: Final = ("id", "index")
-
-
-def first_version_rows(category: Category, file: Path) -> Iterator[Row]:
-    """The rows of a file of questions, with the ids of today: questions and truths were paired by their places.
-
-    Raises ValueError, in words, for a file that is not there.
-    """
+def _first_version_rows(category: Category, file: Path) -> Iterator[Row]:
+    """Yield the rows of a file of 2024 with the ids of today. Questions and truths are paired by their positions."""
     answers = file.parent / "possible_answer" / file.name
-    truths = [data for _, data in read_records(answers)] if answers.is_file() else []
-    for number, (place, data) in enumerate(read_records(file)):
+    truths = [*_file_rows(answers)] if answers.is_file() else []
+    for number, row in enumerate(_file_rows(file)):
         id_ = f"{category.name}_{number}"
-        # Calls that are carried out were told beside the question.
-        truth = truths[number] if number < len(truths) else data if "ground_truth" in data else None
-        if isinstance(data, BrokenLine):
-            yield Row(id_, place, {}, data.why)
+        # Calls to be executed have their truth in the row of the question.
+        truth = truths[number] if number < len(truths) else row if "ground_truth" in row.data else None
+        if row.fault:
+            yield Row(id_, row.location, {}, row.fault)
         elif truth is None and category.truth not in ("answer", "none"):
-            yield Row(id_, place, data, f"there is no ground truth for it in possible_answer/{file.name}")
-        elif isinstance(truth, BrokenLine):
-            yield Row(id_, place, data, f"its ground truth cannot be read: {truth.why}")
+            yield Row(id_, row.location, row.data, f"no ground truth in possible_answer/{file.name}")
+        elif truth is not None and truth.fault:
+            yield Row(id_, row.location, row.data, f"invalid ground truth: {truth.fault}")
         else:
-            yield row_with_truth(category, id_, place, data, {**data, "ground_truth": _truth_calls(data, truth or {})})
+            calls = _truth_calls(row.data, truth.data if truth else {})
+            yield _row_with_truth(category, id_, row, {**row.data, "ground_truth": calls})
 
 
 def _truth_calls(data: Mapping[str, Json], answer: Mapping[str, Json]) -> Json:
-    """The truth as a list of calls, whether it has a key of its own or not."""
-    found = answer.get("ground_truth", {key: value for key, value in answer.items() if key not in _NO_CALLS})
-    if not isinstance(found, Mapping):
-        return found
-    offered = _offered_names(data.get("function"))
-    return [{_offered_name(name, offered): arguments} for name, arguments in found.items()]
-
-
-def _offered_names(functions: Json) -> list[str]:
+    """The truth as a list of calls, whether or not the file has it under a key of its own."""
+    truth = answer.get("ground_truth", {key: value for key, value in answer.items() if key not in _NO_CALLS})
+    if not isinstance(truth, Mapping):
+        return truth
+    functions = data.get("function")
     listed = functions if isinstance(functions, list) else [functions]
-    return [str(each.get("name")) for each in listed if isinstance(each, Mapping)]
+    offered = [str(each.get("name")) for each in listed if isinstance(each, Mapping)]
+    return [{_offered_name(name, offered): arguments} for name, arguments in truth.items()]
 
 
 def _offered_name(name: str, offered: list[str]) -> str:
-    """The function that a key of a truth is about: several calls of one were told apart by numbers.
+    """The offered function that a key of a truth means. Keys for several calls of one function end in numbers.
 
-    What is none was never looked at where there is only one function, nor was what stands around a name.
+    The original checker ignored an unknown name if only one function was offered, and text around an offered name.
     """
-    bare = _CALL_NUMBER.sub("", name)
     if name in offered or len(offered) == 1:
         return name if name in offered else offered[0]
+    bare = _CALL_NUMBER.sub("", name)
     return bare if bare in offered else next((each for each in offered if each in name), name)
 
 
-def format_rows(category: Category, folder: Path) -> Iterator[Row]:
-    """Each question in each format, in the leaderboard's order; but for the id, a row is that of its own category.
-
-    Raises ValueError, in words, for a file that is not there, or says something else.
-    """
+def _format_rows(category: Category, folder: Path) -> Iterator[Row]:
+    """Yield each question in each format, in the leaderboard's order. Only the id differs from the original row."""
     number = count()
-    for name, ids in format_question_ids(folder / category.questions).items():
+    for name, ids in _format_question_ids(folder / category.questions_file).items():
         wanted = frozenset(ids)
         for row in current_rows(CATEGORIES[name], folder):
             for form in FORMATS if row.id in wanted else ():
                 id_ = f"{category.name}_{next(number)}:{form.config}:{row.id}"
-                yield Row(id_, row.place, {**row.data, "id": id_}, row.fault)
+                yield Row(id_, row.location, {**row.data, "id": id_}, row.fault)
 
 
-def format_question_ids(path: Path) -> Mapping[str, Sequence[str]]:
-    """The ids of the questions, by their categories. Raises ValueError, in words."""
+def _format_question_ids(path: Path) -> Mapping[str, Sequence[str]]:
+    """The ids of the questions, by category. Raises ValueError for a file that is not such an object."""
     try:
-        asked = json.loads(path.read_bytes())
+        ids = json.loads(path.read_bytes())
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
+        raise ValueError(f"cannot read {path}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not JSON: {error}") from None
-    if not isinstance(asked, dict) or not all(map(_is_texts, asked.values())):
-        raise ValueError(f"{path} is not an object that lists ids by category")
-    for name in asked:
+    if not isinstance(ids, dict) or not all(map(is_strings, ids.values())):
+        raise ValueError(f"{path} must be an object with a list of ids for each category")
+    for name in ids:
         if name not in CATEGORIES or CATEGORIES[name].truth != "calls" or "java" in name:
-            raise ValueError(f"{path} names {name!r:.60}, whose cases are not those of one request in Python")
-    return asked
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
-
-
-def category_rows(category: Category, folder: Path) -> Iterator[Row]:
-    """The rows in their order. Raises ValueError, in words, for a file that is not there."""
-    if category.truth == "elsewhere":
-        return format_rows(category, folder)
-    questions, _ = row_files(category, folder)
-    return (
-        first_version_rows(category, questions)
-        if questions.name == category.first_version
-        else current_rows(category, folder)
-    )
-
-
-def count_rows(category: Category, folder: Path) -> int:
-    """How many there are, without a look into them. Raises ValueError and OSError for a file that cannot be read."""
-    questions, _ = row_files(category, folder)
-    if category.truth == "elsewhere":
-        return len(FORMATS) * sum(map(len, format_question_ids(questions).values()))
-    with questions.open("rb") as stream:
-        return sum(1 for line in stream if line.strip())
-
-
-def row_files(category: Category, folder: Path) -> tuple[Path, Path | None]:
-    """The files of questions and truths: those of today, or of the first version where only these are there."""
-    if (first := category.first_version) and (folder / first).is_file() and not (folder / category.questions).is_file():
-        return folder / first, folder / "possible_answer" / first
-    return folder / category.questions, folder / category.answers if category.answers else None
+            raise ValueError(f"{path} names {name!r:.60}, which is not a single-turn category in Python")
+    return ids

@@ -1,4 +1,4 @@
-"""Calls given as Python source, carried out without evaluating the source."""
+"""Calls in the form of Python source, executed without evaluating the source."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from pytest_fcall.core.arithmetic import apply_operator
 from pytest_fcall.suites.bfcl.world import methods_of
 
 FindCallee: TypeAlias = Callable[[ast.expr], Callable[..., object]]
-"""Finds what is called; raises NameError, as `unknown` words it, for anything else."""
+"""Returns the function that an expression names; raises `unknown_name` for anything else."""
 
 _UNARY: Final[Mapping[type, Callable[[Any], object]]] = MappingProxyType(
     {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_, ast.Invert: operator.invert}
 )
 
 
-def carry_out_source(source: str, callee: FindCallee) -> object:
-    """Call what the source calls. Arguments are literals, the results of other calls, and arithmetic on numbers.
+def execute_source(source: str, callee: FindCallee) -> object:
+    """Execute a call. Its arguments may be literals, results of other calls, and arithmetic on numbers.
 
-    Whatever the callee raises rises; anything else that the source may say is a ValueError, NameError or SyntaxError.
+    Errors of the function rise. Any other source raises ValueError, NameError or SyntaxError.
     """
     return _value(ast.parse(source.lstrip(" \t"), "<string>", "eval").body, callee)
 
 
 def unknown_name(callee: ast.expr) -> NameError:
-    """What Python says of a name that is not there."""
+    """Return the error that Python raises for an unknown name."""
     root = callee
     while isinstance(root, ast.Attribute | ast.Call | ast.Subscript):
         root = root.func if isinstance(root, ast.Call) else root.value
@@ -58,13 +58,13 @@ def _value(node: ast.expr, callee: FindCallee) -> object:
             return callee(name)(*map(value, positional), **{str(each.arg): value(each.value) for each in named})
         case ast.Name(name):
             raise NameError(f"name {name!r} is not defined")
-    raise ValueError(f"nothing but a call with literals is carried out, not {ast.unparse(node)[:200]}")
+    raise ValueError(f"only calls with literal arguments are executed, not {ast.unparse(node)[:200]}")
 
 
 def _combined(sign: ast.operator, left: object, right: object) -> object:
     if isinstance(left, int | float) and isinstance(right, int | float):
         return apply_operator(sign, left, right)
-    raise ValueError("nothing but numbers is reckoned with")
+    raise ValueError("arithmetic takes numbers only")
 
 
 _NOT_ALLOWED: Final = frozenset({"kill", "exit", "quit", "remove", "unlink", "popen", "Popen", "run"})
@@ -72,11 +72,11 @@ _CALLED_NAME: Final = re.compile(r"\b([a-zA-Z_]\w*)\s*(?=\()")
 
 
 class OfficialCaller:
-    """Instances of the leaderboard's classes, by their names, whose methods are called by source text.
+    """Calls methods of the leaderboard's classes by source text.
 
-    The official checker evaluates the text, whatever it says. Here it may say one thing, a method with literals for
-    arguments; anything else comes to an error. The text is changed before that, as it is officially: what looks like
-    a call of a method gets the `owner` before it, and loses the space before its bracket, within strings, too.
+    The official checker evaluates any text. Here the text must be a method call with literal arguments; anything else
+    is an error. As in the official checker, the text is changed first: whatever looks like a call of a method, also
+    inside strings, gets the `owner` before it, and loses the blanks before its bracket.
     """
 
     def __init__(self, owner: str, instances: Mapping[str, object]) -> None:
@@ -86,14 +86,14 @@ class OfficialCaller:
 
     @property
     def names(self) -> Sequence[str]:
-        """Of all methods."""
+        """The names of all methods."""
         return [*self._owners]
 
-    def result_of(self, source: str) -> str:
-        """What a call comes to, in the official words."""
+    def run(self, source: str) -> str:
+        """Execute a call, and return its result or error as the official harness writes it."""
         try:
             return _result_text(self._called(_CALLED_NAME.sub(self._with_owner, source)))
-        except Exception as error:  # whatever a method raises is its result
+        except Exception as error:  # any error of a method is its result
             return f"Error during execution: {error}"
 
     def _with_owner(self, found: re.Match[str]) -> str:
@@ -105,7 +105,7 @@ class OfficialCaller:
         name = callee.split(".")[1] if "." in callee else callee
         if name in _NOT_ALLOWED:
             raise ValueError(f"Function call {name} is not allowed.")
-        return carry_out_source(source, self._method)
+        return execute_source(source, self._method)
 
     def _method(self, callee: ast.expr) -> Callable[..., object]:
         match callee:
@@ -115,15 +115,15 @@ class OfficialCaller:
 
 
 def call_source(name: object, arguments: Mapping[Any, object]) -> str:
-    """A native call as the source that the official harness makes of it."""
+    """Return a native call as the source that the official harness makes of it."""
     return f"{name}({','.join(f'{key}={value!r}' for key, value in arguments.items())})"
 
 
 def _result_text(result: object) -> str:
-    """What a model is told of a result."""
+    """The result as the model gets it."""
     if type(result) is dict:
         try:
             return json.dumps(result)
-        except Exception:  # there is an object in it
+        except Exception:  # it holds an object that is not JSON
             return str(result)
     return str(result)

@@ -1,51 +1,46 @@
-"""The leaderboard as a suite: its cases, what there is of them, and its scores."""
+"""The leaderboard as a suite: its parts, its cases, its scores, and its files of results.
+
+Readers and file writers are imported when they are needed, since a run of one category uses few of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from pytest_fcall.core.case import Case
-from pytest_fcall.core.conversation import Transcript
-from pytest_fcall.core.expectation import Profile
-from pytest_fcall.core.extension import About, Figure, Part
+from pytest_fcall.core.extension import About, Part
 from pytest_fcall.core.fault import Fault, FaultyCase
-from pytest_fcall.core.reply import Reply
-from pytest_fcall.core.values import Json
-from pytest_fcall.core.verdict import Verdict
-from pytest_fcall.suites.bfcl.agentic import AgenticReader
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, GROUPS, Category, categories_of
 from pytest_fcall.suites.bfcl.figures import FIGURES, leaderboard_figures
-from pytest_fcall.suites.bfcl.multi_turn.cases import MultiTurnReader
-from pytest_fcall.suites.bfcl.prompt import Prompt
-from pytest_fcall.suites.bfcl.result_files import (
-    ReadText,
-    conversation_result_row,
-    earlier_table_lines,
-    files_of_model,
-    result_row,
-    score_table,
-    with_earlier_rows,
-)
 from pytest_fcall.suites.bfcl.rows import (
     HOW_TO_GET_IT,
     Row,
     category_rows,
-    count_rows,
+    count_category_rows,
     data_folder,
     find_data_folder,
     row_files,
 )
-from pytest_fcall.suites.bfcl.single_turn import FormatReader, NotExpressible, SingleTurnReader, plain_case
-from pytest_fcall.suites.json_files import BrokenRow
+from pytest_fcall.suites.json_files import BrokenRow, broken_case
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.case import Case
+    from pytest_fcall.core.conversation import Transcript
+    from pytest_fcall.core.expectation import Profile
+    from pytest_fcall.core.extension import Figure
+    from pytest_fcall.core.reply import Reply
+    from pytest_fcall.core.values import Json
+    from pytest_fcall.core.verdict import Verdict
+    from pytest_fcall.suites.bfcl.prompt import Prompt
+    from pytest_fcall.suites.bfcl.result_files import ReadText
 
 
 class BfclSuite:
-    """The Berkeley Function Calling Leaderboard, version 4: cases of one request, of several turns, and of agents."""
+    """The Berkeley Function Calling Leaderboard, version 4: single-turn, multi-turn and agentic cases."""
 
     def about(self, path: Path | None) -> About:
-        """Tell what there is."""
+        """Return the parts, the groups and the origin of the data."""
         folder = find_data_folder(path)
         return About(
             title="Berkeley Function Calling Leaderboard v4",
@@ -57,60 +52,74 @@ class BfclSuite:
         )
 
     def profile(self) -> Profile:
-        """Its own rules."""
+        """Return the default profile, that of the official checker."""
         return "bfcl"
 
     def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
-        """Read the cases of a category or a group, judged by the profile `bfcl`."""
-        yield from _read(part, path, None)
+        """Yield the cases of a category or a group, judged by the profile `bfcl`."""
+        return _read(part, path, None)
 
     def prompted(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
-        """Read them for models that take no tools: the functions are told in the system prompt."""
+        """Yield the cases for models without native calls; the system prompt holds the functions."""
+        from pytest_fcall.suites.bfcl.prompt import Prompt
+
         yield from _read(part, path, Prompt(data_folder(path)))
 
     def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
-        """Read them as cases of ours, judged by nothing but what they say."""
+        """Yield the cases for case files, judged by their expectations alone."""
         for category in categories_of(part):
-            if category.truth == "elsewhere":
-                raise ValueError(f"bfcl:{category.name} compares prompts, which no case file can say")
+            if category.truth == "in_other_category":
+                raise ValueError(f"bfcl:{category.name} compares prompt formats, which a case file cannot express")
             for row in category_rows(category, data_folder(path)):
                 yield _plain(category, row)
 
     def figures(self, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
-        """Weight the categories as the leaderboard does."""
+        """Return the scores of the leaderboard, with its weights."""
         return leaderboard_figures(tallies)
 
     def figure_names(self) -> Sequence[str]:
-        """Name them."""
+        """Return the names of the scores."""
         return FIGURES
 
     def row(self, case: Case, reply: Reply, verdict: Verdict) -> Mapping[str, Json]:
-        """Keep of an answer what the files need."""
+        """Return the row of an answer for the files."""
+        from pytest_fcall.suites.bfcl.result_files import result_row
+
         return result_row(case, reply, verdict)
 
     def conversation_row(self, case: Case, transcript: Transcript, verdict: Verdict) -> Mapping[str, Json]:
-        """Keep the same of a conversation."""
+        """Return the row of a conversation for the files."""
+        from pytest_fcall.suites.bfcl.result_files import conversation_result_row
+
         return conversation_result_row(case, transcript, verdict)
 
     def files(
-        self, rows: Mapping[str, Sequence[Mapping[str, Json]]], costs: Mapping[str, float | None], there: ReadText
+        self, rows: Mapping[str, Sequence[Mapping[str, Json]]], costs: Mapping[str, float | None], read_text: ReadText
     ) -> Iterator[tuple[str, str]]:
-        """Write results and scores as the leaderboard's own harness does, which can then read them.
+        """Yield the paths and texts of the official harness's result and score files, which it can read.
 
-        What earlier runs left of other cases, parts and models stays. What a model cost is then no longer known.
+        Results of earlier runs for other cases, parts and models are kept. The cost of a model with earlier results is
+        unknown.
         """
-        whole = {model: with_earlier_rows(model, own, there) for model, own in rows.items()}
+        from pytest_fcall.suites.bfcl.result_files import (
+            earlier_table_lines,
+            model_files,
+            score_table,
+            with_earlier_rows,
+        )
+
+        merged = {model: with_earlier_rows(model, own, read_text) for model, own in rows.items()}
         for model, own in rows.items():
-            yield from files_of_model(model, own, whole[model])
-        known = {model: cost for model, cost in costs.items() if len(whole[model]) == len(rows[model])}
-        yield score_table(whole, known, earlier_table_lines(rows, there))
+            yield from model_files(model, own, merged[model])
+        known_costs = {model: cost for model, cost in costs.items() if len(merged[model]) == len(rows[model])}
+        yield score_table(merged, known_costs, earlier_table_lines(rows, read_text))
 
 
 class _CaseReader(Protocol):
     """Reads the rows of one category."""
 
     def case(self, row: Row) -> Case:
-        """The case of a row; BrokenRow says what is wrong with it."""
+        """Return the case of a row. Raises BrokenRow."""
         ...
 
 
@@ -124,47 +133,51 @@ def _read(part: str, path: Path | None, prompt: Prompt | None) -> Iterator[Case 
 
 
 def _reader(category: Category, folder: Path, prompt: Prompt | None) -> _CaseReader:
-    match category.truth:
-        case "turns":
-            return MultiTurnReader(category, folder, prompt)
-        case "mention":
-            return AgenticReader(category, folder, prompt)
-        case "elsewhere":
-            return FormatReader(category, prompt)
+    if category.truth == "turns":
+        from pytest_fcall.suites.bfcl.multi_turn.cases import MultiTurnReader
+
+        return MultiTurnReader(category, folder, prompt)
+    if category.truth == "mention":
+        from pytest_fcall.suites.bfcl.agentic import AgenticReader
+
+        return AgenticReader(category, folder, prompt)
+    from pytest_fcall.suites.bfcl.single_turn import FormatReader, SingleTurnReader
+
+    if category.truth == "in_other_category":
+        return FormatReader(category, prompt)
     return SingleTurnReader(category, prompt)
 
 
 def _read_case(row: Row, reader: _CaseReader) -> Case | FaultyCase:
-    """The case of a row; a broken row is a case with a fault."""
     if row.fault:
-        return _faulty(row, row.fault)
+        return broken_case(row.id, row.location, row.fault)
     try:
         return reader.case(row)
     except BrokenRow as error:
-        return _faulty(row, str(error))
+        return broken_case(row.id, row.location, str(error))
     except RecursionError:
-        return _faulty(row, "it is nested too deeply")
+        return broken_case(row.id, row.location, "nested too deeply")
 
 
 def _plain(category: Category, row: Row) -> Case | FaultyCase:
+    from pytest_fcall.suites.bfcl.single_turn import NotExpressible, plain_case
+
+    if row.fault:
+        return broken_case(row.id, row.location, row.fault)
     try:
-        return _faulty(row, row.fault) if row.fault else plain_case(category, row)
+        return plain_case(category, row)
     except NotExpressible as error:
-        return FaultyCase(row.id, row.place, (Fault("unsayable", row.place, str(error)),))
+        return FaultyCase(row.id, row.location, (Fault("unsayable", row.location, str(error)),))
     except BrokenRow as error:
-        return _faulty(row, str(error))
-
-
-def _faulty(row: Row, why: str) -> FaultyCase:
-    fault = Fault("bad-row", row.place, f"this row of the suite cannot be read: {why}")
-    return FaultyCase(row.id, row.place, (fault,))
+        return broken_case(row.id, row.location, str(error))
 
 
 def _part(category: Category, folder: Path | None) -> Part:
     files = row_files(category, folder) if folder else ()
-    there = [file for file in files if file and file.is_file()]
+    existing = [file for file in files if file and file.is_file()]
     try:
-        count = count_rows(category, folder) if folder else None
+        count = count_category_rows(category, folder) if folder else None
     except (OSError, ValueError):
         count = None
-    return Part(category.name, count, sum(file.stat().st_size for file in there) if there else None, category.note)
+    size = sum(file.stat().st_size for file in existing) if existing else None
+    return Part(category.name, count, size, category.note)

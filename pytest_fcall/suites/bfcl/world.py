@@ -1,6 +1,6 @@
-"""The classes behind the multi-turn categories, as an environment: `pytest_fcall.suites.bfcl.world:make`.
+"""The classes of the multi-turn categories as an environment: `pytest_fcall.suites.bfcl.world:make`.
 
-They come with the official package, `bfcl-eval`, of which nothing but the modules of these classes is imported.
+They are part of the official package, `bfcl-eval`. Only the modules of these classes are imported.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from copy import deepcopy
 from typing import Any, TypeAlias
 
 Config: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""How instances are set up, by the names of their classes."""
+"""The initial states of instances, by the names of their classes."""
 
 
 def make(classes: Sequence[str], config: Config | None = None, long_context: bool = False) -> dict[str, object]:
-    """Make fresh instances of these classes, each set up as its entry in `config` says.
+    """Make new instances of these classes, with their initial states from `config`.
 
-    Their public methods are the tools; where two share a name, that of the later class is called, as the official
-    checker has it. The state is the instances, by the names of their classes.
+    Their public methods are the tools. If two classes have a method of one name, that of the later class is called, as
+    in the official checker. The state is the instances, by the names of their classes.
     """
     world: dict[str, object] = {}
     for name, instance in instances_of(classes, config, long_context).items():
@@ -29,7 +29,7 @@ def make(classes: Sequence[str], config: Config | None = None, long_context: boo
 
 
 def instances_of(classes: Sequence[str], config: Config | None = None, long_context: bool = False) -> dict[str, object]:
-    """Make fresh instances, by the names of their classes."""
+    """Make new instances, by the names of their classes."""
     constants = _constants()
     made = {}
     for name in classes:
@@ -42,7 +42,7 @@ def instances_of(classes: Sequence[str], config: Config | None = None, long_cont
 
 
 def import_classes() -> None:
-    """Import the modules of all classes. Raises ImportError, in words, where one cannot be."""
+    """Import the modules of all classes. Raises ImportError, with the way to install them."""
     constants = _constants()
     for name in constants.CLASS_FILE_PATH_MAPPING:
         if name not in constants.OMIT_STATE_INFO_CLASSES:
@@ -50,13 +50,13 @@ def import_classes() -> None:
 
 
 def methods_of(instance: object) -> dict[str, Callable[..., object]]:
-    """The public methods of an instance."""
+    """Return the public methods of an instance."""
     found = inspect.getmembers(instance, predicate=inspect.ismethod)
     return {name: method for name, method in found if not name.startswith("_")}
 
 
 def class_of(name: str) -> Any:
-    """One of the classes, whatever it needs. Raises ImportError, in words, where it cannot be imported."""
+    """Return a class, also one that needs models or the network. Raises ImportError, with the way to install it."""
     return getattr(_imported(_constants().CLASS_FILE_PATH_MAPPING[name]), name)
 
 
@@ -66,10 +66,10 @@ def _constants() -> Any:
 
 def _class(name: str, constants: Any) -> Any:
     known = constants.CLASS_FILE_PATH_MAPPING
-    elsewhere = constants.OMIT_STATE_INFO_CLASSES  # they need models, the network or files of other runs
-    if name not in known or name in elsewhere:
-        offered = ", ".join(each for each in known if each not in elsewhere)
-        raise ValueError(f"{name!r} is none of the classes of BFCL that can be called here: {offered}")
+    excluded = constants.OMIT_STATE_INFO_CLASSES  # they need models, the network or files of other runs
+    if name not in known or name in excluded:
+        available = ", ".join(each for each in known if each not in excluded)
+        raise ValueError(f"no class {name!r} of BFCL that can be called here; available: {available}")
     return getattr(_imported(known[name]), name)
 
 
@@ -78,6 +78,6 @@ def _imported(module: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"the classes of BFCL are in its official package, which is not installed here ({error}): "
+            f"the classes of BFCL are in its official package, which cannot be imported ({error}): "
             "pip install --no-deps bfcl-eval mpmath"
         ) from error

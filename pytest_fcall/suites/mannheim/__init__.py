@@ -1,1 +1,1 @@
-"""The Mannheim function calling benchmark: questions over tables, and stored answers, by its original rules or ours."""
+"""The Mannheim function calling benchmark: questions over tables, judged by the original rules or by `strict`."""

@@ -1,4 +1,4 @@
-"""The two files of the benchmark: question sets and function sets, and the questions in them."""
+"""The two files of the benchmark, question sets and function sets, and the questions in them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final
 
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.json_files import BrokenRow, read_json
+from pytest_fcall.suites.json_files import BrokenRow, find_file, read_json, required_path
 
 HOW_TO_GET_IT: Final = (
     "get the folder src/config, with question_sets.json and function_sets.json, of the Mannheim function calling "
     "benchmark (branch master), and name it, or a folder above it, with path: or --fc-suite-path"
 )
-_PLACES: Final = ("", "config", "src/config")
+_FOLDERS: Final = ("", "config", "src/config")
 
 PUBLISHED_PARTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
@@ -44,12 +44,12 @@ PUBLISHED_PARTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
     }
 )
-"""What was asked with which functions, by the names of the published runs."""
+"""The question set and the function set of each published run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A set of questions, and the functions that are offered for them."""
+    """A set of questions, with the functions offered for them."""
 
     name: str
     domain: str
@@ -58,46 +58,41 @@ class Part:
 
     @property
     def in_any_order(self) -> bool:
-        """Whether the calls of a right answer do not depend on each other."""
+        """Whether the calls of a right answer are independent of each other."""
         return self.name.endswith("parallel")
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """What there is in a folder."""
+    """The parts of the benchmark in a folder."""
 
     questions_path: Path
     parts: Mapping[str, Part]
 
 
 def read_files(path: Path | None) -> Files:
-    """Find and read both files. Raises ValueError or OSError, in words, where that cannot be done."""
-    if path is None:
-        raise ValueError(f"the data of the suite mannheim is in no package: {HOW_TO_GET_IT}")
-    questions_path = _find_file(path, "question_sets.json")
+    """Find and read both files. Raises ValueError or OSError for data that is missing or cannot be read."""
+    folder = required_path(path, "mannheim", HOW_TO_GET_IT)
+    questions_path = _required_file(folder, "question_sets.json")
     questions = _sets(questions_path, "question_sets", "questions")
-    functions = _sets(_find_file(path, "function_sets.json"), "function_sets", "functions")
+    functions = _sets(_required_file(folder, "function_sets.json"), "function_sets", "functions")
     parts = {part.name: part for part in _parts(questions, functions)}
     if not parts:
         known = f"{', '.join(functions):.500}"
-        raise ValueError(f"{questions_path}: no set names `function_sets` that are in function_sets.json: {known}")
+        raise ValueError(f"{questions_path}: no set names `function_sets` of function_sets.json; available: {known}")
     return Files(questions_path, parts)
 
 
 def find_folder(path: Path | None) -> Path | None:
-    """The folder with the files; None where there is none."""
-    try:
-        return None if path is None else _find_file(path, "question_sets.json").parent
-    except ValueError:
-        return None
+    """Return the folder of the files; None without them."""
+    found = None if path is None else find_file(path, "question_sets.json", _FOLDERS)
+    return found.parent if found else None
 
 
-def _find_file(folder: Path, name: str) -> Path:
-    paths = (folder / place / each for place in _PLACES for each in (name, f"{name}.gz"))
-    found = next((path for path in paths if path.is_file()), None)
-    if found is None:
-        raise ValueError(f"there is no {name} in {folder}: {HOW_TO_GET_IT}")
-    return found
+def _required_file(folder: Path, name: str) -> Path:
+    if path := find_file(folder, name, _FOLDERS):
+        return path
+    raise ValueError(f"no {name} in {folder}: {HOW_TO_GET_IT}")
 
 
 def _sets(path: Path, key: str, items: str) -> Mapping[str, Mapping[str, Json]]:
@@ -109,16 +104,16 @@ def _sets(path: Path, key: str, items: str) -> Mapping[str, Mapping[str, Json]]:
         if isinstance(each, Mapping) and isinstance(each.get("id"), str) and isinstance(each.get(items), list)
     }
     if not found:
-        raise ValueError(f"{path} holds no `{key}`, each with an `id` and a list of `{items}`")
+        raise ValueError(f"{path} must hold `{key}`, each with an `id` and a list of `{items}`")
     return found
 
 
 def _parts(questions: Mapping[str, Mapping[str, Json]], functions: Mapping[str, Mapping[str, Json]]) -> Iterator[Part]:
-    """The published parts as far as they are there, then sets of one's own with the functions that they name."""
-    for name, (asked, offered) in PUBLISHED_PARTS.items():
-        if asked in questions and offered in functions:
-            yield _part(name, questions[asked], functions[offered])
-    published = {asked for asked, _ in PUBLISHED_PARTS.values()}
+    """The published parts that exist, then the user's own question sets with the function sets that they name."""
+    for name, (question_set, function_set) in PUBLISHED_PARTS.items():
+        if question_set in questions and function_set in functions:
+            yield _part(name, questions[question_set], functions[function_set])
+    published = {question_set for question_set, _ in PUBLISHED_PARTS.values()}
     for id_, own in questions.items():
         if id_ in published:
             continue
@@ -129,11 +124,11 @@ def _parts(questions: Mapping[str, Mapping[str, Json]], functions: Mapping[str, 
             yield _part(f"{id_.lower()}{suffix}", own, functions[each])
 
 
-def _part(name: str, asked: Mapping[str, Json], offered: Mapping[str, Json]) -> Part:
-    questions, functions = asked["questions"], offered["functions"]
+def _part(name: str, question_set: Mapping[str, Json], function_set: Mapping[str, Json]) -> Part:
+    questions, functions = question_set["questions"], function_set["functions"]
     return Part(
         name,
-        str(asked.get("domain", "")).lower(),
+        str(question_set.get("domain", "")).lower(),
         questions if isinstance(questions, list) else [],
         functions if isinstance(functions, list) else [],
     )
@@ -141,31 +136,31 @@ def _part(name: str, asked: Mapping[str, Json], offered: Mapping[str, Json]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One row of a set, as it stands there."""
+    """One row of a question set, before repairs."""
 
     id: str
     category: str
     text: str
     paths: Sequence[Sequence[Call]]
-    """Each is right by itself."""
+    """The alternatives, each a list of calls."""
     answer: Mapping[str, Json]
     ordered: frozenset[str]
-    """The keys of the answer below which the order of a list matters."""
+    """The keys of the answer whose lists are ordered."""
 
 
 def parse_question(row: Json) -> Question:
-    """Read a row; BrokenRow says what is wrong with it."""
+    """Parse a row. Raises BrokenRow."""
     match row:
         case {
             "id": str(id_),
             "question": str(text),
             "target": {
                 "solution_paths": [_, *_] as paths,
-                "expected_answer": {"answer": Mapping() as answer, **beside},
+                "expected_answer": {"answer": Mapping() as answer, **options},
             },
             **others,
         }:
-            ordered = beside.get("ordered_items")
+            ordered = options.get("ordered_items")
             keys = frozenset(map(str, ordered if isinstance(ordered, list) else ()))
             category = others.get("category")
             named = category if isinstance(category, str) and category.strip() else "other"
@@ -173,13 +168,13 @@ def parse_question(row: Json) -> Question:
                 _printable_id(id_), named, text, [list(_path_calls(path)) for path in paths], dict(answer), keys
             )
     raise BrokenRow(
-        "it needs `id`, `question`, and a `target` with `solution_paths` and `expected_answer`, an object `answer`"
+        "missing `id`, `question`, or a `target` with `solution_paths` and `expected_answer`, an object with `answer`"
     )
 
 
 def _printable_id(text: str) -> str:
     if not text.strip() or not text.isprintable() or "::" in text:
-        raise BrokenRow("its id is empty, or not to be printed")
+        raise BrokenRow("`id` is empty or has unprintable characters")
     return text.strip()
 
 
@@ -188,7 +183,7 @@ def _path_calls(path: Json) -> Iterator[Call]:
         case {"functions": list(names), "parameters": list(parameters)} if len(names) == len(parameters):
             for name, given in zip(names, parameters, strict=True):
                 if not isinstance(name, str) or not name.strip() or not isinstance(given, Mapping):
-                    raise BrokenRow("a path holds a function that is no text, or parameters that are no object")
+                    raise BrokenRow("in a path, functions must be strings, and parameters objects")
                 yield Call(name, {str(key): value for key, value in given.items()})
             return
-    raise BrokenRow("a path needs `functions` and `parameters`, as many of the one as of the other")
+    raise BrokenRow("a path needs as many `functions` as `parameters`")

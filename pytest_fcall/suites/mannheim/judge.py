@@ -22,7 +22,7 @@ from pytest_fcall.suites.mannheim.score import answer_object
 
 
 class MannheimJudge:
-    """Judges one case: all calls of a conversation, and what was said last."""
+    """Judges one case by all calls of the conversation, and by its last message."""
 
     def __init__(self, paths: Sequence[ExpectedPath], answer: Mapping[str, Json], ordered: AbstractSet[str]) -> None:
         self.paths = paths
@@ -30,7 +30,7 @@ class MannheimJudge:
         self.ordered = ordered
 
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:
-        """Judge by the profile of the case: `bfcl` is for the original rules here, mistakes included."""
+        """Judge a conversation. The profile `bfcl` means the original rules here, with their mistakes."""
         if case.rules.profile == "strict":
             return judge_turn(reply, calls, case.turns[0], MatchContext(case.tools, case.rules))
         reasons = tuple(self._original(case, reply, calls))
@@ -46,7 +46,7 @@ class MannheimJudge:
         if parameters.grade != "Correct":
             message = f"parameters are {parameters.grade.lower()}: {parameters.right} of {parameters.total}"
             yield Reason("wrong_value", "calls", message, [dict(call.arguments) for call in path])
-        if case.turns[0].answer is None:  # of a baseline that kept no answer
+        if case.turns[0].answer is None:  # a baseline without answers
             return
         if grade_answer(answer_object(reply.text), self.answer, self.ordered) != "Correct":
             yield Reason("wrong_answer", "answer", "the answer is incorrect", dict(self.answer), reply.text)

@@ -1,35 +1,40 @@
-"""The functions of the benchmark: what each looks for, in which table."""
+"""The functions of the benchmark as queries of tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 ColumnTest: TypeAlias = Literal[
-    "is",  # the same, letter by letter
-    "like",  # the same to a reader
+    "is",  # equal
+    "like",  # equal but for letter case and blanks around it
     "least",
     "most",
     "above",
     "below",
-    "near",  # as far away as the parameter `threshold` says
+    "near",  # not farther away than the parameter `threshold`
     "in",  # on the day, in the month or in the year
     "since",
     "until",
-    "has",  # one of several names, between commas
-    "says",  # somewhere in the text
-    "any",  # one of these, somewhere in the text
+    "has",  # one of several names, separated by commas
+    "says",  # anywhere in the text
+    "any",  # one of these, anywhere in the text
     "none",  # none of these
-    "more",  # has more parts between commas
-    "parts",  # has at least as many parts
+    "more",  # more parts, separated by commas
+    "parts",  # at least as many parts
 ]
+
+
+_TESTS: Final[tuple[ColumnTest, ...]] = get_args(ColumnTest)
+Aggregate: TypeAlias = Literal["", "mean", "sum", "greatest", "one"]
+"""The result made of the first column; `one` is its first value."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnCondition:
-    """A condition on a column, by what a parameter says."""
+    """A test of a column against a parameter."""
 
     column: str
     test: ColumnTest
@@ -38,38 +43,47 @@ class ColumnCondition:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a function gives: rows of a table, or of these some columns, or a figure."""
+    """A query of a table. Its result is rows, some columns of them, or an aggregate."""
 
     table: str
     where: tuple[ColumnCondition, ...] = ()
-    give: tuple[str, ...] = ()
-    """The columns; all where it is empty."""
+    columns: tuple[str, ...] = ()
+    """The columns of the result; all if empty."""
     order: str = ""
-    """The column by which rows are sorted, the greatest first, or the smallest after a `+`."""
-    first: str = ""
-    """The parameter that says how many rows are given; all where it is empty."""
-    figure: Literal["", "mean", "sum", "greatest", "one"] = ""
-    """What becomes of the first column that is given; `one` is its first value."""
-    within: float = 0
-    """Kilometres around the parameters `latitude` and `longitude`; 0 where that is no matter, below 0 the nearest."""
-    each: str = ""
-    """A parameter of several texts between commas, each of which is looked for by itself."""
+    """The column by which rows are sorted, descending, or ascending after a `+`."""
+    limit_parameter: str = ""
+    """The parameter with the number of rows; all rows if empty."""
+    aggregate: Aggregate = ""
+    radius_km: float = 0
+    """The distance from the parameters `latitude` and `longitude`; 0 for any, below 0 for the nearest row alone."""
+    split_parameter: str = ""
+    """A parameter of several texts, separated by commas; each text is a query of its own."""
 
 
 DEFAULTS: Final[Mapping[str, object]] = MappingProxyType(
     {"explicit": True, "rating_threshold": 4.0, "min_ratings": 100, "threshold": 20, "n": 10}
 )
-"""What parameters are that a model leaves out."""
+"""The values of parameters that a model leaves out."""
 
 
-def _query(table: str, *where: str, give: str = "", **others: object) -> Query:
-    """Conditions are written `column test parameter`; without a parameter it is called like the column."""
-    return Query(table, tuple(map(_where, where)), tuple(give.split()), **others)  # type: ignore[arg-type]  # by name
+def _query(
+    table: str,
+    *where: str,
+    give: str = "",
+    order: str = "",
+    first: str = "",
+    figure: Aggregate = "",
+    within: float = 0,
+    each: str = "",
+) -> Query:
+    """Make a query. Conditions are `column test parameter`; the parameter's default name is that of the column."""
+    return Query(table, tuple(map(_condition, where)), tuple(give.split()), order, first, figure, within, each)
 
 
-def _where(text: str) -> ColumnCondition:
+def _condition(text: str) -> ColumnCondition:
     column, test, *parameter = text.split()
-    return ColumnCondition(column, test, parameter[0] if parameter else column)  # type: ignore[arg-type]  # tests see to it
+    known = next(each for each in _TESTS if each == test)
+    return ColumnCondition(column, known, parameter[0] if parameter else column)
 
 
 _GROUP = "neighbourhood_group like"
@@ -249,4 +263,4 @@ QUERIES: Final[Mapping[str, Query]] = MappingProxyType(
         ),
     }
 )
-"""By name. They do what their descriptions say, also where the original's do otherwise."""
+"""The queries by the names of functions. They do what the descriptions say, even if the original's do not."""

@@ -1,4 +1,4 @@
-"""The Mannheim function calling benchmark as a suite: questions to be answered by calling functions over tables."""
+"""The Mannheim function calling benchmark as a suite: questions that are answered by functions over tables."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pytest_fcall.core.case import Case, Turn, World
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.extension import About, Figure, figure_of
 from pytest_fcall.core.extension import Part as Listed
-from pytest_fcall.core.fault import Fault, FaultyCase, Location
+from pytest_fcall.core.fault import FaultyCase, Location
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.tool_data import tool_from_data
-from pytest_fcall.suites.json_files import BrokenRow
+from pytest_fcall.suites.json_files import BrokenRow, broken_case
 from pytest_fcall.suites.mannheim.files import (
     HOW_TO_GET_IT,
     PUBLISHED_PARTS,
@@ -36,16 +36,16 @@ SCORES: Final = ("function_accuracy", "parameter_accuracy", "answer_accuracy")
 _CATEGORIES: Final[Mapping[str, str]] = MappingProxyType(
     {"Different Languages": "Languages", "Long-Tail": "Long Tail Entities", "Long Tail": "Long Tail Entities"}
 )
-"""What some sets call a category, and others otherwise."""
+"""Categories that some sets name differently."""
 _SYSTEM: Final = "You answer questions with the functions that you are given, and say nothing but the answer."
 _MAX_STEPS: Final = 10
 
 
 class MannheimSuite:
-    """Each published run is a part: a set of questions with a set of functions."""
+    """The published runs as parts, each a set of questions with a set of functions."""
 
     def about(self, path: Path | None) -> About:
-        """Tell what there is, and what is mended of it."""
+        """Return the parts, the origin of the data, and the repairs of its faults."""
         folder = find_folder(path)
         parts = read_files(path).parts if folder else {}
         listed = [Listed(name, len(part.questions)) for name, part in parts.items()] or [
@@ -57,38 +57,38 @@ class MannheimSuite:
             origin=HOW_TO_GET_IT,
             place=str(folder) if folder else None,
             parts=tuple(listed),
-            mended=tuple(self.mended(path)) if folder else (),
+            mended=tuple(self.repairs(path)) if folder else (),
         )
 
-    def mended(self, path: Path | None) -> Iterator[str]:
-        """Tell every fault of the data that is mended as it is read."""
+    def repairs(self, path: Path | None) -> Iterator[str]:
+        """Yield a line for every repair of the data."""
         files = read_files(path)
         for name, part in files.parts.items():
             reader = _Reader(part, files, path)
             for _ in reader.cases():
                 pass
-            yield from (f"{name}: {said}" for said in reader.mending.said)
+            yield from (f"{name}: {line}" for line in reader.repairs.log)
 
     def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
-        """Read the cases of a part, or of all."""
+        """Yield the cases of a part, or of all parts."""
         files = read_files(path)
         if part and part not in files.parts:
-            raise ValueError(f"the suite mannheim has no part {part!r} here; there is {', '.join(files.parts)}")
+            raise ValueError(f"no part {part!r} in suite mannheim; available: {', '.join(files.parts)}")
         for name in [part] if part else files.parts:
             yield from _Reader(files.parts[name], files, path).cases()
 
     def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
-        """Read them as cases that what they say judges; who answers calls is left to the case file."""
+        """Yield the cases for case files, judged by their expectations alone."""
         for case in self.cases(part, path):
             yield replace(case, judge=None) if isinstance(case, Case) else case
 
     def scores(self, case: Case) -> Mapping[str, Sequence[str]]:
-        """The three accuracies: of all, of each part, and of each category in it."""
+        """Return the three accuracies for the suite, for the part, and for the category of the case."""
         part, _, _ = case.category.partition("/")
         return {"mannheim": SCORES, part: SCORES, case.category: SCORES}
 
     def figures(self, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
-        """How many questions of each part are right in all: functions, parameters and answer."""
+        """Return the share of wholly right questions of each part: functions, parameters and answer."""
         parts = dict.fromkeys(category.partition("/")[0] for category in tallies)
         return [
             figure_of("all_right", [tallies[each] for each in tallies if each.partition("/")[0] == part], part)
@@ -96,16 +96,16 @@ class MannheimSuite:
         ]
 
     def figure_names(self) -> Sequence[str]:
-        """There is one."""
+        """Return the name of the share of wholly right questions."""
         return ("all_right",)
 
 
 class _Reader:
-    """Reads the questions of one part, whose functions they share."""
+    """Reads the questions of one part. Its cases share tools."""
 
     def __init__(self, part: Part, files: Files, path: Path | None) -> None:
         self._part = part
-        self._place = Location(str(files.questions_path))
+        self._location = Location(str(files.questions_path))
         self._world = World(
             environment="pytest_fcall.suites.mannheim.world:make",
             setup={"folder": str(Path(path or "").absolute()), "domain": part.domain},
@@ -113,14 +113,14 @@ class _Reader:
             kept="for_ever",
         )
         try:
-            self.mending = Repairs.of([tool_from_data(_stripped(each)) for each in part.functions])
+            self.repairs = Repairs.of([tool_from_data(_stripped(each)) for each in part.functions])
         except SchemaError as error:
-            raise ValueError(f"the functions of the part {part.name} cannot be read: {error}") from None
+            raise ValueError(f"invalid functions in the part {part.name}: {error}") from None
 
     def cases(self) -> Iterator[Case | FaultyCase]:
-        """All of them; what they mend of the functions is known only at the end, and holds for all."""
+        """Yield all cases. They get their tools at the end, since each may add one."""
         read = [self._read(number, row) for number, row in enumerate(self._part.questions, 1)]
-        tools = tuple(self.mending.tools.values())
+        tools = tuple(self.repairs.tools.values())
         for case in read:
             yield replace(case, tools=tools) if isinstance(case, Case) else case
 
@@ -128,19 +128,18 @@ class _Reader:
         try:
             return self._case(parse_question(row))
         except BrokenRow as error:
-            fault = Fault("bad-row", self._place, f"question {number} cannot be read: {error}")
-            return FaultyCase(f"{self._part.name}_{number}", self._place, (fault,))
+            return broken_case(f"{self._part.name}_{number}", self._location, f"question {number}: {error}")
 
     def _case(self, question: Question) -> Case:
-        mended = [[self.mending.mended(question.id, call) for call in path] for path in question.paths]
-        paths = [[call for call, _ in path] for path in mended]
-        alternatives = [self._expectation(path) for path in mended]
+        repaired = [[self.repairs.repaired(question.id, call) for call in path] for path in question.paths]
+        paths = [[call for call, _ in path] for path in repaired]
+        alternatives = [self._expectation(path) for path in repaired]
         expect = alternatives[0] if len(alternatives) == 1 else Expectation("any_of", alternatives=tuple(alternatives))
         category = _CATEGORIES.get(question.category, question.category)
         messages = ({"role": "system", "content": _SYSTEM}, {"role": "user", "content": question.text})
         return Case(
             id=f"{self._part.name}_{question.id}",
-            location=self._place,
+            location=self._location,
             turns=(Turn(messages, expect, answer=_answer(question)),),
             category=f"{self._part.name}/{category}",
             tags=("mannheim",),
@@ -158,13 +157,13 @@ class _Reader:
 
 
 def _expected(call: Call, free: Sequence[str]) -> ExpectedCall:
-    """What is right of a call: further arguments are free."""
+    """The expectation of a call. Further arguments may be anything."""
     arguments: dict[str, Pattern] = {name: _loose(value) for name, value in call.arguments.items()}
     return ExpectedCall(call.name, arguments | dict.fromkeys(free, Operator("ignore", True)), open=True)
 
 
 def _loose(value: Json) -> Pattern:
-    """Numbers are the same to two decimals, lists in any order."""
+    """The pattern of a value: numbers equal to two decimals, lists in any order."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return Operator("approx", value, {"round": 2})
     return Operator("unordered", [_loose(item) for item in value]) if isinstance(value, list) else value

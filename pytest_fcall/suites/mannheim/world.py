@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.mannheim.queries import DEFAULTS, QUERIES, ColumnCondition, ColumnTest, Query
+from pytest_fcall.suites.mannheim.queries import DEFAULTS, QUERIES, Aggregate, ColumnCondition, ColumnTest, Query
 
 Cell: TypeAlias = "str | int | float | bool | None"
 Row: TypeAlias = Mapping[str, Cell]
@@ -26,28 +26,28 @@ _CONSTANTS: Final[Mapping[str, Cell]] = {"": None, "true": True, "false": False}
 
 
 class NoTable(Exception):
-    """A table is not there, or cannot be read. The text says which, and what to do."""
+    """A table is missing or cannot be read. The text says which, and what to do."""
 
 
 def read_table(folder: Path, name: str) -> Sequence[Row]:
-    """Read `name.csv`, or `name.xlsx`, in a folder or beside its configuration. Raises NoTable."""
+    """Read `name.csv` or `name.xlsx` in a folder or in a folder of data near it. Raises NoTable."""
     try:
-        for place in _TABLE_FOLDERS:
-            if (path := folder / place / f"{name}.csv").is_file():
+        for inside in _TABLE_FOLDERS:
+            if (path := folder / inside / f"{name}.csv").is_file():
                 with path.open(encoding="utf-8-sig", newline="") as file:
                     return list(_rows(csv.reader(file)))
-            if (path := folder / place / f"{name}.xlsx").is_file():
+            if (path := folder / inside / f"{name}.xlsx").is_file():
                 return list(_rows(_sheet(path)))
     except PermissionError:
         raise NoTable(
-            f"{folder} may not be read from here: put the tables below the root folder, "
+            f"no permission to read {folder}: put the tables below the root folder, "
             f"or write `fc_tool_folders = {folder}` in pytest.ini"
         ) from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise NoTable(f"the table {name} cannot be read: {error}") from None
+        raise NoTable(f"cannot read the table {name}: {error}") from None
     raise NoTable(
-        f"there is no {name}.csv in {folder}: the tables are not passed on with the questions; get them from the "
-        "benchmark's folder src/data, and put them into the folder data. A run that is recorded does without"
+        f"no {name}.csv in {folder}: the tables do not come with the questions; get them from the benchmark's folder "
+        "src/data, and put them into the folder data. Recorded runs do not need them"
     )
 
 
@@ -71,24 +71,23 @@ def _sheet(path: Path) -> Iterator[list[str]]:
     try:
         book = import_module("openpyxl").load_workbook(path, read_only=True, data_only=True)
     except ImportError:
-        raise NoTable(f"{path.name} takes a library: pip install openpyxl, or save the table as CSV") from None
+        raise NoTable(f"{path.name} needs a library: pip install openpyxl, or save the table as CSV") from None
     for row in book.active.iter_rows(values_only=True):
         yield ["" if value is None else str(value).removesuffix(" 00:00:00") for value in row]
 
 
 _EARTH: Final = 6371
-"""Its radius in kilometres."""
+"""The radius of the earth in kilometres."""
 _NOTHING: Final[Json] = {"error": "nothing was found"}
 _PROBED_TABLES: Final[Mapping[str, str]] = {"music": "albums_1", "travel": "airbnbs"}
 
 
 def make(folder: str, domain: str = "") -> dict[str, object]:
-    """The functions by name. Tables are read when they are first asked; one of the domain is looked for at once."""
-    place = Path(folder)
+    """Make the functions, by name. Tables are read on demand, but one of the domain at once, to report missing data."""
 
     @cache
     def table(name: str) -> Sequence[Row]:
-        return read_table(place, name)
+        return read_table(Path(folder), name)
 
     if domain in _PROBED_TABLES:
         table(_PROBED_TABLES[domain])
@@ -98,57 +97,57 @@ def make(folder: str, domain: str = "") -> dict[str, object]:
 def _function(query: Query, table: Callable[[str], Sequence[Row]]) -> Callable[..., Json]:
     def called(**given: Json) -> Json:
         rows = table(query.table)
-        if query.each:
-            asked = str(given.get(query.each, "")).split(",")
-            return {each.strip(): _found(query, rows, {**given, query.each: each.strip()}) for each in asked}
-        return _found(query, rows, given)
+        if split := query.split_parameter:
+            texts = [text.strip() for text in str(given.get(split, "")).split(",")]
+            return {text: _result(query, rows, {**given, split: text}) for text in texts}
+        return _result(query, rows, given)
 
     return called
 
 
-def _found(query: Query, rows: Sequence[Row], given: Mapping[str, Json]) -> Json:
-    asked = {**DEFAULTS, **given}
-    found = [row for row in rows if all(_matches(each, row, asked) for each in query.where)]
-    if query.within:
-        found = list(_nearby(query.within, found, asked))
+def _result(query: Query, rows: Sequence[Row], given: Mapping[str, Json]) -> Json:
+    arguments = {**DEFAULTS, **given}
+    found = [row for row in rows if all(_matches(each, row, arguments) for each in query.where)]
+    if query.radius_km:
+        found = list(_nearby(query.radius_km, found, arguments))
     if query.order:
         column = query.order.removeprefix("+")
         found = [row for row in found if isinstance(row.get(column), int | float)]
         found.sort(key=lambda row: _number(row[column]), reverse=not query.order.startswith("+"))
-    if query.first:
-        found = list(islice(found, max(int(_number(asked.get(query.first, 5))), 0)))
-    return _given(query, found) if found else _NOTHING
+    if limit := query.limit_parameter:
+        found = list(islice(found, max(int(_number(arguments.get(limit, 5))), 0)))
+    return _selected(query, found) if found else _NOTHING
 
 
-def _given(query: Query, rows: Sequence[Row]) -> Json:
-    columns = query.give
-    if query.figure:
-        return _figure(query.figure, columns, rows)
-    if len(columns) == 1 and not query.within:
+def _selected(query: Query, rows: Sequence[Row]) -> Json:
+    columns = query.columns
+    if query.aggregate:
+        return _aggregated(query.aggregate, columns, rows)
+    if len(columns) == 1 and not query.radius_km:
         return [row.get(columns[0]) for row in rows]
-    beside = ("distance",) if query.within else ()
-    return [{name: row.get(name) for name in (*columns, *beside)} if columns else dict(row) for row in rows]
+    added = ("distance",) if query.radius_km else ()
+    return [{name: row.get(name) for name in (*columns, *added)} if columns else dict(row) for row in rows]
 
 
-def _figure(figure: str, columns: Sequence[str], rows: Sequence[Row]) -> Json:
+def _aggregated(aggregate: Aggregate, columns: Sequence[str], rows: Sequence[Row]) -> Json:
     column = columns[0]
-    if figure == "one":
+    if aggregate == "one":
         return {column: rows[0].get(column)}
     numbers = [value for row in rows if isinstance(value := row.get(column), int | float)]
     if not numbers:
         return _NOTHING
-    if figure == "greatest":
+    if aggregate == "greatest":
         best = max(numbers)
         return {column: best, columns[1]: [row.get(columns[1]) for row in rows if row.get(column) == best]}
-    return {f"{figure} of {column}": fmean(numbers) if figure == "mean" else sum(numbers)}
+    return {f"{aggregate} of {column}": fmean(numbers) if aggregate == "mean" else sum(numbers)}
 
 
-def _matches(where: ColumnCondition, row: Row, asked: Mapping[str, object]) -> bool:
-    cell, wanted = row.get(where.column), asked.get(where.parameter)
+def _matches(where: ColumnCondition, row: Row, arguments: Mapping[str, object]) -> bool:
+    cell, wanted = row.get(where.column), arguments.get(where.parameter)
     if cell is None or wanted is None:
         return False
     if where.test == "near":
-        return abs(_number(cell) - _number(wanted)) <= _number(asked["threshold"])
+        return abs(_number(cell) - _number(wanted)) <= _number(arguments["threshold"])
     return _TESTS[where.test](cell, wanted)
 
 
@@ -169,7 +168,7 @@ def _as_list(wanted: object) -> list[object]:
     return wanted if isinstance(wanted, list) else [wanted]
 
 
-# Days are ISO dates. What is wanted may be a month or a year, whose days all begin alike.
+# Days are ISO dates. A month or a year is the beginning of the dates of its days.
 _TESTS: Final[Mapping[ColumnTest, Callable[[Cell, object], bool]]] = MappingProxyType(
     {
         "is": _is,
@@ -191,20 +190,20 @@ _TESTS: Final[Mapping[ColumnTest, Callable[[Cell, object], bool]]] = MappingProx
 )
 
 
-def _nearby(kilometres: float, rows: Sequence[Row], asked: Mapping[str, object]) -> Iterator[Row]:
-    here = _number(asked.get("latitude")), _number(asked.get("longitude"))
-    far: list[Mapping[str, Cell]] = [
-        {**row, "distance": _distance(here, (_number(where[0]), _number(where[1])))}
+def _nearby(radius_km: float, rows: Sequence[Row], arguments: Mapping[str, object]) -> Iterator[Row]:
+    here = _number(arguments.get("latitude")), _number(arguments.get("longitude"))
+    with_distance: list[Mapping[str, Cell]] = [
+        {**row, "distance": _distance(here, (_number(there[0]), _number(there[1])))}
         for row in rows
-        if None not in (where := (_either(row, "latitude"), _either(row, "longitude")))
+        if None not in (there := (_coordinate(row, "latitude"), _coordinate(row, "longitude")))
     ]
-    if kilometres < 0:
-        yield from sorted(far, key=lambda row: _number(row["distance"]))[:1]
+    if radius_km < 0:
+        yield from sorted(with_distance, key=lambda row: _number(row["distance"]))[:1]
         return
-    yield from (row for row in far if _number(row["distance"]) <= kilometres)
+    yield from (row for row in with_distance if _number(row["distance"]) <= radius_km)
 
 
-def _either(row: Row, name: str) -> Cell:
+def _coordinate(row: Row, name: str) -> Cell:
     return row.get(name, row.get(name.capitalize()))
 
 
@@ -216,10 +215,10 @@ def _distance(one: tuple[float, float], other: tuple[float, float]) -> float:
 
 
 def _number(value: object) -> float:
-    """A number, or one that a text says; ValueError, which is told to the model, where it is none."""
+    """The number that a value or its text is. Raises ValueError, which the model gets as the call's error."""
     if isinstance(value, int | float):
         return value
     try:
         return float(str(value))
     except ValueError:
-        raise ValueError(f"{str(value)[:40]!r} is no number") from None
+        raise ValueError(f"{str(value)[:40]!r} is not a number") from None

@@ -1,1 +1,1 @@
-"""ToolBench (SambaNova's): its eight tasks, and stored answers to those that need no network."""
+"""ToolBench (SambaNova): its eight tasks, and stored answers to tasks that need no network."""

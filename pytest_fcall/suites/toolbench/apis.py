@@ -1,4 +1,4 @@
-"""The APIs that programs call, carried out here: booking and home search."""
+"""The APIs that programs call: booking and home search."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import ClassVar
 
 
 class CallRefused(Exception):
-    """The call cannot be made, or not now. The text says why."""
+    """A call breaks a rule of the API. The text says which."""
 
 
 def require(holds: bool, why: str) -> None:
-    """Raise Refused where a rule does not hold."""
+    """Raise CallRefused if a rule does not hold."""
     if not holds:
         raise CallRefused(why)
 
 
+_TYPE_FIRST = "call select_booking_type first"
 _TRIP = ("means_of_transportation", "location_from", "location_to")
 _STAY = ("location", "checkin_date", "checkout_date")
 _NEEDED: Mapping[object, tuple[str, ...]] = MappingProxyType(
@@ -27,14 +28,14 @@ _NEEDED: Mapping[object, tuple[str, ...]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Loc:
-    """A place."""
+    """A place. The name of this class appears in messages of Python, and so in verdicts."""
 
     location: object
 
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A day, as it is written: `"05"` is not 5."""
+    """A day, as it is written: `"05"` differs from 5."""
 
     month: object
     day: object
@@ -42,7 +43,7 @@ class Date:
 
 
 class Booking:
-    """What is booked first, then all else in any order; `criteria` is the state."""
+    """Booking of hotels and trips. The booking type comes first, all else in any order; `criteria` is the state."""
 
     setters: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
@@ -69,33 +70,33 @@ class Booking:
         self.criteria: dict[str, object] = {}
 
     def set(self, key: str, /, value: object) -> None:
-        """Set a criterion; places are Locs, and days are Dates."""
+        """Set a criterion. Places must be Locs, and days Dates."""
         if key.startswith("location"):
             if not isinstance(value, Loc):
-                raise CallRefused(f"`{key}` is to be a Loc")
+                raise CallRefused(f"`{key}` must be a Loc")
             value = value.location
         if key.endswith("_date"):
             if not isinstance(value, Date):
-                raise CallRefused(f"`{key}` is to be a Date")
+                raise CallRefused(f"`{key}` must be a Date")
             value = f"{value.month}-{value.day}-{value.year}"
         self.criteria[key] = value
 
     def select_booking_type(self, booking_type: object) -> None:
-        """Say what is booked."""
+        """Choose hotels, trip tickets, or both."""
         require(booking_type in ("hotels", "trip tickets", "both"), f"{booking_type!r:.40} cannot be booked")
-        require(not self.criteria, "what is booked is to be chosen first")
+        require(not self.criteria, _TYPE_FIRST)
         self.criteria["booking_type"] = booking_type
 
     def select_transportation(self, transportation_type: object) -> None:
-        """Say how to travel."""
+        """Choose the means of transportation."""
         known = ("flight", "train", "bus", "cruise")
-        require(transportation_type in known, f"nobody can travel by {transportation_type!r:.40}")
+        require(transportation_type in known, f"{transportation_type!r:.40} is not a means of transportation")
         self.criteria["means_of_transportation"] = transportation_type
 
     def search(self) -> None:
-        """Fill in what was left out, and see that nothing is missing."""
+        """Check that nothing is missing, and fill in defaults."""
         booked = self.criteria.get("booking_type")
-        require(booked in _NEEDED, "what is booked is to be chosen first")
+        require(booked in _NEEDED, _TYPE_FIRST)
         for key in _NEEDED[booked]:
             require(key in self.criteria, f"`{key}` is not set")
         filled: dict[str, object] = {"min_price_ticket": 0, "min_price_room": 0}
@@ -107,11 +108,11 @@ class Booking:
         self.criteria = {**filled, **self.criteria}
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Remove all criteria."""
         self.criteria = {}
 
 
-_TYPES: Mapping[object, frozenset[str]] = MappingProxyType(
+_HOME_TYPES: Mapping[object, frozenset[str]] = MappingProxyType(
     {
         "buy": frozenset({"house", "townhouse", "condo", "land", "multi-family", "mobile", "co-op"}),
         "rent": frozenset({"house", "townhouse", "condo", "apartment"}),
@@ -120,7 +121,7 @@ _TYPES: Mapping[object, frozenset[str]] = MappingProxyType(
 
 
 class HomeSearch:
-    """Location first, then buying or renting, then all else; `criteria` is the state."""
+    """Search for homes. The location comes first, then buying or renting, then all else; `criteria` is the state."""
 
     setters: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
@@ -138,33 +139,33 @@ class HomeSearch:
 
     def set(self, key: str, /, value: object) -> None:
         """Set a criterion that has no rules of its own."""
-        require("buy_or_rent" in self.criteria, "buying or renting is to be chosen before other criteria")
+        require("buy_or_rent" in self.criteria, "call set_buy_or_rent before other criteria")
         self.criteria[key] = value
 
     def set_location(self, value: object) -> None:
-        """Say where."""
-        require(not self.criteria, "the location is to be set before other criteria")
+        """Set the location."""
+        require(not self.criteria, "call set_location before other criteria")
         self.criteria["location"] = value
 
     def set_buy_or_rent(self, value: object) -> None:
-        """Say whether to buy or to rent."""
-        require(value in ("buy", "rent"), "`buy` and `rent` can be chosen")
-        require(list(self.criteria) == ["location"], "the location is to be set before, and all else after")
+        """Choose buying or renting."""
+        require(value in ("buy", "rent"), "expected `buy` or `rent`")
+        require(list(self.criteria) == ["location"], "call set_buy_or_rent after set_location, before all else")
         self.criteria["buy_or_rent"] = value
 
     def select_home_type(self, home_types: object) -> None:
-        """Choose kinds of homes; which there are depends on whether they are bought."""
+        """Choose the types of homes. The available ones depend on buying or renting."""
         if not isinstance(home_types, str | list | tuple | dict):
-            raise CallRefused("home types are a list")
-        known = _TYPES.get(self.criteria.get("buy_or_rent"), frozenset())
+            raise CallRefused("home types must be a list")
+        known = _HOME_TYPES.get(self.criteria.get("buy_or_rent"), frozenset())
         types = sorted(each.lower() if isinstance(each, str) else "" for each in home_types)
-        require(known.issuperset(types), f"of these, only {', '.join(sorted(known)) or 'none'} can be chosen now")
+        require(known.issuperset(types), f"home types must be from: {', '.join(sorted(known)) or '(none yet)'}")
         self.criteria["home_type"] = ",".join(types)
 
     def search(self) -> None:
-        """Fill in what was left out."""
+        """Fill in defaults."""
         self.criteria = {"min_price": 0, "min_square_feet": 0, **self.criteria}
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Remove all criteria."""
         self.criteria = {}

@@ -9,13 +9,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from pytest_fcall.core.fault import Location
-from pytest_fcall.core.values import Json
-from pytest_fcall.suites.json_files import BrokenRow, open_lines, parse_record, read_json, read_lines
+from pytest_fcall.suites.json_files import FileRow, count_rows, read_json, read_rows
 from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS, Actions, actions_from_data
 
 TaskKind: TypeAlias = Literal["state", "steps", "request", "sheet", "scene", "shop"]
-"""How an answer is judged: by the state that it sets, by its steps, or by what carrying it out gives."""
+"""The basis of judging an answer: the state that it sets, its steps, or the outcome of its execution."""
 
 _STATE_SCORES: Final = ("state_f1", "state_precision", "state_recall", "executability")
 
@@ -27,13 +25,13 @@ class Task:
     name: str
     kind: TaskKind
     apis: int
-    """How many documents of functions are told, those that suit the question best."""
+    """The number of function documents in the prompt, the best ones for the question."""
     examples: int
-    """How many demonstrations are told, likewise."""
+    """The number of demonstrations in the prompt, the best ones for the question."""
     max_tokens: int
     scores: tuple[str, ...]
     needs: str = ""
-    """What there must be to carry answers out; nothing where that is done here."""
+    """What executing answers needs; empty if the suite does it."""
 
 
 TASKS: Final[Mapping[str, Task]] = MappingProxyType(
@@ -51,7 +49,7 @@ TASKS: Final[Mapping[str, Task]] = MappingProxyType(
         )
     }
 )
-"""By the names of their folders. The numbers are those that the original's documentation gives."""
+"""The tasks by the names of their folders, with the numbers of the original documentation."""
 
 
 HOW_TO_GET_IT: Final = (
@@ -60,39 +58,25 @@ HOW_TO_GET_IT: Final = (
 )
 _ROWS_FILE: Final = "test.jsonl"
 _LONGEST: Final = 100_000
-"""Bytes of a document; what is longer is cut off."""
+"""The length in bytes at which a document is cut."""
 _NOT_DOCUMENTS: Final = (".", "document_store", "faiss_document_store.db")
-"""How files begin that others have left there, such as the original's index of embeddings."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of `test.jsonl`; with `fault`, what is wrong with it."""
-
-    number: int
-    place: Location
-    data: Mapping[str, Json]
-    fault: str = ""
+"""The beginnings of the names of other files, such as the original's index of embeddings."""
 
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """What there is of one version of a task."""
+    """The files of one version of a task."""
 
     folder: Path
 
     @property
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[FileRow]:
         """The questions."""
-        path = self.folder / _ROWS_FILE
-        with open_lines(path) as stream:
-            for number, line in enumerate(read_lines(stream), 1):
-                if not line.strip():
-                    continue
-                try:
-                    yield Row(number, Location(str(path), number), parse_record(line))
-                except BrokenRow as error:
-                    yield Row(number, Location(str(path), number), {}, str(error))
+        return read_rows(self.folder / _ROWS_FILE)
+
+    def count_rows(self) -> int:
+        """Return the number of questions."""
+        return count_rows(self.folder / _ROWS_FILE)
 
     @cached_property
     def functions(self) -> Sequence[str]:
@@ -106,19 +90,19 @@ class TaskFiles:
 
     @cached_property
     def actions(self) -> Actions:
-        """What can be done in a virtual home. ValueError where the file of objects cannot be read."""
+        """The actions of a virtual home. Raises ValueError for a file of objects that cannot be read."""
         path = self.folder / "valid_object_lists.json"
         return actions_from_data(read_json(path)) if path.is_file() else KNOWN_ACTIONS
 
 
 def task_versions(path: Path | None) -> Mapping[str, Mapping[str, TaskFiles]]:
-    """By task and version, what is in a folder, in its folder `data`, or in one of a single task."""
+    """Return the files by task and version, of a folder, of its folder `data`, or of the folder of one task."""
     if path is None:
         return {}
     found = {}
     for task in TASKS:
-        places = [path / task, path / "data" / task, *([path] if path.absolute().name == task else [])]
-        if own := {version: files for place in places for version, files in _versions(place)}:
+        folders = [path / task, path / "data" / task, *([path] if path.absolute().name == task else [])]
+        if own := {version: files for folder in folders for version, files in _versions(folder)}:
             found[task] = own
     return found
 
@@ -132,7 +116,7 @@ def _versions(folder: Path) -> Iterator[tuple[str, TaskFiles]]:
 
 
 def _documents(folder: Path) -> list[str]:
-    """The text of each file, in the order of their names, blanks and all; of those that say the same, the first."""
+    """The texts of the files in the order of their names, without duplicates."""
     files = sorted(path for path in folder.glob("*") if path.is_file() and not path.name.startswith(_NOT_DOCUMENTS))
     texts = (path.read_bytes()[:_LONGEST].decode(errors="replace") for path in files)
     return [*dict.fromkeys(text.replace("\r\n", "\n").replace("\r", "\n") for text in texts)]

@@ -1,4 +1,4 @@
-"""What carrying out an answer returns, recorded or from the user's function, and the curl request in an answer."""
+"""Outcomes of executed answers, recorded or from a function of the user, and the curl request in an answer."""
 
 from __future__ import annotations
 
@@ -10,19 +10,24 @@ from typing import Final, TypeAlias
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.research.curl import read_curl
 from pytest_fcall.decoding.unreadable import Unreadable
-from pytest_fcall.suites.json_files import BrokenRow, open_lines, parse_record, read_lines
+from pytest_fcall.suites.json_files import BrokenRow, read_rows
 
+CarryOut: TypeAlias = Callable[[Mapping[str, Json], str], Mapping[str, Json] | None]
+"""Executes an answer to the question in a row. Returns its outcome; None if that is unknown."""
+
+OUTCOMES_FILE: Final = "outcomes.jsonl"
+"""Beside `test.jsonl`: `{"answer": TEXT, "gives": {…}}`, with `"case": N` for an outcome of one line only."""
 _DEFAULTS = ("lang=en", "units=standard", "mode=json")
 
 
 def curl_command(answer: str) -> str:
-    """The first line that is a command of curl; all of an answer that has none."""
+    """Return the first line that is a curl command; the whole answer without one."""
     bare = (line.strip() for line in answer.split("\n"))
     return next((line for line in bare if line.startswith("curl")), answer)
 
 
 def completed_command(task: str, answer: str) -> str | None:
-    """The command as the original completes it; None where it refuses to run it."""
+    """Return the command as the original completes it; None if the original refuses to run it."""
     command = curl_command(answer)
     if task != "open_weather":
         return command
@@ -36,7 +41,7 @@ def completed_command(task: str, answer: str) -> str | None:
 
 
 def requested_call(task: str, answer: str) -> Json:
-    """What is asked for, the same however it is written; the text itself where it cannot be read, or None."""
+    """Return the request of an answer, independent of its spelling; the command as text if it cannot be parsed."""
     command = completed_command(task, answer)
     if command is None:
         return None
@@ -47,42 +52,43 @@ def requested_call(task: str, answer: str) -> Json:
     return [call.name, dict(call.arguments)]
 
 
-CarryOut: TypeAlias = Callable[[Mapping[str, Json], str], Mapping[str, Json] | None]
-"""Carries out an answer to the question in a row. Gives what came of it, None where nobody knows."""
+def recorded_outcomes(folder: Path, key_of: Callable[[str], str]) -> CarryOut | None:
+    """Return the recorded outcomes of a folder, None without a file; `key_of` returns the key of an answer.
 
-OUTCOMES_FILE: Final = "outcomes.jsonl"
-"""Beside `test.jsonl`: `{"answer": TEXT, "gives": {…}}`, with `"case": N` where it holds for one line alone."""
-
-
-def recorded_outcomes(folder: Path, named: Callable[[str], str]) -> CarryOut | None:
-    """The outcomes that are recorded in a folder, None where there are none; `named` gives each answer its name.
-
-    Raises ValueError for a file that cannot be read.
+    Raises ValueError for a broken line.
     """
     path = folder / OUTCOMES_FILE
     if not path.is_file():
         return None
-    kept: dict[tuple[Json, str], Mapping[str, Json]] = {}
-    with open_lines(path) as stream:
-        for number, line in enumerate(read_lines(stream), 1):
-            if line.strip():
-                try:
-                    case, answer, gives = _outcome(parse_record(line))
-                except BrokenRow as error:
-                    raise ValueError(f"{path}:{number}: {error}") from None
-                kept[case, named(answer)] = gives
+    outcomes: dict[tuple[Json, str], Mapping[str, Json]] = {}
+    for row in read_rows(path):
+        try:
+            case, answer, outcome = _outcome(row.record)
+        except BrokenRow as error:
+            raise ValueError(f"{path}:{row.location.line}: {error}") from None
+        outcomes[case, key_of(answer)] = outcome
 
-    def carry(row: Mapping[str, Json], answer: str) -> Mapping[str, Json] | None:
-        name = named(answer)
-        return kept.get((row.get("case"), name), kept.get((None, name)))
+    def carry_out(row: Mapping[str, Json], answer: str) -> Mapping[str, Json] | None:
+        key = key_of(answer)
+        return outcomes.get((row.get("case"), key), outcomes.get((None, key)))
 
-    return carry
+    return carry_out
 
 
-def response_body(task: str, gives: Mapping[str, Json]) -> dict[object, Json] | None:
-    """The answer of a service, key by key, as the original compares it; None where it is a failure."""
-    body = gives.get("body")
-    if gives.get("status", 200) != 200 or gives.get("error"):
+def _outcome(row: Mapping[str, Json]) -> tuple[int | None, str, Mapping[str, Json]]:
+    match row:
+        case {"answer": str(answer), "gives": Mapping() as outcome, **others}:
+            case = others.get("case")
+            if case is None or isinstance(case, int):
+                return case, answer, dict(outcome)
+            raise BrokenRow("`case` must be the number of a line")
+    raise BrokenRow("`answer` must be a string, and `gives` an object")
+
+
+def response_body(task: str, outcome: Mapping[str, Json]) -> dict[object, Json] | None:
+    """Return the answer of a service, key by key, as the original compares it; None for a failure."""
+    body = outcome.get("body")
+    if outcome.get("status", 200) != 200 or outcome.get("error"):
         return None
     if isinstance(body, list):
         return dict[object, Json](enumerate(body))
@@ -93,30 +99,20 @@ def response_body(task: str, gives: Mapping[str, Json]) -> dict[object, Json] | 
     return {key: body[key] for key in body} if str(body.get("cod", 200)) == "200" else None
 
 
-def filled_cells(gives: Mapping[str, Json], *, check_format: bool) -> object:
-    """A sheet without rows and columns that are empty, with formats where they count."""
-    cells = gives.get("cells")
+def filled_cells(outcome: Mapping[str, Json], *, check_format: bool) -> object:
+    """Return a sheet without empty rows and columns, with formats if they count."""
+    cells = outcome.get("cells")
     rows = [row for row in cells if isinstance(row, list)] if isinstance(cells, list) else []
     width = max(map(len, rows), default=0)
     full = [[*row, *[""] * (width - len(row))] for row in rows if any(map(_is_filled, row))]
-    kept = [column for column in zip(*full, strict=True) if any(map(_is_filled, column))]
-    return kept, gives.get("format") if check_format else None
+    columns = [column for column in zip(*full, strict=True) if any(map(_is_filled, column))]
+    return columns, outcome.get("format") if check_format else None
 
 
 def _is_filled(cell: Json) -> bool:
     return cell not in (None, "")
 
 
-def _outcome(row: Mapping[str, Json]) -> tuple[int | None, str, Mapping[str, Json]]:
-    match row:
-        case {"answer": str(answer), "gives": Mapping() as gives, **beside}:
-            case = beside.get("case")
-            if case is None or isinstance(case, int):
-                return case, answer, dict(gives)
-            raise BrokenRow("`case` is no number of a line")
-    raise BrokenRow("it needs `answer`, a text, and `gives`, an object")
-
-
 def collapse_blanks(text: str) -> str:
-    """A text in which it does not count how many blanks and line ends stand in a row."""
+    """Return a text with single blanks and line ends in place of several."""
     return re.sub(r"\n+", "\n", re.sub(r"[ \t]+", " ", text).strip()).strip(" \n")

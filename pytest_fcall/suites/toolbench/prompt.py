@@ -1,4 +1,4 @@
-"""What models are told: documents of functions and demonstrations that suit the question, and the question."""
+"""The prompts: function documents and demonstrations that suit the question, and the question."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pytest_fcall.retrieval import OkapiBm25
 from pytest_fcall.suites.toolbench.files import Task, TaskFiles
 
 STOP_TEXTS: Final = ("------", "Task:")
-"""Where an answer ends; models that go on begin another question."""
+"""The end of an answer. Models that go on begin another question."""
 _WORD: Final = re.compile(r"\b\w\w+\b")
-"""As the original's library, Haystack, takes documents and questions apart."""
+"""The words of documents and questions, as in the original's library, Haystack."""
 _FENCED: Final = re.compile(r"\s*```[\w-]*\n(?P<inside>.*?)\n?```\s*", re.DOTALL)
 
 
@@ -27,34 +27,34 @@ class Prompts:
         ]
 
     def prompt(self, query: str) -> str:
-        """What is sent for a question."""
+        """Return the prompt of a question."""
         if self._task.kind == "scene":
             return query
-        return "\n".join((*(block.told(query) for block in self._blocks), f"Task: {query}", "Action:", ""))
+        return "\n".join((*(block.text_for(query) for block in self._blocks), f"Task: {query}", "Action:", ""))
 
 
 class _Block:
-    """Documents, of which the best `k` are told; nothing where `k` is 0."""
+    """A block of the best `k` documents for a question; empty if `k` is 0."""
 
     def __init__(self, name: str, documents: Sequence[str], k: int) -> None:
         self._name = name
-        # Of documents that are as good, the original takes the last one first.
+        # Of equally good documents, the original takes the last one first.
         self._documents = documents[::-1] if k else ()
         self._k = k
         self._retriever = _retriever(self._documents) if self._documents else None
 
-    def told(self, query: str) -> str:
+    def text_for(self, query: str) -> str:
         if self._retriever is None:
             return ""
-        best = (self._documents[place] for place in self._retriever.top(query, self._k))
+        best = (self._documents[index] for index in self._retriever.top(query, self._k))
         return "\n".join((f"I have the following set of {self._name}:\n", *best, "-------------"))
 
 
 def clean_answer(text: str, *, unfenced: bool) -> str:
-    """An answer up to where it ends; `unfenced` takes a program out of the fence around it."""
+    """Return an answer up to its end; `unfenced` also removes the fence around a program."""
     if unfenced and (fenced := _FENCED.fullmatch(text)):
         text = fenced["inside"]
-    ends = [place for stop in STOP_TEXTS if (place := text.find(stop)) >= 0]
+    ends = [index for stop in STOP_TEXTS if (index := text.find(stop)) >= 0]
     return text[: min(ends, default=len(text))].strip()
 
 
@@ -63,6 +63,6 @@ def _retriever(documents: Sequence[str]) -> OkapiBm25:
         return OkapiBm25(documents, lambda text: _WORD.findall(text.lower()))
     except ImportError as error:
         raise ValueError(
-            f"the prompts of ToolBench are made by a library that is not here ({error}): "
+            f"the prompts of ToolBench need a library that cannot be imported ({error}): "
             "pip install 'pytest-fcall[retrieval]'"
         ) from None

@@ -1,4 +1,4 @@
-"""ToolBench (SambaNova's) as a suite: eight tasks, in which a model writes a program, a command or steps."""
+"""ToolBench (SambaNova) as a suite: eight tasks, in which a model writes a program, a command or steps."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.json_files import BrokenRow
-from pytest_fcall.suites.toolbench.files import HOW_TO_GET_IT, TASKS, Row, Task, TaskFiles, task_versions
-from pytest_fcall.suites.toolbench.judge import ToolBenchJudge, bad_row_fault
+from pytest_fcall.suites.json_files import BrokenRow, FileRow, broken_case, required_path, text_field
+from pytest_fcall.suites.toolbench.files import HOW_TO_GET_IT, TASKS, Task, TaskFiles, task_versions
+from pytest_fcall.suites.toolbench.judge import ToolBenchJudge
 from pytest_fcall.suites.toolbench.outcomes import OUTCOMES_FILE, CarryOut, recorded_outcomes, requested_call
 from pytest_fcall.suites.toolbench.prompt import STOP_TEXTS, Prompts
 from pytest_fcall.suites.toolbench.score import right_answers
 
 _SHOP_STEPS: Final = 25
+_SHOP_PROMPT: Final = "Look at the page of the shop, do as it says, and buy what suits best. Stop when it is bought."
 _TEXT: Final[Json] = {"type": "string"}
 _SHOP_TOOLS: Final = (
     Tool("look", "Shows the page."),
@@ -32,20 +33,20 @@ _SHOP_TOOLS: Final = (
 
 @dataclass(frozen=True)
 class ToolBenchSuite:
-    """The tasks whose folders are there.
+    """The tasks whose folders exist.
 
-    `carry` are functions that carry answers out, by task, where that takes services, sheets or a simulation; they run
-    in this process, and what they are given a model wrote. `shop` is the environment of web_shop, as `module:callable`.
+    `carry` has functions by task, which execute answers that need services, sheets or a simulation. They run in this
+    process, on text that a model wrote. `shop` is the environment of web_shop, as `module:callable`.
     """
 
     carry: Mapping[str, CarryOut] = field(default_factory=dict)
     shop: str | None = None
 
     def about(self, path: Path | None) -> About:
-        """Tell what there is."""
+        """Return the parts and the origin of the data."""
         found = task_versions(path)
         parts = [
-            Part(_part(task, version), sum(1 for _ in files.rows), note=_note(TASKS[task]))
+            Part(_part(task, version), files.count_rows(), note=_note(TASKS[task]))
             for task, own in found.items()
             for version, files in own.items()
         ]
@@ -58,10 +59,9 @@ class ToolBenchSuite:
         )
 
     def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
-        """Read the cases of `TASK` or `TASK_VERSION`, or of all that is there."""
-        if path is None:
-            raise ValueError(f"the data of the suite toolbench is in no package: {HOW_TO_GET_IT}")
-        found = task_versions(path)
+        """Yield the cases of `TASK` or `TASK_VERSION`, or of all tasks."""
+        folder = required_path(path, "toolbench", HOW_TO_GET_IT)
+        found = task_versions(folder)
         wanted = [
             (TASKS[task], version, files)
             for task, own in found.items()
@@ -69,13 +69,15 @@ class ToolBenchSuite:
             if part in ("", task, _part(task, version))
         ]
         if not wanted:
-            known = f"there is {', '.join(found)}" if found else HOW_TO_GET_IT
-            raise ValueError(f"there is no task {part or 'of ToolBench'} in {path}: {known}")
+            available = f"available: {', '.join(found)}" if found else HOW_TO_GET_IT
+            raise ValueError(f"no task {part or 'of ToolBench'} in {folder}; {available}")
         for task, version, files in wanted:
-            yield from self._read(task, version, files)
+            carry_out = self.carry.get(task.name) or recorded_outcomes(files.folder, _answer_key(task))
+            reader = _Reader(task, _part(task.name, version), files, carry_out, self.shop)
+            yield from map(reader.case, files.rows)
 
     def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
-        """The same cases for a case file, as far as nothing must be carried out elsewhere: `$toolbench` judges them."""
+        """Yield the cases for case files. `$toolbench` judges answers to tasks that need nothing else."""
         for case in self.cases(part, path):
             judge = case.judge if isinstance(case, Case) else None
             if not isinstance(case, Case) or not isinstance(judge, ToolBenchJudge) or judge.task.needs:
@@ -89,24 +91,17 @@ class ToolBenchSuite:
             yield replace(case, judge=None, turns=(turn,))
 
     def scores(self, case: Case) -> Mapping[str, Sequence[str]]:
-        """The scores of the case's task."""
+        """Return the scores of the case's task."""
         task = next((task for task in TASKS.values() if case.category.startswith(task.name)), None)
         return {case.category: task.scores} if task else {}
 
     def figures(self, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
-        """The success rate of each task."""
+        """Return the success rate of each task."""
         return [figure_of("success", [tally], name) for name, tally in tallies.items()]
 
     def figure_names(self) -> Sequence[str]:
-        """There is one."""
+        """Return the name of the success rate."""
         return ("success",)
-
-    def _read(self, task: Task, version: str, files: TaskFiles) -> Iterator[Case | FaultyCase]:
-        part = _part(task.name, version)
-        carry = self.carry.get(task.name) or recorded_outcomes(files.folder, _answer_key(task))
-        reader = _Reader(task, part, files, carry, self.shop)
-        for row in files.rows:
-            yield reader.case(row)
 
 
 @dataclass(frozen=True)
@@ -116,63 +111,57 @@ class _Reader:
     task: Task
     part: str
     files: TaskFiles
-    carry: CarryOut | None
+    carry_out: CarryOut | None
     shop: str | None
 
     @cached_property
     def prompts(self) -> Prompts:
         return Prompts(self.task, self.files)
 
-    def case(self, row: Row) -> Case | FaultyCase:
-        """The case of a row; a broken row is a case with a fault."""
-        id_ = f"{self.part}_{row.number}"
+    def case(self, row: FileRow) -> Case | FaultyCase:
+        """Return the case of a row, or a faulty one."""
+        id_ = f"{self.part}_{row.location.line}"
         try:
-            if row.fault:
-                return _faulty(id_, row, row.fault)
-            return self._visit(id_, row) if self.task.kind == "shop" else self._case(id_, row)
+            return (self._shop_case if self.task.kind == "shop" else self._case)(id_, row)
         except BrokenRow as error:
-            return _faulty(id_, row, str(error))
+            return broken_case(id_, row.location, str(error))
 
-    def _case(self, id_: str, row: Row) -> Case:
-        data = {**row.data, "case": row.number}
-        scene = self.task.kind == "scene"
+    def _case(self, id_: str, row: FileRow) -> Case:
+        data = {**row.record, "case": row.location.line}
         query, labels = (
             (_instruction_field(data), ["(a scene)"])
-            if scene
-            else (_prompt_field(data), right_answers(data, "completion"))
+            if self.task.kind == "scene"
+            else (text_field(data, "prompt"), right_answers(data, "completion"))
         )
-        judge = ToolBenchJudge(self.task, data, labels, self.files.actions, row.place, self.carry)
-        here = not self.task.needs or self.carry is not None or data.get("compare_string_only") is True
+        judge = ToolBenchJudge(self.task, data, labels, self.files.actions, row.location, self.carry_out)
+        judged = not self.task.needs or self.carry_out is not None or data.get("compare_string_only") is True
         return Case(
             id=id_,
-            location=row.place,
+            location=row.location,
             turns=(Turn(({"role": "user", "content": self.prompts.prompt(query)},), answer=labels[0]),),
             category=self.part,
             tags=("toolbench",),
-            skip=() if here else (Condition(_missing(self.task)),),
+            skip=() if judged else (Condition(_missing(self.task)),),
             settings={"temperature": 0, "max_tokens": self.task.max_tokens, "stop": [*STOP_TEXTS]},
             tools_in_messages=True,
             judge=judge,
         )
 
-    def _visit(self, id_: str, row: Row) -> Case:
-        session = row.data.get("id")
+    def _shop_case(self, id_: str, row: FileRow) -> Case:
+        session = row.record.get("id")
         if not isinstance(session, str | int):
-            raise BrokenRow("it needs an `id`")
-        told = "Look at the page of the shop, do as it says, and buy what suits best. Stop when it is bought."
-        world = World(environment=self.shop, setup={"id": session}, max_steps=_SHOP_STEPS)
+            raise BrokenRow("`id` must be a string or an integer")
+        bought: dict[str, Pattern] = {"done": True, "reward": Operator("ignore", True)}
         return Case(
             id=id_,
-            location=row.place,
-            turns=(
-                Turn(({"role": "user", "content": told},), state={"done": True, "reward": Operator("ignore", True)}),
-            ),
+            location=row.location,
+            turns=(Turn(({"role": "user", "content": _SHOP_PROMPT},), state=bought),),
             tools=_SHOP_TOOLS,
             category=self.part,
             tags=("toolbench",),
             skip=() if self.shop else (Condition(_missing(self.task)),),
             settings={"temperature": 0},
-            world=world,
+            world=World(environment=self.shop, setup={"id": session}, max_steps=_SHOP_STEPS),
             mode="conversation",
         )
 
@@ -182,41 +171,27 @@ def _part(task: str, version: str) -> str:
 
 
 def _note(task: Task) -> str:
-    if not task.needs:
-        return ""
-    return (
-        f"takes {task.needs}"
-        if task.kind == "shop"
-        else f"takes {task.needs}, or {OUTCOMES_FILE} with what answers give"
-    )
+    if not task.needs or task.kind == "shop":
+        return f"needs {task.needs}" if task.needs else ""
+    return f"needs {task.needs}, or {OUTCOMES_FILE} with the outcomes of answers"
 
 
 def _missing(task: Task) -> str:
     how = (
-        "hand the suite an environment"
+        "give the suite an environment"
         if task.kind == "shop"
-        else f"put what answers give into {OUTCOMES_FILE}, or hand the suite a function that carries them out"
+        else f"put the outcomes of answers into {OUTCOMES_FILE}, or give the suite a function that executes answers"
     )
-    return f"{task.name} takes {task.needs}: {how} (docs: Suites, ToolBench)"
+    return f"{task.name} needs {task.needs}: {how} (docs: Suites, ToolBench)"
 
 
 def _answer_key(task: Task) -> Callable[[str], str]:
-    """Answers of the same name come to the same."""
+    """The key of an answer among recorded outcomes; answers with one key have the same outcome."""
     return (lambda answer: str(requested_call(task.name, answer))) if task.kind == "request" else str.strip
-
-
-def _prompt_field(data: Mapping[str, Json]) -> str:
-    if isinstance(text := data.get("prompt"), str) and text.strip():
-        return text.strip()
-    raise BrokenRow("it needs a `prompt`")
 
 
 def _instruction_field(data: Mapping[str, Json]) -> str:
     match data.get("configs"):
         case {"instruction": str(text)} if text.strip():
             return text.strip()
-    raise BrokenRow("it needs `configs` with an `instruction`")
-
-
-def _faulty(id_: str, row: Row, why: str) -> FaultyCase:
-    return FaultyCase(id_, row.place, (bad_row_fault(row.place, why),))
+    raise BrokenRow("`configs` must be an object with an `instruction`")

@@ -1,4 +1,4 @@
-"""The task virtual_home: actions and things that are known, and the steps of an answer."""
+"""The task virtual_home: the known actions and things, and the steps of an answer."""
 
 from __future__ import annotations
 
@@ -15,52 +15,53 @@ Things = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """For each action, the things that each of its arguments may be."""
+    """The known actions."""
 
-    known: Mapping[str, Sequence[Things]]
+    things_by_action: Mapping[str, Sequence[Things]]
+    """The allowed things for each argument of an action."""
 
     def allow(self, name: str, things: Sequence[str]) -> bool:
-        """Whether this can be done."""
-        places = self.known.get(name)
-        return places is not None and len(places) == len(things) and all(map(_contains, places, things))
+        """Return whether an action can be done with these things."""
+        allowed = self.things_by_action.get(name)
+        return (
+            allowed is not None
+            and len(allowed) == len(things)
+            and all(thing in own for thing, own in zip(things, allowed, strict=True))
+        )
 
-    def with_those_of(self, steps: Sequence[tuple[str, Sequence[str]]]) -> Actions:
-        """These actions, and whatever the given steps do."""
-        known = dict(self.known)
+    def with_steps(self, steps: Sequence[tuple[str, Sequence[str]]]) -> Actions:
+        """Return these actions and those of the given steps."""
+        known = dict(self.things_by_action)
         for name, things in steps:
-            places = known.get(name, ())
-            if len(places) != len(things):
-                places = [frozenset()] * len(things)
-            known[name] = [place | {thing} for place, thing in zip(places, things, strict=True)]
+            allowed = known.get(name, ())
+            if len(allowed) != len(things):
+                allowed = [frozenset()] * len(things)
+            known[name] = [own | {thing} for own, thing in zip(allowed, things, strict=True)]
         return Actions(known)
 
 
 def actions_from_data(data: Json) -> Actions:
-    """Read the task's `valid_object_lists.json`: things by the names `object`, or `object1` and `object2`, by action.
+    """Parse the task's `valid_object_lists.json`: things under `object`, or `object1` and `object2`, by action.
 
-    Raises ValueError, which says what is wrong.
+    Raises ValueError for anything else.
     """
     if isinstance(data, Mapping):
-        return Actions({name: _places(name, lists) for name, lists in data.items()})
-    raise ValueError("it is no object of actions")
+        return Actions({name: _argument_things(name, lists) for name, lists in data.items()})
+    raise ValueError("expected an object of actions")
 
 
-def _places(name: str, lists: Json) -> list[Things]:
+def _argument_things(name: str, lists: Json) -> list[Things]:
     if isinstance(lists, Mapping):
         for keys in ((), ("object",), ("object1", "object2")):
             if lists.keys() == set(keys):
                 return [_things(name, lists[key]) for key in keys]
-    raise ValueError(f"`{name:.60}` has something other than `object`, or `object1` and `object2`")
+    raise ValueError(f"`{name:.60}` must have `object`, or `object1` and `object2`, and nothing else")
 
 
 def _things(name: str, value: Json) -> Things:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError(f"the objects of `{name:.60}` are no list of names")
+        raise ValueError(f"the objects of `{name:.60}` must be a list of names")
     return frozenset(map(str, value))
-
-
-def _contains(things: Things, thing: str) -> bool:
-    return thing in things
 
 
 def _words(text: str) -> frozenset[str]:
@@ -139,12 +140,12 @@ _DROPPED = str.maketrans("", "", "\"';")
 
 
 def step_lines(text: str) -> list[str]:
-    """Give the steps up to the next task, without their numbers, quotes and semicolons; some may be empty."""
+    """Return the steps up to the next task, without numbers, quotes and semicolons; some may be empty."""
     return list(_lines(text))
 
 
 def parse_step(line: str) -> tuple[str, tuple[str, ...]] | None:
-    """Take `Agent.Put(novel, table)` apart into the action and its things; None where there are no brackets."""
+    """Return the action and the things of a step such as `Agent.Put(novel, table)`; None without brackets."""
     name, opened, rest = line.partition("(")
     inside, closed, _ = rest.partition(")")
     if not (opened and closed):
@@ -154,7 +155,7 @@ def parse_step(line: str) -> tuple[str, tuple[str, ...]] | None:
 
 
 def is_known_step(line: str, actions: Actions) -> bool:
-    """Whether a step can be carried out."""
+    """Return whether a step can be done."""
     step = parse_step(line)
     return step is not None and actions.allow(*step)
 

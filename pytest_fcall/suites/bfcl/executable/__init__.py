@@ -1,1 +1,1 @@
-"""The retired categories in which calls count by what they give when they are carried out."""
+"""The retired categories in which calls are judged by their results."""

@@ -1,4 +1,4 @@
-"""The functions of the executable categories, and the environment that calls them inside the contained process."""
+"""The functions of the executable categories, and the environment that calls them in the contained process."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from pytest_fcall.core.arithmetic import Incalculable, Number, apply_operator, apply_sign
-from pytest_fcall.suites.bfcl.source_calls import carry_out_source, unknown_name
+from pytest_fcall.suites.bfcl.source_calls import execute_source, unknown_name
+
+Numbers: TypeAlias = Sequence[float]
+
+_STEP: Final = 1e-10
+_ACTIVITY: Final = (1.2, 1.375, 1.55, 1.725, 1.9)
 
 
 def parse_formula(source: str) -> Callable[[float], Any]:
-    """Read a formula. Raises ValueError, or SyntaxError, where it is none, or more than arithmetic."""
+    """Return the function of a lambda expression. Raises ValueError or SyntaxError for anything but arithmetic."""
     node = ast.parse(source.strip(), "<string>", "eval").body
     match node:
         case ast.Lambda(ast.arguments([], [ast.arg(name)], None, [], [], None, []), body):
             return lambda number: _evaluate(body, name, number)
-    raise Incalculable("it is no lambda of one number")
+    raise Incalculable("the formula must be a lambda of one number")
 
 
 def _evaluate(node: ast.expr, name: str, number: float) -> Number:
@@ -32,13 +37,7 @@ def _evaluate(node: ast.expr, name: str, number: float) -> Number:
             return apply_operator(sign, _evaluate(left, name, number), _evaluate(right, name, number))
         case ast.UnaryOp(sign, operand):
             return apply_sign(sign, _evaluate(operand, name, number))
-    raise Incalculable(f"it is no arithmetic on one number: {ast.unparse(node)[:100]}")
-
-
-Numbers: TypeAlias = Sequence[float]
-
-_STEP: Final = 1e-10
-_ACTIVITY: Final = (1.2, 1.375, 1.55, 1.725, 1.9)
+    raise Incalculable(f"the formula must be arithmetic on one number, not {ast.unparse(node)[:100]}")
 
 
 def _factorial(n: int) -> int:
@@ -75,7 +74,7 @@ def _binomial(n: int, k: int, p: float) -> float:
 
 
 def _fibonacci_sequence(n: int) -> list[int]:
-    """The first numbers, never fewer than two."""
+    """The first numbers, at least two of them."""
     sequence = [0, 1]
     for _ in range(2, n):
         sequence.append(sequence[-1] + sequence[-2])
@@ -287,17 +286,17 @@ FUNCTIONS: Final[Mapping[str, Callable[..., object]]] = MappingProxyType(
         "sort_array": _sorted,
     }
 )
-"""By the names that models are told."""
+"""The functions by the names that models get."""
 
 
 def make() -> dict[str, Callable[[str], object]]:
-    """Make a function that calls what a source text calls: the functions of these categories, and nothing else."""
-    return {"carry_out": carry_out}
+    """Make the environment: a function that executes calls, in the form of source, of FUNCTIONS and nothing else."""
+    return {"execute": execute}
 
 
-def carry_out(source: str) -> object:
-    """What a call gives; whatever is wrong with it rises."""
-    return carry_out_source(source, _function)
+def execute(source: str) -> object:
+    """Return the result of a call. Its errors rise."""
+    return execute_source(source, _function)
 
 
 def _function(callee: ast.expr) -> Callable[..., object]:

@@ -1,6 +1,5 @@
-"""The leaderboard's questions for agents that remember: conversations in which a model writes down what it hears, and
-questions about that in new ones.
+"""The leaderboard's memory categories: conversations in which a model takes notes, then questions about them.
 
-The memory is one of the official classes (`world`), kept in a contained process. `conversations` reads what is said
-before the questions, and in which words a model is told of its memory.
+The memory is an official class (`world`) in a contained process. `conversations` reads the conversations before the
+questions, and the instructions on the memory.
 """

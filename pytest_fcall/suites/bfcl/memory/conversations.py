@@ -1,4 +1,4 @@
-"""The conversations that fill a memory before a question, and what each kind of memory needs installed."""
+"""The conversations that fill a memory before a question, and the needs of each kind of memory."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from pytest_fcall.core.values import Json, Message
 from pytest_fcall.suites.bfcl.function_docs import ClassDocuments, Document, native_tool, read_package_rows
 from pytest_fcall.suites.bfcl.multi_turn.cases import MOST_STEPS, parse_turns
 from pytest_fcall.suites.bfcl.prompt import Prompt, memory_instructions, with_system_text
-from pytest_fcall.suites.bfcl.row_fields import text_field
 from pytest_fcall.suites.bfcl.rows import BFCL_PACKAGE
-from pytest_fcall.suites.json_files import BrokenRow
+from pytest_fcall.suites.json_files import BrokenRow, string_field
 
 _EVERY_KIND: Final[Mapping[str, str]] = MappingProxyType({"filelock": "filelock", "overrides": "overrides"})
 _NEEDED: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
@@ -29,14 +28,87 @@ _NEEDED: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         "rec_sum": _EVERY_KIND,
     }
 )
-"""Modules, and the packages that they are in, by kind of memory."""
+"""The modules that a kind of memory imports, with their packages."""
 _ENCODER: Final = "all-MiniLM-L6-v2"
 _TORCH_MEMORY: Final = 16 << 30
-"""What torch takes of address space, most of which it never uses."""
+"""The address space that torch reserves; it uses little of it."""
+_SLOT: Final = "{memory_content}"
+"""The placeholder of the memory's content in the leaderboard's instructions."""
+_WORLD: Final = "pytest_fcall.suites.bfcl.memory.world:make"
+_FOLDER: Final = "memory_prereq_conversation"
+
+
+class MemoryConversations:
+    """The tools, instructions and earlier conversations of one kind of memory, by scenario.
+
+    Raises ValueError if the prompts or documents of the package cannot be read.
+    """
+
+    def __init__(self, category: str, folder: Path, prompt: Prompt | None) -> None:
+        self._category = category
+        self._kind = category.removeprefix("memory_")
+        self._folder = folder
+        self._prompt = prompt
+        self._roles, instructions = memory_instructions(folder)
+        # rec_sum is one text, which is summarized again and again; the others have a core and an archive.
+        self._instruction = instructions["UNIFIED" if self._kind == "rec_sum" else "CORE_ARCHIVAL"]
+        self.documents: Sequence[Document] = ClassDocuments(folder).by_turn([f"MemoryAPI_{self._kind}"], {})[0]
+        self.tools: tuple[Tool, ...] = tuple(map(native_tool, self.documents))
+        self._known: dict[str, EarlierCases] = {}
+
+    def with_instructions(self, messages: Sequence[Message], scenario: str) -> tuple[Message, ...]:
+        """Return the messages with the instructions on the model's role and memory before them."""
+        return with_system_text(self._instruction.replace("{scenario_setting}", self._role(scenario)), messages)
+
+    def world(self, scenario: str) -> World:
+        """Return the world of all conversations of a scenario."""
+        setup = {"kind": self._kind, "scenario": scenario}
+        return World(_WORLD, setup, max_steps=MOST_STEPS, unreadable="answers", kept="in_order", needs=self._needs)
+
+    def earlier(self, scenario: str) -> EarlierCases:
+        """Return the conversations of a scenario. Raises BrokenRow for an unknown scenario or a broken conversation."""
+        self._role(scenario)
+        if scenario not in self._known:
+            self._known[scenario] = EarlierCases(tuple(self._cases(scenario)), _SLOT)
+        return self._known[scenario]
+
+    @cached_property
+    def _needs(self) -> EnvironmentNeeds:
+        return memory_needs(self._kind)
+
+    def _role(self, scenario: str) -> str:
+        if scenario not in self._roles:
+            raise BrokenRow(f"no scenario {scenario!r:.80}; available: {', '.join(self._roles)}")
+        return self._roles[scenario]
+
+    def _cases(self, scenario: str) -> Iterator[Case]:
+        path = self._folder / _FOLDER / f"memory_{scenario}.json"
+        for number, row in enumerate(read_package_rows(path), 1):
+            try:
+                yield self._case(row, scenario, Location(str(path), number))
+            except BrokenRow as error:
+                raise BrokenRow(f"invalid conversation before the question ({path}:{number}): {error}") from None
+
+    def _case(self, row: Mapping[str, Json], scenario: str, location: Location) -> Case:
+        first, *later = parse_turns(row.get("question"))
+        messages = self.with_instructions(first, scenario)
+        if self._prompt is not None:
+            messages = self._prompt.messages_with_functions(messages, self.documents)
+        return Case(
+            id=string_field(row, "id").replace("memory", self._category, 1),
+            location=location,
+            turns=(Turn(messages), *(Turn(tuple(each)) for each in later)),
+            tools=self.tools,
+            category=f"{self._category}_prereq",
+            world=self.world(scenario),
+            mode="conversation",
+            tools_in_messages=self._prompt is not None,
+            decoder=None if self._prompt is None else "bfcl",
+        )
 
 
 def memory_needs(kind: str) -> EnvironmentNeeds:
-    """What a memory of this kind needs; vectors are made by a model, which was fetched before."""
+    """Return the needs of a kind of memory. The kind `vector` needs a model that has been downloaded."""
     missing = _missing_packages(kind)
     if kind != "vector":
         return EnvironmentNeeds(missing)
@@ -59,7 +131,7 @@ def _missing_packages(kind: str) -> str:
         packages
     )
     return (
-        f"memory_{kind} is a class of the package bfcl-eval, and {' and '.join(missing)} cannot be imported: "
+        f"memory_{kind} needs a class of the package bfcl-eval, but {' and '.join(missing)} cannot be imported: "
         f"{' && '.join(commands)}"
     )
 
@@ -68,84 +140,12 @@ def _missing_encoder(hub: Path) -> str:
     if (hub / f"models--sentence-transformers--{_ENCODER}").is_dir():
         return ""
     fetch = f"from sentence_transformers import SentenceTransformer as Model; Model({_ENCODER!r})"
-    return f'memory_vector takes the model {_ENCODER}, which is not in {hub}; fetch it: python -c "{fetch}"'
+    return f'memory_vector needs the model {_ENCODER}, which is not in {hub}; download it: python -c "{fetch}"'
 
 
 def _hub_folder(variables: Mapping[str, str]) -> Path:
-    """Where models are kept that were fetched."""
+    """The folder of downloaded models."""
     if hub := variables.get("HF_HUB_CACHE"):
         return Path(hub).expanduser().absolute()
     cache = variables.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(variables.get("HF_HOME") or f"{cache}/huggingface").expanduser().absolute() / "hub"
-
-
-SLOT: Final = "{memory_content}"
-"""Stands in the leaderboard's words for what is in the memory."""
-_WORLD: Final = "pytest_fcall.suites.bfcl.memory.world:make"
-_FOLDER: Final = "memory_prereq_conversation"
-
-
-class MemoryConversations:
-    """Those of one kind of memory, by scenario. Raises ValueError, in words, where the words or files are missing."""
-
-    def __init__(self, category: str, folder: Path, prompt: Prompt | None) -> None:
-        self._category = category
-        self._kind = category.removeprefix("memory_")
-        self._folder = folder
-        self._prompt = prompt
-        self._roles, instructions = memory_instructions(folder)
-        # One memory is a text, which is summed up again and again; the others have a core and an archive.
-        self._instruction = instructions["UNIFIED" if self._kind == "rec_sum" else "CORE_ARCHIVAL"]
-        self.documents: Sequence[Document] = ClassDocuments(folder).of([f"MemoryAPI_{self._kind}"], {})[0]
-        self.tools: tuple[Tool, ...] = tuple(map(native_tool, self.documents))
-        self._known: dict[str, EarlierCases] = {}
-
-    def instructed(self, messages: Sequence[Message], scenario: str) -> tuple[Message, ...]:
-        """The messages with what a model is told of its role and its memory before them."""
-        return with_system_text(self._instruction.replace("{scenario_setting}", self._role(scenario)), messages)
-
-    def world(self, scenario: str) -> World:
-        """What stands behind the tools in each conversation of a scenario."""
-        setup = {"kind": self._kind, "scenario": scenario}
-        return World(_WORLD, setup, max_steps=MOST_STEPS, unreadable="answers", kept="in_order", needs=self._needs)
-
-    def earlier(self, scenario: str) -> EarlierCases:
-        """The conversations of a scenario. BrokenRow where there is no such scenario, or one cannot be read."""
-        self._role(scenario)
-        if scenario not in self._known:
-            self._known[scenario] = EarlierCases(tuple(self._cases(scenario)), SLOT)
-        return self._known[scenario]
-
-    @cached_property
-    def _needs(self) -> EnvironmentNeeds:
-        return memory_needs(self._kind)
-
-    def _role(self, scenario: str) -> str:
-        if scenario not in self._roles:
-            raise BrokenRow(f"there is no scenario {scenario!r:.80}: there is {', '.join(self._roles)}")
-        return self._roles[scenario]
-
-    def _cases(self, scenario: str) -> Iterator[Case]:
-        path = self._folder / _FOLDER / f"memory_{scenario}.json"
-        for number, row in enumerate(read_package_rows(path), 1):
-            try:
-                yield self._case(row, scenario, Location(str(path), number))
-            except BrokenRow as error:
-                raise BrokenRow(f"what is said before it ({path}:{number}) cannot be read: {error}") from None
-
-    def _case(self, row: Mapping[str, Json], scenario: str, place: Location) -> Case:
-        first, *later = parse_turns(row.get("question"))
-        messages = self.instructed(first, scenario)
-        if self._prompt is not None:
-            messages = self._prompt.told(messages, self.documents)
-        return Case(
-            id=text_field(row, "id").replace("memory", self._category, 1),
-            location=place,
-            turns=(Turn(messages), *(Turn(tuple(each)) for each in later)),
-            tools=self.tools,
-            category=f"{self._category}_prereq",
-            world=self.world(scenario),
-            mode="conversation",
-            tools_in_messages=self._prompt is not None,
-            decoder=None if self._prompt is None else "bfcl",
-        )

@@ -1,6 +1,6 @@
-"""A memory of the leaderboard's as an environment: `pytest_fcall.suites.bfcl.memory.world:make`.
+"""A memory of the leaderboard as an environment: `pytest_fcall.suites.bfcl.memory.world:make`.
 
-The official classes hand their memory on in files, which are in the folder of the process that they run in.
+The official classes keep their memory in files in the working folder of the process.
 """
 
 from __future__ import annotations
@@ -17,43 +17,44 @@ from pytest_fcall.suites.bfcl.world import class_of
 
 
 def make(kind: str, scenario: str, left: Json) -> Memory:
-    """Make the memory of this kind, empty or with what was left in another one. Raises ImportError, in words."""
+    """Make a memory, empty or with the content of an earlier one. Raises ImportError without its class."""
     folder = Path.cwd()
     os.environ["BFCL_PROJECT_ROOT"] = str(folder)  # the package makes folders when it is imported
     return Memory(_loaded(f"MemoryAPI_{kind}", f"memory_{kind}_prereq", scenario, left, folder))
 
 
 class Memory:
-    """Has the tools as methods: they say what the official harness says.
+    """An official memory, with its tools as methods. Results and errors are texts of the official harness.
 
-    `left` is what is in the memory, and `told` what a model sees of it when a conversation begins.
+    The conversation room reads `left`, the content of the memory, and `told`, the part that a model sees at the
+    beginning of a conversation.
     """
 
     def __init__(self, instance: Any) -> None:
         self._instance = instance
-        callees = OfficialCaller("model", {type(instance).__name__: instance})
-        for name in callees.names:
-            setattr(self, name, _called(callees, name))
+        caller = OfficialCaller("model", {type(instance).__name__: instance})
+        for name in caller.names:
+            setattr(self, name, _tool(caller, name))
 
     @property
     def left(self) -> Json:
-        """What is in it."""
+        """The content of the memory."""
         self._instance._flush_memory_to_local_file()  # noqa: SLF001  # how its own harness does it
         written: Json = json.loads(self._instance.latest_snapshot_file.read_text())
         return written
 
     @property
     def told(self) -> object:
-        """What a model sees of it."""
-        return self._instance._dump_core_memory_to_context()  # noqa: SLF001  # likewise
+        """The part that a model sees."""
+        return self._instance._dump_core_memory_to_context()  # noqa: SLF001  # how its own harness does it
 
 
-def _called(callees: OfficialCaller, name: str) -> Callable[..., str]:
-    return lambda **arguments: callees.result_of(call_source(name, arguments))
+def _tool(caller: OfficialCaller, name: str) -> Callable[..., str]:
+    return lambda **arguments: caller.run(call_source(name, arguments))
 
 
 def _loaded(name: str, category: str, scenario: str, left: Json, folder: Path) -> Any:
-    """An instance; the second of a chain reads what the first one left, so there may be a first one for its file."""
+    """An instance. One with earlier content is the second of a chain, which reads the file of the first."""
     made = class_of(name)
     first, second = made(), made()
     setup = {"model_result_dir": folder, "scenario": scenario}

@@ -18,13 +18,13 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def make() -> Checker:
-    """Make what checks conversations, one after the other. Raises ImportError where there are no classes."""
+    """Make the checker. Raises ImportError, with the way to install the classes."""
     import_classes()
     return Checker()
 
 
 class Checker:
-    """Carries out the calls of a model, and the right ones, each on instances that are made for it alone."""
+    """Executes the calls of a model and the right calls, on separate new instances."""
 
     def check(
         self,
@@ -34,17 +34,17 @@ class Checker:
         turns: Sequence[Turn],
         truth: Sequence[Sequence[str]],
     ) -> dict[str, object] | None:
-        """Say what is wrong: `error_type`, the number of the `turn`, and in `found` where, and what was wanted and got.
+        """Return the first difference: `error_type`, the number of the `turn`, and in `found` where, wanted and got.
 
-        There are as many turns as the truth has. A turn in which nothing is right to be called is not looked at.
+        None means that there is none. The truth must have as many turns; a turn without right calls is not checked.
         """
         model = OfficialCaller("model", instances_of(classes, config, long_context))
         right = OfficialCaller("model_ground_truth", instances_of(classes, config, long_context))
-        said: list[str] = []
+        results: list[str] = []
         for number, (steps, sources) in enumerate(zip(turns, truth, strict=True)):
-            said += [model.result_of(source) for step in steps for source in step]
-            wanted = [right.result_of(source) for source in sources]
-            if wanted and (wrong := _turn_fault(steps, model, right, said, wanted)):
+            results += [model.run(source) for step in steps for source in step]
+            wanted = [right.run(source) for source in sources]
+            if wanted and (wrong := _turn_fault(steps, model, right, results, wanted)):
                 error_type, found = wrong
                 return {"error_type": error_type, "turn": number, "found": found}
         return None
@@ -54,30 +54,30 @@ _Found: TypeAlias = "list[dict[str, str]]"
 
 
 def _turn_fault(
-    steps: Turn, model: OfficialCaller, right: OfficialCaller, said: Sequence[str], wanted: Sequence[str]
+    steps: Turn, model: OfficialCaller, right: OfficialCaller, results: Sequence[str], wanted: Sequence[str]
 ) -> tuple[str, _Found] | None:
     if not any(steps):
         return "empty_turn_model_response", []
     for name, instance in right.instances.items():
         if different := list(_state_differences(name, model.instances[name], instance)):
             return "instance_state_mismatch", different
-    if missing := Counter(wanted) - Counter(said):
+    if missing := Counter(wanted) - Counter(results):
         return "execution_response_mismatch", [{"wanted": _cut(result)} for result in missing.elements()]
     return None
 
 
 def _state_differences(name: str, got: object, right: object) -> Iterator[dict[str, str]]:
-    """The public attributes that are not equal, as their own classes compare them."""
+    """The public attributes that differ."""
     for attribute, value in vars(right).items():
-        if not attribute.startswith("_") and (held := getattr(got, attribute)) != value:
-            yield {"where": f"{name}.{attribute}", "wanted": _cut(_written(value)), "got": _cut(_written(held))}
+        if not attribute.startswith("_") and (own := getattr(got, attribute)) != value:
+            yield {"where": f"{name}.{attribute}", "wanted": _cut(_written(value)), "got": _cut(_written(own))}
 
 
 def _written(value: Any) -> str:
     try:
         return _ADDRESS.sub("", repr(value))
-    except Exception as error:  # a class's own way to write itself
-        return f"<{type(value).__name__} that raises {type(error).__name__} when it is written>"
+    except Exception as error:  # from the class's own __repr__
+        return f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
 
 
 def _cut(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The classes as an environment that says what the official harness says: `…bfcl.multi_turn.world:make`."""
+"""The classes as an environment with the official harness's texts: `pytest_fcall.suites.bfcl.multi_turn.world:make`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from pytest_fcall.suites.bfcl.world import Config, instances_of
 
 
 def make(classes: Sequence[str], config: Config, long_context: bool) -> dict[str, Callable[..., str]]:
-    """Make fresh instances. Their public methods are the tools; results and errors are told as text."""
-    callees = OfficialCaller("model", instances_of(classes, config, long_context))
-    return {name: _told(callees, name) for name in callees.names}
+    """Make new instances. Their public methods are the tools; results and errors are text."""
+    caller = OfficialCaller("model", instances_of(classes, config, long_context))
+    return {name: _tool(caller, name) for name in caller.names}
 
 
-def _told(callees: OfficialCaller, name: str) -> Callable[..., str]:
-    def call(**arguments: object) -> str:
-        return callees.result_of(call_source(name, arguments))
-
-    return call
+def _tool(caller: OfficialCaller, name: str) -> Callable[..., str]:
+    return lambda **arguments: caller.run(call_source(name, arguments))

@@ -113,7 +113,7 @@ def test_an_answer_that_cannot_be_read_is_no_hindrance_to_other_questions(tmp_pa
     write(tmp_path / "toolalpaca.json", alpaca("{", '{"n": 1}'))
     first, second = ApiBlendSuite().cases("", tmp_path)
     assert isinstance(first, FaultyCase)
-    assert "the `Action_Input` of show is no JSON" in first.faults[0].message
+    assert "the `Action_Input` of show is not JSON" in first.faults[0].message
     assert isinstance(second, Case)
 
 

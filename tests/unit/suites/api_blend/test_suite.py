@@ -67,10 +67,10 @@ def test_files_of_specifications_and_other_sets_are_left_alone(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("part", "folder", "why"),
     [
-        ("", None, "is in no package"),
-        ("x", ".", "has no data set 'x'; it has seq_atis"),
-        ("seq_sgd", ".", "there is no data set seq_sgd in .*IBM/API-BLEND"),
-        ("", "none", "there is no data set of API-BLEND in"),
+        ("", None, "no data for suite api_blend"),
+        ("x", ".", "no data set 'x' in API-BLEND; available: seq_atis"),
+        ("seq_sgd", ".", "no data set seq_sgd in .*IBM/API-BLEND"),
+        ("", "none", "no data set of API-BLEND in"),
     ],
 )
 def test_what_is_not_there_is_said(tmp_path: Path, part: str, folder: str | None, why: str) -> None:

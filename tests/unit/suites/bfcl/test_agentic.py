@@ -33,7 +33,7 @@ SEARCH: list[Json] = [{"search_engine_query": '{"keywords": "tea"}'}]
 
 
 def error_of(result: Json, *answers: str, form: Form = "fc") -> str | None:
-    return AgenticJudge({}, answers).verdict_on(result, form).error_type
+    return AgenticJudge({}, answers).verdict_on_result(result, form).error_type
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ EARLIER = replace(QUESTIONED, earlier=EarlierCases((replace(QUESTIONED, id="befo
 @pytest.mark.parametrize(
     ("end", "results", "told"),
     [
-        ("step_limit", [CallResult("{}")], "; before, held before it, was cut off at the limit of steps"),
-        ("answered", [], "; in the conversations before it no tool was called, so that nothing is remembered"),
+        ("step_limit", [CallResult("{}")], "; the earlier conversation before was cut off at the step limit"),
+        ("answered", [], "; in the earlier conversations no tool was called, so the memory is empty"),
         (
             "answered",
             [CallResult('{"error": "full"}'), CallResult("Error during execution: x")],
-            "none of 2 calls went well",
+            "all 2 calls failed",
         ),
         ("answered", [CallResult('{"error": "full"}'), CallResult('{"status": "added"}')], None),
     ],
@@ -145,7 +145,7 @@ def test_a_question_without_texts_for_answers_is_faulty(tmp_path: Path, truth: J
 
 def test_stored_answers_find_their_question_by_the_category(tmp_path: Path) -> None:
     book = CaseBook(write_package(tmp_path, {"memory": [{**QUESTION, "id": "memory_0-customer-0"}]}))
-    judge = book.conversation({"category": "memory_rec_sum", "id": "memory_rec_sum_0-customer-0"})
+    judge = book.conversation_judge({"category": "memory_rec_sum", "id": "memory_rec_sum_0-customer-0"})
     assert isinstance(judge, AgenticJudge)
     assert judge.answers == ["Me"]
 

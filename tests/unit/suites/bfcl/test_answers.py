@@ -44,9 +44,9 @@ def test_rows_are_taken_by_their_decoder(row: dict[str, Json], answer: Answer) -
 def test_the_source_can_be_chosen() -> None:
     assert read_answer(BOTH, "raw").form == "prompt"
     assert read_answer(BOTH, "decoded") == Answer("decoded", [{"f": {}}])
-    with pytest.raises(BrokenRow, match="no `raw`"):
+    with pytest.raises(BrokenRow, match="missing `raw`"):
         read_answer({"style": "prompt", "decoded": []}, "raw")
-    with pytest.raises(BrokenRow, match="no `decoded`"):
+    with pytest.raises(BrokenRow, match="missing `decoded`"):
         read_answer({"style": "prompt", "raw": ""}, "decoded")
 
 

@@ -32,21 +32,21 @@ def test_a_case_is_found_by_category_and_id_and_read_once(tmp_path: Path) -> Non
 
 def test_of_cases_with_one_name_the_first_counts(tmp_path: Path) -> None:
     cases = book(tmp_path, OSLO, {**OSLO, "ground_truth": [forecast(city=["Rome"])]})
-    assert cases.case(NAMED).exam.truth == [forecast(city=["Oslo"])]
+    assert cases.case(NAMED).official_case.truth == [forecast(city=["Oslo"])]
 
 
 @pytest.mark.parametrize("row", [{**NAMED, "id": "other"}, {**NAMED, "category": "simple_java"}])
 def test_a_case_that_is_not_there_is_told_every_time(tmp_path: Path, row: dict[str, Json]) -> None:
     cases = book(tmp_path, "{", OSLO)
     for _ in range(2):
-        with pytest.raises(BrokenRow, match=r"there is no case .*\. .*cases.jsonl:1 cannot be read: it is not JSON"):
+        with pytest.raises(BrokenRow, match=r"no case .*\. .*cases.jsonl:1 cannot be read: not JSON"):
             cases.case(row)
 
 
 def test_a_broken_case_is_told_with_its_place_and_hides_no_other(tmp_path: Path) -> None:
     cases = book(tmp_path, {**OSLO, "id": "bad", "question": 3}, OSLO)
     for _ in range(2):
-        with pytest.raises(BrokenRow, match=r"its case \(.*cases.jsonl:1\) is broken: `question`"):
+        with pytest.raises(BrokenRow, match=r"invalid case \(.*cases.jsonl:1\): `question`"):
             cases.case({**NAMED, "id": "bad"})
     assert cases.case(NAMED).case.id == "simple_python_0"
 

@@ -17,9 +17,9 @@ def test_a_row_becomes_a_case_and_an_exam() -> None:
     assert [tool.name for tool in found.case.tools] == ["weather.forecast", "sum"]
     assert found.case.turns[0].messages == ({"role": "user", "content": "Weather in Oslo?"},)
     assert found.case.turns[0].expect is found.expect
-    assert (found.exam.category, found.exam.language) == ("simple_python", "python")
-    assert found.exam.functions == [WEATHER, SUM]
-    assert found.exam.truth == [forecast(city=["Oslo"])]
+    assert (found.official_case.category, found.official_case.language) == ("simple_python", "python")
+    assert found.official_case.functions == [WEATHER, SUM]
+    assert found.official_case.truth == [forecast(city=["Oslo"])]
 
 
 @pytest.mark.parametrize(
@@ -41,14 +41,14 @@ def test_the_category_tells_the_language(category: str, language: Language, stri
 @pytest.mark.parametrize(
     ("field", "value", "why"),
     [
-        ("category", 3, "`category` is not a string"),
-        ("id", None, "`id` is not a string"),
-        ("question", 3, "`question` is not a list of turns"),
-        ("question", [["Weather?"]], "`question` is not a list of turns"),
-        ("function", {"name": "f"}, "`function` is not a list of objects"),
+        ("category", 3, "`category` must be a string"),
+        ("id", None, "`id` must be a string"),
+        ("question", 3, "`question` must be a list of turns"),
+        ("question", [["Weather?"]], "`question` must be a list of turns"),
+        ("function", {"name": "f"}, "`function` must be a list of objects"),
         ("function", [{"description": "no name", "parameters": {}}], "`name`"),
-        ("ground_truth", [3], "`ground_truth` is not a list of objects"),
-        ("ground_truth", [{"f": 3}], "the ground truth has no object of arguments for 'f'"),
+        ("ground_truth", [3], "`ground_truth` must be a list of objects"),
+        ("ground_truth", [{"f": 3}], "the ground truth needs an object of arguments for 'f'"),
     ],
 )
 def test_a_row_that_is_no_case_is_broken(field: str, value: Json, why: str) -> None:
@@ -60,7 +60,7 @@ def test_a_row_that_is_no_case_is_broken(field: str, value: Json, why: str) -> N
 def test_a_row_that_lacks_a_field_is_broken(field: str) -> None:
     row = case_row(forecast(city=["Oslo"]))
     del row[field]
-    with pytest.raises(BrokenRow, match=f"it has no `{field}`"):
+    with pytest.raises(BrokenRow, match=f"missing `{field}`"):
         case_of(row, PLACE)
 
 

@@ -31,18 +31,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_words_of_the_package_are_filled_with_the_documents(folder: Path) -> None:
-    (system, user) = Prompt(folder).told([{"role": "user", "content": "Hi"}], [{"name": "f"}])
+    (system, user) = Prompt(folder).messages_with_functions([{"role": "user", "content": "Hi"}], [{"name": "f"}])
     assert system["content"] == 'Sailor. Sail.\nAs [f(x=1)]!|On.|In json: [\n    {\n        "name": "f"\n    }\n]'
     assert user == {"role": "user", "content": "Hi"}
 
 
 def test_braces_in_documents_are_left_alone(folder: Path) -> None:
-    (system,) = Prompt(folder).told([], [{"name": "{persona}{functions}"}])
+    (system,) = Prompt(folder).messages_with_functions([], [{"name": "{persona}{functions}"}])
     assert "{persona}{functions}" in str(system["content"])
 
 
 def test_a_system_prompt_of_the_case_stands_below(folder: Path) -> None:
-    (system,) = Prompt(folder).told([{"role": "system", "content": "Be brief."}], [])
+    (system,) = Prompt(folder).messages_with_functions([{"role": "system", "content": "Be brief."}], [])
     assert str(system["content"]).endswith("In json: []\n\nBe brief.")
 
 
@@ -55,7 +55,7 @@ def test_a_prompted_case_is_sent_without_tools_and_read_by_its_language(folder: 
 
 
 def test_without_the_package_the_error_says_what_is_needed(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"needs constants/default_prompts\.py"):
+    with pytest.raises(ValueError, match=r"get constants/default_prompts\.py"):
         list(BfclSuite().prompted("simple_python", write_leaderboard(tmp_path / "data")))
 
 

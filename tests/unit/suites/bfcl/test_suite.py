@@ -32,7 +32,7 @@ def test_the_profile_of_a_suite_is_the_official_one(folder: Path) -> None:
 
 
 def test_a_part_that_is_not_known_is_told_with_those_that_are(folder: Path) -> None:
-    with pytest.raises(ValueError, match=r"no part 'simple_pyton': did you mean 'simple_python'\? there is .*rest"):
+    with pytest.raises(ValueError, match=r"no part 'simple_pyton' .* did you mean 'simple_python'\? .*rest"):
         cases("simple_pyton", folder)
 
 
@@ -42,7 +42,7 @@ def test_a_folder_without_data_is_told_with_the_way_to_get_it(tmp_path: Path) ->
 
 
 def test_a_category_whose_file_is_missing_is_told(folder: Path) -> None:
-    with pytest.raises(ValueError, match=r"BFCL_v4_live_simple\.json cannot be read: No such file"):
+    with pytest.raises(ValueError, match=r"cannot read .*BFCL_v4_live_simple\.json: No such file"):
         cases("live_simple", folder)
 
 
@@ -95,9 +95,9 @@ def test_a_broken_row_is_a_faulty_case_and_its_neighbours_are_not(folder: Path) 
     assert isinstance(first, Case)
     told = [case.faults[0].message for case in broken if isinstance(case, FaultyCase)]
     assert [case.id for case in broken] == ["multiple_1", "multiple_2", "multiple_3"]
-    assert "`question` is not a list of turns" in told[0]
-    assert "it is not JSON" in told[1]
-    assert "no ground truth for it in possible_answer/BFCL_v4_multiple.json" in told[2]
+    assert "`question` must be a list of turns" in told[0]
+    assert "not JSON" in told[1]
+    assert "no ground truth in possible_answer/BFCL_v4_multiple.json" in told[2]
 
 
 def test_retired_calls_are_expected_as_their_source_has_them(folder: Path) -> None:
@@ -118,13 +118,13 @@ def test_a_row_that_asks_nothing_is_a_fault(folder: Path, asked: Json) -> None:
     write_category(folder, "multiple", [{**question("multiple_0", "", SAIL), "question": asked}], [truth("multiple_0")])
     (case,) = BfclSuite().cases("multiple", folder)
     assert isinstance(case, FaultyCase)
-    assert "`question` asks nothing" in case.faults[0].message
+    assert "`question` must hold messages with text" in case.faults[0].message
 
 
 def test_chatable_questions_are_skipped_since_nothing_says_what_is_right(folder: Path) -> None:
     (case,) = cases("chatable", folder).values()
     assert case.id == "chatable_0"
-    assert [skip.reason for skip in case.skip] == ["nothing says what is right"]
+    assert [skip.reason for skip in case.skip] == ["no ground truth"]
 
 
 def test_the_suite_says_what_there_is(folder: Path) -> None:
@@ -136,5 +136,5 @@ def test_the_suite_says_what_there_is(folder: Path) -> None:
         (folder / name / "BFCL_v4_simple_python.json").stat().st_size for name in ("", "possible_answer")
     )
     assert parts["live_simple"].cases is None
-    assert "carried out where that takes no network" in parts["exec_simple"].note
+    assert "executed if they need no network" in parts["exec_simple"].note
     assert "live_simple" in about.groups["live"]

@@ -60,15 +60,15 @@ def test_a_name_without_parameters_has_none() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "why"),
     [
-        ("called", None, "`called` does not hold a list of names and a list of parameters"),
-        ("called", [None], "`called` holds names that are no strings, or parameters that are no objects"),
-        ("called_parameters", [1], "`called` holds names that are no strings, or parameters that are no objects"),
+        ("called", None, "`called` must hold a list of names and a list of parameters"),
+        ("called", [None], "in `called`, names must be strings, and parameters objects"),
+        ("called_parameters", [1], "in `called`, names must be strings, and parameters objects"),
         ("paths", [], "`paths` is empty"),
-        ("paths", {}, "`paths` is no list"),
-        ("paths", [["f"]], "`paths` does not hold pairs of functions and their parameters"),
-        ("answer", 1, "`answer` is neither text nor null"),
-        ("expected", None, "`expected` is no object with an object `answer`"),
-        ("expected", {"answer": {}}, "`ordered_items` is no list"),
+        ("paths", {}, "`paths` must be a list"),
+        ("paths", [["f"]], "`paths` must hold pairs of functions and their parameters"),
+        ("answer", 1, "`answer` must be a string or null"),
+        ("expected", None, "`expected` must be an object with an object `answer`"),
+        ("expected", {"answer": {}}, "`ordered_items` must be a list"),
     ],
 )
 def test_what_is_no_row_is_told(field: str, value: Json, why: str) -> None:

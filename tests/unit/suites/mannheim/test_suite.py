@@ -32,7 +32,7 @@ def judged(case: Case, reply: str, *calls: Call, profile: Profile = "strict") ->
 
 
 def mended(folder: Path) -> list[str]:
-    return [said.partition(": ")[2] for said in MannheimSuite().mended(folder)]
+    return [said.partition(": ")[2] for said in MannheimSuite().repairs(folder)]
 
 
 def test_a_question_is_a_conversation_of_ten_steps_over_tables(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_further_arguments_are_free_and_numbers_count_to_two_decimals(tmp_path: 
         ({"functions": ["top_rated_album"], "parameters": [{"n": 1}]}, "is called `top_rated_albums`"),
         ({"functions": ["top_rated_albums"], "parameters": [{"number": 1}]}, "is called `n`"),
         ({"functions": ["top_rated_albums"], "parameters": [{"n": "1"}]}, "is 1, not '1'"),
-        ({"functions": ["top_rated_albums"], "parameters": [{}]}, "needs `n`, of which any value is right"),
+        ({"functions": ["top_rated_albums"], "parameters": [{}]}, "needs `n`, for which any value is right"),
     ],
 )
 def test_faults_of_the_data_are_mended_and_told(tmp_path: Path, given: Json, said: str) -> None:
@@ -154,11 +154,11 @@ def test_a_function_that_is_offered_twice_is_offered_once(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ("?", "it needs `id`, `question`"),
-        ({**BY_ANN, "id": "a::b"}, "its id is empty, or not to be printed"),
-        (question("Q", [], {"r": 1}), "it needs `id`, `question`"),
-        (question("Q", [{"functions": ["f"], "parameters": []}], {}), "as many of the one as of the other"),
-        (question("Q", [{"functions": [1], "parameters": [{}]}], {}), "a function that is no text"),
+        ("?", "missing `id`, `question`"),
+        ({**BY_ANN, "id": "a::b"}, "`id` is empty or has unprintable characters"),
+        (question("Q", [], {"r": 1}), "missing `id`, `question`"),
+        (question("Q", [{"functions": ["f"], "parameters": []}], {}), "as many `functions` as `parameters`"),
+        (question("Q", [{"functions": [1], "parameters": [{}]}], {}), "functions must be strings"),
     ],
 )
 def test_a_broken_question_is_a_case_with_a_fault(tmp_path: Path, row: Json, why: str) -> None:
@@ -171,12 +171,12 @@ def test_a_broken_question_is_a_case_with_a_fault(tmp_path: Path, row: Json, why
 def test_a_file_that_is_none_is_told(tmp_path: Path, text: str) -> None:
     write(tmp_path, [BY_ANN], OFFERED)
     (tmp_path / "src" / "config" / "question_sets.json").write_bytes(text.encode("latin1"))
-    with pytest.raises(ValueError, match=r"question_sets\.json (holds no|is not)"):
+    with pytest.raises(ValueError, match=r"question_sets\.json (must hold|is not)"):
         list(MannheimSuite().cases("", tmp_path))
 
 
 def test_functions_that_are_none_are_told(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="the functions of the part music_single cannot be read"):
+    with pytest.raises(ValueError, match="invalid functions in the part music_single"):
         list(MannheimSuite().cases("", write(tmp_path, [BY_ANN], [{"description": "no name"}])))
 
 
@@ -193,7 +193,7 @@ def test_sets_that_name_no_functions_are_told(tmp_path: Path) -> None:
     write(tmp_path, [BY_ANN], OFFERED, "MINE", "THEIRS")
     sets = {"question_sets": [{"id": "MINE", "function_sets": [{}, "OTHERS"], "questions": [BY_ANN]}]}
     (tmp_path / "src" / "config" / "question_sets.json").write_text(json.dumps(sets))
-    with pytest.raises(ValueError, match=r"question_sets\.json: no set names .* in function_sets\.json: THEIRS"):
+    with pytest.raises(ValueError, match=r"question_sets\.json: no set names .*_sets\.json; available: THEIRS"):
         list(MannheimSuite().cases("", tmp_path))
 
 
@@ -204,7 +204,7 @@ def test_sets_of_ones_own_are_parts_by_their_ids(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("part", "folder", "why"),
-    [("", None, "is in no package"), ("", ".", "there is no question_sets.json in"), ("x", "full", "has no part 'x'")],
+    [("", None, "no data for suite mannheim"), ("", ".", "no question_sets.json in"), ("x", "full", "no part 'x'")],
 )
 def test_what_is_not_there_is_said(tmp_path: Path, part: str, folder: str | None, why: str) -> None:
     write(tmp_path / "full", [BY_ANN], OFFERED)

@@ -120,7 +120,7 @@ def test_a_fence_around_a_program_is_a_crash_for_the_original_alone(tmp_path: Pa
     write(tmp_path, "home_search", row(HOME))
     fenced = f"```python\n{HOME}\n```"
     assert judged(only(tmp_path), fenced).valid
-    assert judged(only(tmp_path), fenced, "bfcl").reasons[0].message.startswith("it cannot be carried out: ")
+    assert judged(only(tmp_path), fenced, "bfcl").reasons[0].message.startswith("the answer cannot be executed: ")
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_a_fence_around_a_program_is_a_crash_for_the_original_alone(tmp_path: Pa
         ("home_search", HOME, HOME.replace("beds(2)", "beds(3)"), "(F1 0.8000): `num_beds` is 3, expected 2"),
         ("home_search", HOME, HOME.replace("num_beds", "num_baths"), "`num_beds` is missing, expected 2; `num_baths`"),
         ("home_search", HOME, "", "`min_price` is missing, expected 0; `min_square_feet` is missing, expected 0; `loc"),
-        ("home_search", HOME, "API.fly()", "it cannot be carried out: there is no API.fly"),
-        ("virtual_home", STEPS, f"{STEPS}\nAgent.Fly(moon)", "it cannot be carried out: there is no step 'Agent.Fly("),
+        ("home_search", HOME, "API.fly()", "the answer cannot be executed: unknown function API.fly"),
+        ("virtual_home", STEPS, f"{STEPS}\nAgent.Fly(moon)", "the answer cannot be executed: unknown step 'Agent.Fly("),
     ],
 )
 def test_a_failure_names_what_is_wrong(tmp_path: Path, task: str, label: str, answer: str, why: str) -> None:
@@ -177,8 +177,8 @@ def test_what_cannot_be_carried_out_here_is_skipped_and_says_what_it_takes(
 ) -> None:
     write(tmp_path, task, data)
     (condition,) = only(tmp_path).skip
-    assert condition.reason.startswith(f"{task} takes ")
-    assert "hand the suite" in condition.reason
+    assert condition.reason.startswith(f"{task} needs ")
+    assert "give the suite" in condition.reason
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_an_answer_of_which_nothing_is_recorded_is_wrong_and_not_scored(tmp_path
     outcomes(write(tmp_path, "open_weather", row(WEATHER)))
     verdict = judged(only(tmp_path), WEATHER.replace("Oslo", "Rome"))
     assert not verdict.valid
-    assert "nobody has recorded" in verdict.reasons[0].message
+    assert "no outcome is recorded" in verdict.reasons[0].message
     assert not verdict.scores
 
 
@@ -286,11 +286,11 @@ def test_a_shop_is_a_conversation_with_the_users_environment(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("task", "data", "why"),
     [
-        ("home_search", [], "it is not a JSON object"),
-        ("home_search", {"completion": [HOME]}, "it needs a `prompt`"),
-        ("home_search", {"prompt": "x", "completion": []}, "`completion` is no list of texts, or empty"),
-        ("web_shop", {}, "it needs an `id`"),
-        ("code_as_policies_tabletop", {"configs": 3}, "it needs `configs` with an `instruction`"),
+        ("home_search", [], "expected a JSON object"),
+        ("home_search", {"completion": [HOME]}, "`prompt` must be a non-empty string"),
+        ("home_search", {"prompt": "x", "completion": []}, "`completion` must be a non-empty list of strings"),
+        ("web_shop", {}, "`id` must be a string or an integer"),
+        ("code_as_policies_tabletop", {"configs": 3}, "`configs` must be an object with an `instruction`"),
     ],
 )
 def test_a_broken_row_is_a_case_with_a_fault(tmp_path: Path, task: str, data: Json, why: str) -> None:
@@ -309,7 +309,7 @@ def test_a_label_that_cannot_be_carried_out_is_a_fault_of_its_row(tmp_path: Path
     fault = judge_fault(wrong)
     assert fault is not None
     assert fault.location == Location(str(path), 2)
-    assert "cannot be read: a label cannot be carried out: there is no API.fly" in fault.message
+    assert "invalid row: a label cannot be executed: unknown function API.fly" in fault.message
     right, wrong = ToolBenchSuite().plain("", tmp_path)
     assert isinstance(right, Case)
     assert isinstance(wrong, FaultyCase)
@@ -317,7 +317,10 @@ def test_a_label_that_cannot_be_carried_out_is_a_fault_of_its_row(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("outcome", "why"),
-    [({"answer": "x"}, "it needs `answer`"), ({"answer": "x", "gives": {}, "case": [1]}, "`case` is no number")],
+    [
+        ({"answer": "x"}, "`answer` must be a string"),
+        ({"answer": "x", "gives": {}, "case": [1]}, "`case` must be the number"),
+    ],
 )
 def test_recorded_outcomes_that_cannot_be_read_are_told(tmp_path: Path, outcome: Json, why: str) -> None:
     outcomes(write(tmp_path, "open_weather", row(WEATHER)), outcome)
@@ -339,9 +342,9 @@ def test_tasks_are_found_by_folder_and_version(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "folder", "why"),
     [
-        ("", None, "is in no package"),
-        ("", "empty", "there is no task of ToolBench in .*download_resources"),
-        ("booking", ".", "there is no task booking in .*there is home_search"),
+        ("", None, "no data for suite toolbench"),
+        ("", "empty", "no task of ToolBench in .*download_resources"),
+        ("booking", ".", "no task booking in .*available: home_search"),
     ],
 )
 def test_what_is_not_there_is_said(tmp_path: Path, part: str, folder: str | None, why: str) -> None:
@@ -354,11 +357,11 @@ def test_what_is_not_there_is_said(tmp_path: Path, part: str, folder: str | None
     ("operand", "got", "wrong"),
     [
         ({"task": "home_search", "labels": [HOME]}, f"```\n{HOME}\n```", None),
-        ({"task": "home_search", "labels": [HOME]}, "API.fly()", "it cannot be carried out"),
-        ({"task": "home_search", "labels": [HOME]}, 3, "there is no text"),
-        ({"task": "open_weather", "labels": [WEATHER]}, "x", "`$toolbench` cannot judge: `task` is not one of"),
-        ({"task": "home_search", "labels": []}, "x", "`$toolbench` cannot judge: `labels` is no list"),
-        ("x", "x", "`$toolbench` takes a `task`"),
+        ({"task": "home_search", "labels": [HOME]}, "API.fly()", "the answer cannot be executed"),
+        ({"task": "home_search", "labels": [HOME]}, 3, "expected a text"),
+        ({"task": "open_weather", "labels": [WEATHER]}, "x", "`$toolbench` cannot judge: `task` must be one of"),
+        ({"task": "home_search", "labels": []}, "x", "`$toolbench` cannot judge: `labels` must be a non-empty list"),
+        ("x", "x", "`$toolbench` needs a `task`"),
     ],
 )
 def test_the_operator_judges_a_text(operand: Json, got: Json, wrong: str | None) -> None:

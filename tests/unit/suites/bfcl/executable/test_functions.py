@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.suites.bfcl.executable.functions import FUNCTIONS, carry_out, parse_formula
+from pytest_fcall.suites.bfcl.executable.functions import FUNCTIONS, execute, parse_formula
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,11 @@ from pytest_fcall.suites.bfcl.executable.functions import FUNCTIONS, carry_out, 
     ],
 )
 def test_calls_give_what_the_leaderboard_says(source: str, result: object) -> None:
-    assert carry_out(source) == result
+    assert execute(source) == result
 
 
 def test_longer_answers_are_given_whole() -> None:
-    room = carry_out(
+    room = execute(
         "book_room(room_type='D', price=100, check_in_date='1', check_out_date='2', customer_id='3', "
         "discount_code='DISCOUNT10')"
     )
@@ -70,7 +70,7 @@ def test_longer_answers_are_given_whole() -> None:
         "check_out_date": "2",
         "total_price": 90.0,
     }
-    needs = carry_out(
+    needs = execute(
         "calculate_nutritional_needs(weight=80, height=180, age=40, gender='male', activity_level=1, goal='lose')"
     )
     assert isinstance(needs, dict)
@@ -78,24 +78,24 @@ def test_longer_answers_are_given_whole() -> None:
     assert needs["calories"] == pytest.approx(
         needs["proteins_g"] * 4 + needs["fats_g"] * 9 + needs["carbohydrates_g"] * 4
     )
-    assert carry_out(
+    assert execute(
         "mortgage_calculator(loan_amount=1200, interest_rate=0.12, loan_period=1)"
     ) == pytest.approx(106.62, abs=0.01)  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "source",
-    ["get_weather_data(coordinates=[1, 2])", "math.gcd(a=1, b=2)", "carry_out('1')", "__import__('os')", "eval('1')"],
+    ["get_weather_data(coordinates=[1, 2])", "math.gcd(a=1, b=2)", "execute('1')", "__import__('os')", "eval('1')"],
 )
 def test_nothing_else_can_be_called(source: str) -> None:
     with pytest.raises(NameError):
-        carry_out(source)
+        execute(source)
 
 
 @pytest.mark.parametrize("source", ["math_gcd(a=1)", "calculate_mean(numbers=[])", "polygon_area(vertices=[[1, 2]])"])
 def test_a_call_that_cannot_be_made_fails(source: str) -> None:
     with pytest.raises((TypeError, ArithmeticError, ValueError)):
-        carry_out(source)
+        execute(source)
 
 
 def test_derivatives_are_estimated_of_formulas() -> None:

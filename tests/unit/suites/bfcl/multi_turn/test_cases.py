@@ -81,16 +81,19 @@ def test_a_model_without_tools_reads_of_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"involved_classes": "TicketAPI"}, "`involved_classes` is not a list of names"),
-        ({"involved_classes": ["Shop"]}, "there is no class 'Shop'"),
-        ({"initial_config": {"TicketAPI": 3}}, "`initial_config` is not an object of objects"),
-        ({"ground_truth": ["book()"]}, "`ground_truth` is not a list of turns"),
-        ({"ground_truth": 3}, "`ground_truth` is not a list of turns"),
-        ({"question": []}, "`question` is not a list of turns"),
-        ({"question": [["Book 4A."]]}, "`question` is not a list of turns"),
-        ({"missed_function": ["look"]}, "`missed_function` is not an object of names by turn"),
-        ({"missed_function": {"x": ["look"]}}, "`missed_function` is not an object of names by turn"),
-        ({"missed_function": {"1": ["fly"]}}, "there is no function 'fly' to be held back"),
+        ({"involved_classes": "TicketAPI"}, "`involved_classes` must be a list of names"),
+        ({"involved_classes": ["Shop"]}, "no class 'Shop'"),
+        ({"initial_config": {"TicketAPI": 3}}, "`initial_config` must be an object of objects"),
+        ({"ground_truth": ["book()"]}, "`ground_truth` must be a list of turns"),
+        ({"ground_truth": 3}, "`ground_truth` must be a list of turns"),
+        ({"question": []}, "`question` must be a list of turns"),
+        ({"question": [["Book 4A."]]}, "`question` must be a list of turns"),
+        ({"missed_function": ["look"]}, "`missed_function` must be an object with a list of names"),
+        (
+            {"missed_function": {"x": ["look"]}},
+            "`missed_function` must be an object with a list of names",
+        ),
+        ({"missed_function": {"1": ["fly"]}}, "no function 'fly' to hold back"),
     ],
 )
 def test_a_broken_row_is_a_faulty_case(tmp_path: Path, fields: dict[str, Json], why: str) -> None:
@@ -110,7 +113,7 @@ def test_without_the_classes_the_error_says_how_to_get_them(tmp_path: Path, monk
 def test_documents_that_are_missing_are_told_by_their_file(tmp_path: Path) -> None:
     data = write_package(tmp_path, {"multi_turn_base": [case_row()]})
     (data / "multi_turn_func_doc" / "math_api.json").unlink()
-    with pytest.raises(ValueError, match=r"math_api\.json cannot be read: No such file"):
+    with pytest.raises(ValueError, match=r"cannot read .*math_api\.json: No such file"):
         list(BfclSuite().cases("multi_turn_base", data))
 
 

@@ -78,11 +78,11 @@ def test_the_tasks_own_lists_are_read() -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        ([], "it is no object of actions"),
-        ({"A": []}, "`A` has something other than `object`, or `object1` and `object2`"),
-        ({"A": {"object1": ["a"]}}, "`A` has something other than `object`, or `object1` and `object2`"),
-        ({"A": {"object": "a"}}, "the objects of `A` are no list of names"),
-        ({"A": {"object": [1]}}, "the objects of `A` are no list of names"),
+        ([], "expected an object of actions"),
+        ({"A": []}, "`A` must have `object`, or `object1` and `object2`, and nothing else"),
+        ({"A": {"object1": ["a"]}}, "`A` must have `object`, or `object1` and `object2`, and nothing else"),
+        ({"A": {"object": "a"}}, "the objects of `A` must be a list of names"),
+        ({"A": {"object": [1]}}, "the objects of `A` must be a list of names"),
     ],
 )
 def test_other_lists_are_told_of(data: Json, why: str) -> None:

@@ -64,26 +64,26 @@ PYTHON = '''\
 
 
 def test_functions_are_told_in_xml_without_the_commas_of_their_defaults() -> None:
-    assert FunctionTexts().told([SAIL], "xml") == XML
-    assert FunctionTexts().told([SAIL, SAIL], "xml") == f"{XML}\n{XML}"
+    assert FunctionTexts().text_of([SAIL], "xml") == XML
+    assert FunctionTexts().text_of([SAIL, SAIL], "xml") == f"{XML}\n{XML}"
 
 
 def test_functions_are_told_as_a_docstring_in_python() -> None:
-    assert FunctionTexts().told([SAIL], "python") == PYTHON
+    assert FunctionTexts().text_of([SAIL], "python") == PYTHON
 
 
 @pytest.mark.parametrize("documents", [[], [{}], [SAIL, {"name": "a\nb", "x": {}}, SAIL]])
 def test_functions_are_told_as_one_list_in_json(documents: list[dict[str, Json]]) -> None:
-    assert FunctionTexts().told(documents, "json") == json.dumps(documents, indent=4)
+    assert FunctionTexts().text_of(documents, "json") == json.dumps(documents, indent=4)
 
 
 def test_one_function_is_told_in_several_notations() -> None:
     notes = FunctionTexts()
-    assert (notes.told([SAIL], "xml"), notes.told([SAIL], "python")) == (XML, PYTHON)
+    assert (notes.text_of([SAIL], "xml"), notes.text_of([SAIL], "python")) == (XML, PYTHON)
 
 
 def test_a_function_without_parameters_has_no_list_of_them() -> None:
-    told = FunctionTexts().told([{"name": "stop", "description": "Stops."}], "python")
+    told = FunctionTexts().text_of([{"name": "stop", "description": "Stops."}], "python")
     assert told.startswith('# Function: stop\n    """\n    Stops.\n\n    """\n')
 
 
@@ -93,4 +93,4 @@ def test_odd_schemas_are_passed_over(schema: Json) -> None:
         "parameters": {"properties": {"x": schema, "y": {"properties": [], "type": {}}}, "required": 1}
     }
     for notation in ("xml", "python", "json"):
-        assert "x" in FunctionTexts().told([document], notation)
+        assert "x" in FunctionTexts().text_of([document], notation)

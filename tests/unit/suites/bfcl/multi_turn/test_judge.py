@@ -58,7 +58,7 @@ def test_a_result_that_is_right_twice_must_come_twice(bench: CheckerProcess) -> 
     twice: Json = [["look()", "look()"], ["look()"]]
     assert verdict(bench, [LOOKED, LOOKED], [LOOKED], ground_truth=twice).valid
     found = verdict(bench, [LOOKED], [LOOKED], ground_truth=twice)
-    assert [reason.message for reason in found.reasons] == ["No call has come to what is right in this turn: ['1A']"]
+    assert [reason.message for reason in found.reasons] == ["No call in this turn returned ['1A']"]
 
 
 def test_what_an_earlier_turn_has_shown_need_not_be_asked_again(bench: CheckerProcess) -> None:
@@ -81,7 +81,7 @@ def test_each_question_has_instances_of_its_own(bench: CheckerProcess) -> None:
 
 def test_a_state_is_told_by_what_it_is_and_what_it_should_be(bench: CheckerProcess) -> None:
     found = verdict(bench, [["write(text='b')"]], ground_truth=[["write(text='a')"]])
-    assert found.reasons[0].message == "`TicketAPI.note` is 'b', and right calls make it 'a'"
+    assert found.reasons[0].message == "`TicketAPI.note` is 'b'; the right calls make it 'a'"
     assert [turn.valid for turn in found.turns] == [False]
 
 

@@ -123,7 +123,7 @@ def test_the_strict_profile_reads_what_the_official_decoder_cannot(cases: dict[s
 def test_a_right_call_that_fails_is_told_as_the_fault_of_the_case(cases: dict[str, Case]) -> None:
     verdict = judged(cases["exec_simple_2"], "[math_gcd(a=1)]")
     assert verdict.error_type == "case_error:truth"
-    assert "A right call of the case cannot be carried out" in verdict.reasons[0].message
+    assert "An expected call cannot be executed" in verdict.reasons[0].message
 
 
 def test_no_case_file_says_what_is_judged_by_results(tmp_path: Path) -> None:
@@ -135,15 +135,15 @@ def test_no_case_file_says_what_is_judged_by_results(tmp_path: Path) -> None:
     )
     executed, compared = BfclSuite().plain("exec_multiple", tmp_path)
     assert isinstance(executed, FaultyCase)
-    assert "judged by what its calls give" in executed.faults[0].message
+    assert "judged by the results of its calls" in executed.faults[0].message
     assert isinstance(compared, Case)
 
 
 def test_stored_answers_find_who_carries_their_calls_out(tmp_path: Path) -> None:
     write(tmp_path, "exec_multiple", (["math_gcd(a=4, b=6)"], ["exact_match"]), (["fly()"], ["exact_match"]))
     book = CaseBook(tmp_path)
-    judge = book.executed({"category": "exec_multiple", "id": "exec_multiple_0"})
+    judge = book.executed_judge({"category": "exec_multiple", "id": "exec_multiple_0"})
     assert judge is not None
     assert judge.verdict(Answer("prompt", "[math_gcd(a=2, b=4)]")).valid
-    assert book.executed({"category": "exec_multiple", "id": "exec_multiple_1"}) is None
-    assert book.executed({"category": "simple_python", "id": "simple_python_0"}) is None
+    assert book.executed_judge({"category": "exec_multiple", "id": "exec_multiple_1"}) is None
+    assert book.executed_judge({"category": "simple_python", "id": "simple_python_0"}) is None

@@ -14,7 +14,7 @@ from pytest_fcall.suites.bfcl.answers import as_answer_row, read_answer
 from pytest_fcall.suites.bfcl.case_book import CaseBook
 from pytest_fcall.suites.bfcl.judge import score_answer
 from pytest_fcall.suites.bfcl.prompt_formats import DEFAULT_FORMAT, FORMATS, PromptFormat, format_of
-from pytest_fcall.suites.bfcl.result_files import files_of_model, score_table
+from pytest_fcall.suites.bfcl.result_files import model_files, score_table
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.bfcl_data import write_leaderboard
 
@@ -68,7 +68,7 @@ def asked_in(folder: Path, form: PromptFormat) -> Case:
 
 def said(case: Case, valid: bool = True) -> Reply:
     form = format_of(case.id)
-    text = CALLS[form.calls] if valid else CALLS[form.calls].replace("Bergen", "Turku")
+    text = CALLS[form.call_notation] if valid else CALLS[form.call_notation].replace("Bergen", "Turku")
     return Reply(f"<TOOLCALL>{text}</TOOLCALL>" if form.tagged else text, decoder=case.decoder)
 
 
@@ -131,23 +131,23 @@ def test_stored_answers_are_read_in_the_format_that_their_id_names(folder: Path)
 
 
 def test_native_calls_have_no_format(folder: Path) -> None:
-    with pytest.raises(ValueError, match=r"compares prompts.*--fc-suite-mode=prompt"):
+    with pytest.raises(ValueError, match=r"compares prompt formats .*--fc-suite-mode=prompt"):
         list(BfclSuite().cases("format_sensitivity", folder))
 
 
 def test_no_case_file_can_say_how_calls_are_asked_for(folder: Path) -> None:
-    with pytest.raises(ValueError, match="no case file can say"):
+    with pytest.raises(ValueError, match="a case file cannot express"):
         list(BfclSuite().plain("format_sensitivity", folder))
 
 
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        ("[]", "not an object that lists ids"),
+        ("[]", "must be an object with a list of ids"),
         ("{", "is not JSON"),
         ('{"simple_java": []}', "names 'simple_java'"),
         ('{"format_sensitivity": []}', "names 'format_sensitivity'"),
-        ('{"simple_python": [3]}', "not an object that lists ids"),
+        ('{"simple_python": [3]}', "must be an object with a list of ids"),
     ],
 )
 def test_a_list_of_questions_that_is_none_is_told(folder: Path, asked: str, why: str) -> None:
@@ -167,10 +167,10 @@ def test_the_files_tell_how_far_the_formats_lie_apart(folder: Path) -> None:
     suite = BfclSuite()
     rows = []
     for case in cases(folder):
-        reply = said(case, valid=format_of(case.id).calls != "json")
+        reply = said(case, valid=format_of(case.id).call_notation != "json")
         assert case.judge is not None
         rows.append(suite.row(case, reply, case.judge(case, reply, decode(reply, case.tools))))
-    written = dict(files_of_model("sailor", rows))
+    written = dict(model_files("sailor", rows))
     assert list(written) == [
         f"{kind}/sailor/format_sensitivity/BFCL_v4_format_sensitivity_{kind}.json" for kind in ("result", "score")
     ]
@@ -185,7 +185,7 @@ def test_the_files_tell_how_far_the_formats_lie_apart(folder: Path) -> None:
 
 
 def test_scores_are_told_once_every_format_was_asked() -> None:
-    tallies = {form.category: (2 if form.calls == "python" else 1, 2) for form in FORMATS}
+    tallies = {form.category: (2 if form.call_notation == "python" else 1, 2) for form in FORMATS}
     figures = {figure.name: figure.share for figure in BfclSuite().figures(tallies)}
     assert figures["format_max_delta"] == 0.5
     assert "overall" not in figures

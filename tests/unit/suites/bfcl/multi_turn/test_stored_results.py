@@ -58,7 +58,7 @@ def test_results_of_any_form_have_a_verdict(result: Json, error_type: str, bench
 
 def test_a_row_without_an_answer_is_broken(bench: CheckerProcess) -> None:
     row = case_row()
-    with pytest.raises(BrokenRow, match="no `raw` answer"):
+    with pytest.raises(BrokenRow, match="missing `raw`"):
         conversation_score_row({"category": "multi_turn_base"}, MultiTurnJudge(row, parse_truth(row), bench))
 
 
@@ -92,18 +92,18 @@ def test_rows_of_answers_are_left_alone() -> None:
 def test_cases_are_found_in_the_folder_of_the_data(tmp_path: Path) -> None:
     cases = CaseBook(write_package(tmp_path, {"multi_turn_base": [case_row()]}))
     named: dict[str, Json] = {"category": "multi_turn_base", "id": "multi_turn_base_0"}
-    judge = cases.conversation(named)
+    judge = cases.conversation_judge(named)
     assert isinstance(judge, MultiTurnJudge)
     assert judge.truth.calls == [["book(seat='4A')"], ["look()"]]
-    assert cases.conversation(named) is cases.conversation(named)
-    with pytest.raises(BrokenRow, match="there is no case 'other' of category 'multi_turn_base'"):
-        cases.conversation({**named, "id": "other"})
-    with pytest.raises(BrokenRow, match="there is no category 'other'"):
-        cases.conversation({**named, "category": "other"})
-    with pytest.raises(BrokenRow, match=r"BFCL_v4_simple_python\.json cannot be read"):
+    assert cases.conversation_judge(named) is cases.conversation_judge(named)
+    with pytest.raises(BrokenRow, match="no case 'other' in category 'multi_turn_base'"):
+        cases.conversation_judge({**named, "id": "other"})
+    with pytest.raises(BrokenRow, match="no category 'other'"):
+        cases.conversation_judge({**named, "category": "other"})
+    with pytest.raises(BrokenRow, match=r"cannot read .*BFCL_v4_simple_python\.json"):
         cases.case({"category": "simple_python", "id": "simple_python_0"})
 
 
 def test_a_folder_without_data_is_told(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="the data of the suite bfcl is not in"):
+    with pytest.raises(FileNotFoundError, match="no data for suite bfcl in"):
         CaseBook(tmp_path)

@@ -100,7 +100,7 @@ def test_a_truth_that_lacks_a_list_of_alternatives_cannot_be_said(folder: Path) 
     )
     (case,) = BfclSuite().plain("multiple", folder)
     assert isinstance(case, FaultyCase)
-    assert "where a list of alternatives is wanted" in case.faults[0].message
+    assert "in place of a list of alternatives" in case.faults[0].message
 
 
 def test_what_nothing_judges_is_not_imported(folder: Path) -> None:

@@ -196,15 +196,15 @@ def test_the_best_label_counts() -> None:
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ({"task": "open_weather", "prediction": "", "labels": ["x"]}, "`task` is not one of home_search, booking,"),
-        ({"task": ["booking"], "prediction": "", "labels": ["x"]}, "`task` is not one of"),
-        ({"task": "booking", "prediction": 1, "labels": ["x"]}, "`prediction` is neither text nor null"),
-        ({"task": "booking", "prediction": "", "labels": []}, "`labels` is no list of texts, or empty"),
-        ({"task": "booking", "prediction": "", "labels": [1]}, "`labels` is no list of texts, or empty"),
-        ({"task": "booking", "prediction": ""}, "`labels` is no list of texts, or empty"),
+        ({"task": "open_weather", "prediction": "", "labels": ["x"]}, "`task` must be one of home_search, booking,"),
+        ({"task": ["booking"], "prediction": "", "labels": ["x"]}, "`task` must be one of"),
+        ({"task": "booking", "prediction": 1, "labels": ["x"]}, "`prediction` must be a string or null"),
+        ({"task": "booking", "prediction": "", "labels": []}, "`labels` must be a non-empty list of strings"),
+        ({"task": "booking", "prediction": "", "labels": [1]}, "`labels` must be a non-empty list of strings"),
+        ({"task": "booking", "prediction": ""}, "`labels` must be a non-empty list of strings"),
         (
             {"task": "booking", "prediction": "", "labels": ["API.x()"]},
-            "a label cannot be carried out: there is no API.x",
+            "a label cannot be executed: unknown function API.x",
         ),
     ],
 )

@@ -26,7 +26,7 @@ def write(folder: Path, name: str, questions: Rows, truths: Rows = ()) -> Path:
 def truths_of(part: str, folder: Path) -> dict[str, Json]:
     book = CaseBook(folder)
     found = [case for case in BfclSuite().cases(part, folder) if isinstance(case, Case)]
-    return {case.id: [*book.case({"category": part, "id": case.id}).exam.truth] for case in found}
+    return {case.id: [*book.case({"category": part, "id": case.id}).official_case.truth] for case in found}
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_calls_to_be_carried_out_stand_beside_the_question(tmp_path: Path) -> No
     assert isinstance(case, Case)
     assert isinstance(case.judge, ExecutedJudge)
     assert isinstance(without, FaultyCase)
-    assert "there is no ground truth for it" in without.faults[0].message
+    assert "no ground truth" in without.faults[0].message
 
 
 def test_what_has_no_truth_needs_none(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_broken_line_hides_no_other(tmp_path: Path) -> None:
     answers.write_text("{\n" + answers.read_text())
     broken, sound = BfclSuite().cases("simple_python", tmp_path)
     assert isinstance(broken, FaultyCase)
-    assert "its ground truth cannot be read: it is not JSON" in broken.faults[0].message
+    assert "invalid ground truth: not JSON" in broken.faults[0].message
     assert isinstance(sound, Case)
 
 
@@ -102,5 +102,5 @@ def test_files_of_today_go_before_those_of_2024(tmp_path: Path) -> None:
 
 def test_files_of_the_time_between_are_said_not_to_be_read(tmp_path: Path) -> None:
     (tmp_path / "BFCL_v3_simple.json").touch()
-    with pytest.raises(ValueError, match=r"has files such as BFCL_v3_simple\.json, which are not read: .*BFCL_v4_"):
+    with pytest.raises(ValueError, match=r"another version, such as BFCL_v3_simple\.json; .*BFCL_v4_"):
         list(BfclSuite().cases("simple_python", tmp_path))

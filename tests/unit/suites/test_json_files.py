@@ -26,13 +26,13 @@ def test_a_record_is_read(line: bytes, value: Json) -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        (b"{", "it is not JSON: Expecting property name enclosed in double quotes at character 2"),
-        (b"", "it is not JSON: Expecting value at character 1"),
-        (b"null", "it is not a JSON object but null"),
-        (b"[1]", "it is not a JSON object but list"),
-        (b'{"a": "\xff"}', "it is not UTF-8: invalid start byte at byte 8"),
-        (b'{"a": ' * 100_000, "it is nested too deeply"),
-        (b'{"a": ' + b"9" * 5_000 + b"}", "it holds a whole number of thousands of digits"),
+        (b"{", "not JSON: Expecting property name enclosed in double quotes at character 2"),
+        (b"", "not JSON: Expecting value at character 1"),
+        (b"null", "expected a JSON object, got null"),
+        (b"[1]", "expected a JSON object, got list"),
+        (b'{"a": "\xff"}', "not UTF-8: invalid start byte at byte 8"),
+        (b'{"a": ' * 100_000, "nested too deeply"),
+        (b'{"a": ' + b"9" * 5_000 + b"}", "an integer has thousands of digits"),
     ],
     ids=repr,
 )

@@ -34,7 +34,7 @@ def test_the_right_api_is_exact_however_it_is_written(code: str) -> None:
         f"<<<api_call>>>: {code}\n<<<api_provider>>>: PyTorch",
         f"{{'api_call': {code}, 'api_provider': 'P'}}",
     ):
-        assert (judged(answer).word, judged(answer).exact) == ("correct", True)
+        assert (judged(answer).grade, judged(answer).exact) == ("correct", True)
 
 
 @pytest.mark.parametrize(
@@ -52,18 +52,18 @@ def test_the_right_api_is_exact_however_it_is_written(code: str) -> None:
 )
 def test_what_is_not_called_is_no_match(code: str, word: str) -> None:
     assert judged(f"api_call: {code}") == judged(f"api_call: {code}, api_provider: P")
-    assert (judged(f"api_call: {code}").word, judged(f"api_call: {code}").exact) == (word, False)
+    assert (judged(f"api_call: {code}").grade, judged(f"api_call: {code}").exact) == (word, False)
 
 
 def test_another_api_of_the_domain_is_right_and_not_exact() -> None:
     apis = (*TORCH, api("Vision", "torch.hub.load(repo_or_dir='zoo/vision', model='bignet')"))
     found = judged("api_call: torch.hub.load('zoo/vision', 'bignet')", apis)
-    assert (found.word, found.exact) == ("correct", False)
+    assert (found.grade, found.exact) == ("correct", False)
 
 
 def test_an_api_that_stands_twice_is_right_in_both_domains() -> None:
     apis = (api("A", "f('x')"), api("B", "f('x')"))
-    assert [judged("f('x')", apis, domain, "g()").word for domain in "ABC"] == ["correct", "correct", "wrong"]
+    assert [judged("f('x')", apis, domain, "g()").grade for domain in "ABC"] == ["correct", "correct", "wrong"]
 
 
 def test_a_value_may_be_given_by_any_name() -> None:
@@ -88,13 +88,13 @@ MIXED = api("Vision", "torch.hub.load(repo_or_dir='zoo/mixed', 'first', model='o
     ],
 )
 def test_of_a_call_that_is_no_python_the_quoted_texts_count(code: str, word: str) -> None:
-    assert judged(code, (*TORCH, MIXED), "Vision", MIXED.call).word == word
+    assert judged(code, (*TORCH, MIXED), "Vision", MIXED.call).grade == word
 
 
 def test_a_call_of_which_little_can_be_read_fits_nothing() -> None:
     broken = api("Vision", "pipeline('text-to-image', model=zoo/deep-1.4)")
     other = api("Vision", "pipeline('speech', model=zoo/1x)")
-    assert judged("pipeline('text-to-image', 'x')", (broken, other), "Vision", other.call).word == "hallucination"
+    assert judged("pipeline('text-to-image', 'x')", (broken, other), "Vision", other.call).grade == "hallucination"
 
 
 def test_a_module_may_stand_before_the_name() -> None:
@@ -103,14 +103,14 @@ def test_a_module_may_stand_before_the_name() -> None:
 
 def test_the_arguments_that_matter_are_a_matter_of_choice() -> None:
     answer = "pipeline('translation', model='zoo/other')"
-    assert StrictRule(FACES)(answer, "Translation", FACES[0].call).word == "hallucination"
+    assert StrictRule(FACES)(answer, "Translation", FACES[0].call).grade == "hallucination"
     assert StrictRule(FACES, {"pipeline": ()})(answer, "Translation", FACES[0].call).exact
 
 
 @settings(max_examples=200)
 @given(st.text(st.characters(), max_size=200))
 def test_any_answer_gets_a_word(answer: str) -> None:
-    assert judged(answer).word in {"correct", "wrong", "hallucination", "unparsable"}
+    assert judged(answer).grade in {"correct", "wrong", "hallucination", "unparsable"}
 
 
 HOSTILE = ["f(" * 500_000, "f(" * 500 + ")" * 500, "api_call:" * 5_000, "\\" * 50_000, "a." * 50_000]
@@ -118,7 +118,7 @@ HOSTILE = ["f(" * 500_000, "f(" * 500 + ")" * 500, "api_call:" * 5_000, "\\" * 5
 
 @pytest.mark.parametrize("answer", HOSTILE)
 def test_hostile_answers_get_a_word(answer: str) -> None:
-    assert judged(answer).word in {"hallucination", "unparsable"}
+    assert judged(answer).grade in {"hallucination", "unparsable"}
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_hostile_answers_get_a_word(answer: str) -> None:
     ],
 )
 def test_an_answer_counts_in_every_score(found: GradedAnswer, true: set[str]) -> None:
-    assert found.adds_to(STRICT_SCORES) == {name: (float(name in true), 1.0) for name in STRICT_SCORES}
+    assert found.score_parts(STRICT_SCORES) == {name: (float(name in true), 1.0) for name in STRICT_SCORES}
 
 
 LOADERS = (
@@ -157,7 +157,7 @@ LOADERS = (
 def test_which_arguments_matter_is_said_for_each_api(
     answer: str, checked: dict[str, tuple[str, ...]], word: str
 ) -> None:
-    assert StrictRule(LOADERS, checked)(answer, "A", LOADERS[0].call).word == word
+    assert StrictRule(LOADERS, checked)(answer, "A", LOADERS[0].call).grade == word
 
 
 def test_what_matters_of_the_right_api_is_what_the_data_base_says() -> None:

@@ -30,7 +30,7 @@ def callees(installed: None) -> OfficialCaller:
 def test_calls_come_to_what_the_official_harness_tells_of_them(
     callees: OfficialCaller, source: str, result: str
 ) -> None:
-    assert callees.result_of(source) == result
+    assert callees.run(source) == result
 
 
 @pytest.mark.parametrize(
@@ -43,12 +43,12 @@ def test_calls_come_to_what_the_official_harness_tells_of_them(
         ("add(a=nan, b=1)", "name 'nan' is not defined"),
         ("remove()", "Function call remove is not allowed."),
         ("f-g(a=1)", "name 'f' is not defined"),
-        ("look()+look()", "nothing but numbers is reckoned with"),
-        ("add(a=lambda: 1, b=2)", "nothing but a call with literals is carried out"),
+        ("look()+look()", "arithmetic takes numbers only"),
+        ("add(a=lambda: 1, b=2)", "only calls with literal arguments are executed"),
     ],
 )
 def test_what_cannot_be_called_comes_to_an_error(callees: OfficialCaller, source: str, error: str) -> None:
-    assert callees.result_of(source).startswith(f"Error during execution: {error}")
+    assert callees.run(source).startswith(f"Error during execution: {error}")
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def test_what_cannot_be_called_comes_to_an_error(callees: OfficialCaller, source
     ],
 )
 def test_nothing_else_is_evaluated(callees: OfficialCaller, source: str) -> None:
-    assert callees.result_of(source).startswith("Error during execution: ")
-    assert callees.result_of("look()") == "['1A']"
+    assert callees.run(source).startswith("Error during execution: ")
+    assert callees.run("look()") == "['1A']"
 
 
 def test_what_looks_like_a_call_within_a_text_is_changed_as_it_is_officially(callees: OfficialCaller) -> None:
-    callees.result_of("write(text='so (he said) look()')")
+    callees.run("write(text='so (he said) look()')")
     note = vars(callees.instances["TicketAPI"])["note"]
     assert note == "so(he said) model_TicketAPI_instance.look()"
 
