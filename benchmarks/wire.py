@@ -167,7 +167,7 @@ def _proxy(url: str, folder: str) -> None:
         runs = AppRuns()
         place = RequestOrigin("wire:python:app:answer", "cases/many.fc.yaml", "one")
         runs.begin(AppRun(place, _Tape(store), live=True, upstreams={"OPENAI_BASE_URL": url}), runs.here)
-        with closing(LazyListener(Proxy(runs, store.keep_all).serve)) as listening:
+        with closing(LazyListener(Proxy(runs, store.put_all).serve)) as listening:
             _tell(f"http://127.0.0.1:{listening.port}/{runs.here}/OPENAI_BASE_URL/v1")
 
 

@@ -85,7 +85,7 @@ def _export_file(store: ReplyStore, records: RecordScope, model_id: str, file: s
         records.say(path, "left as it is, because it is damaged")
         return False
     kept = (each.entry for each in store.replies(model_id, file))
-    entries = _newest_in_use([*committed.entries, *kept], store.last_used(model_id, file))
+    entries = _newest_in_use([*committed.entries, *kept], store.last_uses(model_id, file))
     if not entries:
         return False
     write_recordings(path, model, entries)
@@ -101,7 +101,7 @@ def _newest_in_use(entries: Iterable[Recording], last_used: Mapping[str, set[str
     for entry in entries:
         if entry.case not in last_used or entry.digest in last_used[entry.case]:
             key = entry.case, entry.digest
-            newest[key] = max(newest.get(key, entry), entry, key=lambda each: each.moment)
+            newest[key] = max(newest.get(key, entry), entry, key=lambda each: each.timestamp)
     return list(newest.values())
 
 
@@ -117,7 +117,7 @@ def import_replies(store: ReplyStore, records: RecordScope) -> None:
             records.fault(fault)
         if recordings.model is not None:
             case_file = path.parents[2] / path.name.removesuffix(_RECORDINGS_ENDING)
-            new = store.take(recordings.model, records.from_root(case_file), recordings.entries)
+            new = store.import_newer(recordings.model, records.from_root(case_file), recordings.entries)
             records.say(path, f"{_reply_count(len(recordings.entries))}, {new} new")
     if not found:
         print(f"nothing to import: there are no files __fcall__/MODEL/…{_RECORDINGS_ENDING} here")

@@ -141,7 +141,7 @@ class LocalBackend:
 
         return load_prompts(self._order.options).text(request)
 
-    def figures(self) -> tuple[int, str] | None:
+    def throughput(self) -> tuple[int, str] | None:
         """How many prompts the process has gone on with, for whomever, and how fast."""
         connecting = self._connecting
         if connecting is None or not connecting.done() or connecting.cancelled() or connecting.exception():

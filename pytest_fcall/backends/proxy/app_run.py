@@ -243,11 +243,11 @@ class AppRun:
     def replayed(self, taken: NumberedRequest) -> HttpAnswer | None:
         """The recorded reply to a request, which counts as one that the app has asked."""
         found = self.tape.find(taken.digest)
-        if found is None or found.wire is None:
+        if found is None or found.http_answer is None:
             return None
         asked = taken.asked
-        self.inside.add(AppExchange(asked.model, found.request, found.reply, asked.priced_as, found.moment))
-        return found.wire
+        self.inside.add(AppExchange(asked.model, found.request, found.reply, asked.priced_as, found.timestamp))
+        return found.http_answer
 
     def paying(self, taken: NumberedRequest, provider: str) -> AbstractAsyncContextManager[Bill]:
         """Pay for a request, if a model is to answer it and somebody counts the money. Raises ModelUnavailable."""

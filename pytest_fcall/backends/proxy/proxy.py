@@ -28,7 +28,7 @@ from pytest_fcall.backends.proxy.http import (
 from pytest_fcall.backends.recordings.answers import EVENT_STREAM, read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.backends.store import New, StoreError
+from pytest_fcall.backends.store import NewReply, StoreError
 from pytest_fcall.core import ModelUnavailable
 
 _RECORDED_STATUSES = (
@@ -48,7 +48,7 @@ class Exchange:
     run: AppRun
     taken: NumberedRequest
     session: ClientSession
-    arrivals: GroupWriter[New]
+    arrivals: GroupWriter[NewReply]
 
     async def answer(self, provider: str, url: str, content: bytes) -> web.StreamResponse:
         """Answer from a recording or, where the run may, from what is found at `url`, an address of the provider."""
@@ -128,7 +128,7 @@ class Exchange:
             bill.usage = read_recording(unread).reply.usage
         place = self.run.place
         try:
-            await self.arrivals.hand_on((place.model, place.file, unread))
+            await self.arrivals.hand_on(NewReply(place.model, place.file, unread))
         except StoreError as error:
             self.run.unkept.append(str(error))
 
@@ -149,13 +149,13 @@ _WEBSOCKET = (
 class Proxy:
     """Answers the requests of the runs that it knows. `keep` gets what is new, in the thread of the event loop."""
 
-    def __init__(self, runs: AppRuns, keep: Callable[[Sequence[New]], object]) -> None:
+    def __init__(self, runs: AppRuns, keep: Callable[[Sequence[NewReply]], object]) -> None:
         self._runs = runs
         self._keep = keep
 
     async def serve(self, listening: socket, end: Coroutine[None, None, object]) -> None:
         """Serve a socket until `end`."""
-        self._arrivals: GroupWriter[New] = GroupWriter(self._keep, _GATHER_SECONDS)
+        self._arrivals: GroupWriter[NewReply] = GroupWriter(self._keep, _GATHER_SECONDS)
         async with new_client_session() as self._session:
             try:
                 async with http_server(listening, self._answer):

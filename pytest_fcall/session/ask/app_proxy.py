@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.case_lookup import AppRuns
     from pytest_fcall.backends.proxy.listener import LazyListener
     from pytest_fcall.backends.recordings.entry import Recording
-    from pytest_fcall.backends.store import New
+    from pytest_fcall.backends.store import NewReply
 
 
 class ProxyVariables:
@@ -118,7 +118,7 @@ class CaseRecordings:
         """The reply that counts, which is noted as used. A failure is asked for again: it may have been put right."""
         question = self.question._replace(digest=digest)
         found = self.kept.find(question, live=self.live)
-        if found is None or (self.live and found.wire and found.wire.status >= HTTPStatus.BAD_REQUEST):
+        if found is None or (self.live and found.http_answer and found.http_answer.status >= HTTPStatus.BAD_REQUEST):
             return None
         self.kept.used(question)
         return found
@@ -278,9 +278,9 @@ class AppProxy:
 
         await Proxy(self._known(), self._keep).serve(connections, end)
 
-    def _keep(self, replies: Sequence[New]) -> None:
+    def _keep(self, replies: Sequence[NewReply]) -> None:
         if self._options.record != "off":
-            self._kept.store.keep_all(replies)
+            self._kept.store.put_all(replies)
 
 
 def wire_model(model: Model) -> Model:

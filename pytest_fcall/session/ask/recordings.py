@@ -48,17 +48,17 @@ class SessionRecordings:
         digest = question.digest
         stored = None if digest in self._absent else self.store.find(digest, since, request)
         entries = [self._recordings(question).find(digest), stored]
-        counting = [entry for entry in entries if entry and entry.moment >= since]
-        return max(counting, key=lambda entry: entry.moment, default=None)
+        counting = [entry for entry in entries if entry and entry.timestamp >= since]
+        return max(counting, key=lambda entry: entry.timestamp, default=None)
 
     def used(self, question: Question) -> None:
         """Note that a kept reply answered this test, so that it is exported with it, too."""
         if self._options.record != "off":
-            self.store.used(question.model.id, self.name(question), question.asker.case, question.digest)
+            self.store.note_use(question.model.id, self.name(question), question.asker.case, question.digest)
 
     def look_up(self, digests: Sequence[str]) -> None:
         """Find out at once which of these the store has no reply to; it is not searched for them until next time."""
-        self._absent = {*digests} - self.store.known(digests)
+        self._absent = {*digests} - self.store.load(digests)
 
     @cached_property
     def since(self) -> float:
@@ -118,11 +118,11 @@ class SessionRecordings:
         if self._options.record == "off":
             return
         from pytest_fcall.backends.recordings.entry import Recording
-        from pytest_fcall.backends.store import Kept as Row
+        from pytest_fcall.backends.store import NewReply
 
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self.store.keep_all(
-            Row(of.model.id, self.name(of), Recording(of.asker.case, of.digest, of.request, reply, now))
+        self.store.put_all(
+            NewReply(of.model.id, self.name(of), Recording(of.asker.case, of.digest, of.request, reply, now))
             for of, reply in replies
         )
 

@@ -203,7 +203,7 @@ class Replies:
         found = self._kept.find(question, live=live, request=question.request)
         if found is None:
             return None
-        moment = found.moment if found.moment < self._kept.started else None
+        moment = found.timestamp if found.timestamp < self._kept.started else None
         return Answer(found.reply, moment, inside=() if source.asks_models else None)
 
     def _taken(self, question: Question) -> Answer | None:

@@ -35,9 +35,9 @@ def of_store(path: Path) -> Iterator[Record | SkippedEntry]:
 
 def _records(entries: Sequence[Recording], place: str, model: str) -> Iterator[Record | SkippedEntry]:
     """One record for each question. What an app asked inside stands for it only where its own reply is not kept."""
-    answered = {entry.case for entry in entries if entry.wire is None}
+    answered = {entry.case for entry in entries if entry.http_answer is None}
     for entry in entries:
-        if entry.request.sample or (entry.wire is not None and entry.case in answered):
+        if entry.request.sample or (entry.http_answer is not None and entry.case in answered):
             continue
         where = f"{place}: {entry.case}"
         try:
@@ -47,7 +47,7 @@ def _records(entries: Sequence[Recording], place: str, model: str) -> Iterator[R
 
 
 def _record(entry: Recording, place: str, model: str) -> Record:
-    settings, asked = entry.request.settings, entry.wire is not None
+    settings, asked = entry.request.settings, entry.http_answer is not None
     named = settings.get("model")
     return Record(
         trail=_app_request_trail(entry) if asked else _reply_trail(entry),

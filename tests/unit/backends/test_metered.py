@@ -52,7 +52,7 @@ def request(number: int = 0, max_tokens: int = 100) -> Request:
 
 
 def metered(model: Backend, limit: float, price: OwnPrice | None = DEAR) -> MeteredBackend:
-    return MeteredBackend(model, "openai:dear", price, Budget(limit), pause=lambda _: asyncio.sleep(0))
+    return MeteredBackend(model, "openai:dear", price, Budget(limit), sleep=lambda _: asyncio.sleep(0))
 
 
 async def settled() -> None:
@@ -86,7 +86,7 @@ def test_the_request_that_could_pass_the_limit_is_never_sent() -> None:
     asked, refused = asyncio.run(run())
     assert asked == 3
     assert len(refused) == 3
-    assert "of the $0.35 of --fc-max-cost $0.0500 are left, and the next request to openai:dear" in refused[0]
+    assert "--fc-max-cost is $0.35, of which $0.0500 are left, but the next request to openai:dear" in refused[0]
 
 
 @pytest.mark.parametrize(

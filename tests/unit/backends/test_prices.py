@@ -47,13 +47,16 @@ def test_a_project_need_not_give_prices(text: str | None, tmp_path: Path) -> Non
         ("tool = 1", "pyproject.toml: [tool] must be a table"),
         ("[tool.fcall]\nprices = []", "pyproject.toml: [tool.fcall.prices] must be a table"),
         ('[tool.fcall.prices]\n"openai:x" = 2', '[tool.fcall.prices."openai:x"] must be a table'),
-        ("[tool.fcall.prices.gpt-5.2]\ninput = 1", '[tool.fcall.prices."gpt-5"] names no model: write it in quotes'),
+        ("[tool.fcall.prices.gpt-5.2]\ninput = 1", '[tool.fcall.prices."gpt-5"] needs a model in quotes'),
         (
             '[tool.fcall.prices."openai:x"]\noutput = 1',
-            'pyproject.toml, [tool.fcall.prices."openai:x"] lacks `input`, US dollars for a million tokens',
+            'pyproject.toml, [tool.fcall.prices."openai:x"] needs `input`, US dollars per million tokens',
         ),
-        ('[tool.fcall.prices."openai:x"]\ninput = 1\noutputs = 1', "`outputs` is unknown; known are input, output"),
-        ('[tool.fcall.prices."openai:x"]\ninput = 1\noutput = true', "`output` must be US dollars for a million"),
+        (
+            '[tool.fcall.prices."openai:x"]\ninput = 1\noutputs = 1',
+            "`outputs` is not a setting; available: input, ",
+        ),
+        ('[tool.fcall.prices."openai:x"]\ninput = 1\noutput = true', "`output` must be US dollars per million"),
         ('[tool.fcall.prices."openai:x"]\ninput = -1\noutput = 1', "such as 1.75, not -1"),
         ('[tool.fcall.prices."openai:x"]\ninput = nan\noutput = 1', "such as 1.75, not nan"),
         ('[tool.fcall.prices."openai:x"]\ninput = "1"\noutput = 1', "such as 1.75, not '1'"),
@@ -202,7 +205,7 @@ def test_a_cost_is_a_number_of_dollars_or_unknown(usage: Usage, price: OwnPrice)
 
 def test_the_list_is_not_loaded_where_nobody_needs_it(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from pytest_fcall.backends.prices import cost_of, price_of\n"
+        "import sys; from pathlib import Path; from pytest_fcall.backends.costs.prices import cost_of, price_of\n"
         "from pytest_fcall.core import Model, Usage\n"
         "root = Path(sys.argv[1])\n"
         "assert cost_of(price_of(Model('openai', 'gpt-5.2'), root), Usage(1, 1))\n"

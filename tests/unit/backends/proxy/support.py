@@ -15,7 +15,7 @@ from pytest_fcall.backends.proxy.listener import LazyListener
 from pytest_fcall.backends.proxy.proxy import Proxy
 from pytest_fcall.backends.recordings.answers import read_recording
 from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
-from pytest_fcall.backends.store import New
+from pytest_fcall.backends.store import NewReply
 from tests.servers import Answer, Server
 
 VARIABLES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
@@ -33,7 +33,7 @@ class Memory:
     def all(self) -> Iterable[Recording]:
         return list(self.kept.values())
 
-    def keep(self, replies: Sequence[New]) -> None:
+    def keep(self, replies: Sequence[NewReply]) -> None:
         self.kept |= {
             entry.digest: read_recording(entry) if isinstance(entry, UnreadRecording) else entry
             for *_, entry in replies

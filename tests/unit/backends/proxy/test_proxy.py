@@ -138,7 +138,7 @@ def test_a_request_that_comes_once_more_than_recorded_says_so(between: Between) 
         ask(between)
     with between.running(live=False) as run:
         ask(between)
-        with pytest.raises(openai.BadRequestError, match="no 2nd time"):
+        with pytest.raises(openai.BadRequestError, match="not for the 2nd time"):
             ask(between)
     assert len(run.inside) == 1
 

@@ -14,7 +14,7 @@ from threading import Event
 import openai
 import pytest
 
-from pytest_fcall.backends.store import New
+from pytest_fcall.backends.store import NewReply
 from tests.servers import Answer, Server, chat
 from tests.unit.backends.proxy.support import CHAT_STREAM, MESSAGE_STREAM, Between, Memory, chunk, streamed
 
@@ -196,7 +196,7 @@ def test_the_end_of_a_stream_is_given_once_it_is_kept(
         before = b""
         watched = Event()
 
-        def keep(self, replies: Sequence[New]) -> None:
+        def keep(self, replies: Sequence[NewReply]) -> None:
             self.connection.setblocking(False)
             with suppress(BlockingIOError):
                 self.before = self.connection.recv(1_000_000)
