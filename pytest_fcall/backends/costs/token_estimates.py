@@ -49,7 +49,7 @@ def _limit(request: Request) -> int:
 
 
 def _counts(request: Request, names: Sequence[str]) -> list[int]:
-    """The positive counts under these names, in the settings and in `extra_body`: servers differ in which one counts."""
+    """The positive counts with these names in the settings and in `extra_body`; servers differ in which one counts."""
     extra = request.settings.get("extra_body")
     tables = [request.settings, extra] if isinstance(extra, Mapping) else [request.settings]
     counts = [table.get(name) for table in tables for name in names]

@@ -128,7 +128,7 @@ class Exchange:
             bill.usage = read_recording(unread).reply.usage
         place = self.run.place
         try:
-            await self.arrivals.hand_on(NewReply(place.model, place.file, unread))
+            await self.arrivals.write(NewReply(place.model, place.file, unread))
         except StoreError as error:
             self.run.unkept.append(str(error))
 
@@ -161,7 +161,7 @@ class Proxy:
                 async with http_server(listening, self._answer):
                     await end
             finally:
-                self._arrivals.hand_on_all()
+                self._arrivals.flush()
 
     async def _answer(self, request: web.BaseRequest, way: ProxyAddress) -> web.StreamResponse:
         if request.headers.get("Upgrade", "").lower() == "websocket":

@@ -11,12 +11,12 @@ import pytest
 from pytest_fcall.plugin.options import options
 
 if TYPE_CHECKING:
-    from pytest_fcall.backends.dispatch import Limits
+    from pytest_fcall.backends.dispatch.job import Limits
 
 
 def limits(config: pytest.Config) -> Limits:
     """The limits of this process; what is counted by the minute is counted in a file that all workers share."""
-    from pytest_fcall.backends.dispatch import Limits
+    from pytest_fcall.backends.dispatch.job import Limits
 
     chosen = options(config)
     return Limits(

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from contextlib import AbstractContextManager
 
-    from pytest_fcall.backends.dispatch import Arrival, Dispatcher
+    from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
+    from pytest_fcall.backends.dispatch.job import AnsweredJob
     from pytest_fcall.plugin.progress import LiveLine
     from pytest_fcall.session.ask.remote_app import CaseScopedApp, RemoteApp
 
@@ -125,7 +126,7 @@ class Transport:
 
     def notes(self) -> list[str]:
         """What the dispatcher has to say."""
-        note = self._dispatcher.figures().note if self._dispatcher else ""
+        note = self._dispatcher.progress().warning if self._dispatcher else ""
         return [note] if note else []
 
     def cancel(self) -> None:
@@ -144,7 +145,7 @@ class Transport:
             self._runner.close()
 
     def _submitted(self, backend: Backend, question: Question) -> Future[Reply]:
-        from pytest_fcall.backends.dispatch import Job
+        from pytest_fcall.backends.dispatch.job import Job
 
         if future := self._ahead.pop(question.digest, None):
             return future
@@ -172,15 +173,15 @@ class Transport:
 
     def _dispatching(self) -> Dispatcher:
         if self._dispatcher is None:
-            from pytest_fcall.backends.dispatch import Dispatcher
+            from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
             from pytest_fcall.plugin.progress import LiveLine
             from pytest_fcall.session.ask.limits import limits
 
             self._dispatcher = Dispatcher(limits(self._config), self._arrived)
-            self._line = LiveLine(self._config, self._dispatcher.figures, self.expected)
+            self._line = LiveLine(self._config, self._dispatcher.progress, self.expected)
         return self._dispatcher
 
-    def _arrived(self, arrivals: Sequence[Arrival]) -> None:
+    def _arrived(self, arrivals: Sequence[AnsweredJob]) -> None:
         """Keep replies the moment that they are there; called by the dispatcher's thread."""
         self._kept.keep_answers([(self._questions[job.digest], reply) for job, reply in arrivals])
         if self._line:

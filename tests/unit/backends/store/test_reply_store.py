@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, UnreadRecording
 from pytest_fcall.backends.store import ModelStats, NewReply, ReplyStore, StoreError, store_path
 from pytest_fcall.core import Json, RawCall, Reply, Request, Tool
+from tests.unit.backends.recordings.test_file import recorded, replies
 from tests.unit.backends.store.entries import FILE, MODEL, TOOLS, entries, entry, put_replies
-from tests.unit.backends.test_recordings import recorded, replies
 
 
 @pytest.fixture

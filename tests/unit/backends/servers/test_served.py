@@ -17,8 +17,8 @@ from pytest_fcall.backends.servers.keeper import start_server
 from pytest_fcall.backends.settings import SettingsError
 from pytest_fcall.core import CaseRefused, Message, Model, ModelUnavailable, Reply, Request, Unanswered
 from tests.unit.backends.local.asking import ROOT, Watched
-from tests.unit.backends.serving.asking import backends, little, request, started
-from tests.unit.backends.serving.little import DIE, WHO
+from tests.unit.backends.servers.asking import backends, little, request, started
+from tests.unit.backends.servers.little import DIE, WHO
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="processes are watched as Linux has it")
 

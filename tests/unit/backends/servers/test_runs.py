@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.backends.serving.asking import little, started
+from tests.unit.backends.servers.asking import little, started
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="processes are watched as Linux has it")
 

@@ -9,7 +9,8 @@ import pytest
 
 from pytest_fcall.backends.costs.budget import Budget, MeteredBackend, OverBudget
 from pytest_fcall.backends.costs.prices import OwnPrice, price_of
-from pytest_fcall.backends.dispatch import Dispatcher, Job, Limits
+from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
+from pytest_fcall.backends.dispatch.job import Job, Limits
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.core import Backend, Json, Model, ModelUnavailable, Reply, Request, Unanswered, Usage, request_digest
 from tests.servers import Server
@@ -176,4 +177,4 @@ def test_a_server_is_sent_no_request_more_than_can_be_paid(server: Server, tmp_p
     assert backend.budget.spent == pytest.approx(0.05)
     assert len(errors) == 15
     assert {type(error) for error in errors} <= {OverBudget, ModelUnavailable}
-    assert all("raise the limit, or keep replies short by max_tokens" in str(error) for error in errors)
+    assert all("raise the limit, or shorten replies with max_tokens" in str(error) for error in errors)
