@@ -164,8 +164,11 @@ class AppProxy:
             return
         runs = self._known()
         offline = not self._may_ask(question)
-        with self._leading.here(self._base(runs.here), offline=offline), self._run(question, runs.here) as going:
-            yield going.run.inside
+        with (
+            self._leading.here(self._base(runs.in_process), offline=offline),
+            self._run(question, runs.in_process) as going,
+        ):
+            yield going.run.inner_requests
 
     @contextmanager
     def elsewhere(self, question: Question, app: AppElsewhere) -> Iterator[Sequence[AppExchange] | None]:
@@ -176,16 +179,16 @@ class AppProxy:
         from pytest_fcall.backends.proxy.case_lookup import CASE_TAG, CaseTag, case_headers
 
         runs = self._known()
-        group = app.group or runs.elsewhere
+        group = app.group or runs.by_hand
         if app.by_hand:
-            self._announce(runs.elsewhere)
+            self._announce(runs.by_hand)
         with self._run(question, group) as going:
             offline = not self._may_ask(question)
             bases = self._leading.values(self._base(going.token), offline=offline)
             headers = case_headers(going.token, next(iter(bases.values()), ""))
             tied = CASE_TAG.set(CaseTag(headers, self._leading.values(self._base(group), offline=offline)))
             try:
-                yield going.run.inside
+                yield going.run.inner_requests
             finally:
                 CASE_TAG.reset(tied)
 
@@ -226,7 +229,7 @@ class AppProxy:
                 run = AppRun(
                     place, CaseRecordings(self._kept, inside, live), live, self._leading.upstreams(), self._purse
                 )
-                going = self._going[place] = _ActiveRun(run, self._known().begin(run, group))
+                going = self._going[place] = _ActiveRun(run, self._known().add(run, group))
             going.wanted += 1
         return going
 
@@ -238,8 +241,8 @@ class AppProxy:
         with self._lock:
             going.wanted -= 1
             if not going.wanted:
-                del self._going[going.run.place]
-                self._known().end(going.token)
+                del self._going[going.run.origin]
+                self._known().remove(going.token)
 
     def _announce(self, group: str) -> None:
         """Let apps find the proxy that `fcall proxy` has started."""
@@ -251,12 +254,12 @@ class AppProxy:
     def _complain(self, run: AppRun) -> None:
         from pytest_fcall.backends.store import StoreError
 
-        if run.missing:
-            raise NotRecorded(run.missing[0]) from None
-        if run.unpaid:
-            raise Unpaid(run.unpaid[0]) from None
-        if run.unkept:
-            raise StoreError(run.unkept[0]) from None
+        if run.not_recorded:
+            raise NotRecorded(run.not_recorded[0]) from None
+        if run.not_paid:
+            raise Unpaid(run.not_paid[0]) from None
+        if run.not_stored:
+            raise StoreError(run.not_stored[0]) from None
 
     def _known(self) -> AppRuns:
         if self._runs is None:

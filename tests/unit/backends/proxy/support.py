@@ -71,15 +71,15 @@ class Between:
     @contextmanager
     def running(self, case: str = "oslo", *, live: bool = True, sample: int = 0) -> Any:
         run = self.run(case, live=live, sample=sample)
-        token = self.runs.begin(run, self.runs.here)
+        token = self.runs.add(run, self.runs.in_process)
         try:
             yield run
         finally:
-            self.runs.end(token)
+            self.runs.remove(token)
 
     def url(self, token: str | None = None, variable: str = "OPENAI_BASE_URL") -> str:
         path = "/v1" if variable == "OPENAI_BASE_URL" else ""
-        return f"http://127.0.0.1:{self.listening.port}/{token or self.runs.here}/{variable}{path}"
+        return f"http://127.0.0.1:{self.listening.port}/{token or self.runs.in_process}/{variable}{path}"
 
 
 def port_of(url: str) -> int:
