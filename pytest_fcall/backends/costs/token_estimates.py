@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
-from pytest_fcall.core import Json, Message, Request, Usage
+from pytest_fcall.core import Json, Message, Request, Tool, Usage
+from pytest_fcall.core.identity_key import IdentityKey
 
 IMAGE_TOKENS = 1_000
 """Tokens of an image, roughly. Providers count between 85 and several thousand, by its size."""
@@ -59,9 +61,19 @@ def _counts(request: Request, names: Sequence[str]) -> list[int]:
 def _content(request: Request) -> tuple[str, int]:
     """The text of the request, and the tokens of all else."""
     messages = [_without_images(message) for message in request.messages]
-    tools = [[tool.name, tool.description, tool.parameters] for tool in request.tools]
-    text = json.dumps([[message for message, _ in messages], tools], ensure_ascii=False, separators=(",", ":"))
-    return text, sum(images for _, images in messages) * IMAGE_TOKENS + (INSTRUCTION_TOKENS if tools else 0)
+    images = sum(count for _, count in messages)
+    tools = _tools_text(IdentityKey(tuple(request.tools)))
+    text = f"[{_json_text([message for message, _ in messages])},{tools}]"
+    return text, images * IMAGE_TOKENS + (INSTRUCTION_TOKENS if request.tools else 0)
+
+
+@lru_cache(maxsize=64)  # the cases of a file share their tools
+def _tools_text(tools: IdentityKey[tuple[Tool, ...]]) -> str:
+    return _json_text([[tool.name, tool.description, tool.parameters] for tool in tools.it])
+
+
+def _json_text(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _without_images(message: Message) -> tuple[Message, int]:
