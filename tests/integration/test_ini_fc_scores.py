@@ -347,13 +347,15 @@ def test_nothing_is_imported_where_no_score_is_asked_for(two: Shop) -> None:
         import sys
 
         def pytest_unconfigure():
-            rooms = [f"pytest_fcall.{name}" for name in ("conversation.scoring", "plugin.scoring")]
+            rooms = [f"pytest_fcall.{name}" for name in ("conversation.named_scores", "session.result.scores")]
             print("LOADED", [name for name in rooms if name in sys.modules])
         """,
     )
     arguments = ["-p", "no:randomly", "--fc-model=python:echo:answer"]
     asked = two.pytester.runpytest_subprocess(*arguments)
-    asked.stdout.fnmatch_lines(["LOADED ['pytest_fcall.conversation.scoring', 'pytest_fcall.plugin.scoring']"])
+    asked.stdout.fnmatch_lines(
+        ["LOADED ['pytest_fcall.conversation.named_scores', 'pytest_fcall.session.result.scores']"]
+    )
     Path(two.pytester.path, "pytest.ini").unlink(missing_ok=True)
     Path(two.pytester.path, "tox.ini").unlink(missing_ok=True)
     two.pytester.runpytest_subprocess(*arguments).stdout.fnmatch_lines(["LOADED []"])

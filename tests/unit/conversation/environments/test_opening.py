@@ -46,7 +46,7 @@ def test_setup_gives_attributes_of_a_plain_module_other_values() -> None:
 
 @pytest.mark.parametrize("name", ["stick", "buy", "_till", "json", "Prices"])
 def test_setup_can_put_nothing_where_no_public_attribute_is(name: str) -> None:
-    with pytest.raises(EnvironmentFailed, match=f"{SHOP}: NoSuchThing: .* no public attribute `{name}` to be set up"):
+    with pytest.raises(EnvironmentFailed, match=f"{SHOP}: NoSuchName: .* no public attribute `{name}` to be set up"):
         done(World(SHOP, {name: 1}), [Tool("buy")])
 
 

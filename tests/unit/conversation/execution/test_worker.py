@@ -93,9 +93,9 @@ def test_each_worker_has_a_world_of_its_own() -> None:
     [
         (f"{WORLD}:broken", {}, f"RuntimeError: no shop today ({WORLD.replace('.', '/')}.py, line "),
         (f"{WORLD}:Shop", {"zone": 1}, "TypeError: Shop.__init__() got an unexpected keyword argument 'zone'"),
-        (f"{WORLD}:shops", {}, "NoSuchThing: there is no `shops`"),
-        (f"{WORLD}:nothing", {}, "NoSuchThing: it gave nothing that could answer calls"),
-        (f"{WORLD}:_awaited", {}, "NoSuchThing: `_awaited` is no public name"),
+        (f"{WORLD}:shops", {}, "NoSuchName: there is no `shops`"),
+        (f"{WORLD}:nothing", {}, "NoSuchName: it gave nothing that could answer calls"),
+        (f"{WORLD}:_awaited", {}, "NoSuchName: `_awaited` is no public name"),
         ("no_such_module_at_all:make", {}, "ModuleNotFoundError: No module named 'no_such_module_at_all'"),
         (f"{WORLD}:ever", {}, "it took longer than 1 s and was ended"),
     ],
@@ -232,12 +232,12 @@ def test_a_call_that_is_given_up_ends_the_process() -> None:
 _PARENT = f"""
 import asyncio, sys
 from pathlib import Path
-from pytest_fcall.conversation.execution.limits import USUAL, Behind, Limits
-from pytest_fcall.conversation.execution.worker import Worker
+from pytest_fcall.conversation.execution.limits import EnvironmentSpec, Limits
+from pytest_fcall.conversation.execution.tool_process import ToolProcess
 
 async def main() -> None:
-    behind = Behind(Path(sys.argv[1]), functions={{"ever": "{WORLD}:ever"}})
-    worker = await Worker.start(behind, Limits(seconds=0.1))
+    behind = EnvironmentSpec(Path(sys.argv[1]), functions={{"ever": "{WORLD}:ever"}})
+    worker = await ToolProcess.start(behind, Limits(seconds=0.1))
     print(worker._process.pid, flush=True)
     if sys.argv[2] == "calling":
         worker._process.stdin.write(b'{{"call": "ever", "arguments": {{}}}}\\n')
