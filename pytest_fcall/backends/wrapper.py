@@ -7,52 +7,55 @@ from dataclasses import dataclass
 
 from pytest_fcall.core import Backend, Json, Request, request_changes
 
+POLL_SECONDS = 0.05
+"""Seconds until a wrapper that waits for other requests checks again."""
+
 
 def throughput_of(backend: Backend) -> tuple[int, str] | None:
-    """How many requests were answered, and at what speed in words, if the back end has a method `figures` to say so.
+    """Answered requests, and their speed in words; None if the backend has no method `throughput`.
 
-    Workers share what does the work: of all that they are told, the account of the most requests is the last.
+    Workers that share a process report the same work: of several reports, the one with the most requests is the last.
     """
-    figures: Callable[[], tuple[int, str] | None] | None = getattr(backend, "figures", None)
-    return figures() if figures else None
+    throughput: Callable[[], tuple[int, str] | None] | None = getattr(backend, "throughput", None)
+    return throughput() if throughput else None
 
 
 @dataclass(frozen=True, slots=True)
 class BackendWrapper:
-    """Like `backend` in all but how it answers, which is for those that derive from this."""
+    """Equals `backend` in all but `complete`, which derived classes define."""
 
     backend: Backend
 
     @property
     def settings(self) -> Mapping[str, Json]:
-        """As the back end's."""
+        """The settings of the wrapped backend."""
         return self.backend.settings
 
     @property
     def reusable(self) -> bool:
-        """As the back end's."""
+        """Whether replies of the wrapped backend may be replayed."""
         return self.backend.reusable
 
     @property
     def ahead(self) -> bool:
-        """As the back end's."""
+        """Whether the wrapped backend may be asked before a test needs the reply."""
         return self.backend.ahead
 
     def changes(self, request: Request) -> Sequence[str]:
-        """As the back end's: what it does to a request before it sends it."""
+        """What the wrapped backend changes in a request before it sends it."""
         return request_changes(self.backend, request)
 
-    def figures(self) -> tuple[int, str] | None:
-        """As the back end's: what it has done so far."""
+    def throughput(self) -> tuple[int, str] | None:
+        """The throughput of the wrapped backend."""
         return throughput_of(self.backend)
 
     async def close(self) -> None:
-        """Close the back end, and nothing that others may use."""
+        """Close the wrapped backend only: what a wrapper uses besides may be shared."""
         await self.backend.close()
 
 
 def innermost(backend: Backend) -> Backend:
-    """The back end that answers in the end, behind all that stands before it."""
+    """The backend behind all wrappers."""
     while isinstance(backend, BackendWrapper):
         backend = backend.backend
     return backend

@@ -144,7 +144,7 @@ def _export_file(store: ReplyStore, scope: RecordScope, model_id: str, file: str
         scope.report_file(path, "not changed, because it is damaged")
         return False
     stored = (each.entry for each in store.replies(model_id, file))
-    entries = _newest_in_use([*committed.entries, *stored], store.last_used(model_id, file))
+    entries = _newest_in_use([*committed.entries, *stored], store.last_uses(model_id, file))
     if not entries:
         return False
     write_recordings(path, model, entries)
@@ -159,7 +159,7 @@ def _newest_in_use(entries: Iterable[Recording], last_used: Mapping[str, set[str
     for entry in entries:
         if entry.case not in last_used or entry.digest in last_used[entry.case]:
             key = entry.case, entry.digest
-            newest[key] = max(newest.get(key, entry), entry, key=lambda each: each.moment)
+            newest[key] = max(newest.get(key, entry), entry, key=lambda each: each.timestamp)
     return list(newest.values())
 
 
@@ -174,7 +174,7 @@ def import_replies(store: ReplyStore, scope: RecordScope) -> None:
         scope.report_faults(recordings.faults)
         if recordings.model is not None:
             case_file = path.parents[2] / path.name.removesuffix(_SUFFIX)
-            new = store.take(recordings.model, scope.relative(case_file), recordings.entries)
+            new = store.import_newer(recordings.model, scope.relative(case_file), recordings.entries)
             scope.report_file(path, _reply_count(len(recordings.entries), new))
     if not files:
         print(f"nothing to import: no files __fcall__/MODEL/…{_SUFFIX} here")

@@ -17,7 +17,7 @@ from pytest_fcall.reporting.number_text import cost_text
 from pytest_fcall.session.ask.costs import Costs
 
 if TYPE_CHECKING:
-    from pytest_fcall.backends.dispatch import Figures
+    from pytest_fcall.backends.dispatch.job import Progress
 
 
 _PATIENCE = 0.5
@@ -29,12 +29,12 @@ _T = TypeVar("_T")
 class LiveLine:
     """A line below pytest's own, removed before pytest writes again. `expected` is the number of all requests to come."""
 
-    def __init__(self, config: pytest.Config, figures: Callable[[], Figures], expected: int) -> None:
+    def __init__(self, config: pytest.Config, progress: Callable[[], Progress], expected: int) -> None:
         reporter = config.pluginmanager.getplugin("terminalreporter")
         self._writer = config.get_terminal_writer()
         self._capture = config.pluginmanager.getplugin("capturemanager")
         self._shows = bool(getattr(reporter, "isatty", False))
-        self._figures = figures
+        self._progress = progress
         self._expected = expected
         self._started = time.monotonic()
         self._costs = Costs(settings_of(config))
@@ -49,7 +49,7 @@ class LiveLine:
         if not wait((future,), _PATIENCE).done:
             try:
                 while not wait((future,), _AGAIN).done:
-                    self._show(self._text(self._figures()))
+                    self._show(self._text(self._progress()))
             finally:
                 self._show("")
         return future.result()
@@ -59,7 +59,7 @@ class LiveLine:
         if self._shows and (cost := self._costs.of(model, usage)) is not None:
             self._spent = (self._spent or 0.0) + cost
 
-    def _text(self, now: Figures) -> str:
+    def _text(self, now: Progress) -> str:
         speed = now.done / max(time.monotonic() - self._started, 0.001)
         left = self._expected - now.done - now.failed
         tokens = now.input_tokens + now.output_tokens

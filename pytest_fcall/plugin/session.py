@@ -18,9 +18,9 @@ from pytest_fcall.session.session import Session
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_fcall.backends.dispatch import Figures
+    from pytest_fcall.backends.dispatch.job import Progress
     from pytest_fcall.core.extension import Suite
-    from pytest_fcall.session.ask.transport import Progress
+    from pytest_fcall.session.ask.transport import ProgressDisplay
 
 REGISTRY = pytest.StashKey[Registry]()
 SESSION = pytest.StashKey[Session]()
@@ -53,16 +53,16 @@ def session_of(config: pytest.Config) -> Session:
     """The session of a run. Raises UsageError for settings that cannot be used."""
     if SESSION not in config.stash:
         with usage_errors():
-            session = Session(settings_of(config), registry_of(config), partial(_progress, config))
+            session = Session(settings_of(config), registry_of(config), partial(_live_line, config))
         config.stash[SESSION] = session
         config.add_cleanup(session.close)
     return config.stash[SESSION]
 
 
-def _progress(config: pytest.Config, figures: Callable[[], Figures], expected: int) -> Progress:
+def _live_line(config: pytest.Config, progress: Callable[[], Progress], expected: int) -> ProgressDisplay:
     from pytest_fcall.plugin.progress import LiveLine
 
-    return LiveLine(config, figures, expected)
+    return LiveLine(config, progress, expected)
 
 
 def end_test(ended: CaseEnded) -> NoReturn:

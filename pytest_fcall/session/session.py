@@ -12,7 +12,7 @@ from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from pytest_fcall.core import Case
-    from pytest_fcall.session.ask.transport import ProgressFactory
+    from pytest_fcall.session.ask.transport import ProgressDisplayFactory
     from pytest_fcall.session.ask.types import Asker
     from pytest_fcall.session.extensions import Registry
     from pytest_fcall.session.judge.llm_judge import JudgeOpinions
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """One run. `progress` shows people how far the requests are. Raises SettingError for a baseline that cannot be."""
+    """One run. `new_display` makes what shows people how far the requests are. Raises SettingError for a baseline that cannot be."""
 
-    def __init__(self, settings: Settings, registry: Registry, progress: ProgressFactory) -> None:
+    def __init__(self, settings: Settings, registry: Registry, new_display: ProgressDisplayFactory) -> None:
         self.settings = settings
         self.registry = registry
-        self.replies = Replies(settings, registry, progress)
+        self.replies = Replies(settings, registry, new_display)
         self.costs = Costs(settings)
         self.baselines = Baselines(settings.baseline, settings.root)
 

@@ -108,7 +108,7 @@ def test_a_server_that_was_stopped_is_told_in_one_line(pytester: pytest.Pytester
     asked = project.run(project.model(), "-k", "called")
     asked.assert_outcomes(errors=1, deselected=2)
     assert [line for line in asked.outlines if line.startswith("openai:smollm2: ")] == [
-        "openai:smollm2: the connection was refused: is the server running? (asked 6 times)"
+        "openai:smollm2: the connection was refused: is the server running? (6 attempts)"
     ]
     assert asked.ret == NO_REPLY
     assert project.run(project.model(), "-k", "said").ret == 0

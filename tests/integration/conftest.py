@@ -114,7 +114,7 @@ def exam(shop: Shop, server: Server, monkeypatch: pytest.MonkeyPatch) -> Exam:
     from pytest_fcall.backends.dispatch import sender
     from tests.integration.exam import Exam
 
-    monkeypatch.setattr(sender, "FIRST", 0.001)
+    monkeypatch.setattr(sender, "FIRST_WAIT", 0.001)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     return Exam(shop, server)

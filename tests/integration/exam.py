@@ -102,7 +102,7 @@ class Exam:
     def used(self) -> set[str]:
         """The digests of the replies that the last run of the cases used."""
         with closing(ReplyStore(store_path(self.path))) as store:
-            return set().union(*store.last_used("openai:exam", CASES).values())
+            return set().union(*store.last_uses("openai:exam", CASES).values())
 
     def kept(self) -> set[str]:
         """The prompts to which replies are kept."""

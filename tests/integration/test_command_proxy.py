@@ -113,7 +113,7 @@ def test_the_app_sees_where_to_ask_and_a_key_that_is_none(tmp_path: Path) -> Non
     ("arguments", "told"),
     [
         ((), "no command given: write `fcall proxy -- COMMAND`"),
-        (("--variable", "7", "--", "x"), "'7' is no name of a variable"),
+        (("--variable", "7", "--", "x"), "'7' is not a variable name"),
         (("--variable", "SHOP_BASE_URL", "--", "x"), "SHOP_BASE_URL is not set; write --variable SHOP_BASE_URL=https"),
         (("--", "no-such-program-here"), "cannot start no-such-program-here: No such file"),
     ],

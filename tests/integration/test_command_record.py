@@ -34,9 +34,9 @@ def keep(project: Path, *entries: Recording, file: str = FILE, used: Sequence[Re
     """One run: it kept some replies, and used others that were there."""
     with closing(ReplyStore(store_path(project))) as store:
         for one in entries:
-            store.keep(MODEL, file, one)
+            store.put(MODEL, file, one)
         for one in used:
-            store.used(MODEL, file, one.case, one.digest)
+            store.note_use(MODEL, file, one.case, one.digest)
 
 
 def record(folder: Path, *arguments: str, says: str = "", status: int = 0) -> str:
@@ -138,7 +138,7 @@ def test_a_damaged_store_is_told_once(project: Path) -> None:
     keep(project, entry("a"), entry("b"))
     path = store_path(project)
     path.write_bytes(b"\0" * 4096 + path.read_bytes()[4096:])
-    record(project, "--stats", status=1, says="2 of them could be read and are kept")
+    record(project, "--stats", status=1, says="2 could be read and are kept")
     record(project, "--stats")
 
 

@@ -334,7 +334,7 @@ def test_a_reply_that_cannot_be_recorded_concerns_its_own_case_only(shop: Shop) 
     shop.cases("cases:\n" + cases)
     result = shop.run("--fc-model=python:agent:answer")
     result.assert_outcomes(passed=4)
-    result.stdout.fnmatch_lines(["the reply to case 'odd' cannot be recorded: *"])
+    result.stdout.fnmatch_lines(["the reply to case 'odd' is not valid JSON data: *"])
 
 
 def test_an_app_may_play_the_user(shop: Shop) -> None:

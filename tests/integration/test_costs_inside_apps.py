@@ -51,7 +51,9 @@ def test_an_app_asks_no_more_than_may_be_paid(app: Agent) -> None:
     assert len(app.server.asked) == 2
     told.assert_outcomes(passed=1, errors=1)
     assert told.ret == 10
-    told.stdout.fnmatch_lines(["*of the $0.0175 of --fc-max-cost * are left, and the next request to openai:exam-1*"])
+    told.stdout.fnmatch_lines(
+        ["*--fc-max-cost is $0.0175, of which * are left, but the next request to openai:exam-1*"]
+    )
     assert app.run("--fc-max-cost=0.05").ret == 0
     assert len(app.server.asked) == 4
 
@@ -59,5 +61,5 @@ def test_an_app_asks_no_more_than_may_be_paid(app: Agent) -> None:
 def test_an_app_that_asks_a_model_without_a_price_cannot_be_held_to_a_limit(app: Agent) -> None:
     (app.path / "pyproject.toml").unlink()
     told = app.run("--fc-max-cost=1", app="careless")
-    told.stdout.fnmatch_lines(["*--fc-max-cost needs the price of openai:exam-1, which is not known: put *"])
+    told.stdout.fnmatch_lines(["*--fc-max-cost needs the price of openai:exam-1, which is unknown: add *"])
     assert (told.ret, app.server.asked) == (10, [])

@@ -263,8 +263,8 @@ def test_off_leaves_the_app_alone(agent: Agent) -> None:
     ("written", "told"),
     [
         ("fc_proxy = maybe", "fc_proxy: 'maybe' is neither on nor off"),
-        ("fc_proxy_variables = 7=x", "fc_proxy_variables: '7' is no name of a variable*"),
-        ("fc_proxy_variables = A_BASE_URL=nowhere", "fc_proxy_variables: A_BASE_URL stands for no address*"),
+        ("fc_proxy_variables = 7=x", "fc_proxy_variables: '7' is not a variable name*"),
+        ("fc_proxy_variables = A_BASE_URL=nowhere", "fc_proxy_variables: A_BASE_URL has no valid URL*"),
     ],
 )
 def test_what_cannot_be_read_in_the_configuration_is_told(agent: Agent, written: str, told: str) -> None:

@@ -129,10 +129,7 @@ def test_a_full_disk_is_told_in_one_line_and_what_was_kept_before_is_whole(exam:
     run = started(exam, "-rN", "--fc-concurrency=8", largest_file=100_000)
     ended.append(run)
     assert run.ended() == 10
-    assert (
-        f"openai:exam: recorded replies in {exam.path}/.fcall/replies.db: the disk refuses to read or write"
-        in run.output
-    )
+    assert f"openai:exam: recorded replies in {exam.path}/.fcall/replies.db: reading or writing failed" in run.output
     assert "Traceback" not in run.output
     kept = exam.kept()
     assert before < kept

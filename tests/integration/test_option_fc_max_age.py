@@ -23,7 +23,7 @@ def days(exam: Exam) -> Exam:
     with closing(ReplyStore(store_path(exam.path))) as store:
         for kept in list(store.replies()):
             recorded = (now - timedelta(days=ages[kept.entry.case])).isoformat()
-            store.keep(kept.model, kept.file, replace(kept.entry, recorded=recorded))
+            store.put(kept.model, kept.file, replace(kept.entry, recorded=recorded))
     return exam
 
 

@@ -32,7 +32,7 @@ def test_asking_stops_before_the_limit_is_passed(pytester: pytest.Pytester, serv
     told = run(pytester, server, "--fc-max-cost=0.0105", workers)
     assert 0 < len(server.asked) <= 10
     assert told.ret == 10
-    told.stdout.fnmatch_lines(["*of the $0.0105 of --fc-max-cost * are left*raise the limit*"])
+    told.stdout.fnmatch_lines(["*--fc-max-cost is $0.0105, of which * are left*raise the limit*"])
     assert told.parseoutcomes()["passed"] == len(server.asked)
 
 
@@ -45,7 +45,7 @@ def test_what_was_paid_for_is_not_paid_again(pytester: pytest.Pytester, server: 
 
 def test_without_a_price_nothing_is_asked(pytester: pytest.Pytester, server: Server) -> None:
     told = run(pytester, server, "--fc-max-cost=1")
-    told.stdout.fnmatch_lines(["*--fc-max-cost needs the price of openai:exam, which is not known: put *"])
+    told.stdout.fnmatch_lines(["*--fc-max-cost needs the price of openai:exam, which is unknown: add *"])
     assert (told.ret, server.asked) == (10, [])
 
 
@@ -53,7 +53,7 @@ def test_without_a_price_nothing_is_asked(pytester: pytest.Pytester, server: Ser
 def test_with_a_price_that_is_none_nothing_is_asked(pytester: pytest.Pytester, server: Server, workers: str) -> None:
     pytester.makepyprojecttoml(PRICES.replace("output = 50", ""))
     told = run(pytester, server, "--fc-max-cost=1", workers)
-    told.stdout.fnmatch_lines(['pyproject.toml, ?tool.fcall.prices."openai:exam"? lacks `output`, US dollars *'])
+    told.stdout.fnmatch_lines(['pyproject.toml, ?tool.fcall.prices."openai:exam"? needs `output`, US dollars *'])
     assert (told.ret, server.asked) == (1, [])
 
 

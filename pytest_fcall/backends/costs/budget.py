@@ -14,7 +14,7 @@ from threading import Lock
 
 from pytest_fcall.backends.costs.prices import Price, cost_of
 from pytest_fcall.backends.costs.token_estimates import greatest_usage
-from pytest_fcall.backends.wrapper import BackendWrapper
+from pytest_fcall.backends.wrapper import POLL_SECONDS, BackendWrapper
 from pytest_fcall.core import ModelUnavailable, Reply, Request, Usage
 
 _TABLES = (
@@ -23,7 +23,7 @@ _TABLES = (
     "INSERT INTO spent SELECT 0 WHERE NOT EXISTS (SELECT * FROM spent)",
 )
 _HOLD_SECONDS = 900.0
-"""Seconds after which what a process holds that died counts as spent."""
+"""Seconds after which the money that a request holds counts as spent: its process has died."""
 
 _ROUNDING = 1e-9
 
@@ -33,107 +33,103 @@ class OverBudget(ModelUnavailable):
 
 
 class Budget:
-    """An account: money is held before a request and settled after it, so that the limit is not passed in between.
+    """An account: a request holds money before it is sent, and settles afterwards, so that the limit is never passed.
 
-    Processes that are given the same file `shared` share the account. Raises ValueError for what is no limit.
+    Processes with the same file `shared` share the account. Raises ValueError if `limit` is not an amount.
     """
 
     def __init__(self, limit: float, shared: Path | None = None, clock: Callable[[], float] = time.time) -> None:
         if not (isfinite(limit) and limit >= 0):
-            raise ValueError(f"{limit} is no limit of costs: write US dollars, such as 2.50")
+            raise ValueError(f"--fc-max-cost must be an amount in US dollars, such as 2.50, not {limit}")
         self.limit = limit
         self._file = shared or ":memory:"
         self._clock = clock
         self._lock = Lock()
-        self._opened: sqlite3.Connection | None = None
+        self._connection: sqlite3.Connection | None = None
 
     @property
     def spent(self) -> float:
-        """What the settled requests have cost."""
-        with self._account() as account:
-            return self._balance(account)[0]
+        """The cost of all settled requests."""
+        with self._transaction() as connection:
+            return self._balance(connection)[0]
 
     def hold(self, dollars: float, purpose: str) -> int | None:
-        """Hold `dollars`, and return a number to settle by; None where other requests must be settled first.
+        """Hold `dollars`, and return the number to settle by; None if other requests must settle first.
 
-        Raises OverBudget, which names the `purpose`, where even then too little would be left.
+        Raises OverBudget, which names the `purpose`, if too little would be left even then.
         """
-        with self._account() as account:
-            spent, held = self._balance(account)
+        with self._transaction() as connection:
+            spent, held = self._balance(connection)
             if spent + dollars > self.limit + _ROUNDING:
                 raise OverBudget(
-                    f"of the ${self.limit:g} of --fc-max-cost ${max(self.limit - spent, 0):,.4f} are left, and "
-                    f"{purpose} could cost ${dollars:,.4f}: raise the limit, or keep replies short by max_tokens"
+                    f"--fc-max-cost is ${self.limit:g}, of which ${max(self.limit - spent, 0):,.4f} are left, but "
+                    f"{purpose} could cost ${dollars:,.4f}: raise the limit, or shorten replies with max_tokens"
                 )
             if spent + held + dollars > self.limit + _ROUNDING:
                 return None
             row = dollars, self._clock() + _HOLD_SECONDS
-            return account.execute("INSERT INTO held (dollars, until) VALUES (?, ?)", row).lastrowid
+            return connection.execute("INSERT INTO held (dollars, until) VALUES (?, ?)", row).lastrowid
 
     def settle(self, number: int, dollars: float | None) -> None:
-        """Put what it really cost in the place of what is held; where nobody knows, the latter counts.
+        """Replace what is held by the actual cost. If that is unknown, all that is held counts as spent.
 
-        Never fails, since a reply must not be lost over its account: what cannot be written stays held.
+        Never raises, because a reply must not be lost over its cost. What cannot be written stays held.
         """
-        with suppress(ModelUnavailable), self._account() as account:
-            account.execute(
+        with suppress(ModelUnavailable), self._transaction() as connection:
+            connection.execute(
                 "UPDATE spent SET dollars = dollars + "
                 "(SELECT total(coalesce(?, held.dollars)) FROM held WHERE number = ?)",
                 (dollars, number),
             )
-            account.execute("DELETE FROM held WHERE number = ?", (number,))
+            connection.execute("DELETE FROM held WHERE number = ?", (number,))
 
     def close(self) -> None:
-        """Close the account here; other processes may go on."""
+        """Close the file for this process."""
         with self._lock:
-            if self._opened is not None:
-                self._opened.close()
-                self._opened = None
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
-    def _balance(self, account: sqlite3.Connection) -> tuple[float, float]:
-        """What is spent, and what is held for requests under way."""
+    def _balance(self, connection: sqlite3.Connection) -> tuple[float, float]:
+        """The dollars spent, and the dollars held for requests under way."""
         now = (self._clock(),)
-        (spent,) = account.execute(
+        (spent,) = connection.execute(
             "SELECT dollars + (SELECT total(held.dollars) FROM held WHERE until < ?) FROM spent", now
         ).fetchone()
-        (held,) = account.execute("SELECT total(dollars) FROM held WHERE until >= ?", now).fetchone()
+        (held,) = connection.execute("SELECT total(dollars) FROM held WHERE until >= ?", now).fetchone()
         return spent, held
 
     @contextmanager
-    def _account(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, alone among all threads and processes."""
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, exclusive among all threads and processes. Raises ModelUnavailable."""
         with self._lock:
             try:
-                account = self._open()
-                account.execute("BEGIN IMMEDIATE")
-                with account:
-                    yield account
+                connection = self._connect()
+                connection.execute("BEGIN IMMEDIATE")
+                with connection:
+                    yield connection
             except sqlite3.Error as error:
-                raise ModelUnavailable(f"no account of --fc-max-cost can be kept in {self._file}: {error}") from None
+                raise ModelUnavailable(f"--fc-max-cost cannot write {self._file}: {error}") from None
 
-    def _open(self) -> sqlite3.Connection:
-        if self._opened is None:
-            account = sqlite3.connect(self._file, timeout=30, isolation_level=None, check_same_thread=False)
-            account.execute("PRAGMA synchronous = OFF")
-            account.execute("BEGIN IMMEDIATE")
-            with account:
+    def _connect(self) -> sqlite3.Connection:
+        if self._connection is None:
+            connection = sqlite3.connect(self._file, timeout=30, isolation_level=None, check_same_thread=False)
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.execute("BEGIN IMMEDIATE")
+            with connection:
                 for statement in _TABLES:
-                    account.execute(statement)
-            self._opened = account
-        return self._opened
-
-
-_PAUSE = 0.05
-"""Seconds until a request that waits for others looks again."""
+                    connection.execute(statement)
+            self._connection = connection
+        return self._connection
 
 
 @dataclass(slots=True)
 class Bill:
-    """What a request has used, as soon as that is known. Until then it may have used all that is held for it."""
+    """What a request has used. As long as `usage` is unknown, all that is held for the request counts."""
 
     usage: Usage | None = None
     free: bool = False
-    """Whether nobody will ask money for it."""
+    """Whether the request costs nothing."""
 
 
 @asynccontextmanager
@@ -142,21 +138,21 @@ async def hold_and_settle(
     model: str,
     price: Price | None,
     most: Usage,
-    pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> AsyncIterator[Bill]:
-    """Hold what a request can cost at `most`, and settle what it did cost. What raises an error counts as free.
+    """Hold what a request of usage `most` can cost, and settle by the bill. A request that raises an error is free.
 
-    Waits while others that hold money are under way. OverBudget is raised where waiting would not help,
-    ModelUnavailable where nobody knows the price.
+    Waits while other requests hold too much. Raises OverBudget if waiting cannot help, ModelUnavailable if the price
+    is unknown.
     """
     dollars = cost_of(price, most)
     if dollars is None:
         raise ModelUnavailable(
-            f"--fc-max-cost needs the price of {model}, which is not known: put [tool.fcall.prices."
-            f'"{model}"] with input and output, in US dollars for a million tokens, into pyproject.toml'
+            f'--fc-max-cost needs the price of {model}, which is unknown: add [tool.fcall.prices."{model}"] with input '
+            "and output, in US dollars per million tokens, to pyproject.toml"
         )
     while (number := budget.hold(dollars, f"the next request to {model}")) is None:
-        await pause(_PAUSE)
+        await sleep(POLL_SECONDS)
     bill = Bill()
     try:
         yield bill
@@ -171,16 +167,16 @@ async def hold_and_settle(
 
 @dataclass(frozen=True, slots=True)
 class MeteredBackend(BackendWrapper):
-    """Asks `backend` only for what `budget` can pay in any case, and settles what it did cost: see `paying`."""
+    """Sends a request only if `budget` can pay for it in any case; see `hold_and_settle`."""
 
     model: str
     price: Price | None
     budget: Budget
-    pause: Callable[[float], Awaitable[object]] = asyncio.sleep
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 
     async def complete(self, request: Request) -> Reply:
-        """Answer `request` within the budget. What brought no reply counts as free, unless it was broken off."""
-        async with hold_and_settle(self.budget, self.model, self.price, greatest_usage(request), self.pause) as bill:
+        """Answer `request` within the budget. An error is free, but a cancelled request is not."""
+        async with hold_and_settle(self.budget, self.model, self.price, greatest_usage(request), self.sleep) as bill:
             reply = await self.backend.complete(request)
             bill.usage = reply.usage
         return reply

@@ -4,44 +4,46 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
-from pytest_fcall.core import Json, Message, Request, Usage
+from pytest_fcall.core import Json, Message, Request, Tool, Usage
+from pytest_fcall.core.identity_key import IdentityKey
 
 IMAGE_TOKENS = 1_000
-"""Of one image, about. Providers count between 85 and several thousand, by size."""
+"""Tokens of an image, roughly. Providers count between 85 and several thousand, by its size."""
 
 INSTRUCTION_TOKENS = 250
-"""Of what providers and chat templates say about tools before they list them, about."""
+"""Tokens of the text that providers and chat templates add to a list of tools, roughly."""
 
 REPLY_TOKENS = 100
-"""Of a reply that calls a tool or two, about."""
+"""Tokens of a reply that calls a tool or two, roughly."""
 
 LONGEST_REPLY_TOKENS = 4_096
-"""Taken for the longest reply where nobody limits it."""
+"""Tokens of the longest reply, if the request sets no limit."""
 
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 
 
 def estimated_tokens(request: Request) -> int:
-    """The tokens of the input, about: four characters each in ASCII, one and a half in other scripts."""
-    text, beside = _content(request)
+    """The tokens of the input, roughly: four characters each in ASCII, one and a half in other scripts."""
+    text, tokens = _content(request)
     other = len(text) - len(text.encode("ascii", "ignore"))
-    return round((len(text) - other) / 4 + other / 1.5) + beside
+    return round((len(text) - other) / 4 + other / 1.5) + tokens
 
 
 def likely_usage(request: Request) -> Usage:
-    """What the request will probably use."""
+    """The usage to expect of the request."""
     return Usage(estimated_tokens(request), min(REPLY_TOKENS, _limit(request)))
 
 
 def greatest_usage(request: Request) -> Usage:
-    """What the request can use at most: no token is shorter than a byte, and replies end at their limit.
+    """The greatest possible usage of the request: no token is shorter than a byte, and replies end at their limit.
 
-    Without a limit a reply may be longer than `LONGEST_REPLY`, which is counted here.
+    Without a limit, `LONGEST_REPLY_TOKENS` are counted, although a reply may be longer.
     """
-    text, beside = _content(request)
+    text, tokens = _content(request)
     replies = max(_counts(request, ["n"]), default=1)
-    return Usage(len(text.encode("utf-8", "surrogatepass")) + beside, _limit(request) * replies)
+    return Usage(len(text.encode("utf-8", "surrogatepass")) + tokens, _limit(request) * replies)
 
 
 def _limit(request: Request) -> int:
@@ -49,19 +51,29 @@ def _limit(request: Request) -> int:
 
 
 def _counts(request: Request, names: Sequence[str]) -> list[int]:
-    """What is set by these names; what is sent beside the settings counts before them, or not, as the server likes."""
-    beside = request.settings.get("extra_body")
-    tables = [request.settings, beside] if isinstance(beside, Mapping) else [request.settings]
-    given = [table.get(name) for table in tables for name in names]
-    return [count for count in given if type(count) is int and count > 0]
+    """The positive counts with these names in the settings and in `extra_body`; servers differ in which one counts."""
+    extra = request.settings.get("extra_body")
+    tables = [request.settings, extra] if isinstance(extra, Mapping) else [request.settings]
+    counts = [table.get(name) for table in tables for name in names]
+    return [count for count in counts if type(count) is int and count > 0]
 
 
 def _content(request: Request) -> tuple[str, int]:
-    """All that is sent as text, and the tokens of what else there is."""
+    """The text of the request, and the tokens of all else."""
     messages = [_without_images(message) for message in request.messages]
-    tools = [[tool.name, tool.description, tool.parameters] for tool in request.tools]
-    text = json.dumps([[message for message, _ in messages], tools], ensure_ascii=False, separators=(",", ":"))
-    return text, sum(images for _, images in messages) * IMAGE_TOKENS + (INSTRUCTION_TOKENS if tools else 0)
+    images = sum(count for _, count in messages)
+    tools = _tools_text(IdentityKey(tuple(request.tools)))
+    text = f"[{_json_text([message for message, _ in messages])},{tools}]"
+    return text, images * IMAGE_TOKENS + (INSTRUCTION_TOKENS if request.tools else 0)
+
+
+@lru_cache(maxsize=64)  # the cases of a file share their tools
+def _tools_text(tools: IdentityKey[tuple[Tool, ...]]) -> str:
+    return _json_text([[tool.name, tool.description, tool.parameters] for tool in tools.value])
+
+
+def _json_text(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _without_images(message: Message) -> tuple[Message, int]:

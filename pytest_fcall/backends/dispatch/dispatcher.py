@@ -11,52 +11,51 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TypeVar
 
-from pytest_fcall.backends.dispatch.group_writer import Arrival, GroupWriter
-from pytest_fcall.backends.dispatch.job import Clock, Figures, Job, Limits, SystemClock
+from pytest_fcall.backends.dispatch.group_writer import GroupWriter
+from pytest_fcall.backends.dispatch.job import AnsweredJob, Clock, Job, Limits, Progress, SystemClock
 from pytest_fcall.backends.dispatch.sender import Sender
 from pytest_fcall.core import Backend, Reply
 
 _T = TypeVar("_T")
 
 SHUTDOWN_SECONDS = 0.4
-"""Seconds that each of the two last things may take: requests to be cancelled, and back ends to be closed."""
+"""Seconds for each of the two last steps: cancelling the requests, and closing the backends."""
 
 
 class Dispatcher:
-    """Takes jobs from any thread, and answers them in one thread with one event loop, which starts with the first.
+    """Accepts jobs from any thread, and answers them in a thread with an event loop, which starts with the first job.
 
-    `on_replies` is called in that thread the moment that replies have arrived, before anybody who waits for them goes
-    on; what it raises is what they get. Back ends are used in that event loop alone, and closed there.
+    `on_replies` is called in that thread as soon as replies have arrived, before their futures are done; the futures
+    get what it raises. Backends are used and closed only in that event loop.
     """
 
     def __init__(
         self,
         limits: Limits,
-        on_replies: Callable[[Sequence[Arrival]], object],
+        on_replies: Callable[[Sequence[AnsweredJob]], object],
         *,
         clock: Clock | None = None,
         jitter: Callable[[], float] | None = None,
     ) -> None:
-        self._arrivals = GroupWriter(on_replies)
-        self._asking = Sender(limits, clock or SystemClock(), jitter or random.SystemRandom().random)
-        self._figures = Figures()
+        self._writer: GroupWriter[AnsweredJob] = GroupWriter(on_replies)
+        self._sender = Sender(limits, clock or SystemClock(), jitter or random.SystemRandom().random)
+        self._progress = Progress()
         self._lock = threading.Lock()
         self._open: dict[str, Future[Reply]] = {}
         self._replies: dict[str, Reply] = {}
         self._backends: dict[int, Backend] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._thread: threading.Thread | None = None
+        self._thread: _LoopThread | None = None
         self._closed = False
 
     def submit(self, job: Job) -> Future[Reply]:
-        """Have the job answered; wait for nothing. What has been asked is not asked twice, unless it failed.
+        """Start answering the job. A job with a known digest is not sent again, unless it failed.
 
-        The future raises `ModelUnavailable`, `CaseRefused`, `Unanswered` once all patience is used up, whatever else
-        the back end raised, or `CancelledError`.
+        The future raises ModelUnavailable, CaseRefused, Unanswered after the last retry, any other error of the
+        backend, or CancelledError.
         """
         with self._lock:
-            if self._closed:
-                raise RuntimeError("the dispatcher is closed")
+            thread = self._started()
             known = self._open.get(job.digest)
             if known is not None and not known.cancelled():
                 return known
@@ -64,68 +63,69 @@ class Dispatcher:
             if (reply := self._replies.get(job.digest)) is not None:
                 future.set_result(reply)
                 return future
-            if self._thread is None:
-                self._start()
             self._open[job.digest] = future
-            self._figures.submitted += 1
-            self._loop.call_soon_threadsafe(self._begin, job, future)
+            self._progress.submitted += 1
+            thread.loop.call_soon_threadsafe(self._begin, job, future)
             return future
 
     def run(self, work: Coroutine[object, None, _T]) -> Future[_T]:
-        """Have something done in the event loop, such as a conversation that submits jobs as it goes."""
+        """Run other work in the event loop, such as a conversation that submits jobs on its way."""
         with self._lock:
-            if self._closed:
+            try:
+                thread = self._started()
+            except RuntimeError:
                 work.close()
-                raise RuntimeError("the dispatcher is closed")
-            if self._thread is None:
-                self._start()
-            return asyncio.run_coroutine_threadsafe(work, self._loop)
+                raise
+            return asyncio.run_coroutine_threadsafe(work, thread.loop)
 
-    def figures(self) -> Figures:
-        """Tell how far the work is."""
-        asking = self._asking
-        return replace(self._figures, in_flight=asking.gate.running, retried=asking.retried, note=asking.ledger.note)
+    def progress(self) -> Progress:
+        """The numbers at this moment."""
+        sender = self._sender
+        return replace(
+            self._progress,
+            in_flight=sender.queues.running,
+            retried=sender.retried,
+            warning=sender.rate_limits.warning,
+        )
 
     def cancel_all(self) -> None:
-        """Give up all that has no reply yet, and return at once. More may be submitted."""
+        """Cancel all jobs that have no reply yet, and return at once. More may be submitted."""
         with self._lock:
             futures = self._take_all()
             if self._thread is not None and not self._closed:
-                self._loop.call_soon_threadsafe(self._cancel_tasks)
+                self._thread.loop.call_soon_threadsafe(self._cancel_tasks)
         _cancel(futures)
 
     def close(self) -> None:
-        """Give up what has no reply yet, close the back ends, and end the thread: all within a second."""
+        """Cancel all jobs that have no reply yet, close the backends, and end the thread: all within a second."""
         with self._lock:
             futures = self._take_all()
             if self._thread is not None and not self._closed:
-                self._loop.call_soon_threadsafe(self._stop.set)
+                self._thread.loop.call_soon_threadsafe(self._thread.stop.set)
             self._closed = True
         _cancel(futures)
         if self._thread is not None:
             self._thread.join(2.5 * SHUTDOWN_SECONDS)
 
-    def _start(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._stop = asyncio.Event()
-        self._thread = threading.Thread(target=self._run, name="fcall-dispatch", daemon=True)
-        self._thread.start()
+    def _started(self) -> _LoopThread:
+        """The thread with the event loop. Needs the lock."""
+        if self._closed:
+            raise RuntimeError("the dispatcher is closed")
+        if self._thread is None:
+            self._thread = _LoopThread(self._shut_down)
+            self._thread.start()
+        return self._thread
 
-    def _run(self) -> None:
-        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-            runner.run(self._live())
-
-    async def _live(self) -> None:
-        await self._stop.wait()
+    async def _shut_down(self) -> None:
         self._cancel_tasks()
         await _wait_briefly(self._tasks)
-        self._arrivals.hand_on_all()
+        self._writer.flush()
         await _wait_briefly({asyncio.ensure_future(_close(backend)) for backend in self._backends.values()})
-        self._asking.ledger.close()
+        self._sender.rate_limits.close()
 
     def _begin(self, job: Job, future: Future[Reply]) -> None:
         self._backends[id(job.backend)] = job.backend
-        task = self._loop.create_task(self._answer(job, future))
+        task = asyncio.get_running_loop().create_task(self._answer(job, future))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -134,31 +134,31 @@ class Dispatcher:
             task.cancel()
 
     async def _answer(self, job: Job, future: Future[Reply]) -> None:
-        """Answer one job. Nothing gets past: what escaped a task could end the thread."""
+        """Answer one job. Catches every error: one that escaped from a task could end the thread."""
         try:
-            reply = await self._asking.answer(job)
-            self._count(reply)
-            await self._arrivals.hand_on((job, reply))
+            reply = await self._sender.answer(job)
+            self._count_tokens(reply)
+            await self._writer.write((job, reply))
         except asyncio.CancelledError:
             if self._take(job, future):
                 _cancel([future])
         except BaseException as error:
-            self._figures.failed += 1
+            self._progress.failed += 1
             if self._take(job, future) and future.set_running_or_notify_cancel():
                 future.set_exception(error)
         else:
-            self._figures.done += 1
+            self._progress.done += 1
             if self._take(job, future, reply) and future.set_running_or_notify_cancel():
                 future.set_result(reply)
 
     def _take_all(self) -> list[Future[Reply]]:
-        """Take all that are open, which is then on the caller. Only with the lock."""
+        """Take all open futures, which the caller must end. Needs the lock."""
         futures = list(self._open.values())
         self._open.clear()
         return futures
 
     def _take(self, job: Job, future: Future[Reply], reply: Reply | None = None) -> bool:
-        """Whether it is on the caller to end this future: on whoever takes it out of the open ones first."""
+        """Take an open future, which the caller must end; False if another thread has taken it."""
         with self._lock:
             if reply is not None:
                 self._replies[job.digest] = reply
@@ -167,10 +167,28 @@ class Dispatcher:
             del self._open[job.digest]
             return True
 
-    def _count(self, reply: Reply) -> None:
+    def _count_tokens(self, reply: Reply) -> None:
         if usage := reply.usage:
-            self._figures.input_tokens += usage.input_tokens or 0
-            self._figures.output_tokens += usage.output_tokens or 0
+            self._progress.input_tokens += usage.input_tokens or 0
+            self._progress.output_tokens += usage.output_tokens or 0
+
+
+class _LoopThread(threading.Thread):
+    """A thread with an event loop, which runs `shut_down` once `stop` is set, and ends."""
+
+    def __init__(self, shut_down: Callable[[], Coroutine[None, None, None]]) -> None:
+        super().__init__(name="fcall-dispatch", daemon=True)
+        self.loop = asyncio.new_event_loop()
+        self.stop = asyncio.Event()
+        self._shut_down = shut_down
+
+    def run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self.loop) as runner:
+            runner.run(self._until_stopped())
+
+    async def _until_stopped(self) -> None:
+        await self.stop.wait()
+        await self._shut_down()
 
 
 def _cancel(futures: Iterable[Future[Reply]]) -> None:
@@ -185,6 +203,6 @@ async def _wait_briefly(tasks: set[asyncio.Task[None]]) -> None:
 
 
 async def _close(backend: Backend) -> None:
-    """Close it; by now there is nobody left who could be told that this failed."""
+    """Close the backend. Errors are dropped, because no caller waits for them any more."""
     with contextlib.suppress(Exception):
         await backend.close()

@@ -1,59 +1,55 @@
-"""Writes replies that arrive together in one transaction."""
+"""Writes items that arrive at about the same time in one transaction."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeAlias, TypeVar
-
-from pytest_fcall.backends.dispatch.job import Job
-from pytest_fcall.core import Reply
+from typing import Generic, TypeVar
 
 _GATHER_SECONDS = 0.005
-"""Seconds that replies wait for others to be handed on with."""
+"""Seconds that an item waits for others to be written with."""
 
-Arrival: TypeAlias = tuple[Job, Reply]
 T = TypeVar("T")
 
 
 class GroupWriter(Generic[T]):
-    """Hands on together what arrives at about the same time: to keep many costs little more than to keep one.
+    """Collects items for a moment and writes them together, because writing many costs little more than writing one.
 
-    Where `on_replies` raises over several, each is handed on alone, so that none suffers for another.
+    If `write_all` raises for several items, each is written alone, so that one bad item does not harm the others.
     """
 
-    def __init__(self, on_replies: Callable[[Sequence[T]], object], gathering: float = _GATHER_SECONDS) -> None:
-        self._on_replies = on_replies
-        self._gathering = gathering
+    def __init__(self, write_all: Callable[[Sequence[T]], object], gather_seconds: float = _GATHER_SECONDS) -> None:
+        self._write_all = write_all
+        self._gather_seconds = gather_seconds
         self._waiting: list[tuple[T, asyncio.Future[None]]] = []
 
-    async def hand_on(self, arrival: T) -> None:
-        """Return once `on_replies` has the reply; raise what it raises. It gets what is cancelled meanwhile, too."""
+    async def write(self, item: T) -> None:
+        """Write the item, and return afterwards; raise the writing error. An item is written even if cancelled."""
         loop = asyncio.get_running_loop()
         if not self._waiting:
-            loop.call_later(self._gathering, self.hand_on_all)
-        handed_on = loop.create_future()
-        self._waiting.append((arrival, handed_on))
-        await handed_on
+            loop.call_later(self._gather_seconds, self.flush)
+        written = loop.create_future()
+        self._waiting.append((item, written))
+        await written
 
-    def hand_on_all(self) -> None:
-        """Hand on what waits."""
+    def flush(self) -> None:
+        """Write all waiting items now."""
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return
-        failed = self._failure([arrival for arrival, _ in waiting])
-        for arrival, handed_on in waiting:
-            error = self._failure([arrival]) if failed and len(waiting) > 1 else failed
-            if handed_on.cancelled():
+        group_error = self._error_of([item for item, _ in waiting])
+        for item, written in waiting:
+            error = self._error_of([item]) if group_error and len(waiting) > 1 else group_error
+            if written.cancelled():
                 continue
             if error:
-                handed_on.set_exception(error)
+                written.set_exception(error)
             else:
-                handed_on.set_result(None)
+                written.set_result(None)
 
-    def _failure(self, arrivals: Sequence[T]) -> BaseException | None:
+    def _error_of(self, items: Sequence[T]) -> BaseException | None:
         try:
-            self._on_replies(arrivals)
+            self._write_all(items)
         except BaseException as error:
             return error
         return None

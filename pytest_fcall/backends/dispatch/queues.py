@@ -1,4 +1,4 @@
-"""The queues of waiting requests, one a model: who may be sent next, and how many at a time."""
+"""The queues of waiting requests, one a model: which one may be sent next, and how many at a time."""
 
 from __future__ import annotations
 
@@ -7,39 +7,40 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from pytest_fcall.backends.dispatch.job import Clock
 from pytest_fcall.backends.dispatch.rate_limits import RateLimits
 
-INCREASE = 0.25
-"""What each answer adds. A hundred answers win back what one complaint took from fifty."""
+_INCREASE = 0.25
+"""What each answer adds. A hundred answers win back what one rejection took from fifty."""
 
 
 class AdaptiveConcurrency:
-    """Starts at the most that is allowed."""
+    """The number of requests in flight that a model accepts: halved by rejections, raised again by answers."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._allowed = float(most)
-        self._slowed = float("-inf")
+        self._last_reduction = float("-inf")
 
     @property
     def allowed(self) -> int:
-        """Requests that may be on their way; at least one."""
+        """The number of requests that may be in flight; at least one."""
         return int(self._allowed)
 
     def answered(self) -> None:
-        """The model took a request."""
-        self._allowed = min(self._most, self._allowed + INCREASE)
+        """Note that the model accepted a request."""
+        self._allowed = min(self._most, self._allowed + _INCREASE)
 
     def throttled(self, sent: float, now: float, running: int) -> None:
-        """The model complained about a request sent at the time `sent`, when `running` were on their way.
+        """Note that the model rejected a request, sent at the time `sent`, because of the rate, with `running` others.
 
-        Complaints about requests that were sent before the last slowing are the same complaint.
+        Rejections of requests that were sent before the last reduction do not count again.
         """
-        if sent >= self._slowed:
+        if sent >= self._last_reduction:
             self._allowed = max(1.0, min(self._allowed, running) / 2)
-            self._slowed = now
+            self._last_reduction = now
 
 
 @dataclass(slots=True, eq=False)
@@ -47,125 +48,122 @@ class Turn:
     """A request that waits until it may be sent."""
 
     tokens: int
-    come: asyncio.Future[float]
-    """The time at which it was let through, in seconds since 1970."""
+    admitted: asyncio.Future[float]
+    """The time at which the request was admitted, in seconds since 1970."""
 
 
 class ModelQueue:
-    """What the requests to one model share. Lives in the event loop."""
+    """The waiting requests to one model, and what is known about the model. Belongs to the event loop."""
 
     def __init__(self, model: str, most: int) -> None:
         self.model = model
-        self.pace = AdaptiveConcurrency(most)
+        self.concurrency = AdaptiveConcurrency(most)
         self.waiting: deque[Turn] = deque()
         self.running = 0
         self.answers = 0
-        """Requests that the model took, whatever came of them."""
-        self.alarmed = False
-        """Whether nothing may be sent before a time for which an alarm is set."""
-        self.gave_up = False
-        """Whether a request was asked as often as may be, without an answer."""
-        self._why_stopped: Callable[[], Exception] | None = None
-        self._resting: set[asyncio.Future[None]] = set()
+        """Requests that the model accepted, whatever the answer was."""
+        self.waits_for_alarm = False
+        """Whether no request may be sent before an alarm that is set."""
+        self.has_failed = False
+        """Whether a request used up all its attempts without an answer."""
+        self._stop_error: Callable[[], Exception] | None = None
+        self._pauses: set[asyncio.Future[None]] = set()
 
     @property
     def may_send(self) -> bool:
-        """Whether one more may be sent, as far as the model's pace goes."""
-        return not self.alarmed and self.running < self.pace.allowed
+        """Whether the model accepts one more request."""
+        return not self.waits_for_alarm and self.running < self.concurrency.allowed
 
     @property
-    def in_vain(self) -> bool:
-        """Whether nobody seems to be there: then one try is enough for each request."""
-        return self.gave_up and not self.answers
+    def is_unreachable(self) -> bool:
+        """Whether the model seems to be unreachable. Then one attempt is enough for each request."""
+        return self.has_failed and not self.answers
 
     def next(self) -> Turn | None:
-        """Return the first request in the line that still wants to be sent."""
-        while self.waiting and self.waiting[0].come.done():
+        """Return the first waiting request that was not cancelled."""
+        while self.waiting and self.waiting[0].admitted.done():
             self.waiting.popleft()
         return self.waiting[0] if self.waiting else None
 
     def answered(self) -> None:
-        """The model took a request."""
+        """Note that the model accepted a request."""
         self.answers += 1
-        self.pace.answered()
+        self.concurrency.answered()
 
-    def stop(self, why: Callable[[], Exception]) -> None:
-        """Fail all that waits, and all that will: `why` makes the error of each."""
-        self._why_stopped = why
-        for turn in self.waiting:
-            if not turn.come.done():
-                turn.come.set_exception(why())
-        for over in self._resting:
-            if not over.done():
-                over.set_exception(why())
+    def stop(self, make_error: Callable[[], Exception]) -> None:
+        """Fail all waiting and all later requests, each with its own error."""
+        self._stop_error = make_error
+        futures: list[asyncio.Future[Any]] = [*(turn.admitted for turn in self.waiting), *self._pauses]
+        for future in futures:
+            if not future.done():
+                future.set_exception(make_error())
 
     def check(self) -> None:
-        """Raise why nothing can be sent any more, if it is so."""
-        if self._why_stopped:
-            raise self._why_stopped()
+        """Raise the error with which the queue was stopped, if it was."""
+        if self._stop_error:
+            raise self._stop_error()
 
-    async def rest(self, seconds: float, call_later: Callable[[float, Callable[[], object]], object]) -> None:
-        """Wait so long, or until the lane stops."""
+    async def wait(self, seconds: float, call_later: Callable[[float, Callable[[], object]], object]) -> None:
+        """Wait so many seconds; raise the error if the queue is stopped meanwhile."""
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._resting.add(over)
+        self._pauses.add(over)
         call_later(seconds, lambda: None if over.done() else over.set_result(None))
         try:
             await over
         finally:
-            self._resting.discard(over)
+            self._pauses.discard(over)
 
 
 class RequestQueues:
-    """The one way out, for the requests of all lanes. Lives in the event loop.
+    """The queues of all models. Belongs to the event loop.
 
-    A lane that was there first goes first, and within a lane those that are asked for again, then those that came
-    first.
+    The model that came first goes first. Within a model retries go first, then the requests in their order.
     """
 
-    def __init__(self, concurrency: int, ledger: RateLimits, clock: Clock) -> None:
+    def __init__(self, concurrency: int, rate_limits: RateLimits, clock: Clock) -> None:
         self.running = 0
         self._concurrency = concurrency
-        self._ledger = ledger
+        self._rate_limits = rate_limits
         self._clock = clock
-        self._lanes: dict[str, ModelQueue] = {}
+        self._queues: dict[str, ModelQueue] = {}
 
-    def lane(self, model: str) -> ModelQueue:
-        """Return the lane of this model."""
-        if model not in self._lanes:
-            self._lanes[model] = ModelQueue(model, self._concurrency)
-        return self._lanes[model]
+    def of(self, model: str) -> ModelQueue:
+        """Return the queue of this model."""
+        if model not in self._queues:
+            self._queues[model] = ModelQueue(model, self._concurrency)
+        return self._queues[model]
 
-    async def enter(self, lane: ModelQueue, tokens: int, *, again: bool) -> float:
-        """Wait for the turn, and return the time at which it came. What entered must leave."""
-        lane.check()
+    async def enter(self, queue: ModelQueue, tokens: int, *, retry: bool) -> float:
+        """Wait for the turn of a request, and return the time. Each `enter` needs a `leave`."""
+        queue.check()
         turn = Turn(tokens, asyncio.get_running_loop().create_future())
-        (lane.waiting.appendleft if again else lane.waiting.append)(turn)
+        (queue.waiting.appendleft if retry else queue.waiting.append)(turn)
         self._admit()
         try:
-            return await turn.come
+            return await turn.admitted
         except asyncio.CancelledError:
-            if not turn.come.cancelled() and turn.come.exception() is None:
-                self.leave(lane)
+            if not turn.admitted.cancelled() and turn.admitted.exception() is None:
+                self.leave(queue)
             raise
 
-    def leave(self, lane: ModelQueue) -> None:
-        """Make room for the next."""
-        lane.running -= 1
+    def leave(self, queue: ModelQueue) -> None:
+        """Make room for the next request."""
+        queue.running -= 1
         self.running -= 1
         self._admit()
 
     def _admit(self) -> None:
-        for lane in self._lanes.values():
-            while self.running < self._concurrency and lane.may_send and (turn := lane.next()):
+        for queue in self._queues.values():
+            while self.running < self._concurrency and queue.may_send and (turn := queue.next()):
                 now = self._clock.wall()
-                if (wait := self._ledger.take(lane.model, turn.tokens)) > 0:
-                    lane.alarmed = True
-                    self._clock.call_later(wait, partial(self._ring, lane))
+                if (wait := self._rate_limits.take(queue.model, turn.tokens)) > 0:
+                    queue.waits_for_alarm = True
+                    self._clock.call_later(wait, partial(self._ring, queue))
                     break
-                turn.come.set_result(now)
-                lane.running += 1
+                turn.admitted.set_result(now)
+                queue.running += 1
                 self.running += 1
 
-    def _ring(self, lane: ModelQueue) -> None:
-        lane.alarmed = False
+    def _ring(self, queue: ModelQueue) -> None:
+        queue.waits_for_alarm = False
         self._admit()

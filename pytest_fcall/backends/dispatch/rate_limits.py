@@ -16,24 +16,31 @@ from pytest_fcall.backends.dispatch.job import Clock, Limits
 WINDOW_SECONDS = 62.0
 """Seconds for which a request counts.
 
-Requests are counted by whole seconds, so that 61 of these cover any minute; one more is left for requests that
-take longer to the server than others do.
+Requests are counted by whole seconds, so that 61 cover any minute. One more allows for requests that take longer to
+the server than others.
 """
 
 LONGEST_BLOCK_SECONDS = 3600.0
-"""A time to wait for that lies further ahead was written before a clock was set back."""
+"""A block that ends later than this was written before the clock was set back, and is ignored."""
+
+LOCK_SECONDS = 5.0
+"""Seconds to wait for the file, which each process locks for a tenth of a millisecond at a time."""
+
+LOCK_POLL_SECONDS = 0.0005
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class RateWindow:
-    """Requests and tokens by the second in which they were let through. Times are seconds since 1970."""
+    """Requests and tokens of one model, by the second in which they were admitted. Times are seconds since 1970."""
 
     blocked: float = 0.0
-    """Nothing may be asked before this time, for the server said so."""
+    """No request may be sent before this time, as the server demanded."""
     seconds: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def take(self, now: float, tokens: int, rpm: int | None, tpm: int | None) -> float:
-        """Let one request through, and return 0; else return the seconds after which to try again."""
+        """Admit one request and return 0, or return the seconds to wait before the next try."""
         self.seconds = {second: used for second, used in self.seconds.items() if abs(now - second) < WINDOW_SECONDS}
         if self.blocked > now + LONGEST_BLOCK_SECONDS:
             self.blocked = 0.0
@@ -44,12 +51,12 @@ class RateWindow:
         return 0.0
 
     def settle(self, taken: float, tokens: int) -> None:
-        """Count so many tokens more, or fewer, for a request that was let through at the time `taken`."""
+        """Correct the tokens of a request that was admitted at the time `taken` by this difference."""
         if int(taken) in self.seconds:
             self._count(int(taken), 0, tokens)
 
     def block(self, until: float) -> None:
-        """Let nothing through before that time."""
+        """Admit no request before that time."""
         self.blocked = max(self.blocked, until)
 
     def _count(self, second: int, requests: int, tokens: int) -> None:
@@ -57,7 +64,7 @@ class RateWindow:
         self.seconds[second] = (counted[0] + requests, max(0, counted[1] + tokens))
 
     def _wait(self, now: float, tokens: int, rpm: int | None, tpm: int | None) -> float:
-        """Go back in time to the second that must be over first."""
+        """The seconds until so many requests and tokens are outside the window that one more fits."""
         wait = max(0.0, self.blocked - now)
         requests, used = 1, tokens
         for second in sorted(self.seconds, reverse=True):
@@ -68,12 +75,12 @@ class RateWindow:
         return wait
 
     def to_text(self) -> str:
-        """Say it in JSON."""
+        """The window as JSON text."""
         return json.dumps([self.blocked, [[second, *used] for second, used in self.seconds.items()]])
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Read what `to_text` wrote. Anything else is a window in which nothing was asked yet."""
+        """Read what `to_text` returned. Any other text gives an empty window."""
         try:
             blocked, rows = json.loads(text)
             return cls(float(blocked), {int(row[0]): (int(row[1]), int(row[2])) for row in rows})
@@ -81,22 +88,14 @@ class RateWindow:
             return cls()
 
 
-LOCK_SECONDS = 5.0
-"""Seconds that the file may be in use: others have it for a tenth of a millisecond at a time."""
-
-LOCK_POLL_SECONDS = 0.0005
-
-T = TypeVar("T")
-
-
 class RateLimits:
-    """Keeps to rates and waiting times, by model. Used from one thread; the file is shared by processes.
+    """The rates and blocks of all models. Used from one thread; the file is shared by processes.
 
-    A file that cannot be used stops nobody: the limits then hold for this process alone, and `note` says so.
+    If the file cannot be used, the limits apply to this process alone, and `warning` says so.
     """
 
     def __init__(self, limits: Limits, clock: Clock) -> None:
-        self.note = ""
+        self.warning = ""
         self._limits = limits
         self._clock = clock
         self._limited = limits.rpm is not None or limits.tpm is not None
@@ -104,19 +103,19 @@ class RateLimits:
         self._shared = _SharedWindows(limits.shared) if limits.shared else None
 
     def take(self, model: str, tokens: int) -> float:
-        """Count a request, and return 0; else return the seconds after which to try again."""
+        """Admit one request and return 0, or return the seconds to wait before the next try."""
         now, rpm, tpm = self._clock.wall(), self._limits.rpm, self._limits.tpm
         if self._shared and not self._limited and not self._shared.path.exists():
             return 0.0
         return self._change(model, lambda window: window.take(now, tokens, rpm, tpm))
 
     def settle(self, model: str, taken: float, tokens: int) -> None:
-        """Correct the estimate for a request that was let through at the time `taken` by so many tokens."""
+        """Correct the estimated tokens of a request that was admitted at the time `taken` by this difference."""
         if tokens and self._limits.tpm is not None:
             self._change(model, lambda window: window.settle(taken, tokens))
 
     def block(self, model: str, seconds: float) -> None:
-        """Let nobody ask this model for so long."""
+        """Admit no request to this model for so many seconds."""
         until = self._clock.wall() + seconds
         self._change(model, lambda window: window.block(until))
 
@@ -130,14 +129,16 @@ class RateLimits:
             try:
                 return self._shared.change(model, change)
             except (sqlite3.Error, OSError) as error:
-                self.note = f"rate limits hold for each process alone: {self._shared.path} cannot be used: {error}"
+                self.warning = (
+                    f"rate limits apply to each process separately: {self._shared.path} cannot be used: {error}"
+                )
                 self._shared.close()
                 self._shared = None
         return change(self._own[model])
 
 
 class _SharedWindows:
-    """A file with one window a model. Each change is one transaction, so that a killed process leaves no half of it."""
+    """A file with one window a model. Each change is one transaction, so that a killed process leaves it whole."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -161,7 +162,7 @@ class _SharedWindows:
     def _open(self) -> sqlite3.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._connection = connection = sqlite3.connect(self.path, timeout=0, isolation_level=None)
-        # What is in the file is worth nothing after the next minute: it need not outlive the machine.
+        # The content is worthless after the next minute, so that it need not survive a crash of the machine.
         _execute_when_free(connection, "PRAGMA synchronous = OFF")
         _execute_when_free(connection, "PRAGMA journal_mode = PERSIST")
         with connection:
@@ -171,7 +172,7 @@ class _SharedWindows:
 
 
 def _execute_when_free(connection: sqlite3.Connection, statement: str) -> None:
-    """Execute the statement as soon as nobody else has the file.
+    """Execute the statement as soon as no other process has locked the file.
 
     SQLite itself waits longer with each try, so that one busy process can keep another out for seconds.
     """

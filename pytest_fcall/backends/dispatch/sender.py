@@ -1,4 +1,4 @@
-"""Sends a job when its turn comes, and retries where that may help."""
+"""Sends a job when its turn comes, and retries it where that may help."""
 
 from __future__ import annotations
 
@@ -10,117 +10,109 @@ from pytest_fcall.backends.dispatch.queues import ModelQueue, RequestQueues
 from pytest_fcall.backends.dispatch.rate_limits import RateLimits
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Request, Unanswered
 
-FIRST = 0.5
-"""Seconds that the first wait takes at most; each later one at most twice as long."""
-
-LONGEST = 60.0
+FIRST_WAIT = 0.5
+"""The longest wait before the first retry, in seconds. Each later one may be twice as long."""
+LONGEST_WAIT = 60.0
 
 
 class Retries:
-    """The patience with one request, from its first try on."""
+    """The retries of one request, from its first attempt on."""
 
     def __init__(self, limits: Limits, now: float, answers: int, jitter: Callable[[], float]) -> None:
         self._retries = limits.retries
-        self._deadline = now + limits.budget
+        self._deadline = now + limits.retry_seconds
         self._answers = answers
         self._jitter = jitter
         self._failures = 0
-        self._asked = 0
+        self._attempts = 0
 
-    def wait(self, error: Unanswered, told: float, now: float, answers: int, *, again: bool) -> float:
-        """Return the seconds to wait before asking again: those told by the server, and a random while on top.
+    def next_wait(self, error: Unanswered, retry_after: float, now: float, answers: int, *, again: bool) -> float:
+        """Return the seconds to wait before the next attempt: `retry_after` and a random time on top.
 
-        Raises `Unanswered` where it was the last try, as it always is without `again`. A request that was turned
-        away while others were taken has done nothing wrong: that uses up time, but no retry. `answers` counts those
-        that were taken so far.
+        Raises Unanswered after the last attempt, or if `again` is False. A request that was rejected because of the
+        rate, while the model accepted others, uses up time but no retry. `answers` counts the accepted requests.
         """
-        self._asked += 1
+        self._attempts += 1
         self._failures += not (error.throttled and answers > self._answers)
         self._answers = answers
-        ceiling = min(LONGEST, FIRST * 2.0 ** (self._asked - 1))
-        wait = told + ceiling * self._jitter()
-        if not again or self._failures > self._retries or now + wait > self._deadline:
-            raise self._spent(error)
-        return wait
-
-    def _spent(self, error: Unanswered) -> Unanswered:
-        if self._asked == 1:
-            return error
-        text = f"{error} (asked {self._asked} times)"
-        return Unanswered(text, retry_after=error.retry_after, throttled=error.throttled)
+        wait = retry_after + min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (self._attempts - 1)) * self._jitter()
+        if again and self._failures <= self._retries and now + wait <= self._deadline:
+            return wait
+        if self._attempts == 1:
+            raise error
+        text = f"{error} ({self._attempts} attempts)"
+        raise Unanswered(text, retry_after=error.retry_after, throttled=error.throttled)
 
 
 class Sender:
-    """Answers jobs. Lives in the event loop."""
+    """Answers jobs. Belongs to the event loop."""
 
     def __init__(self, limits: Limits, clock: Clock, jitter: Callable[[], float]) -> None:
-        self.ledger = RateLimits(limits, clock)
-        self.gate = RequestQueues(limits.concurrency, self.ledger, clock)
+        self.rate_limits = RateLimits(limits, clock)
+        self.queues = RequestQueues(limits.concurrency, self.rate_limits, clock)
         self.retried = 0
         self._limits = limits
         self._clock = clock
         self._jitter = jitter
 
     async def answer(self, job: Job) -> Reply:
-        """Return the reply; raise what the back end raises, where asking again cannot help or has not helped."""
-        lane = self.gate.lane(job.model_id)
-        tokens = self._estimated(job.request)
-        patience: Retries | None = None
+        """Return the reply. Raises the backend's error if a retry cannot help or has not helped."""
+        queue = self.queues.of(job.model_id)
+        tokens = self._estimated_tokens(job.request)
+        retries: Retries | None = None
         while True:
-            taken = await self.gate.enter(lane, tokens, again=patience is not None)
+            admitted = await self.queues.enter(queue, tokens, retry=retries is not None)
             sent = self._clock.monotonic()
-            patience = patience or Retries(self._limits, sent, lane.answers, self._jitter)
+            retries = retries or Retries(self._limits, sent, queue.answers, self._jitter)
             try:
-                reply = await self._send(job, lane)
+                reply = await self._send(job, queue)
             except Unanswered as error:
-                wait = self._wait(error, lane, sent, patience)
+                wait = self._wait_after(error, queue, sent, retries)
             else:
-                self.ledger.settle(lane.model, taken, _used_tokens(reply, tokens) - tokens)
+                self.rate_limits.settle(queue.model, admitted, _used_tokens(reply, tokens) - tokens)
                 return reply
             finally:
-                self.gate.leave(lane)
-            await lane.rest(wait, self._clock.call_later)
+                self.queues.leave(queue)
+            await queue.wait(wait, self._clock.call_later)
             self.retried += 1
 
-    async def _send(self, job: Job, lane: ModelQueue) -> Reply:
+    async def _send(self, job: Job, queue: ModelQueue) -> Reply:
         try:
-            async with asyncio.timeout(self._limits.timeout) as patience:
+            async with asyncio.timeout(self._limits.timeout) as timeout:
                 reply = await job.backend.complete(job.request)
         except TimeoutError:
-            if patience.expired():
+            if timeout.expired():
                 raise Unanswered(f"no reply within {self._limits.timeout:g} s") from None
             raise
         except ModelUnavailable as error:
             text = str(error)
-            lane.stop(lambda: ModelUnavailable(text))
+            queue.stop(lambda: ModelUnavailable(text))
             raise
         except CaseRefused:
-            lane.answered()
+            queue.answered()
             raise
-        lane.answered()
+        queue.answered()
         return reply
 
-    def _wait(self, error: Unanswered, lane: ModelQueue, sent: float, patience: Retries) -> float:
-        """Draw the consequences of a failure, and return how long to wait; raise where it is the last."""
+    def _wait_after(self, error: Unanswered, queue: ModelQueue, sent: float, retries: Retries) -> float:
+        """Return the seconds to wait before the next attempt; raise if there is none."""
         now = self._clock.monotonic()
         if error.throttled:
-            lane.pace.throttled(sent, now, lane.running)
-        told = error.retry_after if error.retry_after is not None and error.retry_after > 0 else 0.0
-        if told > (budget := self._limits.budget):
-            text = (
-                f"{error} (it wants no request for {told:.0f} s, and no reply is waited for longer than {budget:g} s)"
-            )
-            lane.stop(lambda: Unanswered(text, retry_after=told, throttled=error.throttled))
-            lane.check()
-        if told:
-            self.ledger.block(lane.model, told)
+            queue.concurrency.throttled(sent, now, queue.running)
+        retry_after = error.retry_after if error.retry_after and error.retry_after > 0 else 0.0  # not NaN
+        if retry_after > (limit := self._limits.retry_seconds):
+            text = f"{error} (Retry-After is {retry_after:.0f} s, more than the limit of {limit:g} s)"
+            queue.stop(lambda: Unanswered(text, retry_after=retry_after, throttled=error.throttled))
+            queue.check()
+        if retry_after:
+            self.rate_limits.block(queue.model, retry_after)
         try:
-            return patience.wait(error, told, now, lane.answers, again=not lane.in_vain)
+            return retries.next_wait(error, retry_after, now, queue.answers, again=not queue.is_unreachable)
         except Unanswered:
-            lane.gave_up |= not error.throttled
+            queue.has_failed |= not error.throttled
             raise
 
-    def _estimated(self, request: Request) -> int:
+    def _estimated_tokens(self, request: Request) -> int:
         if self._limits.tpm is None:
             return 0
         from pytest_fcall.backends.costs.token_estimates import likely_usage

@@ -104,10 +104,12 @@ class Connection:
 
     def _why_not(self) -> Exception:
         if self._loaded is None:
-            return ModelUnavailable(f"{self._model}: its process died while it was loaded; {self._launcher.tail()}")
+            return ModelUnavailable(
+                f"{self._model}: its process died while it was loaded; {self._launcher.end_of_log()}"
+            )
         if "failure" in self._loaded:
             return failure_from_data(self._loaded, self._model, self._launcher.log)
-        return Unanswered(f"{self._model}: its process died; {self._launcher.tail()}")
+        return Unanswered(f"{self._model}: its process died; {self._launcher.end_of_log()}")
 
 
 _PROCESS = "pytest_fcall.backends.local.process"
@@ -141,7 +143,7 @@ class LocalBackend:
 
         return load_prompts(self._order.options).text(request)
 
-    def figures(self) -> tuple[int, str] | None:
+    def throughput(self) -> tuple[int, str] | None:
         """How many prompts the process has gone on with, for whomever, and how fast."""
         connecting = self._connecting
         if connecting is None or not connecting.done() or connecting.cancelled() or connecting.exception():

@@ -94,7 +94,7 @@ def main(patience: float = UNVISITED_SECONDS) -> None:
     # idle, that takes several times as long. It is read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     given = read_launch_order()
-    answering = AnswerServer(process_spec_from_data(given.order))
+    answering = AnswerServer(process_spec_from_data(given.spec))
 
     async def run() -> None:
         await Visits(given.tokens, answering.serve).run(patience)

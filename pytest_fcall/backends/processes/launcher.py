@@ -23,73 +23,65 @@ from pytest_fcall.backends.processes.locks import locked
 from pytest_fcall.backends.processes.protocol import TOKEN_LENGTH, AccessTokens, new_tokens, tokens_from_data
 from pytest_fcall.core import Json, ModelUnavailable, digest
 
+_START_SECONDS = 60.0
+"""Seconds for a process to open its port, before it loads anything large."""
 _LINES = 5
 _SHOWN = 500
 
 
-_SILENT = "it said nothing, as if it had been killed; is there enough memory?"
-
-
-def log_tail(log: Path, silent: str = _SILENT) -> str:
-    """The last lines, in one; `silent` where there are none."""
-    with suppress(OSError):
-        lines = log.read_text("utf-8", "replace").split("\n")
-        if told := [" ".join(line.split()) for line in lines if line.strip()][-_LINES:]:
-            return f"its last words: {' / '.join(told)[-_SHOWN:]} (more in {log})"
-    return silent
-
-
-_START_SECONDS = 60.0
-"""Seconds for a process to open its port, before anything large is loaded."""
+def users_folder() -> Path:
+    """The folder of this user's processes on this machine."""
+    user = "" if sys.platform == "win32" else f"-{os.getuid()}"
+    return Path(tempfile.gettempdir(), f"pytest-fcall{user}")
 
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """Leads to the process of one order. Its files lie in a folder that is this user's alone.
+    """Finds or starts the process of one specification. Its files are in a folder that only this user can open.
 
-    The process runs `module`, which is told the order on stdin and opens a port, as `Visits` does.
+    The process runs `module`, which reads a LaunchOrder from stdin and opens a port by `Visits`.
     """
 
     module: str
-    order: Mapping[str, Json]
+    spec: Mapping[str, Json]
     folder: Path
 
     @property
     def log(self) -> Path:
-        """What the process and its libraries have said."""
-        return self._place / "log"
+        """The output of the process and its libraries."""
+        return self._process_folder / "log"
 
     def connect(self) -> socket.socket:
-        """Return a connection to the process, which is started where there is none. Blocks for a moment.
+        """Return a connection to the process, which is started if there is none. Blocks for a moment.
 
-        Raises ModelUnavailable where it does not start.
+        Raises ModelUnavailable if the process does not start.
         """
+        folder = self._process_folder
         try:
             _make_private(self.folder)
-            self._place.mkdir(exist_ok=True)
-            with locked(self._place / "lock", _START_SECONDS):
-                return self._visit() or self._start()
+            folder.mkdir(exist_ok=True)
+            with locked(folder / "lock", _START_SECONDS):
+                return self._connect_to_running() or self._start()
         except (OSError, sqlite3.Error) as error:
-            raise ModelUnavailable(f"the process for the model cannot be started from {self._place}: {error}") from None
+            raise ModelUnavailable(f"the process for the model cannot be started from {folder}: {error}") from None
 
-    def tail(self) -> str:
-        """The last lines of the log, in one; without any, what may have ended the process."""
-        return log_tail(self.log)
-
-    def last_words(self) -> str:
-        """The same of a process of which it is known how it has ended."""
-        return log_tail(self.log, "it said nothing")
+    def end_of_log(self, *, cause_known: bool = False) -> str:
+        """The last lines of the log in one. If it is empty, a possible cause, unless the cause is known."""
+        with suppress(OSError):
+            lines = self.log.read_text("utf-8", "replace").split("\n")
+            if last := [" ".join(line.split()) for line in lines if line.strip()][-_LINES:]:
+                return f"end of its log: {' / '.join(last)[-_SHOWN:]} (more in {self.log})"
+        return "its log is empty" if cause_known else "its log is empty; it may have run out of memory"
 
     @property
-    def _place(self) -> Path:
-        """Processes of another environment load other libraries, and are not shared."""
-        return self.folder / digest({"module": self.module, "order": self.order, "python": sys.executable})[:24]
+    def _process_folder(self) -> Path:
+        """Another Python environment has another folder: its processes load other libraries."""
+        return self.folder / digest({"module": self.module, "spec": self.spec, "python": sys.executable})[:24]
 
-    def _visit(self) -> socket.socket | None:
-        """Knock where the last process was seen."""
+    def _connect_to_running(self) -> socket.socket | None:
         with suppress(OSError, ValueError, RecursionError):
-            seen = as_mapping(json.loads((self._place / "address").read_bytes()), "the address")
-            return _connect(required_field(seen, "port", int), tokens_from_data(seen.get("tokens")))
+            address = as_mapping(json.loads((self._process_folder / "address").read_bytes()), "the address")
+            return _connect(required_field(address, "port", int), tokens_from_data(address.get("tokens")))
         return None
 
     def _start(self) -> socket.socket:
@@ -97,46 +89,45 @@ class Launcher:
         port = self._launch(tokens)
         connection = _connect(port, tokens) if port else None
         if connection is None:
-            raise ModelUnavailable(f"the process for the model did not start; {self.tail()}")
-        (self._place / "address").write_text(json.dumps({"port": port, "tokens": tokens.to_data()}), "ascii")
+            raise ModelUnavailable(f"the process for the model did not start; {self.end_of_log()}")
+        address = json.dumps({"port": port, "tokens": tokens.to_data()})
+        (self._process_folder / "address").write_text(address, "ascii")
         return connection
 
     def _launch(self, tokens: AccessTokens) -> int | None:
         """Start the process, and return its port once it is open."""
-        with self.log.open("ab") as log:  # the process before may have something to say yet
+        with self.log.open("ab") as log:  # appending, because an earlier process may still write
             log.truncate(0)
             process = subprocess.Popen(  # noqa: S603  # a module of ours
                 [sys.executable, "-P", "-m", self.module],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                start_new_session=True,  # what is typed at a terminal is for those who use it
+                start_new_session=True,  # Ctrl+C in a terminal is meant for the clients
             )
         threading.Thread(target=process.wait, name="fcall-shared", daemon=True).start()
-        told = json.dumps({"order": self.order, "tokens": tokens.to_data(), "place": str(self._place)}).encode()
+        order: dict[str, Json] = {
+            "spec": self.spec,
+            "tokens": tokens.to_data(),
+            "folder": str(self._process_folder),
+        }
         with cast("IO[bytes]", process.stdin) as stdin, cast("IO[bytes]", process.stdout) as stdout:
             with suppress(BrokenPipeError):
-                stdin.write(told)
+                stdin.write(json.dumps(order).encode())
                 stdin.close()
             port = stdout.readline().strip()
         return int(port) if port.isdigit() else None
 
 
-def users_folder() -> Path:
-    """Where this user's processes are found on this machine."""
-    user = "" if sys.platform == "win32" else f"-{os.getuid()}"
-    return Path(tempfile.gettempdir(), f"pytest-fcall{user}")
-
-
 def _connect(port: int, tokens: AccessTokens) -> socket.socket | None:
-    """Return a connection, if the process that has these tokens listens there."""
+    """Return a connection if the process with these tokens listens at this port."""
     try:
         connection = socket.create_connection(("127.0.0.1", port), _START_SECONDS)
     except (OSError, OverflowError):
         return None
     try:
-        connection.sendall(tokens.knock.encode())
-        if compare_digest(_receive(connection, TOKEN_LENGTH), tokens.welcome.encode()):
+        connection.sendall(tokens.client.encode())
+        if compare_digest(_receive(connection, TOKEN_LENGTH), tokens.server.encode()):
             return connection
     except OSError:
         pass
@@ -145,7 +136,7 @@ def _connect(port: int, tokens: AccessTokens) -> socket.socket | None:
 
 
 def _receive(connection: socket.socket, size: int) -> bytes:
-    """As many bytes, or fewer where no more come."""
+    """Receive `size` bytes, or fewer if the connection ends."""
     received = b""
     while len(received) < size and (more := connection.recv(size - len(received))):
         received += more
@@ -153,9 +144,9 @@ def _receive(connection: socket.socket, size: int) -> bytes:
 
 
 def _make_private(folder: Path) -> None:
-    """Make the folder. Raises ModelUnavailable where others could read or write what is in it."""
+    """Create the folder. Raises ModelUnavailable if other users could read or write in it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if sys.platform != "win32":
-        found = folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        status = folder.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
             raise ModelUnavailable(f"{folder} must be a folder that only you can open; remove it and run again")

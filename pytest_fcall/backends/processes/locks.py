@@ -1,6 +1,6 @@
-"""Locks between processes, which end with the process that holds them however it ends.
+"""Locks between processes. A lock ends with the process that holds it, however the process ends.
 
-Each is a transaction on an empty database, so that one library knows how every system locks files.
+Each lock is a transaction on an empty SQLite database: SQLite knows how files are locked on every system.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 
-def lock(path: Path, patience: float) -> sqlite3.Connection:
-    """Lock `path`, a file of its own, until the connection is closed. Raises OperationalError when patience ends."""
-    connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
+def lock(path: Path, timeout: float) -> sqlite3.Connection:
+    """Lock `path`, a file of its own, until the returned connection is closed.
+
+    Raises sqlite3.OperationalError if another process holds the lock for longer than `timeout` seconds.
+    """
+    connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
-        connection.execute("PRAGMA journal_mode = MEMORY")  # a full disk must keep nobody from reading
+        connection.execute("PRAGMA journal_mode = MEMORY")  # no journal file: locking must work on a full disk, too
         connection.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error:
         connection.close()
@@ -24,7 +27,7 @@ def lock(path: Path, patience: float) -> sqlite3.Connection:
 
 
 @contextmanager
-def locked(path: Path, patience: float) -> Iterator[None]:
-    """Hold the lock for a while."""
-    with closing(lock(path, patience)):
+def locked(path: Path, timeout: float) -> Iterator[None]:
+    """Hold the lock inside the `with` block."""
+    with closing(lock(path, timeout)):
         yield

@@ -7,9 +7,9 @@ import json
 import secrets
 import traceback
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias
 
 from pytest_fcall.backends.json_fields import DamagedData, as_mapping, required_field
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Unanswered
@@ -17,37 +17,11 @@ from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Unanswered
 TOKEN_LENGTH = 64
 """Characters of a token."""
 
-
-@dataclass(frozen=True, slots=True)
-class AccessTokens:
-    """By these both sides know each other, since anybody on the machine may knock at a port, or open one."""
-
-    knock: str
-    welcome: str
-
-    def to_data(self) -> dict[str, Json]:
-        """Say them in JSON values."""
-        return cast("dict[str, Json]", asdict(self))
-
-
-def new_tokens() -> AccessTokens:
-    """Tokens that nobody can guess."""
-    return AccessTokens(secrets.token_hex(TOKEN_LENGTH // 2), secrets.token_hex(TOKEN_LENGTH // 2))
-
-
-def tokens_from_data(data: Json) -> AccessTokens:
-    """Read what `to_data` wrote. Raises Damaged."""
-    fields = as_mapping(data, "the tokens")
-    tokens = AccessTokens(required_field(fields, "knock", str), required_field(fields, "welcome", str))
-    if not all(len(token) == TOKEN_LENGTH and token.isascii() for token in (tokens.knock, tokens.welcome)):
-        raise DamagedData("the tokens are not tokens")
-    return tokens
-
-
-Frame = Mapping[str, Json]
+Frame: TypeAlias = Mapping[str, Json]
 
 _LENGTH_BYTES = 8
 _SHOWN = 300
+"""Characters of an unexpected error that a frame carries."""
 _FAILURES: Mapping[str, type[Exception]] = {
     "case": CaseRefused,
     "model": ModelUnavailable,
@@ -55,14 +29,40 @@ _FAILURES: Mapping[str, type[Exception]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class AccessTokens:
+    """The secrets by which both sides recognise each other: any user of the machine may connect to or open a port."""
+
+    client: str
+    server: str
+
+    def to_data(self) -> dict[str, Json]:
+        """The tokens as JSON data."""
+        return {"client": self.client, "server": self.server}
+
+
+def new_tokens() -> AccessTokens:
+    """New random tokens."""
+    return AccessTokens(secrets.token_hex(TOKEN_LENGTH // 2), secrets.token_hex(TOKEN_LENGTH // 2))
+
+
+def tokens_from_data(data: Json) -> AccessTokens:
+    """Read what `AccessTokens.to_data` returned. Raises DamagedData."""
+    fields = as_mapping(data, "the tokens")
+    tokens = AccessTokens(required_field(fields, "client", str), required_field(fields, "server", str))
+    if not all(len(token) == TOKEN_LENGTH and token.isascii() for token in (tokens.client, tokens.server)):
+        raise DamagedData("the tokens are not valid")
+    return tokens
+
+
 def encode_frame(frame: Frame) -> bytes:
-    """Write a frame. Raises ValueError, TypeError or RecursionError for what JSON cannot say."""
+    """The frame as bytes. Raises ValueError, TypeError or RecursionError if it is not JSON data."""
     body = json.dumps(frame).encode("ascii")
     return len(body).to_bytes(_LENGTH_BYTES, "big") + body
 
 
 async def read_frame(reader: asyncio.StreamReader) -> Frame:
-    """Wait for a frame. Raises EOFError when the other side is gone, or cannot be understood."""
+    """Wait for a frame. Raises EOFError if the other side is gone or sends no valid frame."""
     try:
         size = int.from_bytes(await reader.readexactly(_LENGTH_BYTES), "big")
         return as_mapping(json.loads(await reader.readexactly(size)), "a frame")
@@ -70,18 +70,18 @@ async def read_frame(reader: asyncio.StreamReader) -> Frame:
         raise EOFError(str(error)) from None
 
 
-def failure_to_data(error: Exception, what: str, kind: str = "case") -> Frame:
-    """Say why there is no reply. What nobody foresaw is told as `what`, of this kind, and its traceback logged."""
-    for known, failure in _FAILURES.items():
+def failure_to_data(error: Exception, context: str, kind: str = "case") -> Frame:
+    """The error as a frame. An unexpected error is logged, and becomes a failure of this kind, after `context`."""
+    for name, failure in _FAILURES.items():
         if isinstance(error, failure):
-            return {"failure": known, "text": str(error)}
+            return {"failure": name, "text": str(error)}
     traceback.print_exception(error)
-    told = " ".join(f"{type(error).__name__}: {error}".split())
-    return {"failure": kind, "text": f"{what}: {told[:_SHOWN]}", "logged": True}
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return {"failure": kind, "text": f"{context}: {text[:_SHOWN]}", "logged": True}
 
 
 def failure_from_data(frame: Frame, model: str, log: Path) -> Exception:
-    """Make the exception that `failure_to_data` told of."""
+    """The exception in a frame of `failure_to_data`."""
     failure = _FAILURES.get(str(frame.get("failure")), CaseRefused)
     text = str(frame.get("text"))
     return failure(f"{model}: {text}; more in {log}" if frame.get("logged") else text)

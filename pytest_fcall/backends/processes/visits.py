@@ -11,83 +11,81 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import compare_digest
+from typing import TypeAlias
 
 from pytest_fcall.backends.json_fields import as_mapping, required_field
 from pytest_fcall.backends.processes.protocol import TOKEN_LENGTH, AccessTokens, tokens_from_data
 from pytest_fcall.core import Json
 
-Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+Serve: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 UNVISITED_SECONDS = 60.0
-"""Seconds after which a process that nobody came to ends: who started it must have died."""
-
-
-class Visits:
-    """Lets in all who know the token, and is over when the last has gone, however that came about.
-
-    `serve` returns, or raises EOFError, when its visitor is gone.
-    """
-
-    def __init__(self, tokens: AccessTokens, serve: Serve) -> None:
-        self._tokens = tokens
-        self._visit = serve
-        self._gone = asyncio.Event()
-        self._count = 0
-
-    async def run(self, patience: float) -> None:
-        """Say the port, and serve until the last visitor is gone, or none has come for so many seconds."""
-        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
-        sys.stdout.flush()
-        os.dup2(2, 1)  # nobody reads stdout from here on: what libraries print belongs into the log
-        asyncio.get_running_loop().call_later(patience, self._end_unless_visited)
-        await self._gone.wait()
-
-    def end(self) -> None:
-        """Wait for nobody any more."""
-        self._gone.set()
-
-    def _end_unless_visited(self) -> None:
-        if not self._count:
-            self.end()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(EOFError, OSError):
-            if compare_digest(await reader.readexactly(TOKEN_LENGTH), self._tokens.knock.encode()):
-                writer.write(self._tokens.welcome.encode())
-                await self._count_in(reader, writer)
-        writer.close()
-
-    async def _count_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._count += 1
-        try:
-            await self._visit(reader, writer)
-        finally:
-            self._count -= 1
-            self._end_unless_visited()
+"""Seconds after which a process without a client ends: the process that started it must have died."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchOrder:
-    """What a process is told on stdin."""
+    """What a process reads from stdin when it starts."""
 
-    order: Json
+    spec: Json
+    """Its task, in the form of the module that is run."""
     tokens: AccessTokens
-    """Of those who may come in."""
-    place: Path
-    """The folder of all processes that carry out this order, one after another."""
+    folder: Path
+    """Shared by all processes of this specification, one after another."""
 
 
 def read_launch_order() -> LaunchOrder:
-    """Read stdin. Raises Damaged."""
-    found = as_mapping(json.load(sys.stdin), "what is told on stdin")
+    """Read stdin. Raises DamagedData."""
+    fields = as_mapping(json.load(sys.stdin), "the content of stdin")
     return LaunchOrder(
-        found.get("order"), tokens_from_data(found.get("tokens")), Path(required_field(found, "place", str))
+        fields.get("spec"), tokens_from_data(fields.get("tokens")), Path(required_field(fields, "folder", str))
     )
 
 
+class Visits:
+    """Admits clients that know the token, and ends after the last has left, for whatever reason.
+
+    `serve` serves one client. It returns, or raises EOFError, when the client is gone.
+    """
+
+    def __init__(self, tokens: AccessTokens, serve: Serve) -> None:
+        self._tokens = tokens
+        self._serve = serve
+        self._ended = asyncio.Event()
+        self._clients = 0
+
+    async def run(self, unvisited_seconds: float) -> None:
+        """Print the port, and serve until the last client is gone, or none has come for so many seconds."""
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
+        sys.stdout.flush()
+        os.dup2(2, 1)  # stdout is not read any more: what libraries print belongs into the log
+        asyncio.get_running_loop().call_later(unvisited_seconds, self._end_if_unvisited)
+        await self._ended.wait()
+
+    def end(self) -> None:
+        """End, whether there are clients or not."""
+        self._ended.set()
+
+    def _end_if_unvisited(self) -> None:
+        if not self._clients:
+            self.end()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(EOFError, OSError):
+            if compare_digest(await reader.readexactly(TOKEN_LENGTH), self._tokens.client.encode()):
+                writer.write(self._tokens.server.encode())
+                self._clients += 1
+                try:
+                    await self._serve(reader, writer)
+                finally:
+                    self._clients -= 1
+                    self._end_if_unvisited()
+        writer.close()
+
+
 async def send_frame(writer: asyncio.StreamWriter, frame: bytes) -> None:
-    """Say it, if anybody is there to hear it."""
+    """Send a frame, unless the client is gone."""
     with suppress(OSError):
         writer.write(frame)
         await writer.drain()

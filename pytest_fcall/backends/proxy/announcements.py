@@ -1,4 +1,4 @@
-"""Files that tell apps started before the run where its proxy is."""
+"""Files that tell apps started before the run where the run's proxy is."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 from pytest_fcall.backends.processes.locks import lock
 from pytest_fcall.backends.proxy.variables import is_http_address
 
-_LONGEST = 1000
+_LONGEST_ADDRESS = 1000
 _POLL_SECONDS = 0.02
-"""Seconds until it is looked again whether it is one's turn."""
+"""Seconds until the lock is tried again."""
 
 
 def announce(root: Path, base: str) -> Path:
-    """Say that a proxy is found at `base`; returns the file, which nobody else may read."""
+    """Announce a proxy at `base` in a file that only this user may read; return the file."""
     folder = _folder(root)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / str(os.getpid())
@@ -29,20 +29,20 @@ def announce(root: Path, base: str) -> Path:
 
 
 def announced_proxies(root: Path) -> dict[Path, str]:
-    """The proxies that are there, or were when their run was killed."""
-    found: dict[Path, str] = {}
+    """The announced addresses by file, including those of runs that were killed."""
+    addresses: dict[Path, str] = {}
     with suppress(OSError):
         for path in sorted(_folder(root).iterdir()):
             with suppress(OSError, UnicodeDecodeError):
-                base = path.read_text("utf-8")[:_LONGEST].strip()
+                base = path.read_text("utf-8")[:_LONGEST_ADDRESS].strip()
                 if is_http_address(base):
-                    found[path] = base
-    return found
+                    addresses[path] = base
+    return addresses
 
 
 @asynccontextmanager
 async def only_run_at_app(root: Path) -> AsyncIterator[None]:
-    """Wait until no other run in this root folder is at an app of this kind: nobody could tell their requests apart."""
+    """Wait until no other run in this root folder uses an app started by hand, whose requests name no run."""
     path = root / ".fcall" / "proxies.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
     while (held := _try_lock(path)) is None:
@@ -53,7 +53,7 @@ async def only_run_at_app(root: Path) -> AsyncIterator[None]:
 
 def _try_lock(path: Path) -> sqlite3.Connection | None:
     try:
-        return lock(path, 0)
+        return lock(path, timeout=0)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
             return None

@@ -33,76 +33,76 @@ if TYPE_CHECKING:
 
 _BOUNDARY = re.compile(rb"--[^\r\n]{1,70}(?=\r\n)")
 _BOOKKEEPING_FIELDS = ("metadata", "user", "safety_identifier", "prompt_cache_key")
-"""What is sent for the provider's books, often another value each time. No answer depends on it."""
+"""Fields for the provider's accounts, often with another value each time. No answer depends on them."""
 _TOOLS_PLACEHOLDER = token_hex(16)
-"""Holds their place. Nobody can have written it, since nobody is told."""
+"""Takes the place of the tools in JSON. Random, so that no request contains it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForwardedRequest:
-    """One request, whatever interface it is for."""
+    """One request of an app, to any interface."""
 
     method: str
     path: str
-    """Below the address of the provider, with what stands behind a question mark."""
+    """Below the address of the provider, with the query."""
     digest: str
-    """Tells it from others; address, headers and keys are no part of it."""
+    """Covers method, path and body; address, headers and keys are no part of it."""
     body: Json
-    """What is asked; how much, where that is no JSON."""
+    """The JSON value; for other content, its size in words."""
     model: str = ""
-    """The name of the model, where one is asked for an answer."""
-    form: Interface | None = None
-    """The interface, where a model is asked for an answer."""
+    """The name of the model, if a model is to answer."""
+    interface: Interface | None = None
+    """The interface, if a model is to answer."""
     offered: OfferedTools = NO_TOOLS
-    """The tools of such a request, which `body` is without."""
+    """The tools of such a request, which are removed from `body`."""
 
     def request(self, sample: int = 0) -> Request:
-        """What is asked, as it is shown and judged; `sample` is its number among its equals."""
+        """The Request that is shown and judged. `sample` is its number among equal requests."""
         try:
-            if self.form is not None:
-                return self.form.request(mapping(self.body), self.offered, sample)
+            if self.interface is not None:
+                return self.interface.request(mapping(self.body), self.offered, sample)
             return _request_in_words(self.method, self.path, without_long_data(self.body), sample)
         except RecursionError:
             return _request_in_words(self.method, self.path, "a body that nests too deeply", sample)
 
     @property
     def priced_as(self) -> str:
-        """By which name prices know the model."""
-        return f"{self.form.prices}{self.model}" if self.form else ""
+        """The model's name in price lists."""
+        return f"{self.interface.prices}{self.model}" if self.interface else ""
 
     def has_ended(self, stream: bytes) -> bool:
-        """Whether the end of an answer is in these bytes of a stream; of what is no answer, it may be anywhere."""
-        return self.form is None or self.form.end.search(stream) is not None
+        """Whether the end of an answer is in these bytes of a stream. Without a model, it may be anywhere."""
+        return self.interface is None or self.interface.end.search(stream) is not None
 
 
 def read_forwarded_request(method: str, path: str, content: bytes) -> ForwardedRequest:
-    """Read a request, whatever it is. What is no JSON is known again by its bytes, of a form by those of its fields."""
-    form = interface_of(path)
+    """Read any request. The digest covers JSON by its values, and other content by its bytes."""
+    interface = interface_of(path)
     try:
         body: Json = _STRICT_JSON.decode(content.decode(json.detect_encoding(content))) if content else None
         if not isinstance(body, dict):
             return ForwardedRequest(method, path, digest([method, path, body]), body)
-        told = {key: value for key, value in body.items() if key not in _BOOKKEEPING_FIELDS}
-        if form is None:
-            return ForwardedRequest(method, path, digest([method, path, told]), body)
+        fields = {key: value for key, value in body.items() if key not in _BOOKKEEPING_FIELDS}
+        if interface is None:
+            return ForwardedRequest(method, path, digest([method, path, fields]), body)
         tools = read_offered_tools(body.pop("tools", None))
-        name = _digest_with_tools(method, path, told, tools)
+        request_digest = _digest_with_tools(method, path, fields, tools)
     except (ValueError, RecursionError):
-        name = digest([method, path, sha256(_without_boundary(content)).hexdigest()])
-        return ForwardedRequest(method, path, name, f"{len(content)} bytes")
-    return ForwardedRequest(method, path, name, body, text(body.get("model")) or "", form, tools)
+        request_digest = digest([method, path, sha256(_without_boundary(content)).hexdigest()])
+        return ForwardedRequest(method, path, request_digest, f"{len(content)} bytes")
+    return ForwardedRequest(method, path, request_digest, body, text(body.get("model")) or "", interface, tools)
 
 
-def _digest_with_tools(method: str, path: str, told: dict[str, Json], tools: OfferedTools) -> str:
-    """`digest([method, path, told])`, without writing down again what is known of the tools."""
-    if "tools" in told:
-        told["tools"] = _TOOLS_PLACEHOLDER
-    written = canonical([method, path, told]).replace(f'"{_TOOLS_PLACEHOLDER}"', tools.text, 1)
-    return sha256(written.encode("ascii")).hexdigest()
+def _digest_with_tools(method: str, path: str, fields: dict[str, Json], tools: OfferedTools) -> str:
+    """`digest([method, path, fields])`, with the JSON text of the tools that is already known."""
+    if "tools" in fields:
+        fields["tools"] = _TOOLS_PLACEHOLDER
+    json_text = canonical([method, path, fields]).replace(f'"{_TOOLS_PLACEHOLDER}"', tools.text, 1)
+    return sha256(json_text.encode("ascii")).hexdigest()
 
 
 def _without_boundary(content: bytes) -> bytes:
-    """A form with files, without what its parts are told apart by: that is another each time."""
+    """A multipart form without its boundary, which is another one each time."""
     boundary = _BOUNDARY.match(content)
     return content.replace(boundary[0], b"--") if boundary else content
 
@@ -116,26 +116,23 @@ def _refuse(constant: str) -> None:
 
 
 _STRICT_JSON = json.JSONDecoder(parse_constant=_refuse)
-"""`json.loads` would make one for each request."""
+"""`json.loads` would make a decoder for each request."""
 
 
-class _UnreadInner(NamedTuple):
+class _UnreadExchange(NamedTuple):
     model: str
     priced_as: str
     entry: UnreadRecording
 
 
 class InnerRequests(Sequence[AppExchange]):
-    """The requests of an app in the order in which answers were there, each read when somebody first looks at it.
-
-    It grows while the app is at work, which does not wait for the reading.
-    """
+    """The requests of an app in the order of their answers. Each is read at first access, while the app works on."""
 
     def __init__(self) -> None:
-        self._told: list[AppExchange | _UnreadInner] = []
+        self._exchanges: list[AppExchange | _UnreadExchange] = []
 
     def __len__(self) -> int:
-        return len(self._told)
+        return len(self._exchanges)
 
     @overload
     def __getitem__(self, index: int) -> AppExchange: ...
@@ -146,132 +143,134 @@ class InnerRequests(Sequence[AppExchange]):
     def __getitem__(self, index: int | slice) -> AppExchange | list[AppExchange]:
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
-        told = self._told[index]
-        if isinstance(told, _UnreadInner):
-            entry = read_recording(told.entry)
-            told = self._told[index] = AppExchange(told.model, entry.request, entry.reply, told.priced_as)
-        return told
+        exchange = self._exchanges[index]
+        if isinstance(exchange, _UnreadExchange):
+            entry = read_recording(exchange.entry)
+            exchange = AppExchange(exchange.model, entry.request, entry.reply, exchange.priced_as)
+            self._exchanges[index] = exchange
+        return exchange
 
-    def add(self, inner: AppExchange) -> None:
-        """Note a request that was answered from a recording."""
-        self._told.append(inner)
+    def add(self, exchange: AppExchange) -> None:
+        """Add a request that was answered from a recording."""
+        self._exchanges.append(exchange)
 
     def add_unread(self, model: str, priced_as: str, entry: UnreadRecording) -> None:
-        """Note a request that a provider has just answered; of whom, and of whom for prices, as in `Inner`."""
-        self._told.append(_UnreadInner(model, priced_as, entry))
+        """Add a request that a provider has answered. `model` and `priced_as` are those of `AppExchange`."""
+        self._exchanges.append(_UnreadExchange(model, priced_as, entry))
 
 
 class CaseRecordings(Protocol):
-    """What was recorded for one case. Called by the thread of the proxy."""
+    """The recordings of one case. Called in the thread of the proxy."""
 
     def find(self, digest: str) -> Recording | None:
-        """The reply that is to be given again for a request; None where a provider is to be asked."""
+        """The recording to replay for a request; None if a provider is to be asked."""
         ...
 
     def all(self) -> Iterable[Recording]:
-        """All that there is for the case."""
+        """All recordings of the case."""
         ...
 
 
 class AppBudget(Protocol):
-    """Money for what apps ask. Called by the thread of the proxy."""
+    """The budget for requests of apps. Called in the thread of the proxy."""
 
     def paying(self, asked: ForwardedRequest, provider: str) -> AbstractAsyncContextManager[Bill]:
-        """Hold what it can cost, and settle what it did cost. Raises ModelUnavailable where it cannot be paid."""
+        """Hold what a request can cost, and settle what it did cost. Raises ModelUnavailable if too little is left."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RequestOrigin:
-    """Whose requests they are. Equal requests from two places are two requests."""
+    """The model, file, case and sample for which an app works. Equal requests of two origins are two requests."""
 
     model: str
-    """Under whose name replies are kept."""
+    """The id under which replies are recorded."""
     file: str
     case: str
     sample: int = 0
 
 
 class NumberedRequest(NamedTuple):
-    """A request with its number among its equals, and the name that its reply is kept by."""
+    """A request of an app with its number among equal requests."""
 
-    asked: ForwardedRequest
+    request: ForwardedRequest
     number: int
-    name: str
-    """Its own and that of its equals."""
+    equals_digest: str
+    """The digest that equal requests of the same origin share."""
     digest: str
+    """The digest under which the reply is recorded."""
 
 
 @dataclass(slots=True)
 class AppRun:
-    """What one app asks for one case. Safe with the threads of the app and of the proxy."""
+    """The work of an app on one case. Safe with the threads of the app and of the proxy."""
 
-    place: RequestOrigin
-    tape: CaseRecordings
+    origin: RequestOrigin
+    recordings: CaseRecordings
     live: bool
-    """Whether providers may be asked for what is not recorded."""
-    upstreams: Mapping[str, str]
-    """The addresses of the providers, by the variables that lead to them."""
-    purse: AppBudget | None = None
-    """Who pays, where that is limited."""
-    inside: InnerRequests = field(default_factory=InnerRequests)
-    """What was asked and answered."""
-    missing: list[str] = field(default_factory=list)
-    """Why requests could not be answered, in words."""
-    unkept: list[str] = field(default_factory=list)
-    """Why replies could not be kept, in words."""
-    unpaid: list[str] = field(default_factory=list)
-    """Why requests could not be paid, in words."""
-    _busy: set[tuple[str, int]] = field(default_factory=set)
-    """The numbers that are taken, by names."""
+    """Whether providers may be asked if nothing is recorded."""
+    providers: Mapping[str, str]
+    """The addresses of the providers, by variable."""
+    budget: AppBudget | None = None
+    inner_requests: InnerRequests = field(default_factory=InnerRequests)
+    """The answered requests."""
+    not_recorded: list[str] = field(default_factory=list)
+    """Messages about requests without a recording."""
+    not_stored: list[str] = field(default_factory=list)
+    """Messages about replies that could not be written."""
+    not_paid: list[str] = field(default_factory=list)
+    """Messages about requests that the budget did not allow."""
+    _numbers: set[tuple[str, int]] = field(default_factory=set)
+    """The digests and numbers in use."""
     _lock: Lock = field(default_factory=Lock)
 
-    def take(self, asked: ForwardedRequest) -> NumberedRequest:
-        """Number a request among its equals, in the order in which they come."""
-        place = self.place
-        name = digest([asked.digest, place.model, place.file, place.case, place.sample])
+    def number(self, request: ForwardedRequest) -> NumberedRequest:
+        """Number a request among equal ones, in the order of arrival."""
+        origin = self.origin
+        equals_digest = digest([request.digest, origin.model, origin.file, origin.case, origin.sample])
         with self._lock:
-            number = next(number for number in count() if (name, number) not in self._busy)
-            self._busy.add((name, number))
-        return NumberedRequest(asked, number, name, digest([name, number]))
+            number = next(number for number in count() if (equals_digest, number) not in self._numbers)
+            self._numbers.add((equals_digest, number))
+        return NumberedRequest(request, number, equals_digest, digest([equals_digest, number]))
 
-    def give_up(self, taken: NumberedRequest) -> None:
-        """Free the number of a request that failed: when it is sent again, it is still the same one."""
+    def release(self, numbered: NumberedRequest) -> None:
+        """Release the number of a request that failed, for the same request when it is sent again."""
         with self._lock:
-            self._busy.discard((taken.name, taken.number))
+            self._numbers.discard((numbered.equals_digest, numbered.number))
 
-    def replayed(self, taken: NumberedRequest) -> HttpAnswer | None:
-        """The recorded reply to a request, which counts as one that the app has asked."""
-        found = self.tape.find(taken.digest)
-        if found is None or found.wire is None:
+    def replay(self, numbered: NumberedRequest) -> HttpAnswer | None:
+        """The recorded answer, which is added to the inner requests."""
+        recording = self.recordings.find(numbered.digest)
+        if recording is None or recording.http_answer is None:
             return None
-        asked = taken.asked
-        self.inside.add(AppExchange(asked.model, found.request, found.reply, asked.priced_as, found.moment))
-        return found.wire
+        model, priced_as = numbered.request.model, numbered.request.priced_as
+        self.inner_requests.add(AppExchange(model, recording.request, recording.reply, priced_as, recording.timestamp))
+        return recording.http_answer
 
-    def paying(self, taken: NumberedRequest, provider: str) -> AbstractAsyncContextManager[Bill]:
-        """Pay for a request, if a model is to answer it and somebody counts the money. Raises ModelUnavailable."""
-        from pytest_fcall.backends.costs.budget import Bill
-
-        if self.purse is None or not taken.asked.model:
-            return nullcontext(Bill())
-        return self.purse.paying(taken.asked, provider)
-
-    def answered(self, taken: NumberedRequest, wire: HttpAnswer, seconds: float) -> UnreadRecording:
-        """Note what the app is given; it is kept like this."""
-        request = taken.asked.request(taken.number)
+    def record(self, numbered: NumberedRequest, answer: HttpAnswer, seconds: float) -> UnreadRecording:
+        """Add the answer of a provider to the inner requests, and return it as a recording."""
+        forwarded = numbered.request
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        unread = UnreadRecording(self.place.case, taken.digest, request, taken.asked.path, wire, seconds, now)
-        self.inside.add_unread(taken.asked.model, taken.asked.priced_as, unread)
+        request = forwarded.request(numbered.number)
+        unread = UnreadRecording(self.origin.case, numbered.digest, request, forwarded.path, answer, seconds, now)
+        self.inner_requests.add_unread(forwarded.model, forwarded.priced_as, unread)
         return unread
 
-    def lacks(self, taken: NumberedRequest) -> str:
-        """Note that there is no reply, and say what is new about the request."""
+    def paying(self, numbered: NumberedRequest, provider: str) -> AbstractAsyncContextManager[Bill]:
+        """Pay for a request to a model, if there is a budget. Raises ModelUnavailable."""
+        from pytest_fcall.backends.costs.budget import Bill
+
+        if self.budget is None or not numbered.request.model:
+            return nullcontext(Bill())
+        return self.budget.paying(numbered.request, provider)
+
+    def note_not_recorded(self, numbered: NumberedRequest) -> str:
+        """Note that a request has no recording, and return the message, with the differences from the nearest one."""
         from pytest_fcall.backends.recordings.differences import explain_missing_among
 
-        request = taken.asked.request(taken.number)
-        asked = taken.asked.model or f"{taken.asked.method} {taken.asked.path}"
-        number = len(self.inside) + 1
-        text = f"request {number} to {asked} is not recorded\n{explain_missing_among(request, self.tape.all())}"
-        self.missing.append(text)
-        return text
+        forwarded = numbered.request
+        target = forwarded.model or f"{forwarded.method} {forwarded.path}"
+        differences = explain_missing_among(forwarded.request(numbered.number), self.recordings.all())
+        message = f"request {len(self.inner_requests) + 1} to {target} is not recorded\n{differences}"
+        self.not_recorded.append(message)
+        return message

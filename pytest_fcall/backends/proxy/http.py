@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import lru_cache
 from http import HTTPStatus
@@ -20,16 +20,9 @@ from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
 UNKNOWN_CASE_HEADER = "x-fcall-unknown"
-"""A header that says that nobody here knows the case of a request; another run may."""
-
-
-def error_answer(text: str, *marks: str) -> web.Response:
-    """An error that OpenAI's libraries and Anthropic's both can read, and that nobody tries again."""
-    told = {"type": "error", "error": {"type": "invalid_request_error", "message": f"pytest-fcall: {text}"}}
-    body = json.dumps(told).encode()
-    headers = {"x-should-retry": "false", **dict.fromkeys(marks, "1")}
-    return web.Response(status=HTTPStatus.BAD_REQUEST, body=body, headers=headers, content_type="application/json")
-
+"""Marks the answer to a request whose case this run does not know; another run may know it."""
+LONGEST_HEADER = 65_536
+"""Bytes. Keys may be long, and limiting them is not the task of a proxy."""
 
 _HOP_BY_HOP = frozenset(
     [
@@ -49,23 +42,51 @@ _HOP_BY_HOP = frozenset(
         "accept-encoding",
     ]
 )
-"""Headers that are about one connection, not about what is said."""
+"""Headers that concern one connection only."""
 _AUTOMATIC_HEADERS = ("Accept", "Content-Type", "User-Agent")
-"""Headers that a client adds by itself, and that a proxy does not."""
-_CONNECTING = 15.0
+"""Headers that aiohttp adds by itself, which a proxy must not."""
+_CONNECT_SECONDS = 15.0
 _LARGE = 2**20
-"""Bytes that are better sent piece by piece, so that others are not kept waiting."""
-LONGEST_HEADER = 65_536
-"""Bytes. Keys may be long, and it is not for a proxy to say how long."""
+"""Bytes above which a body is sent in pieces, so that other requests do not wait."""
+_BACKLOG = 1024
+_SHUTDOWN_SECONDS = 0.1
+"""Seconds for requests under way when the server ends."""
+
+
+class ProxyAddress(NamedTuple):
+    """An address at the proxy, `/TOKEN/VARIABLE/PATH?QUERY`, as the app wrote it."""
+
+    token: str
+    variable: str
+    path: str
+    """With a leading slash."""
+    query: str
+
+    def at_provider(self, provider: str) -> str:
+        """The same path and query at the host of a provider."""
+        parts = urlsplit(provider)
+        query = f"?{self.query}" if self.query else ""
+        return f"{parts.scheme}://{parts.netloc}{self.path}{query}"
+
+
+def error_answer(text: str, headers: Mapping[str, str] | None = None) -> web.Response:
+    """An error that the libraries of OpenAI and Anthropic can read, and do not retry."""
+    data = {"type": "error", "error": {"type": "invalid_request_error", "message": f"pytest-fcall: {text}"}}
+    return web.Response(
+        status=HTTPStatus.BAD_REQUEST,
+        body=json.dumps(data).encode(),
+        headers={"x-should-retry": "false", **(headers or {})},
+        content_type="application/json",
+    )
 
 
 def end_to_end_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The headers that are not about one connection."""
+    """The headers that do not concern one connection only."""
     return [(name, value) for name, value in headers if _is_end_to_end(name)]
 
 
 def provider_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The headers that go on to a provider, and come back from it; ours do not."""
+    """The headers that are forwarded to a provider and back: end-to-end headers other than ours."""
     return [(name, value) for name, value in headers if _is_end_to_end(name) and not _is_ours(name)]
 
 
@@ -80,12 +101,12 @@ def _is_ours(name: str) -> bool:
 
 
 def new_client_session() -> ClientSession:
-    """What asks providers. It takes as long as they take, and keeps no cookies."""
+    """The client for providers. It waits as long as the app does, and keeps no cookies."""
     return ClientSession(
         connector=TCPConnector(limit=0),
-        timeout=ClientTimeout(total=None, sock_connect=_CONNECTING),
+        timeout=ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
         cookie_jar=DummyCookieJar(),
-        trust_env=bool(getproxies()),  # to look for them costs a thread for each request
+        trust_env=bool(getproxies()),  # looking for proxies costs a thread for each request
         max_line_size=LONGEST_HEADER,
         max_field_size=LONGEST_HEADER,
     )
@@ -98,67 +119,46 @@ def forward(
     content: bytes,
     headers: Iterable[tuple[str, str]] | None = None,
 ) -> AbstractAsyncContextManager[ClientResponse]:
-    """Send a request on to `url`, with those of its headers that go on or with others."""
+    """Forward a request to `url`, with the given headers or with its own `provider_headers`."""
     return session.request(
         request.method,
         URL(url, encoded=True),
         data=BytesIO(content) if len(content) >= _LARGE else content or None,
         headers=provider_headers(request.headers.items()) if headers is None else headers,
-        # None is the quick way, and what nearly all apps come to.
+        # None is faster than an empty list, and nearly all apps send these headers.
         skip_auto_headers=[name for name in _AUTOMATIC_HEADERS if name not in request.headers] or None,
         allow_redirects=False,
     )
-
-
-_BACKLOG = 1024
-_SHUTDOWN_SECONDS = 0.1
-"""Seconds for what is under way when it ends."""
-
-
-class ProxyAddress(NamedTuple):
-    """An address at the proxy, `/TOKEN/VARIABLE/PATH?QUERY`, as it was written."""
-
-    token: str
-    variable: str
-    path: str
-    """With the slash before it."""
-    query: str
-
-    def at(self, provider: str) -> str:
-        """Where it leads at the host of a provider."""
-        parts = urlsplit(provider)
-        query = f"?{self.query}" if self.query else ""
-        return f"{parts.scheme}://{parts.netloc}{self.path}{query}"
 
 
 @asynccontextmanager
 async def http_server(
     listening: socket, answer: Callable[[web.BaseRequest, ProxyAddress], Awaitable[web.StreamResponse]]
 ) -> AsyncIterator[None]:
-    """Have `answer` answer all requests to a `Way`, whatever their method; bodies may have any size, and are read."""
+    """Serve requests of any method and size to a ProxyAddress by `answer`, after their bodies have been read."""
     loop = asyncio.get_running_loop()
 
-    def received(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
+    def new_request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
         return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=0)
 
-    async def answered(request: web.BaseRequest) -> web.StreamResponse:
-        way = _proxy_address(request)
-        if way is None:
+    async def read_and_answer(request: web.BaseRequest) -> web.StreamResponse:
+        address = _proxy_address(request)
+        if address is None:
             return web.Response(status=404)
         if request.headers.get("Expect", "").lower() == "100-continue":
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         try:
             await request.read()
-        except ConnectionError:  # who asks has gone away in the middle of it
+        except ConnectionError:  # the app has gone away while it was sending
             return web.Response(status=400)
-        return await answer(request, way)
+        return await answer(request, address)
 
     log = Logger(__name__)
-    log.addFilter(_is_no_bad_request)
-    # An application would look for a route in each request, where there is only one.
+    log.addFilter(_is_not_bad_request)
+    # No web.Application: it would search a route for each request, where there is only one.
     server = web.Server(
-        answered,
-        request_factory=received,
+        read_and_answer,
+        request_factory=new_request,
         access_log=None,
         logger=log,
         max_line_size=LONGEST_HEADER,
@@ -173,8 +173,8 @@ async def http_server(
         await runner.cleanup()
 
 
-def _is_no_bad_request(record: LogRecord) -> bool:
-    """What is no HTTP is told to whoever sent it, and to nobody else."""
+def _is_not_bad_request(record: LogRecord) -> bool:
+    """Invalid HTTP is answered with an error, and not logged."""
     return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 

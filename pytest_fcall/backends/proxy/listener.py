@@ -10,73 +10,73 @@ from selectors import EVENT_READ, DefaultSelector, SelectorKey
 from threading import Thread
 from typing import TypeAlias
 
-_AT_ONCE = 2
-"""Fewer cost the loop more rounds, and replies more transactions; with more, calls wait longer for each other."""
-
-
-class FewAtOnceSelector(DefaultSelector):
-    """Tells an event loop of a few ready sockets at a time, in the order in which they were found ready.
-
-    A loop takes all that it is told of one step further, then all of them the next step. So of many calls that come
-    at once the first is done hardly before the last; and as they leave together, their answers come together, and so
-    on for ever. Where the first are done first, calls draw apart and soon have nobody to wait for.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._found: deque[tuple[SelectorKey, int]] = deque()
-
-    def select(self, timeout: float | None = None) -> list[tuple[SelectorKey, int]]:
-        """The next that are ready; the system is asked again once all that it told of have had their turn."""
-        if not self._found:
-            self._found.extend(super().select(timeout))
-        turn = [self._found.popleft() for _ in range(min(_AT_ONCE, len(self._found)))]
-        known = self.get_map()
-        # What was closed since then, or is waited for otherwise, has another key or none.
-        return [(key, events) for key, events in turn if known.get(key.fd) is key]
-
-
 Serve: TypeAlias = Callable[[socket.socket, Coroutine[None, None, object]], Coroutine[None, None, None]]
-"""Serves a listening socket until what it is handed comes to its end."""
+"""Serves a listening socket until the coroutine returns."""
 
 _BACKLOG = 1024
 _JOIN_SECONDS = 10.0
+_AT_ONCE = 2
+"""Ready sockets per round. With fewer, the loop has more rounds and the store more transactions; with more, requests
+wait longer for each other."""
 
 
 class LazyListener:
-    """Listens on loopback from the start; `serve` begins, in a thread with an event loop, with the first connection."""
+    """Listens on loopback from the start; `serve` starts in a thread with an event loop at the first connection."""
 
     def __init__(self, serve: Serve, port: int = 0) -> None:
         self._serve = serve
         self._socket = socket.create_server(("127.0.0.1", port), backlog=_BACKLOG)
         self._stopping, self._stop = socket.socketpair()
         self.port: int = self._socket.getsockname()[1]
-        self.met = False
-        """Whether anybody came."""
+        self.was_used = False
+        """Whether there was a connection."""
         self._thread = Thread(target=self._run, name="fcall-proxy", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Serve no more. What is under way is given up."""
+        """Stop serving. Requests under way are cancelled."""
         self._stop.send(b"x")
         self._thread.join(_JOIN_SECONDS)
         for each in (self._socket, self._stopping, self._stop):
             each.close()
 
     def _run(self) -> None:
-        with DefaultSelector() as selector:  # `select` itself knows no descriptor above 1,023
+        with DefaultSelector() as selector:  # select.select() has a limit of 1,023 descriptors
             for each in (self._socket, self._stopping):
                 selector.register(each, EVENT_READ)
             ready = [key.fileobj for key, _ in selector.select()]
         if self._socket in ready:
-            self.met = True
+            self.was_used = True
             with asyncio.Runner(loop_factory=_new_loop) as runner:
-                runner.run(self._serve(self._socket, self._told()))
+                runner.run(self._serve(self._socket, self._until_closed()))
 
-    async def _told(self) -> None:
+    async def _until_closed(self) -> None:
         self._stopping.setblocking(False)
         await asyncio.get_running_loop().sock_recv(self._stopping, 1)
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:
     return asyncio.SelectorEventLoop(FewAtOnceSelector())
+
+
+class FewAtOnceSelector(DefaultSelector):
+    """Passes only a few ready sockets at a time to an event loop, in the order in which they became ready.
+
+    An event loop takes all ready sockets one step further, then all of them the next step. If many requests arrive at
+    once, the first one is therefore answered hardly before the last; as their answers leave together, the next
+    requests arrive together, and so on. If the first are answered first, the requests spread out and soon do not wait
+    for each other.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ready: deque[tuple[SelectorKey, int]] = deque()
+
+    def select(self, timeout: float | None = None) -> list[tuple[SelectorKey, int]]:
+        """The next ready sockets. The system is asked again after all earlier ones have had their turn."""
+        if not self._ready:
+            self._ready.extend(super().select(timeout))
+        turn = [self._ready.popleft() for _ in range(min(_AT_ONCE, len(self._ready)))]
+        registered = self.get_map()
+        # A socket that was closed or registered anew since then has no key or another one.
+        return [(key, events) for key, events in turn if registered.get(key.fd) is key]

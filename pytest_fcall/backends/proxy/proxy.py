@@ -28,159 +28,161 @@ from pytest_fcall.backends.proxy.http import (
 from pytest_fcall.backends.recordings.answers import EVENT_STREAM, read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.backends.store import New, StoreError
+from pytest_fcall.backends.store import NewReply, StoreError
 from pytest_fcall.core import ModelUnavailable
 
 _RECORDED_STATUSES = (
     *(HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.GONE),
     *(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
-"""What a provider says of the request itself, and would say again. Other failures pass."""
+"""Errors of the request itself, which a provider would repeat. Other errors may pass, and are not recorded."""
 _LONGEST_END = 64
-"""Bytes of what came before that may belong to the sign that a stream has come to its end."""
+"""Bytes of earlier pieces that may belong to the mark at the end of a stream."""
+_GATHER_SECONDS = 0.0
+"""Replies do not wait for others to be written with: the app waits, too, and in busy moments they meet anyway."""
+_WEBSOCKET = "WebSockets are not recorded; give this client its provider's own address, or set fc_proxy = off"
+
+
+class Proxy:
+    """Answers the requests of all runs in `runs`. `keep` is called with new replies in the thread of the event loop."""
+
+    def __init__(self, runs: AppRuns, keep: Callable[[Sequence[NewReply]], object]) -> None:
+        self._runs = runs
+        self._writer: GroupWriter[NewReply] = GroupWriter(keep, _GATHER_SECONDS)
+
+    async def serve(self, listening: socket, end: Coroutine[None, None, object]) -> None:
+        """Serve a listening socket until `end` returns."""
+        async with new_client_session() as session:
+
+            async def answer(request: web.BaseRequest, address: ProxyAddress) -> web.StreamResponse:
+                return await self._answer(session, request, address)
+
+            try:
+                async with http_server(listening, answer):
+                    await end
+            finally:
+                self._writer.flush()
+
+    async def _answer(
+        self, session: ClientSession, request: web.BaseRequest, address: ProxyAddress
+    ) -> web.StreamResponse:
+        if request.headers.get("Upgrade", "").lower() == "websocket":
+            return error_answer(_WEBSOCKET)
+        try:
+            run = self._runs.find(address.token, request.headers)
+            provider = run.providers[address.variable]
+        except KeyError:
+            return error_answer("unknown proxy address; it may be from an earlier run")
+        except UnknownCase as unknown:
+            return error_answer(str(unknown), {UNKNOWN_CASE_HEADER: "1"})
+        content = await request.read()
+        path = _path_with_query(address.path.removeprefix(urlsplit(provider).path.rstrip("/")), address.query)
+        numbered = run.number(read_forwarded_request(request.method, path, content))
+        exchange = Exchange(request, run, numbered, session, self._writer)
+        return await exchange.answer(provider, address.at_provider(provider), content)
+
+
+def _path_with_query(path: str, query: str) -> str:
+    """The path with its query, without possible keys."""
+    fields = without_secrets(dict(parse_qsl(query))) if query else {}
+    return f"{path}?{urlencode(sorted(fields.items()))}" if fields else path
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Answers one request of a run."""
+    """One request of an app, and its answer."""
 
     request: web.BaseRequest
     run: AppRun
-    taken: NumberedRequest
+    numbered: NumberedRequest
     session: ClientSession
-    arrivals: GroupWriter[New]
+    writer: GroupWriter[NewReply]
 
     async def answer(self, provider: str, url: str, content: bytes) -> web.StreamResponse:
-        """Answer from a recording or, where the run may, from what is found at `url`, an address of the provider."""
-        if wire := self.run.replayed(self.taken):
-            return web.Response(status=wire.status, body=wire.body, headers={"Content-Type": wire.content_type})
+        """Answer from a recording or, in a live run, from `url`, which is at the provider."""
+        if recorded := self.run.replay(self.numbered):
+            headers = {"Content-Type": recorded.content_type}
+            return web.Response(status=recorded.status, body=recorded.body, headers=headers)
         if not self.run.live:
-            return error_answer(self.run.lacks(self.taken))
+            return error_answer(self.run.note_not_recorded(self.numbered))
         started = time.perf_counter()
         try:
             async with (
-                self.run.paying(self.taken, provider) as bill,
-                forward(self.session, self.request, url, content) as came,
+                self.run.paying(self.numbered, provider) as bill,
+                forward(self.session, self.request, url, content) as answer,
             ):
-                return await self._pass_on(came, started, bill)
+                return await self._pass_on(answer, started, bill)
         except ModelUnavailable as unavailable:
-            self.run.give_up(self.taken)
-            self.run.unpaid.append(str(unavailable))
+            self.run.release(self.numbered)
+            self.run.not_paid.append(str(unavailable))
             return error_answer(str(unavailable))
         except (ClientError, OSError, TimeoutError):
-            # As without a proxy, the app sees a broken connection, and its library tries again if it would.
-            self.run.give_up(self.taken)
+            # As without a proxy, the app sees a broken connection, and its library may try again.
+            self.run.release(self.numbered)
             if self.request.transport is not None:
                 self.request.transport.abort()
             return web.Response()
         except BaseException:
-            self.run.give_up(self.taken)
+            self.run.release(self.numbered)
             raise
 
-    async def _pass_on(self, came: ClientResponse, started: float, bill: Bill) -> web.StreamResponse:
-        """Hand on what comes, but the end of it only once it is kept: the app may end with it."""
-        headers = provider_headers(came.headers.items())
-        if came.headers.get("Content-Type", "").startswith(EVENT_STREAM):
-            response = web.StreamResponse(status=came.status, headers=headers)
-            return await self._pass_on_stream(came, response, started, bill)
-        body = await came.read()
-        await self._keep(came, body, started, bill)
-        return web.Response(status=came.status, headers=headers, body=body)
+    async def _pass_on(self, answer: ClientResponse, started: float, bill: Bill) -> web.StreamResponse:
+        """Pass the answer on to the app. Its end follows after it is stored, because the app may exit then."""
+        headers = provider_headers(answer.headers.items())
+        if answer.headers.get("Content-Type", "").startswith(EVENT_STREAM):
+            response = web.StreamResponse(status=answer.status, headers=headers)
+            return await self._pass_on_stream(answer, response, started, bill)
+        body = await answer.read()
+        await self._record(answer, body, started, bill)
+        return web.Response(status=answer.status, headers=headers, body=body)
 
     async def _pass_on_stream(
-        self, came: ClientResponse, response: web.StreamResponse, started: float, bill: Bill
+        self, answer: ClientResponse, response: web.StreamResponse, started: float, bill: Bill
     ) -> web.StreamResponse:
-        """Hand on each piece as it comes. Only one that may be the last waits until more comes, or all is kept."""
-        await self._give(response, b"")
+        """Pass on each piece as it arrives. Only a piece that may be the last waits for more, or for the store."""
+        await self._write(response, b"")
         tail = held = b""
         pieces: list[bytes] = []
-        async for piece in came.content.iter_any():
-            await self._give(response, held)
+        async for piece in answer.content.iter_any():
+            await self._write(response, held)
             tail = tail[-_LONGEST_END:] + piece
-            held = piece if self.taken.asked.has_ended(tail) else b""
+            held = piece if self.numbered.request.has_ended(tail) else b""
             if not held:
-                await self._give(response, piece)
+                await self._write(response, piece)
             pieces.append(piece)
-        await self._keep(came, b"".join(pieces), started, bill)
-        await self._give(response, held)
+        await self._record(answer, b"".join(pieces), started, bill)
+        await self._write(response, held)
         with suppress(ConnectionError):
             await response.write_eof()
         return response
 
-    async def _give(self, response: web.StreamResponse, piece: bytes) -> None:
-        """Hand a piece on. An app that does not listen any more has asked all the same."""
+    async def _write(self, response: web.StreamResponse, piece: bytes) -> None:
+        """Write a piece to the app. An app that has gone away made its request nevertheless."""
         with suppress(ConnectionError):
             if not response.prepared:
                 await response.prepare(self.request)
             if piece:
                 await response.write(piece)
 
-    async def _keep(self, came: ClientResponse, body: bytes, started: float, bill: Bill) -> None:
-        """Keep the answer, if it would be given again."""
+    async def _record(self, answer: ClientResponse, body: bytes, started: float, bill: Bill) -> None:
+        """Store the answer if it may be replayed."""
         seconds = time.perf_counter() - started
-        wire = HttpAnswer(came.status, came.headers.get("Content-Type", ""), body)
-        bill.free = wire.status >= HTTPStatus.BAD_REQUEST
-        if not self._stands(wire):
-            self.run.give_up(self.taken)
+        http_answer = HttpAnswer(answer.status, answer.headers.get("Content-Type", ""), body)
+        bill.free = http_answer.status >= HTTPStatus.BAD_REQUEST
+        if not self._is_whole_answer(http_answer):
+            self.run.release(self.numbered)
             return
-        unread = self.run.answered(self.taken, wire, seconds)
-        if self.run.purse:
+        unread = self.run.record(self.numbered, http_answer, seconds)
+        if self.run.budget:
             bill.usage = read_recording(unread).reply.usage
-        place = self.run.place
+        origin = self.run.origin
         try:
-            await self.arrivals.hand_on((place.model, place.file, unread))
+            await self.writer.write(NewReply(origin.model, origin.file, unread))
         except StoreError as error:
-            self.run.unkept.append(str(error))
+            self.run.not_stored.append(str(error))
 
-    def _stands(self, wire: HttpAnswer) -> bool:
-        """Whether it is an answer; else it is a failure that may pass, such as half a stream."""
-        if wire.status >= HTTPStatus.BAD_REQUEST:
-            return wire.status in _RECORDED_STATUSES
-        return not wire.content_type.startswith(EVENT_STREAM) or self.taken.asked.has_ended(wire.body)
-
-
-_GATHER_SECONDS = 0.0
-"""Seconds that a reply waits for others to be kept with: the app waits, too, and those of a busy moment meet anyway."""
-_WEBSOCKET = (
-    "what goes over a WebSocket is not recorded; give this client its provider's own address, or set fc_proxy = off"
-)
-
-
-class Proxy:
-    """Answers the requests of the runs that it knows. `keep` gets what is new, in the thread of the event loop."""
-
-    def __init__(self, runs: AppRuns, keep: Callable[[Sequence[New]], object]) -> None:
-        self._runs = runs
-        self._keep = keep
-
-    async def serve(self, listening: socket, end: Coroutine[None, None, object]) -> None:
-        """Serve a socket until `end`."""
-        self._arrivals: GroupWriter[New] = GroupWriter(self._keep, _GATHER_SECONDS)
-        async with new_client_session() as self._session:
-            try:
-                async with http_server(listening, self._answer):
-                    await end
-            finally:
-                self._arrivals.hand_on_all()
-
-    async def _answer(self, request: web.BaseRequest, way: ProxyAddress) -> web.StreamResponse:
-        if request.headers.get("Upgrade", "").lower() == "websocket":
-            return error_answer(_WEBSOCKET)
-        try:
-            run = self._runs.of(way.token, request.headers)
-            provider = run.upstreams[way.variable]
-        except KeyError:
-            return error_answer("the proxy knows no such address; is this the client of an earlier run?")
-        except UnknownCase as untied:
-            return error_answer(str(untied), UNKNOWN_CASE_HEADER)
-        content = await request.read()
-        below = way.path.removeprefix(urlsplit(provider).path.rstrip("/"))
-        taken = run.take(read_forwarded_request(request.method, _path_with_query(below, way.query), content))
-        answering = Exchange(request, run, taken, self._session, self._arrivals)
-        return await answering.answer(provider, way.at(provider), content)
-
-
-def _path_with_query(path: str, query: str) -> str:
-    """The path with its query, without what may be a key."""
-    told = without_secrets(dict(parse_qsl(query))) if query else {}
-    return f"{path}?{urlencode(sorted(told.items()))}" if told else path
+    def _is_whole_answer(self, answer: HttpAnswer) -> bool:
+        """False for failures that may pass, such as half a stream."""
+        if answer.status >= HTTPStatus.BAD_REQUEST:
+            return answer.status in _RECORDED_STATUSES
+        return not answer.content_type.startswith(EVENT_STREAM) or self.numbered.request.has_ended(answer.body)

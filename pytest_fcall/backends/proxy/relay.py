@@ -22,60 +22,67 @@ from pytest_fcall.backends.proxy.http import (
 
 
 class Relay:
-    """Passes each request on to the run whose case it belongs to; without any run, to where it would have gone."""
+    """Forwards each request to the run of its case. Without any run, forwards it to the provider."""
 
-    def __init__(self, token: str, root: Path, upstreams: Mapping[str, str]) -> None:
+    def __init__(self, token: str, root: Path, providers: Mapping[str, str]) -> None:
         self._token = token
         self._root = root
-        self._upstreams = upstreams
+        self._providers = providers
 
     async def serve(self, listening: socket, end: Coroutine[None, None, object]) -> None:
-        """Serve a socket until `end`."""
-        async with new_client_session() as self._session, http_server(listening, self._answer):
-            await end
+        """Serve a listening socket until `end` returns."""
+        async with new_client_session() as session:
 
-    async def _answer(self, request: web.BaseRequest, way: ProxyAddress) -> web.StreamResponse:
+            async def answer(request: web.BaseRequest, address: ProxyAddress) -> web.StreamResponse:
+                return await self._answer(session, request, address)
+
+            async with http_server(listening, answer):
+                await end
+
+    async def _answer(
+        self, session: ClientSession, request: web.BaseRequest, address: ProxyAddress
+    ) -> web.StreamResponse:
         content = await request.read()
-        answer: web.StreamResponse = web.Response(status=HTTPStatus.NOT_FOUND)
-        for path, url in self._ways(way) if way.token == self._token else ():
+        failure: web.StreamResponse = web.Response(status=HTTPStatus.NOT_FOUND)
+        for announcement, url in self._targets(address) if address.token == self._token else ():
             try:
-                answered = await _forwarded(self._session, request, url, content)
+                answer = await _forwarded(session, request, url, content)
             except ClientConnectorError:
-                if path is not None:  # of a run that was killed
-                    path.unlink(missing_ok=True)
+                if announcement is not None:  # of a run that was killed
+                    announcement.unlink(missing_ok=True)
                 continue
             except (ClientError, OSError):
-                answered = web.Response(status=HTTPStatus.BAD_GATEWAY)
-            if answered is not None:
-                return answered
-            answer = web.Response(status=HTTPStatus.BAD_REQUEST, text="pytest-fcall: no run knows this request's case")
-        return answer
+                return web.Response(status=HTTPStatus.BAD_GATEWAY)
+            if answer is not None:
+                return answer
+            failure = web.Response(status=HTTPStatus.BAD_REQUEST, text="pytest-fcall: no run knows this request's case")
+        return failure
 
-    def _ways(self, way: ProxyAddress) -> Iterator[tuple[Path | None, str]]:
-        """Where a request may go, with the file that says so."""
-        upstream = self._upstreams.get(way.variable)
-        if upstream is None:
+    def _targets(self, address: ProxyAddress) -> Iterator[tuple[Path | None, str]]:
+        """The URLs that may answer a request, each with the file that announces it."""
+        provider = self._providers.get(address.variable)
+        if provider is None:
             return
-        query = f"?{way.query}" if way.query else ""
-        for path, base in announced_proxies(self._root).items():
-            yield path, f"{base}/{way.variable}{way.path}{query}"
-        if not announced_proxies(self._root):  # also where those that were there have turned out to be gone
-            yield None, way.at(upstream)
+        query = f"?{address.query}" if address.query else ""
+        for announcement, base in announced_proxies(self._root).items():
+            yield announcement, f"{base}/{address.variable}{address.path}{query}"
+        if not announced_proxies(self._root):  # there was none, or all have turned out to be gone
+            yield None, address.at_provider(provider)
 
 
 async def _forwarded(
     session: ClientSession, request: web.BaseRequest, url: str, content: bytes
 ) -> web.StreamResponse | None:
-    """The answer, handed on as it comes; None where who was asked does not know the case."""
-    async with forward(session, request, url, content, end_to_end_headers(request.headers.items())) as came:
-        return None if UNKNOWN_CASE_HEADER in came.headers else await _streamed_answer(request, came)
+    """Stream the answer from `url` to the app; None if the proxy there does not know the case."""
+    async with forward(session, request, url, content, end_to_end_headers(request.headers.items())) as answer:
+        return None if UNKNOWN_CASE_HEADER in answer.headers else await _streamed(request, answer)
 
 
-async def _streamed_answer(request: web.BaseRequest, came: ClientResponse) -> web.StreamResponse:
-    response = web.StreamResponse(status=came.status, headers=end_to_end_headers(came.headers.items()))
+async def _streamed(request: web.BaseRequest, answer: ClientResponse) -> web.StreamResponse:
+    response = web.StreamResponse(status=answer.status, headers=end_to_end_headers(answer.headers.items()))
     with suppress(ConnectionError):
         await response.prepare(request)
-    async for piece in came.content.iter_any():
+    async for piece in answer.content.iter_any():
         with suppress(ConnectionError):
             await response.write(piece)
     with suppress(ConnectionError):

@@ -23,24 +23,26 @@ _INTERFACES: Mapping[str, Interface] = MappingProxyType(
 
 
 def interface_of(path: str) -> Interface | None:
-    """The interface that a path leads to; None where it leads to no model."""
-    ending = path.partition("?")[0]
-    return next((form for known, form in _INTERFACES.items() if ending.endswith(known)), None)
+    """The interface that is served at this path; None if no model is."""
+    path = path.partition("?")[0]
+    return next((interface for ending, interface in _INTERFACES.items() if path.endswith(ending)), None)
 
 
 def read_recording(unread: UnreadRecording) -> Recording:
-    """Read it, whatever it is; an answer that cannot be read is malformed."""
-    reply = replace(_reply(interface_of(unread.path), unread.wire), seconds=unread.seconds)
-    return Recording(unread.case, unread.digest, unread.request, reply, unread.recorded, unread.wire)
+    """Read the Reply in a recorded answer. An answer that cannot be read becomes a malformed Reply."""
+    reply = replace(_reply(interface_of(unread.path), unread.http_answer), seconds=unread.seconds)
+    return Recording(unread.case, unread.digest, unread.request, reply, unread.recorded, unread.http_answer)
 
 
-def _reply(form: Interface | None, wire: HttpAnswer) -> Reply:
-    if form is None:
+def _reply(interface: Interface | None, answer: HttpAnswer) -> Reply:
+    if interface is None:
         return Reply()
-    streamed = wire.content_type.startswith(EVENT_STREAM)
-    answer = form.whole(stream_events(wire.body)) if streamed else mapping(_lenient_json(wire.body))
-    said = form.reply(answer) if wire.status < 400 else None
-    return said or Reply(malformed=f"The provider's answer (HTTP {wire.status}) holds no reply.", finish="unknown")
+    if answer.content_type.startswith(EVENT_STREAM):
+        data = interface.whole(stream_events(answer.body))
+    else:
+        data = mapping(_lenient_json(answer.body))
+    reply = interface.reply(data) if answer.status < 400 else None
+    return reply or Reply(malformed=f"The provider's answer (HTTP {answer.status}) holds no reply.", finish="unknown")
 
 
 def _lenient_json(body: bytes) -> Json:

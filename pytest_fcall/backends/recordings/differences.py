@@ -10,11 +10,11 @@ from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Json, Message, Request, Tool, canonical
 
 _BEFORE, _AFTER = 24, 72
-"""Characters shown before and after the place where two texts part."""
+"""Characters shown before and after the first difference of two texts."""
 
 
 def explain_missing(request: Request, recorded: Recording | None) -> str:
-    """Say in a few short lines what makes `request` another one than `recorded`, the nearest that has a reply."""
+    """List in a few short lines how `request` differs from `recorded`, the nearest recording."""
     if recorded is None:
         return "nothing was recorded for this case"
     old = recorded.request
@@ -25,7 +25,34 @@ def explain_missing(request: Request, recorded: Recording | None) -> str:
     ]
     if request.sample != old.sample:
         lines.append(f"sample {request.sample} was not recorded, sample {old.sample} was")
-    return "\n".join(lines) or "the same was recorded of another model, or with other headers or keys"
+    return "\n".join(lines) or "an equal request was recorded for another model, or with other headers"
+
+
+def explain_missing_among(request: Request, recorded: Iterable[Recording]) -> str:
+    """List how `request` differs from the most similar of these recordings."""
+    near = max(recorded, key=lambda entry: _similarity(request, entry.request), default=None)
+    if near is not None and _is_same_question(request, near.request):
+        return f"an equal request was recorded, but not for the {_ordinal(request.sample + 1)} time in a row"
+    return explain_missing(request, near)
+
+
+def _similarity(new: Request, old: Request) -> tuple[int, int, bool]:
+    """Equal messages in equal places, less those that only one has; then nearness of the samples; then equal tools."""
+    equal = sum(a == b for a, b in zip(new.messages, old.messages, strict=False))
+    return equal - abs(len(new.messages) - len(old.messages)), -abs(new.sample - old.sample), new.tools == old.tools
+
+
+def _is_same_question(new: Request, old: Request) -> bool:
+    return (
+        list(new.messages) == list(old.messages)
+        and canonical(new.settings) == canonical(old.settings)
+        and new.tools == old.tools
+    )
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def _prompt(old: Sequence[Message], new: Sequence[Message]) -> Iterator[str]:
@@ -34,9 +61,9 @@ def _prompt(old: Sequence[Message], new: Sequence[Message]) -> Iterator[str]:
             continue
         role = (after or before or {}).get("role", "message")
         if role == "assistant" and before is None:
-            yield "the conversation goes on, and was recorded up to here only"
+            yield "the recording ends before this step of the conversation"
         elif role == "assistant" and after is None:
-            yield "a later step of the conversation was recorded, and this one was not"
+            yield "a later step of the conversation was recorded, but not this one"
         elif before is None or after is None:
             yield f"the prompt changed: a {role} message was {'added' if before is None else 'removed'}"
         else:
@@ -87,7 +114,7 @@ def _text(message: Message) -> str:
 
 
 def _around_difference(old: str, new: str) -> tuple[str, str]:
-    """Cut both texts to the place where they part."""
+    """Cut both texts to the surroundings of their first difference."""
     shared = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     start = max(0, shared - _BEFORE)
     return _excerpt(old, start, shared + _AFTER), _excerpt(new, start, shared + _AFTER)
@@ -96,33 +123,3 @@ def _around_difference(old: str, new: str) -> tuple[str, str]:
 def _excerpt(text: str, start: int, stop: int) -> str:
     cut = text[start:stop].replace("\n", " ")
     return f"{'…' if start else ''}{cut}{'…' if stop < len(text) else ''}"
-
-
-def explain_missing_among(request: Request, recorded: Iterable[Recording]) -> str:
-    """Say what is new about a request, against the one of these that it resembles most."""
-    candidates = list(recorded)
-    if not candidates:
-        return "nothing was recorded for this case"
-    near = max(candidates, key=lambda entry: _similarity(request, entry.request))
-    if _same_question(request, near.request):
-        return f"the same was recorded, but no {_ordinal(request.sample + 1)} time in a row"
-    return explain_missing(request, near)
-
-
-def _similarity(new: Request, old: Request) -> tuple[int, int, bool]:
-    """How many messages are alike where they stand, how near the numbers of them are, and whether the tools are."""
-    alike = sum(a == b for a, b in zip(new.messages, old.messages, strict=False))
-    return alike - abs(len(new.messages) - len(old.messages)), -abs(new.sample - old.sample), new.tools == old.tools
-
-
-def _same_question(new: Request, old: Request) -> bool:
-    return (
-        list(new.messages) == list(old.messages)
-        and canonical(new.settings) == canonical(old.settings)
-        and new.tools == old.tools
-    )
-
-
-def _ordinal(number: int) -> str:
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"

@@ -18,16 +18,16 @@ _KEEPER_MODULE = "pytest_fcall.backends.servers.keeper"
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """Where a server is, and what it says of itself."""
+    """The URL of a server, and what is known about it."""
 
     url: str
     about: Mapping[str, Json]
 
 
 class SharedServer:
-    """A server that is started, or found, by whoever asks first, and ends with the last.
+    """A server that its first user starts, and that ends with its last user.
 
-    One that ends by itself is not started again: what has made it end may well do so once more.
+    If the server ends by itself, it is not started again, because the cause would probably end it again.
     """
 
     def __init__(self, command: Command, folder: Path | None = None) -> None:
@@ -35,19 +35,22 @@ class SharedServer:
         self._opening: asyncio.Task[ServerAddress] | None = None
         self._watching: asyncio.Task[None] | None = None
         self._writer: asyncio.StreamWriter | None = None
-        self._over = ""
+        self._end_message = ""
 
     async def address(self) -> ServerAddress:
-        """Where to ask. Raises ModelUnavailable, with the end of the log, where it does not start or has ended."""
+        """Return the address once the server is ready.
+
+        Raises ModelUnavailable, with the end of the log, if the server does not start or has ended.
+        """
         if self._opening is None:
             self._opening = asyncio.create_task(self._open())
         address = await asyncio.shield(self._opening)
-        if self._over:
-            raise ModelUnavailable(self._over)
+        if self._end_message:
+            raise ModelUnavailable(self._end_message)
         return address
 
     async def close(self) -> None:
-        """Need it no more."""
+        """Stop using the server."""
         for task in (self._opening, self._watching):
             if task is not None:
                 task.cancel()
@@ -58,22 +61,21 @@ class SharedServer:
         connection = await asyncio.to_thread(self._launcher.connect)
         connection.setblocking(False)
         reader, self._writer = await asyncio.open_connection(sock=connection)
-        frame = await self._told(reader)
+        frame = await _next_frame(reader)
         if "failure" in frame:
-            raise ModelUnavailable(self._in_words(frame))
+            raise ModelUnavailable(self._message(frame))
         self._watching = asyncio.create_task(self._watch(reader))
-        return ServerAddress(
-            required_field(frame, "url", str), as_mapping(frame.get("about"), "what is told of the server")
-        )
+        return ServerAddress(required_field(frame, "url", str), as_mapping(frame.get("about"), "`about`"))
 
     async def _watch(self, reader: asyncio.StreamReader) -> None:
-        self._over = self._in_words(await self._told(reader))
+        self._end_message = self._message(await _next_frame(reader))
 
-    async def _told(self, reader: asyncio.StreamReader) -> Frame:
-        try:
-            return await read_frame(reader)
-        except EOFError:
-            return {"failure": "model", "text": "the process that keeps the server has died"}
+    def _message(self, frame: Frame) -> str:
+        return f"{frame.get('text')}; {self._launcher.end_of_log(cause_known=True)}"
 
-    def _in_words(self, frame: Frame) -> str:
-        return f"{frame.get('text')}; {self._launcher.last_words()}"
+
+async def _next_frame(reader: asyncio.StreamReader) -> Frame:
+    try:
+        return await read_frame(reader)
+    except EOFError:
+        return {"failure": "model", "text": "the process that keeps the server has died"}

@@ -1,7 +1,7 @@
 """Ends a server whose keeper has died: a script, which reads the server's process group from stdin.
 
-The keeper holds the other end of stdin, which the system closes however the keeper dies. Where the keeper ends the
-server itself, it then ends this process. Only the standard library is imported: there is one process a server.
+The keeper holds the other end of stdin, which the system closes when the keeper dies. If the keeper ends the server
+itself, it then ends this process. Imports only the standard library, because each server has one such process.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ _POLL_SECONDS = 0.05
 
 
 def main() -> None:
-    """Wait for the keeper's end, and end the group that it has named."""
-    named = sys.stdin.readline().strip()
+    """Wait for the end of the keeper, then end the process group."""
+    group = sys.stdin.readline().strip()
     sys.stdin.read()
-    if named.isdigit():
-        _end_group(int(named))
+    if group.isdigit():
+        _end_group(int(group))
 
 
 def _end_group(group: int) -> None:
-    """Ask all of it to end, wait for whom it is named after, and leave nothing of it."""
+    """Terminate all processes of the group, wait for its leader, and kill the rest."""
     if not hasattr(os, "killpg"):
-        os.kill(group, signal.SIGTERM)  # which leaves no time to anybody there
+        os.kill(group, signal.SIGTERM)  # on Windows this kills at once
         return
-    last = time.monotonic() + _TERMINATE_SECONDS
+    deadline = time.monotonic() + _TERMINATE_SECONDS
     with suppress(OSError):
         os.killpg(group, signal.SIGTERM)
-        while time.monotonic() < last:
+        while time.monotonic() < deadline:
             os.kill(group, 0)
             time.sleep(_POLL_SECONDS)
     with suppress(OSError):

@@ -1,6 +1,6 @@
-"""Replies kept in a database, as they come: what was paid for once is not asked again."""
+"""The store: replies in a database, written as they arrive, so that no request is paid for twice."""
 
 from pytest_fcall.backends.store.database import StoreError
-from pytest_fcall.backends.store.replies import Kept, ModelStats, New, ReplyStore, store_path
+from pytest_fcall.backends.store.replies import ModelStats, NewReply, ReplyStore, StoredReply, store_path
 
-__all__ = ["Kept", "ModelStats", "New", "ReplyStore", "StoreError", "store_path"]
+__all__ = ["ModelStats", "NewReply", "ReplyStore", "StoreError", "StoredReply", "store_path"]

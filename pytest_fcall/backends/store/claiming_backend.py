@@ -8,35 +8,32 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from pytest_fcall.backends.store import ReplyStore, StoreError
-from pytest_fcall.backends.wrapper import BackendWrapper
+from pytest_fcall.backends.wrapper import POLL_SECONDS, BackendWrapper
 from pytest_fcall.core import Reply, Request, request_digest
-
-_PAUSE = 0.05
-"""Seconds until a process that waits looks again."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimingBackend(BackendWrapper):
-    """Asks `backend` for what nobody else is asking for. Whoever gets the reply keeps it, which ends the claim.
+    """Sends a request once it holds the claim to it. The claim ends when the reply is put into the store.
 
-    A reply that was kept `since` then may stand for a new one.
+    A reply that another process stored after the time `since` is used instead of a new one.
     """
 
     model: str
     store: ReplyStore
     since: float
     owner: str
-    pause: Callable[[float], Awaitable[object]] = asyncio.sleep
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 
     async def complete(self, request: Request) -> Reply:
-        """Answer by the back end, or by the reply that another process got."""
+        """Return the backend's reply, or the reply that another process received meanwhile."""
         digest = request_digest(self.model, request)
         while not self.store.claim(digest, self.owner):
-            await self.pause(_PAUSE)
-        # Somebody may have asked and kept the reply before the claim was ours.
-        if found := self.store.find(digest, self.since):
+            await self.sleep(POLL_SECONDS)
+        # Another process may have stored the reply just before this one got the claim.
+        if stored := self.store.find(digest, self.since):
             self._release(digest)
-            return found.reply
+            return stored.reply
         try:
             return await self.backend.complete(request)
         except BaseException:
@@ -44,6 +41,6 @@ class ClaimingBackend(BackendWrapper):
             raise
 
     def _release(self, digest: str) -> None:
-        """Let others ask. Where that cannot be said, the claim ends with this process."""
+        """Release the claim. If the store cannot be written, the claim ends with this process."""
         with suppress(StoreError):
             self.store.release(digest, self.owner)

@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from types import MappingProxyType
@@ -15,63 +16,62 @@ from pytest_fcall.backends.processes.locks import locked
 from pytest_fcall.backends.store.repair import PAGE_SIZE, copy_readable, is_truncated, set_aside
 from pytest_fcall.backends.store.tables import NewerVersion, migrate
 
+TIMEOUT = 30.0
+"""Seconds to wait for other processes, whose transactions take milliseconds."""
 
-class StoreError(Exception):
-    """The store could not do what it was asked. The text is one line for people, and says what to do."""
-
-
-_WORDS: Mapping[int, str] = MappingProxyType(
+_MESSAGES: Mapping[int, str] = MappingProxyType(
     {
-        sqlite3.SQLITE_FULL: "the disk is full; make room and run again",
-        sqlite3.SQLITE_IOERR: "the disk refuses to read or write; look whether it is full or failing",
-        sqlite3.SQLITE_READONLY: "the file or its folder may not be written",
-        sqlite3.SQLITE_PERM: "the file may not be read",
+        sqlite3.SQLITE_FULL: "the disk is full; free some space and run again",
+        sqlite3.SQLITE_IOERR: "reading or writing failed; check whether the disk is full or failing",
+        sqlite3.SQLITE_READONLY: "no permission to write the file or its folder",
+        sqlite3.SQLITE_PERM: "no permission to read the file",
         sqlite3.SQLITE_CANTOPEN: "the file cannot be opened or created",
-        sqlite3.SQLITE_BUSY: "another program has kept it locked for too long",
-        sqlite3.SQLITE_LOCKED: "another program has kept it locked for too long",
+        sqlite3.SQLITE_BUSY: "another program has locked it for too long",
+        sqlite3.SQLITE_LOCKED: "another program has locked it for too long",
     }
 )
 _DAMAGE = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-"""What sound statements meet only where the file is not what we wrote."""
-
-
-def store_error(path: Path, error: Exception) -> StoreError:
-    """Say what `error` means for the person whose recorded replies are in `path`."""
-    if isinstance(error, sqlite3.Error):
-        said = _WORDS.get(_error_code(error), str(error))
-    else:
-        said = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-    return StoreError(f"recorded replies in {path}: {said}")
-
-
-def is_damage(path: Path, error: sqlite3.Error) -> bool:
-    """Whether the file is not what we wrote, as opposed to busy, full or forbidden."""
-    code = _error_code(error)
-    # A file may call itself one that nobody may write.
-    return code in _DAMAGE or (code == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK))
-
-
-def _error_code(error: sqlite3.Error) -> int:
-    """The primary code; errors that Python itself raises have none."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
-
+"""Errors that our statements cause only in a file that is not as we wrote it."""
 
 Result = TypeVar("Result")
 Work: TypeAlias = Callable[[sqlite3.Connection], Result]
 
-PATIENCE = 30.0
-"""Seconds to wait for other processes, whose transactions last milliseconds."""
+
+class StoreError(Exception):
+    """The store cannot be read or written. The text is one line for people."""
+
+
+def store_error(path: Path, error: Exception) -> StoreError:
+    """The error as a message for the person whose store is `path`."""
+    if isinstance(error, sqlite3.Error):
+        reason = _MESSAGES.get(_error_code(error), str(error))
+    else:
+        reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+    return StoreError(f"recorded replies in {path}: {reason}")
+
+
+def is_damage(path: Path, error: sqlite3.Error) -> bool:
+    """Whether the error means a damaged file, as opposed to a busy, full or protected one."""
+    code = _error_code(error)
+    # A damaged header may say that the file is read-only.
+    return code in _DAMAGE or (code == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK))
+
+
+def _error_code(error: sqlite3.Error) -> int:
+    """The primary code; 0 for errors that Python itself raises."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 class Database:
-    """A file that many threads and processes share. It is opened when it is first needed, and mended if damaged.
+    """A database file that many threads and processes share. It is opened at first use, and repaired if damaged.
 
-    `tell` is called with a sentence for people when something had to be mended.
+    `on_fault` is called with a message for people after a repair. After a fork, the child opens a connection of its
+    own, and keeps the inherited one alive, because it may neither use nor close it.
     """
 
-    def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
+    def __init__(self, path: Path, on_fault: Callable[[str], None]) -> None:
         self._path = path
-        self._tell = tell
+        self._on_fault = on_fault
         self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
         self._opened_file: tuple[int, int] | None = None
@@ -80,97 +80,96 @@ class Database:
 
     @property
     def exists(self) -> bool:
-        """Whether there is anything to read."""
+        """Whether there is a file to read."""
         return self._connection is not None or self._path.exists()
 
     def read(self, work: Work[Result]) -> Result:
-        """Do `work`, which changes nothing. Raises StoreError."""
+        """Do `work`, which must change nothing. Raises StoreError."""
         with self._lock:
-            return self._mending(lambda: work(self._opened()))
+            return self._with_repair(lambda: work(self._connect()))
 
     def write(self, work: Work[Result]) -> Result:
-        """Do `work` in one transaction; what it wrote stands in the file when this returns. Raises StoreError.
+        """Do `work` in one transaction, which is in the file when this returns. Raises StoreError.
 
-        Another process may have set the file aside meanwhile, to mend it: then `work` is done again in the new one.
+        If another process has set the file aside meanwhile, `work` is repeated in the new file.
         """
         with self._lock:
             while True:
-                done = self._mending(lambda: _transaction(self._opened(), work))
+                result = self._with_repair(lambda: _transaction(self._connect(), work))
                 if self._opened_file == _identity(self._path):
-                    return done
-                self._drop()
+                    return result
+                self._disconnect()
 
     def shrink(self) -> None:
-        """Give room that is no longer needed back, unless others are at work."""
+        """Give unused space back to the disk, unless other processes use the file."""
         with self._lock, suppress(sqlite3.Error):
-            self._opened().execute("VACUUM")
+            self._connect().execute("VACUUM")
 
     def close(self) -> None:
-        """Let go of the file; it is opened again when it is needed again."""
+        """Close the file. The next call opens it again."""
         with self._lock:
-            self._drop()
+            self._disconnect()
 
-    def _mending(self, work: Callable[[], Result]) -> Result:
+    def _with_repair(self, work: Callable[[], Result]) -> Result:
         try:
             try:
                 return work()
             except sqlite3.Error as error:
                 if not is_damage(self._path, error):
                     raise
-                self._mend()
+                self._set_aside()
                 return work()
         except (sqlite3.Error, OSError) as error:
             raise store_error(self._path, error) from error
 
-    def _opened(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         if self._process != os.getpid():
-            # A forked process may neither use nor close what its parent opened.
             self._inherited, self._connection = self._connection, None
             self._process = os.getpid()
         if self._connection is None:
             _make_folder(self._path.parent)
-            with locked(self._guard, PATIENCE):
-                self._connection = self._sound()
+            with locked(self._lock_file, TIMEOUT):
+                self._connection = self._open_or_repair()
                 self._opened_file = _identity(self._path)
         return self._connection
 
     @property
-    def _guard(self) -> Path:
-        """Held while the file is opened or set aside, so that nobody opens a file that is half moved."""
+    def _lock_file(self) -> Path:
+        """Locked while the file is opened or set aside, so that no process opens a file that is half moved."""
         return self._path.with_name(f"{self._path.name}.lock")
 
-    def _sound(self) -> sqlite3.Connection:
+    def _open_or_repair(self) -> sqlite3.Connection:
         if is_truncated(self._path):
             set_aside(self._path)
         try:
-            connection = _connect(self._path)
+            connection = _open(self._path)
         except sqlite3.Error as error:
             if not is_damage(self._path, error):
                 raise
             set_aside(self._path)
-            connection = _connect(self._path)
-        for sentence in copy_readable(connection, self._path):
-            self._tell(sentence)
+            connection = _open(self._path)
+        for message in copy_readable(connection, self._path):
+            self._on_fault(message)
         return connection
 
-    def _mend(self) -> None:
-        """Set the file aside unless another process has done so since it was opened."""
-        self._drop()
-        with locked(self._guard, PATIENCE):
+    def _set_aside(self) -> None:
+        """Set the file aside, unless another process has done so since it was opened."""
+        self._disconnect()
+        with locked(self._lock_file, TIMEOUT):
             if self._opened_file == _identity(self._path):
                 set_aside(self._path)
 
-    def _drop(self) -> None:
+    def _disconnect(self) -> None:
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()
             self._connection = None
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+def _open(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=TIMEOUT, isolation_level=None, check_same_thread=False)
     try:
-        connection.text_factory = _lenient
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # damaged text must not raise
         connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -186,33 +185,29 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _lenient(text: bytes) -> str:
-    return text.decode("utf-8", "replace")
-
-
 def _transaction(connection: sqlite3.Connection, work: Work[Result]) -> Result:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        done = work(connection)
+        result = work(connection)
         connection.execute("COMMIT")
     except BaseException:
         with suppress(sqlite3.Error):
             connection.rollback()
         raise
-    return done
+    return result
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file it is that has this name now."""
+    """Device and inode of the file that has this name now."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the folder, and keep it out of version control."""
+    """Create the folder, and keep it out of version control."""
     folder.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
         file.write("*\n")

@@ -14,18 +14,105 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcall.backends.json_fields import DamagedData
-from pytest_fcall.backends.store import tables
-from pytest_fcall.backends.store.tables import Row, from_row, read_catalogue, storable
+from pytest_fcall.backends.store.tables import (
+    PUT_FIRST_USE,
+    PUT_NEWER_REPLY,
+    Row,
+    from_row,
+    read_catalogue,
+    storable,
+)
 
 Value: TypeAlias = "int | float | str | bytes | None"
 
 PAGE_SIZE = 4096
 _TABLE_LEAF = 13
 _INTEGER_SIZES: Mapping[int, int] = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
+_SUFFIXES = ("-wal", "-shm", "")
+"""The database itself is moved last: as long as it is there, the other files belong to it."""
+
+
+def set_aside(path: Path) -> None:
+    """Rename the database to `.mending-N`, so that the next process resumes a repair that was interrupted."""
+    number = 1
+    while any(_set_aside_path(path, word, number).exists() for word in ("mending", "damaged")):
+        number += 1
+    _move(path, _set_aside_path(path, "mending", number))
+
+
+def copy_readable(connection: sqlite3.Connection, path: Path) -> Iterator[str]:
+    """Copy the readable rows of all databases set aside, and return a message about each."""
+    for mending in path.parent.glob(_set_aside_path(path, "mending", "*").name):
+        readable = _copy(connection, mending)
+        damaged = mending.with_name(mending.name.replace(".mending-", ".damaged-"))
+        _move(mending, damaged)
+        yield (
+            f"the recorded replies in {path} were damaged: {readable} could be read and are kept; "
+            f"the damaged file is now {damaged.name}"
+        )
+
+
+def is_truncated(path: Path) -> bool:
+    """Whether the database is empty but its write-ahead log is not. SQLite would delete the log."""
+    wal = _beside(path, "-wal")
+    return path.exists() and path.stat().st_size == 0 and wal.exists() and wal.stat().st_size > 0
+
+
+def _set_aside_path(path: Path, word: str, number: object) -> Path:
+    return path.with_name(f"{path.stem}.{word}-{number}{path.suffix}")
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _move(path: Path, target: Path) -> None:
+    for suffix in _SUFFIXES:
+        with suppress(FileNotFoundError):
+            _beside(path, suffix).rename(_beside(target, suffix))
+
+
+def _copy(connection: sqlite3.Connection, damaged: Path) -> int:
+    """Copy all readable rows, or none if the disk is full, and return the number of replies."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        copied = {_copied(connection, record) for record in salvaged_records(damaged, _beside(damaged, "-wal"))}
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.rollback()
+        raise
+    return len(copied - {None})
+
+
+def _copied(connection: sqlite3.Connection, record: tuple[Value, ...]) -> str | None:
+    """Write the record if it is an undamaged row; return the digest if it is a reply."""
+    match record:
+        case (str() as digest, bytes() as line):
+            with suppress(DamagedData):
+                read_catalogue(digest, line)
+                connection.execute("INSERT OR IGNORE INTO catalogues VALUES (?, ?)", (digest, line))
+        case (
+            str() as digest,
+            str() as model,
+            str() as file,
+            int() as sample,
+            int() | float() as recorded,
+            str() as catalogue,
+            bytes() as line,
+            int() as checksum,
+        ):
+            with suppress(DamagedData):
+                row = Row(digest, model, file, sample, float(recorded), catalogue, line, checksum)
+                entry = from_row(row, ())
+                connection.execute(PUT_NEWER_REPLY, row)
+                connection.execute(PUT_FIRST_USE, (model, file, storable(entry.case), digest))
+                return digest
+    return None
 
 
 def salvaged_records(path: Path, wal: Path) -> Iterator[tuple[Value, ...]]:
-    """All records of tables that can be read in the file, as `wal` changed it."""
+    """All readable table records of a database file and its write-ahead log."""
     content = path.read_bytes()
     starts = range(0, len(content), PAGE_SIZE)
     pages = {number: content[start : start + PAGE_SIZE] for number, start in enumerate(starts, 1)}
@@ -34,22 +121,22 @@ def salvaged_records(path: Path, wal: Path) -> Iterator[tuple[Value, ...]]:
         for payload in _payloads(page, pages, 100 if number == 1 else 0):
             try:
                 yield tuple(_values(payload))
-            except (IndexError, struct.error, OverflowError):  # no record
+            except (IndexError, struct.error, OverflowError):  # not a record
                 continue
 
 
 def _pages_of_wal(content: bytes) -> dict[int, bytes]:
-    """The pages of all transactions that were committed; what is left of earlier uses of the file bears other salts."""
+    """The pages of all committed transactions. Pages left from earlier uses of the log have other salts."""
     committed: dict[int, bytes] = {}
-    begun: dict[int, bytes] = {}
+    pending: dict[int, bytes] = {}
     for start in range(32, len(content) - 24, 24 + PAGE_SIZE):
         number, pages_after_commit = struct.unpack_from(">II", content, start)
         if content[start + 8 : start + 16] != content[16:24]:
             continue
-        begun[number] = content[start + 24 : start + 24 + PAGE_SIZE]
+        pending[number] = content[start + 24 : start + 24 + PAGE_SIZE]
         if pages_after_commit:
-            committed.update(begun)
-            begun.clear()
+            committed.update(pending)
+            pending.clear()
     return committed
 
 
@@ -60,7 +147,7 @@ def _payloads(page: bytes, pages: Mapping[int, bytes], start: int) -> Iterator[b
     for at in range(start + 8, min(start + 8 + 2 * cells, len(page) - 1), 2):
         try:
             yield _payload(page, int.from_bytes(page[at : at + 2], "big"), pages)
-        except (IndexError, KeyError):  # a cell that points nowhere
+        except (IndexError, KeyError):  # the cell points outside the page
             continue
 
 
@@ -72,15 +159,15 @@ def _payload(page: bytes, at: int, pages: Mapping[int, bytes]) -> bytes:
     if length > PAGE_SIZE * len(pages):
         raise IndexError
     least = (PAGE_SIZE - 12) * 32 // 255 - 23
-    here = least + (length - least) % (PAGE_SIZE - 4)
-    here = here if here <= PAGE_SIZE - 35 else least
-    parts, found = [page[at : at + here]], here
-    overflow = int.from_bytes(page[at + here : at + here + 4], "big")
-    while found < length:
-        more = pages[overflow]
-        overflow = int.from_bytes(more[:4], "big")
-        parts.append(more[4:])
-        found += PAGE_SIZE - 4
+    in_page = least + (length - least) % (PAGE_SIZE - 4)
+    in_page = in_page if in_page <= PAGE_SIZE - 35 else least
+    parts, size = [page[at : at + in_page]], in_page
+    next_page = int.from_bytes(page[at + in_page : at + in_page + 4], "big")
+    while size < length:
+        overflow = pages[next_page]
+        next_page = int.from_bytes(overflow[:4], "big")
+        parts.append(overflow[4:])
+        size += PAGE_SIZE - 4
     return b"".join(parts)[:length]
 
 
@@ -107,7 +194,7 @@ def _value(kind: int, payload: bytes, at: int) -> tuple[Value, int]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number of one to nine bytes, and where the next thing begins."""
+    """A number of one to nine bytes, and the position after it."""
     number = 0
     for count in range(8):
         byte = data[at + count]
@@ -115,86 +202,3 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return number, at + count + 1
     return number << 8 | data[at + 8], at + 9
-
-
-_SUFFIXES = ("-wal", "-shm", "")
-"""The database itself is moved last: while it is there, the others are its own."""
-
-
-def set_aside(path: Path) -> None:
-    """Give the database a name that says it is being mended, so that mending which is cut off goes on later."""
-    number = 1
-    while any(_set_aside_path(path, word, number).exists() for word in ("mending", "damaged")):
-        number += 1
-    _move(path, _set_aside_path(path, "mending", number))
-
-
-def copy_readable(connection: sqlite3.Connection, path: Path) -> Iterator[str]:
-    """Copy what can be read of databases set aside; a sentence for each says what was found, and where it is now."""
-    for mending in path.parent.glob(_set_aside_path(path, "mending", "*").name):
-        readable = _copy(connection, mending)
-        damaged = mending.with_name(mending.name.replace(".mending-", ".damaged-"))
-        _move(mending, damaged)
-        yield (
-            f"the recorded replies in {path} were damaged: {readable} of them could be read and are kept; "
-            f"the damaged file is {damaged.name} now"
-        )
-
-
-def is_truncated(path: Path) -> bool:
-    """Whether the database is empty though there is more to write to it, which SQLite would throw away."""
-    wal = _beside(path, "-wal")
-    return path.exists() and path.stat().st_size == 0 and wal.exists() and wal.stat().st_size > 0
-
-
-def _set_aside_path(path: Path, word: str, number: object) -> Path:
-    return path.with_name(f"{path.stem}.{word}-{number}{path.suffix}")
-
-
-def _beside(path: Path, suffix: str) -> Path:
-    return path.with_name(path.name + suffix)
-
-
-def _move(path: Path, target: Path) -> None:
-    for suffix in _SUFFIXES:
-        with suppress(FileNotFoundError):
-            _beside(path, suffix).rename(_beside(target, suffix))
-
-
-def _copy(connection: sqlite3.Connection, damaged: Path) -> int:
-    """All of it or, where the disk is full, nothing."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        copied = {_copied(connection, record) for record in salvaged_records(damaged, _beside(damaged, "-wal"))}
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.rollback()
-        raise
-    return len(copied - {None})
-
-
-def _copied(connection: sqlite3.Connection, record: tuple[Value, ...]) -> str | None:
-    """Write what is as it was written; the digest if it is a reply."""
-    match record:
-        case (str() as digest, bytes() as line):
-            with suppress(DamagedData):
-                read_catalogue(digest, line)
-                connection.execute("INSERT OR IGNORE INTO catalogues VALUES (?, ?)", (digest, line))
-        case (
-            str() as digest,
-            str() as model,
-            str() as file,
-            int() as sample,
-            int() | float() as recorded,
-            str() as catalogue,
-            bytes() as line,
-            int() as checksum,
-        ):
-            with suppress(DamagedData):
-                row = Row(digest, model, file, sample, float(recorded), catalogue, line, checksum)
-                entry = from_row(row, ())
-                connection.execute(tables.PUT_NEWER, row)
-                connection.execute(tables.USE_ONCE, (model, file, storable(entry.case), digest))
-                return digest
-    return None

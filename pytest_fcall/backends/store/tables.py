@@ -6,7 +6,7 @@ import sqlite3
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from pytest_fcall.backends.json_fields import DamagedData
 from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
@@ -17,7 +17,7 @@ from pytest_fcall.backends.recordings.file import (
     recording_line,
     recording_of,
 )
-from pytest_fcall.core import Tool, catalogue_digest
+from pytest_fcall.core import Request, Tool, catalogue_digest
 
 MIGRATIONS: Sequence[str] = (
     """
@@ -50,50 +50,49 @@ MIGRATIONS: Sequence[str] = (
     ) WITHOUT ROWID;
     """,
 )
-"""Step n makes a database of version n one of version n + 1. A step that was released never changes."""
-
+"""Step n turns a database of version n into one of version n + 1. A released step never changes."""
 
 _MARK = 0xFCA11 << 8
-"""Added to the version, so that a number that comes from elsewhere is no version of ours."""
+"""Added to our version number, to tell it from the number of another program."""
 
 
 class NewerVersion(Exception):
-    """The database was written by a version of this package that is yet to come."""
+    """The database was written by a newer version of this package."""
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[str] = MIGRATIONS) -> None:
-    """Take the steps that the database has not taken yet, all of them or none.
+    """Run the steps that the database has not seen yet, all of them or none.
 
-    Raises NewerVersion, and sqlite3.DatabaseError where the tables are not ours.
+    Raises NewerVersion, and sqlite3.DatabaseError if the tables are not ours.
     """
-    (found,) = connection.execute("PRAGMA user_version").fetchone()
-    version = found - _MARK if found else 0
+    (marked,) = connection.execute("PRAGMA user_version").fetchone()
+    version = marked - _MARK if marked else 0
     if len(steps) < version < 0x100:
         raise NewerVersion
     if not 0 <= version <= len(steps):
-        version = 0  # the tables are there, or else were never ours: the first step tells
+        version = 0  # if the tables exist nevertheless, the first step fails
     if version == len(steps):
         return
     script = "".join(steps[version:])
     connection.executescript(f"BEGIN IMMEDIATE; {script}; PRAGMA user_version = {_MARK + len(steps)}; COMMIT")
 
 
-# To change a row in its place writes half as much as to replace it.
-PUT = """
+# An update in place writes half as much as REPLACE.
+PUT_REPLY = """
     INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE SET
     model = excluded.model, file = excluded.file, sample = excluded.sample, recorded = excluded.recorded,
     catalogue = excluded.catalogue, entry = excluded.entry, checksum = excluded.checksum
 """
-PUT_NEWER = f"{PUT} WHERE excluded.recorded > replies.recorded"
+PUT_NEWER_REPLY = f"{PUT_REPLY} WHERE excluded.recorded > replies.recorded"
 
-USE = """
+PUT_USE = """
     INSERT INTO uses VALUES (?, ?, ?, ?, ?) ON CONFLICT (model, file, case_id, digest) DO UPDATE SET run = excluded.run
 """
-USE_ONCE = "INSERT OR IGNORE INTO uses VALUES (?, ?, ?, ?, 0)"
+PUT_FIRST_USE = "INSERT OR IGNORE INTO uses VALUES (?, ?, ?, ?, 0)"
 
 END_CLAIM = "DELETE FROM claims WHERE digest = ?"
 
-KNOWN = "SELECT digest FROM replies WHERE digest IN (SELECT value FROM json_each(?))"
+LOAD = "SELECT * FROM replies WHERE digest IN (SELECT value FROM json_each(?))"
 FIND = "SELECT * FROM replies WHERE digest = ? AND recorded >= ?"
 NEAREST = """
     SELECT r.* FROM uses u JOIN replies r USING (digest) WHERE u.model = ? AND u.file = ? AND u.case_id = ?
@@ -103,12 +102,11 @@ FILES = """
     SELECT DISTINCT model, file FROM uses WHERE model = coalesce(?, model) AND file = coalesce(?, file)
     ORDER BY model, file
 """
-PORTION = """
+REPLIES_OF_FILE = """
     SELECT u.case_id, u.digest, r.* FROM uses u JOIN replies r USING (digest)
     WHERE u.model = ? AND u.file = ? AND (u.case_id, u.digest) > (?, ?) ORDER BY u.case_id, u.digest LIMIT 500
 """
-
-LAST_USED = """
+LAST_USES = """
     SELECT u.case_id, u.digest FROM uses u WHERE u.model = ? AND u.file = ? AND u.run > 0 AND u.run = (
         SELECT max(o.run) FROM uses o WHERE o.model = u.model AND o.file = u.file AND o.case_id = u.case_id
     )
@@ -131,8 +129,9 @@ STATS = """
     GROUP BY model ORDER BY model
 """
 
+_LARGEST_INTEGER = 2**63 - 1
 
-_LARGEST = 2**63 - 1
+Tools: TypeAlias = tuple[Tool, ...]
 
 
 class Row(NamedTuple):
@@ -143,58 +142,57 @@ class Row(NamedTuple):
     file: str
     sample: int
     recorded: float
-    """Seconds since 1970; 0 where the entry does not say."""
+    """Seconds since 1970; 0 if unknown."""
     catalogue: str
-    entry: bytes
-    """The line that stands for the reply in a file of recordings, too."""
+    line: bytes
+    """The column `entry`: the same line as in a file of recordings."""
     checksum: int = 0
-    """Tells a row that was changed on the disk, which SQLite does not notice."""
+    """Detects a row that was changed on the disk, which SQLite does not notice."""
 
 
-def to_row(model: str, file: str, entry: Recording | UnreadRecording, catalogue: str) -> Row:
-    """Raises ValueError where the reply holds something that JSON cannot say."""
+def to_row(model: str, file: str, entry: Recording | UnreadRecording) -> Row:
+    """The recording as a row. Raises ValueError if the reply is not valid JSON data."""
+    request = entry.request
+    catalogue = catalogue_digest(request.tools)
     line = recording_line(entry, catalogue).encode()
-    sample = max(-_LARGEST, min(entry.request.sample, _LARGEST))
-    row = Row(storable(entry.digest), storable(model), storable(file), sample, entry.moment, catalogue, line)
-    return row._replace(checksum=_checksum(row))
+    sample = max(-_LARGEST_INTEGER, min(request.sample, _LARGEST_INTEGER))
+    unchecked = Row(storable(entry.digest), storable(model), storable(file), sample, entry.timestamp, catalogue, line)
+    return unchecked._replace(checksum=_checksum(unchecked))
 
 
-def from_row(row: Row, tools: tuple[Tool, ...]) -> Recording:
-    """Raises Damaged where the row is not as it was written."""
+def from_row(row: Row, tools: Tools, request: Request | None = None) -> Recording:
+    """The recording in a row; only its reply is read if the `request` is given. Raises DamagedData."""
     if row.checksum != _checksum(row):
         raise DamagedData("a reply was changed on the disk")
-    return recording_of(line_fields(row.entry), tools)
-
-
-def storable(name: str) -> str:
-    """The name as the database can hold it: it knows no lone surrogates."""
-    return name.encode("utf-8", "backslashreplace").decode()
+    return recording_of(line_fields(row.line), tools, request)
 
 
 def _checksum(row: Row) -> int:
-    *names, entry, _ = row
-    return zlib.crc32(entry, zlib.crc32(repr(names).encode()))
+    *names, line, _ = row
+    return zlib.crc32(line, zlib.crc32(repr(names).encode()))
 
 
-Tools = tuple[Tool, ...]
+def storable(name: str) -> str:
+    """The name without lone surrogates, which SQLite cannot hold."""
+    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
 
 
 class ToolCatalogues:
-    """Remembers the catalogues that cases share, so that none is read twice."""
+    """The table of tool catalogues. Each catalogue is read or written once."""
 
     def __init__(self) -> None:
         self._tools: dict[str, Tools] = {}
 
     def put(self, connection: sqlite3.Connection, digest: str, tools: Tools) -> None:
-        """Write the catalogue where it is not written yet, or is damaged."""
-        if not self._has(connection, digest):
+        """Write the catalogue unless it is in the table and undamaged."""
+        if not self._is_stored(connection, digest):
             connection.execute(
                 "INSERT OR REPLACE INTO catalogues VALUES (?, ?)", (digest, catalogue_line(digest, tools).encode())
             )
             self._tools[digest] = tools
 
-    def _has(self, connection: sqlite3.Connection, digest: str) -> bool:
-        """A catalogue that was read once is sound; another process may have forgotten it, though."""
+    def _is_stored(self, connection: sqlite3.Connection, digest: str) -> bool:
+        """A catalogue that was read before is undamaged, but another process may have deleted it."""
         if digest in self._tools:
             return connection.execute("SELECT 1 FROM catalogues WHERE digest = ?", (digest,)).fetchone() is not None
         with suppress(DamagedData):
@@ -202,17 +200,17 @@ class ToolCatalogues:
         return digest in self._tools
 
     def get(self, connection: sqlite3.Connection, digest: str) -> Tools:
-        """Read a catalogue. Raises Damaged where it is not there, or not as it was written."""
+        """Read a catalogue. Raises DamagedData if it is missing or was changed."""
         if digest not in self._tools:
-            found = connection.execute("SELECT tools FROM catalogues WHERE digest = ?", (digest,)).fetchone()
-            if found is None:
+            row = connection.execute("SELECT tools FROM catalogues WHERE digest = ?", (digest,)).fetchone()
+            if row is None:
                 raise DamagedData("the tools of a reply are missing")
-            self._tools[digest] = read_catalogue(digest, found[0])
+            self._tools[digest] = read_catalogue(digest, row[0])
         return self._tools[digest]
 
 
 def read_catalogue(digest: str, line: bytes) -> Tools:
-    """Raises Damaged where the line is not the catalogue of this digest."""
+    """The tools in a line. Raises DamagedData if they are not the catalogue with this digest."""
     tools = catalogue_of(line_fields(line))
     if catalogue_digest(tools) != digest:
         raise DamagedData("a catalogue of tools was changed on the disk")

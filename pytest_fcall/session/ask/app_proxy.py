@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.case_lookup import AppRuns
     from pytest_fcall.backends.proxy.listener import LazyListener
     from pytest_fcall.backends.recordings.entry import Recording
-    from pytest_fcall.backends.store import New
+    from pytest_fcall.backends.store import NewReply
     from pytest_fcall.session.ask.costs import Spending
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings
@@ -114,7 +114,7 @@ class CaseRecordings:
         """
         question = self.question._replace(digest=digest)
         found = self.recordings.find(question, live=self.live)
-        if found is None or (self.live and found.wire and found.wire.status >= HTTPStatus.BAD_REQUEST):
+        if found is None or (self.live and found.http_answer and found.http_answer.status >= HTTPStatus.BAD_REQUEST):
             return None
         self.recordings.mark_used(question)
         return found
@@ -158,10 +158,10 @@ class AppProxy:
         runs = self._known_runs()
         offline = not self._may_ask(question)
         with (
-            self._variables.applied(self._base(runs.here), offline=offline),
-            self._run(question, runs.here) as active,
+            self._variables.applied(self._base(runs.in_process), offline=offline),
+            self._run(question, runs.in_process) as active,
         ):
-            yield active.run.inside
+            yield active.run.inner_requests
 
     @contextmanager
     def elsewhere(self, question: Question, app: AppElsewhere) -> Iterator[Sequence[AppExchange] | None]:
@@ -172,16 +172,16 @@ class AppProxy:
         from pytest_fcall.backends.proxy.case_lookup import CASE_TAG, CaseTag, case_headers
 
         runs = self._known_runs()
-        group = app.group or runs.elsewhere
+        group = app.group or runs.by_hand
         if app.by_hand:
-            self._announce(runs.elsewhere)
+            self._announce(runs.by_hand)
         with self._run(question, group) as active:
             offline = not self._may_ask(question)
             bases = self._variables.values(self._base(active.token), offline=offline)
             headers = case_headers(active.token, next(iter(bases.values()), ""))
             tag = CASE_TAG.set(CaseTag(headers, self._variables.values(self._base(group), offline=offline)))
             try:
-                yield active.run.inside
+                yield active.run.inner_requests
             finally:
                 CASE_TAG.reset(tag)
 
@@ -222,7 +222,7 @@ class AppProxy:
                 live = self._may_ask(question)
                 recordings = CaseRecordings(self._recordings, inside, live)
                 run = AppRun(origin, recordings, live, self._variables.upstreams(), self._spending)
-                active = self._active[origin] = _ActiveRun(run, self._known_runs().begin(run, group))
+                active = self._active[origin] = _ActiveRun(run, self._known_runs().add(run, group))
             active.users += 1
         return active
 
@@ -234,8 +234,8 @@ class AppProxy:
         with self._lock:
             active.users -= 1
             if not active.users:
-                del self._active[active.run.place]
-                self._known_runs().end(active.token)
+                del self._active[active.run.origin]
+                self._known_runs().remove(active.token)
 
     def _announce(self, group: str) -> None:
         """Let apps find the proxy that `fcall proxy` has started."""
@@ -264,9 +264,9 @@ class AppProxy:
 
         await Proxy(self._known_runs(), self._record).serve(connections, end)
 
-    def _record(self, replies: Sequence[New]) -> None:
+    def _record(self, replies: Sequence[NewReply]) -> None:
         if self._settings.record != "off":
-            self._recordings.store.keep_all(replies)
+            self._recordings.store.put_all(replies)
 
 
 def recorded_for_other_case(recordings: SessionRecordings, question: Question) -> tuple[str, str] | None:
@@ -298,9 +298,9 @@ def _variables(settings: Settings) -> ProxyVariables:
 def _raise_failures(run: AppRun) -> None:
     from pytest_fcall.backends.store import StoreError
 
-    if run.missing:
-        raise NotRecorded(run.missing[0]) from None
-    if run.unpaid:
-        raise OverBudget(run.unpaid[0]) from None
-    if run.unkept:
-        raise StoreError(run.unkept[0]) from None
+    if run.not_recorded:
+        raise NotRecorded(run.not_recorded[0]) from None
+    if run.not_paid:
+        raise OverBudget(run.not_paid[0]) from None
+    if run.not_stored:
+        raise StoreError(run.not_stored[0]) from None

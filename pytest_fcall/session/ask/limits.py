@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_fcall.backends.dispatch import Limits
+    from pytest_fcall.backends.dispatch.job import Limits
     from pytest_fcall.session.settings import Settings
 
 
 def request_limits(settings: Settings) -> Limits:
     """The limits of this process; requests and tokens per minute are counted in a file that all workers share."""
-    from pytest_fcall.backends.dispatch import Limits
+    from pytest_fcall.backends.dispatch.job import Limits
 
     return Limits(
         concurrency=share_of_concurrency(settings),

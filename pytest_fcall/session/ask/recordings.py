@@ -50,17 +50,17 @@ class SessionRecordings:
         digest = question.digest
         stored = None if digest in self._absent else self.store.find(digest, since, request)
         in_file = self._of_file(question).find(digest)
-        counting = [entry for entry in (in_file, stored) if entry and entry.moment >= since]
-        return max(counting, key=lambda entry: entry.moment, default=None)
+        counting = [entry for entry in (in_file, stored) if entry and entry.timestamp >= since]
+        return max(counting, key=lambda entry: entry.timestamp, default=None)
 
     def mark_used(self, question: Question) -> None:
         """Note that a recorded reply answered this test, so that it is exported with the test."""
         if self._record != "off":
-            self.store.used(question.source.id, self.file_name(question), question.asker.case, question.digest)
+            self.store.note_use(question.source.id, self.file_name(question), question.asker.case, question.digest)
 
     def look_up(self, digests: Sequence[str]) -> None:
         """Find out in one query which of these the store has no reply to, so that `find` need not search for them."""
-        self._absent = {*digests} - self.store.known(digests)
+        self._absent = {*digests} - self.store.load(digests)
 
     @cached_property
     def since(self) -> float:
@@ -121,11 +121,11 @@ class SessionRecordings:
         from datetime import UTC, datetime
 
         from pytest_fcall.backends.recordings.entry import Recording
-        from pytest_fcall.backends.store import Kept as Row
+        from pytest_fcall.backends.store import NewReply
 
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self.store.keep_all(
-            Row(of.source.id, self.file_name(of), Recording(of.asker.case, of.digest, of.request, reply, now))
+        self.store.put_all(
+            NewReply(of.source.id, self.file_name(of), Recording(of.asker.case, of.digest, of.request, reply, now))
             for of, reply in replies
         )
 

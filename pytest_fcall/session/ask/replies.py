@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_fcall.core.extension import Decoder
     from pytest_fcall.session.ask.conversation import ConversationRunner
     from pytest_fcall.session.ask.tool_results import RecordedResults
-    from pytest_fcall.session.ask.transport import ProgressFactory
+    from pytest_fcall.session.ask.transport import ProgressDisplayFactory
     from pytest_fcall.session.extensions import Registry
     from pytest_fcall.session.models import NamedModel
     from pytest_fcall.session.settings import Settings
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 class Replies:
     """Answers the questions of a session: holds its models, its recordings, and the requests under way."""
 
-    def __init__(self, settings: Settings, registry: Registry, progress: ProgressFactory) -> None:
+    def __init__(self, settings: Settings, registry: Registry, new_display: ProgressDisplayFactory) -> None:
         self._settings = settings
         self._registry = registry
         self._recordings = SessionRecordings(settings)
         self._spending = Spending(settings)
         self._sources = Sources(settings, registry.backends, self._recordings, self._spending)
         proxy = AppProxy(settings, self._recordings, self._spending)
-        self._transport = Transport(settings, self._recordings, proxy, progress)
+        self._transport = Transport(settings, self._recordings, proxy, new_display)
         self.no_replies = NoReplies(self._recordings, replay=settings.replay)
         self._runner: ConversationRunner | None = None
         self._ahead: dict[tuple[str, int], Future[Answer]] = {}
@@ -197,7 +197,7 @@ class Replies:
         found = self._recordings.find(question, live=live, request=question.request)
         if found is None:
             return None
-        moment = found.moment if found.moment < self._recordings.started else None
+        moment = found.timestamp if found.timestamp < self._recordings.started else None
         return Answer(found.reply, moment, exchanges=() if source.asks_models else None)
 
     def _take(self, question: Question) -> Answer | None:

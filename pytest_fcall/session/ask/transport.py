@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from contextlib import AbstractContextManager
 
-    from pytest_fcall.backends.dispatch import Arrival, Dispatcher, Figures
+    from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
+    from pytest_fcall.backends.dispatch.job import AnsweredJob, Progress
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.ask.remote_app import CaseScopedApp, RemoteApp
     from pytest_fcall.session.settings import Settings
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-class Progress(Protocol):
+class ProgressDisplay(Protocol):
     """Shows people how far the requests are."""
 
     def wait(self, future: Future[_T]) -> _T:
@@ -36,7 +37,7 @@ class Progress(Protocol):
         ...
 
 
-ProgressFactory: TypeAlias = "Callable[[Callable[[], Figures], int], Progress]"
+ProgressDisplayFactory: TypeAlias = "Callable[[Callable[[], Progress], int], ProgressDisplay]"
 
 
 class Received(NamedTuple):
@@ -60,17 +61,17 @@ class Transport:
         settings: Settings,
         recordings: SessionRecordings,
         proxy: AppProxy,
-        progress: ProgressFactory,
+        new_display: ProgressDisplayFactory,
     ) -> None:
         self._settings = settings
         self._recordings = recordings
         self._proxy = proxy
-        self._new_progress = progress
+        self._new_display = new_display
         self._questions: dict[str, Question] = {}
         self._ahead: dict[str, Future[Reply]] = {}
         """Replies that were asked for ahead of the tests that want them."""
         self._dispatcher: Dispatcher | None = None
-        self._progress: Progress | None = None
+        self._display: ProgressDisplay | None = None
         self._runner: Runner | None = None
         self._remote_apps: dict[int, RemoteApp] = {}
         self.expected = 0
@@ -131,7 +132,7 @@ class Transport:
 
     def wait(self, future: Future[_T]) -> _T:
         """Wait for something that was started in the dispatcher's thread."""
-        return self._progress.wait(future) if self._progress else future.result()
+        return self._display.wait(future) if self._display else future.result()
 
     def run_here(self, work: Coroutine[object, None, _T]) -> _T:
         """Run a coroutine in this thread, and wait."""
@@ -144,7 +145,7 @@ class Transport:
 
     def notes(self) -> list[str]:
         """Sentences on limits that cannot be kept to by all workers together."""
-        note = self._dispatcher.figures().note if self._dispatcher else ""
+        note = self._dispatcher.progress().warning if self._dispatcher else ""
         return [note] if note else []
 
     def cancel(self) -> None:
@@ -171,7 +172,7 @@ class Transport:
         return reply if isinstance(reply, Reply) else self.run_here(reply)
 
     def _submit(self, backend: Backend, question: Question) -> Future[Reply]:
-        from pytest_fcall.backends.dispatch import Job
+        from pytest_fcall.backends.dispatch.job import Job
 
         if future := self._ahead.pop(question.digest, None):
             return future
@@ -198,19 +199,19 @@ class Transport:
 
     def _dispatching(self) -> Dispatcher:
         if self._dispatcher is None:
-            from pytest_fcall.backends.dispatch import Dispatcher
+            from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
             from pytest_fcall.session.ask.limits import request_limits
 
             self._dispatcher = Dispatcher(request_limits(self._settings), self._record)
-            self._progress = self._new_progress(self._dispatcher.figures, self.expected)
+            self._display = self._new_display(self._dispatcher.progress, self.expected)
         return self._dispatcher
 
-    def _record(self, arrivals: Sequence[Arrival]) -> None:
+    def _record(self, arrivals: Sequence[AnsweredJob]) -> None:
         """Record replies the moment that they are there; called by the dispatcher's thread."""
         self._recordings.record_answers([(self._questions[job.digest], reply) for job, reply in arrivals])
-        if self._progress:
+        if self._display:
             for job, reply in arrivals:
-                self._progress.paid(job.model_id, reply.usage)
+                self._display.paid(job.model_id, reply.usage)
 
     def _loop(self) -> AbstractEventLoop:
         """The event loop of this thread, which lasts as long as the session."""

@@ -35,9 +35,9 @@ def store_records(path: Path) -> Iterator[Record | SkippedEntry]:
 
 def _records(entries: Sequence[Recording], place: str, model: str) -> Iterator[Record | SkippedEntry]:
     """One record for each case. The model requests of an app are used only where the app's own reply is missing."""
-    answered = {entry.case for entry in entries if entry.wire is None}
+    answered = {entry.case for entry in entries if entry.http_answer is None}
     for entry in entries:
-        if entry.request.sample or (entry.wire is not None and entry.case in answered):
+        if entry.request.sample or (entry.http_answer is not None and entry.case in answered):
             continue
         where = f"{place}: {entry.case}"
         try:
@@ -47,7 +47,7 @@ def _records(entries: Sequence[Recording], place: str, model: str) -> Iterator[R
 
 
 def _record(entry: Recording, place: str, model: str) -> Record:
-    settings, is_app_request = entry.request.settings, entry.wire is not None
+    settings, is_app_request = entry.request.settings, entry.http_answer is not None
     named = settings.get("model")
     return Record(
         messages=_app_messages(entry) if is_app_request else _reply_messages(entry),

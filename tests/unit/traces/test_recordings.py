@@ -38,7 +38,7 @@ def test_recorded_replies_are_read(tmp_path: Path) -> None:
 def test_the_store_is_read(tmp_path: Path) -> None:
     path = tmp_path / "replies.db"
     with closing(ReplyStore(path)) as store:
-        store.keep(MODEL.id, "cases/a.fc.yaml", ENTRY)
+        store.put(MODEL.id, "cases/a.fc.yaml", ENTRY)
     (record,), unread = read_all(path)
     assert not unread
     assert calls_in(record) == [("get_weather", {"city": "Oslo"})]
@@ -51,14 +51,14 @@ def test_of_several_samples_the_first_counts(tmp_path: Path) -> None:
 
 
 def test_what_an_app_asked_inside_stands_for_it_without_its_prompt(tmp_path: Path) -> None:
-    (record,), _ = read_all(written(tmp_path, replace(ENTRY, wire=WIRE)))
+    (record,), _ = read_all(written(tmp_path, replace(ENTRY, http_answer=WIRE)))
     assert roles(record.messages) == ["user", "assistant"]
     assert record.settings == {}
 
 
 def test_the_reply_of_the_app_itself_goes_first(tmp_path: Path) -> None:
     outer = replace(ENTRY, digest="d2", reply=Reply(trail=(user("Oslo?"), saying("Cold."))))
-    (record,), _ = read_all(written(tmp_path, outer, replace(ENTRY, wire=WIRE)))
+    (record,), _ = read_all(written(tmp_path, outer, replace(ENTRY, http_answer=WIRE)))
     assert record.messages[-1]["content"] == "Cold."
 
 

@@ -5,7 +5,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from pytest_fcall.backends.dispatch import Limits
+from pytest_fcall.backends.dispatch.job import Limits
 from tests.unit.backends.dispatch.support import Run
 
 Start = Callable[[Limits], Run]

@@ -9,7 +9,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 
-from pytest_fcall.backends.dispatch import Arrival, Dispatcher, Job, Limits
+from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
+from pytest_fcall.backends.dispatch.job import AnsweredJob, Job, Limits
 from pytest_fcall.core import Backend, Json, Reply, Request, Unanswered
 
 NOON = 1_800_000_000.0
@@ -126,7 +127,7 @@ def broken() -> Unanswered:
     return Unanswered("HTTP 500")
 
 
-def nowhere(arrivals: Sequence[Arrival]) -> None:
+def nowhere(arrivals: Sequence[AnsweredJob]) -> None:
     """Keep no reply."""
 
 
@@ -138,7 +139,7 @@ class Run:
         self.replied: list[str] = []
         self.dispatcher = Dispatcher(limits, self._on_replies, clock=self.clock, jitter=lambda: 1.0)
 
-    def _on_replies(self, arrivals: Sequence[Arrival]) -> None:
+    def _on_replies(self, arrivals: Sequence[AnsweredJob]) -> None:
         self.replied += [said(job.request) for job, _ in arrivals]
 
     def ask(self, jobs: Iterable[Job]) -> list[str | BaseException | None]:

@@ -9,7 +9,8 @@ from contextlib import closing
 
 import pytest
 
-from pytest_fcall.backends.dispatch import Arrival, Dispatcher, Limits
+from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
+from pytest_fcall.backends.dispatch.job import AnsweredJob, Limits
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Request, Unanswered, Usage
 from tests.unit.backends.dispatch.conftest import Start
 from tests.unit.backends.dispatch.support import Run, Scripted, Silent, broken, busy, job, jobs, nowhere, said
@@ -24,7 +25,7 @@ def test_a_reply_is_handed_over_in_the_thread_of_the_loop_before_anybody_waiting
     futures: list[Future[Reply]] = []
     submitted = threading.Event()
 
-    def on_replies(arrivals: Sequence[Arrival]) -> None:
+    def on_replies(arrivals: Sequence[AnsweredJob]) -> None:
         submitted.wait(10)
         seen.append((futures[0].done(), threading.current_thread()))
 
@@ -56,12 +57,12 @@ def test_a_reply_that_has_arrived_is_handed_over_even_if_the_dispatcher_is_close
 
 
 def test_what_is_raised_over_a_reply_that_cannot_be_kept_goes_to_who_waits() -> None:
-    def on_replies(arrivals: Sequence[Arrival]) -> None:
+    def on_replies(arrivals: Sequence[AnsweredJob]) -> None:
         raise OSError("no space left")
 
     with closing(Dispatcher(Limits(), on_replies)) as dispatcher:
         assert isinstance(dispatcher.submit(job("x", Scripted())).exception(10), OSError)
-        assert (dispatcher.figures().done, dispatcher.figures().failed) == (0, 1)
+        assert (dispatcher.progress().done, dispatcher.progress().failed) == (0, 1)
 
 
 def test_no_more_requests_are_on_their_way_than_allowed_and_all_of_those(start: Start) -> None:
@@ -83,7 +84,7 @@ def test_the_same_request_is_asked_once_from_many_threads_before_and_after_its_r
     wait(futures, 10)
     assert run.ask(jobs(10, backend)) == [str(number) for number in range(10)]
     assert sorted(backend.asked) == [str(number) for number in range(10)]
-    assert run.dispatcher.figures().submitted == 10
+    assert run.dispatcher.progress().submitted == 10
 
 
 def test_what_failed_is_asked_anew_when_it_is_submitted_again(run: Run) -> None:
@@ -166,7 +167,7 @@ def test_a_request_without_a_reply_in_time_is_asked_for_again(start: Start) -> N
 def test_a_request_that_never_gets_a_reply_in_time_fails_in_words(start: Start) -> None:
     [error] = start(Limits(timeout=0.01, retries=1)).ask([job("x", Silent())])
     assert isinstance(error, Unanswered)
-    assert str(error) == "no reply within 0.01 s (asked 2 times)"
+    assert str(error) == "no reply within 0.01 s (2 attempts)"
 
 
 def test_all_can_be_given_up_at_once_and_more_be_asked(run: Run) -> None:
@@ -194,7 +195,7 @@ def test_requests_on_their_way_are_given_up_too() -> None:
         dispatcher.cancel_all()
         assert all(future.cancelled() for future in futures)
         assert dispatcher.submit(job("after", Scripted())).result(10).text == "after"
-        assert dispatcher.figures().in_flight == 0
+        assert dispatcher.progress().in_flight == 0
     assert (backend.asked, backend.cancelled) == (["0"], 1)
 
 
@@ -266,7 +267,7 @@ def test_figures_tell_how_far_the_work_is(run: Run) -> None:
     known = Reply("x", usage=Usage(input_tokens=20, output_tokens=10))
     backend = Scripted(known, Reply("y", usage=Usage(input_tokens=5)), CaseRefused("no"), broken(), busy())
     run.ask(jobs(5, backend))
-    figures = run.dispatcher.figures()
+    figures = run.dispatcher.progress()
     assert (figures.submitted, figures.in_flight, figures.done, figures.failed) == (5, 0, 4, 1)
     assert (figures.retried, figures.input_tokens, figures.output_tokens) == (2, 25, 10)
 

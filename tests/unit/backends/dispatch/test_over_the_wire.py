@@ -7,7 +7,7 @@ from pathlib import Path
 import openai  # noqa: F401  # takes longer than the shortest time that is measured here
 import pytest
 
-from pytest_fcall.backends.dispatch import Limits
+from pytest_fcall.backends.dispatch.job import Limits
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.core import Backend, CaseRefused, Model, ModelUnavailable, Unanswered
 from tests.servers import (
@@ -69,7 +69,7 @@ def test_what_may_pass_is_asked_again_until_it_has(server: Server, run: Run, fau
     assert run.ask([job("Hello", backend(server.url))]) == ["at last"]
     assert len(server.asked) == 3
     assert len({asked.body for asked in server.asked}) == 1
-    assert run.dispatcher.figures().retried == 2
+    assert run.dispatcher.progress().retried == 2
 
 
 @pytest.mark.parametrize("silence", [silent(), silent(sent=5), dripping(0.05)], ids=["whole", "mid-body", "dripping"])
@@ -119,7 +119,7 @@ def test_a_good_reply_is_one_whatever_becomes_of_its_connection(server: Server, 
 def test_a_server_that_nobody_runs_is_told_of_in_words(run: Run) -> None:
     [error] = run.ask([job("Hello", backend(refused_connection()))])
     assert isinstance(error, Unanswered)
-    assert str(error).endswith("the connection was refused: is the server running? (asked 6 times)")
+    assert str(error).endswith("the connection was refused: is the server running? (6 attempts)")
 
 
 def test_a_burst_of_faults_of_all_kinds_loses_no_reply(server: Server, run: Run) -> None:
@@ -135,6 +135,6 @@ def test_as_many_requests_are_on_the_wire_as_allowed(server: Server, start: Star
     with server.holding():
         futures = [run.dispatcher.submit(each) for each in jobs(30, asked)]
         server.wait_for(9)
-        assert run.dispatcher.figures().in_flight == 9
+        assert run.dispatcher.progress().in_flight == 9
         assert len(server.asked) == 9
     assert [future.result(10).text for future in futures] == [f"You said: {number}" for number in range(30)]

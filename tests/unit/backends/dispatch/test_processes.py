@@ -5,7 +5,8 @@ from concurrent.futures import ProcessPoolExecutor, wait
 from contextlib import closing
 from pathlib import Path
 
-from pytest_fcall.backends.dispatch import Dispatcher, Limits
+from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
+from pytest_fcall.backends.dispatch.job import Limits
 from tests.unit.backends.dispatch.support import Scripted, busy, job, jobs, nowhere
 
 
@@ -15,7 +16,7 @@ def ask_many(path: Path, rpm: int, count: int) -> int:
     with closing(Dispatcher(Limits(rpm=rpm, shared=path), nowhere)) as dispatcher:
         futures = [dispatcher.submit(each) for each in jobs(count, backend)]
         dispatcher.submit(job("a model without a queue", backend, "openai:other")).result(10)
-        assert not dispatcher.figures().note
+        assert not dispatcher.progress().warning
         sent = backend.asked[:]
         wait(futures[: len(sent) - 1], 10)
     return sum(future.done() and not future.cancelled() for future in futures)

@@ -40,11 +40,11 @@ def test_batches_are_counted() -> None:
 @pytest.mark.asyncio
 async def test_a_back_end_knows_what_its_process_has_done_for_all(tmp_path: Path) -> None:
     async with backends(tmp_path / "own", 2) as (one, other):
-        assert one.figures() is None
+        assert one.throughput() is None
         for text in ("a", "b"):
             await one.complete(request(text))
         await other.complete(request("c"))
-        seen, last = one.figures(), other.figures()
+        seen, last = one.throughput(), other.throughput()
         assert seen is not None
         assert last is not None
         assert (seen[0], last[0]) == (2, 3)

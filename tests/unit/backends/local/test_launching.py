@@ -93,7 +93,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 def test_a_process_that_nobody_comes_to_ends(tmp_path: Path) -> None:
     order = ProcessSpec(f"{ENGINES}:spelling").to_data()
-    told = json.dumps({"order": order, "tokens": new_tokens().to_data(), "place": str(tmp_path)})
+    told = json.dumps({"spec": order, "tokens": new_tokens().to_data(), "folder": str(tmp_path)})
     code = "from pytest_fcall.backends.local.process import main; main(patience=0)"
     done = subprocess.run(
         [sys.executable, "-c", code], input=told.encode(), capture_output=True, timeout=60, check=True
@@ -109,5 +109,5 @@ def test_a_process_that_does_not_start_says_why(tmp_path: Path, monkeypatch: pyt
         async with backends(tmp_path / "processes", 1) as [one]:
             await one.complete(request("x"))
 
-    with pytest.raises(ModelUnavailable, match=r"did not start; its last words: .*no space left on device"):
+    with pytest.raises(ModelUnavailable, match=r"did not start; end of its log: .*no space left on device"):
         asyncio.run(ask())

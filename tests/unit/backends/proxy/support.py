@@ -15,7 +15,7 @@ from pytest_fcall.backends.proxy.listener import LazyListener
 from pytest_fcall.backends.proxy.proxy import Proxy
 from pytest_fcall.backends.recordings.answers import read_recording
 from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
-from pytest_fcall.backends.store import New
+from pytest_fcall.backends.store import NewReply
 from tests.servers import Answer, Server
 
 VARIABLES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
@@ -33,7 +33,7 @@ class Memory:
     def all(self) -> Iterable[Recording]:
         return list(self.kept.values())
 
-    def keep(self, replies: Sequence[New]) -> None:
+    def keep(self, replies: Sequence[NewReply]) -> None:
         self.kept |= {
             entry.digest: read_recording(entry) if isinstance(entry, UnreadRecording) else entry
             for *_, entry in replies
@@ -71,15 +71,15 @@ class Between:
     @contextmanager
     def running(self, case: str = "oslo", *, live: bool = True, sample: int = 0) -> Any:
         run = self.run(case, live=live, sample=sample)
-        token = self.runs.begin(run, self.runs.here)
+        token = self.runs.add(run, self.runs.in_process)
         try:
             yield run
         finally:
-            self.runs.end(token)
+            self.runs.remove(token)
 
     def url(self, token: str | None = None, variable: str = "OPENAI_BASE_URL") -> str:
         path = "/v1" if variable == "OPENAI_BASE_URL" else ""
-        return f"http://127.0.0.1:{self.listening.port}/{token or self.runs.here}/{variable}{path}"
+        return f"http://127.0.0.1:{self.listening.port}/{token or self.runs.in_process}/{variable}{path}"
 
 
 def port_of(url: str) -> int:

@@ -35,13 +35,13 @@ def test_a_reply_is_recorded_and_given_again_without_the_server(between: Between
     with between.running() as run:
         first = ask(between)
     assert (first, len(between.server.asked)) == ("You said: Weather in Oslo?", 1)
-    assert [inner.model for inner in run.inside] == ["exam-1"]
-    assert run.inside[0].reply.usage == Usage(20, 10)
+    assert [inner.model for inner in run.inner_requests] == ["exam-1"]
+    assert run.inner_requests[0].reply.usage == Usage(20, 10)
     with between.running(live=False) as run:
         assert ask(between) == first
     assert len(between.server.asked) == 1
-    assert run.missing == []
-    assert run.inside[0].recorded
+    assert run.not_recorded == []
+    assert run.inner_requests[0].recorded
 
 
 def test_keys_and_headers_are_passed_on_and_never_kept(between: Between) -> None:
@@ -77,8 +77,8 @@ def test_what_a_provider_says_of_the_request_itself_is_given_again(between: Betw
         with between.running(live=live) as run, pytest.raises(openai.APIStatusError, match="too long") as error:
             ask(between)
         assert error.value.status_code == status
-        assert run.missing == []
-        assert run.inside[0].reply.malformed
+        assert run.not_recorded == []
+        assert run.inner_requests[0].reply.malformed
 
 
 @pytest.mark.parametrize("status", [401, 403, 429, 500, 503])
@@ -113,13 +113,13 @@ def test_a_new_request_is_refused_in_words_with_what_is_new(between: Between) ->
         ask(between, "Weather in Oslo?")
     with between.running(live=False) as run, pytest.raises(openai.BadRequestError) as refused:
         ask(between, "Weather in Rome?")
-    assert run.missing == [
+    assert run.not_recorded == [
         "request 1 to exam-1 is not recorded\n"
         "the prompt changed (user message):\n"
         "  - Weather in Oslo?\n"
         "  + Weather in Rome?"
     ]
-    assert run.missing[0] in str(refused.value.body["message"])  # type: ignore[index]
+    assert run.not_recorded[0] in str(refused.value.body["message"])  # type: ignore[index]
     assert len(between.server.asked) == 1
 
 
@@ -130,7 +130,7 @@ def test_nobody_tries_again_what_is_not_recorded(between: Between) -> None:
         pytest.raises(openai.BadRequestError),
     ):
         asking.chat.completions.create(model="exam-1", messages=QUESTION)
-    assert len(run.missing) == 1
+    assert len(run.not_recorded) == 1
 
 
 def test_a_request_that_comes_once_more_than_recorded_says_so(between: Between) -> None:
@@ -138,9 +138,9 @@ def test_a_request_that_comes_once_more_than_recorded_says_so(between: Between) 
         ask(between)
     with between.running(live=False) as run:
         ask(between)
-        with pytest.raises(openai.BadRequestError, match="no 2nd time"):
+        with pytest.raises(openai.BadRequestError, match="not for the 2nd time"):
             ask(between)
-    assert len(run.inside) == 1
+    assert len(run.inner_requests) == 1
 
 
 def test_responses_are_recorded_with_their_calls(between: Between) -> None:
@@ -150,9 +150,9 @@ def test_responses_are_recorded_with_their_calls(between: Between) -> None:
         with between.running(live=live) as run, client(between) as asking:
             reply = asking.responses.create(model="exam-1", instructions="Be short.", input="Oslo?", tools=[tool])
         assert reply.output_text == "Looking."
-        assert run.inside[0].reply.tool_calls == (RawCall("get_weather", '{"city": "Oslo"}', "call_0"),)
-        assert [tool.name for tool in run.inside[0].request.tools] == ["get_weather"]
-        assert [message["content"] for message in run.inside[0].request.messages] == ["Be short.", "Oslo?"]
+        assert run.inner_requests[0].reply.tool_calls == (RawCall("get_weather", '{"city": "Oslo"}', "call_0"),)
+        assert [tool.name for tool in run.inner_requests[0].request.tools] == ["get_weather"]
+        assert [message["content"] for message in run.inner_requests[0].request.messages] == ["Be short.", "Oslo?"]
 
 
 @pytest.mark.parametrize("live", [True, False])
@@ -164,7 +164,7 @@ def test_a_stream_is_given_again_event_by_event(between: Between, live: bool) ->
         again = list(asking.chat.completions.create(model="exam-1", messages=QUESTION, stream=True))
     assert again == first
     assert len(first) == 5
-    reply = run.inside[0].reply
+    reply = run.inner_requests[0].reply
     assert (reply.text, reply.tool_calls, reply.finish) == ("The sky is blue.", (CALL,), "tool_calls")
     assert reply.usage == Usage(20, 10)
 
@@ -181,7 +181,7 @@ def test_a_stream_of_responses_comes_to_a_reply(between: Between) -> None:
     with between.running() as run, client(between) as asking:
         events = list(asking.responses.create(model="exam-1", input="Oslo?", stream=True))
     assert [event.type for event in events] == ["response.created", "response.completed"]
-    assert run.inside[0].reply.text == "Blue."
+    assert run.inner_requests[0].reply.text == "Blue."
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -198,11 +198,11 @@ def test_messages_are_recorded_and_given_again(between: Between, stream: bool) -
             else:
                 message = asking.messages.create(**asked)
         texts.append([part.model_dump() for part in message.content])
-        reply = run.inside[0].reply
+        reply = run.inner_requests[0].reply
         assert (reply.text, reply.finish) == ("I look.", "tool_calls")
         assert reply.tool_calls == (RawCall("get_weather", {"city": "Oslo"}, "t1"),)
         assert reply.usage == Usage(20, 10, 8)
-        assert [message["role"] for message in run.inside[0].request.messages] == ["system", "user"]
+        assert [message["role"] for message in run.inner_requests[0].request.messages] == ["system", "user"]
     assert texts[0] == texts[1]
     assert len(between.server.asked) == 1
     assert between.server.asked[0].path == "/v1/messages"
@@ -216,7 +216,7 @@ def test_what_is_no_question_to_a_model_is_recorded_too(between: Between) -> Non
         with between.running(live=live) as run, client(between) as asking:
             found = asking.embeddings.create(model="e", input="Oslo", encoding_format="float")
         assert found.data[0].embedding == [0.5, 1.0]
-        assert run.inside[0].model == ""
+        assert run.inner_requests[0].model == ""
 
 
 def test_a_broken_connection_is_a_broken_connection_to_the_app(between: Between) -> None:
@@ -225,7 +225,7 @@ def test_a_broken_connection_is_a_broken_connection_to_the_app(between: Between)
         for _ in range(3):
             with pytest.raises(openai.APIConnectionError):
                 ask(between)
-    assert ([*run.inside], between.tape.kept) == ([], {})
+    assert ([*run.inner_requests], between.tape.kept) == ([], {})
 
 
 def test_a_stream_that_breaks_off_is_not_kept(between: Between) -> None:
@@ -234,7 +234,7 @@ def test_a_stream_that_breaks_off_is_not_kept(between: Between) -> None:
         stream = asking.chat.completions.create(model="exam-1", messages=QUESTION, stream=True)
         with pytest.raises(Exception):  # noqa: B017, PT011  whichever the library has for it
             list(stream)
-        assert ([*run.inside], between.tape.kept) == ([], {})
+        assert ([*run.inner_requests], between.tape.kept) == ([], {})
         assert len(list(asking.chat.completions.create(model="exam-1", messages=QUESTION, stream=True))) == 5
     assert len(between.tape.kept) == 1
 
@@ -244,12 +244,12 @@ def test_a_reply_is_kept_though_the_app_has_gone_away(between: Between) -> None:
     with between.running() as run:
         address = ("127.0.0.1", between.listening.port)
         with between.server.holding(), socket.create_connection(address) as connection:
-            path = f"/{between.runs.here}/OPENAI_BASE_URL/v1/chat/completions"
+            path = f"/{between.runs.in_process}/OPENAI_BASE_URL/v1/chat/completions"
             head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
             connection.sendall(head.encode() + body)
             between.server.wait_for(1)
         assert ask(between, "something else")
-        while not run.inside[1:]:
+        while not run.inner_requests[1:]:
             assert ask(between, "to pass the time")
     assert "Weather in Oslo?" in {str(entry.request.messages[0]["content"]) for entry in between.tape.kept.values()}
 
@@ -271,14 +271,14 @@ def test_hostile_bodies_come_back_as_they_came(between: Between) -> None:
         with between.running(live=live) as run:
             for body, answer in zip(bodies, answers, strict=True):
                 assert post(between, body) == (200, answer)
-        assert run.missing == []
+        assert run.not_recorded == []
     assert len(between.server.asked) == len(bodies)
 
 
 def post(between: Between, body: bytes, path: str | None = None) -> tuple[int, bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", port_of(between.url()), timeout=30)
     try:
-        connection.request("POST", path or f"/{between.runs.here}/OPENAI_BASE_URL/v1/chat/completions", body)
+        connection.request("POST", path or f"/{between.runs.in_process}/OPENAI_BASE_URL/v1/chat/completions", body)
         answer = connection.getresponse()
         return answer.status, answer.read()
     finally:
@@ -290,18 +290,18 @@ def test_an_address_that_is_none_leads_nowhere(between: Between, path: str) -> N
     with between.running() as run:
         status, _ = post(between, b"{}", path)
     assert status in (400, 404)
-    assert (between.server.asked, [*run.inside]) == ([], [])
+    assert (between.server.asked, [*run.inner_requests]) == ([], [])
 
 
 def test_only_the_providers_of_the_run_can_be_reached(between: Between) -> None:
     with between.running():
-        status, body = post(between, b"{}", f"/{between.runs.here}/OTHER_BASE_URL/v1/models")
+        status, body = post(between, b"{}", f"/{between.runs.in_process}/OTHER_BASE_URL/v1/models")
     assert status == 400
-    assert b"no such address" in body
+    assert b"unknown proxy address" in body
 
 
 def test_a_request_of_no_case_is_refused(between: Between) -> None:
-    with pytest.raises(openai.BadRequestError, match="no case is running"):
+    with pytest.raises(openai.BadRequestError, match="none is running"):
         ask(between)
     assert between.server.asked == []
 
@@ -315,9 +315,9 @@ def test_a_reply_that_cannot_be_kept_reaches_the_app_and_is_told(server: Server)
 
     with Between(server, Full()) as between, between.running() as run:
         assert ask(between) == "You said: Weather in Oslo?"
-    assert run.unkept == ["the disk is full"]
+    assert run.not_stored == ["the disk is full"]
 
 
 def test_nothing_is_served_where_nobody_comes(server: Server) -> None:
     with Between(server) as between:
-        assert between.listening.met is False
+        assert between.listening.was_used is False

@@ -14,7 +14,7 @@ from threading import Event
 import openai
 import pytest
 
-from pytest_fcall.backends.store import New
+from pytest_fcall.backends.store import NewReply
 from tests.servers import Answer, Server, chat
 from tests.unit.backends.proxy.support import CHAT_STREAM, MESSAGE_STREAM, Between, Memory, chunk, streamed
 
@@ -27,7 +27,7 @@ def connected(between: Between) -> socket.socket:
 
 def written(between: Between, headers: str = "", body: bytes = BODY, *, first: str = "POST {} HTTP/1.1") -> bytes:
     """A request that asks for the connection to be closed after it."""
-    path = f"/{between.runs.here}/OPENAI_BASE_URL/v1/chat/completions"
+    path = f"/{between.runs.in_process}/OPENAI_BASE_URL/v1/chat/completions"
     length = "" if "Transfer-Encoding" in headers else f"Content-Length: {len(body)}\r\n"
     return f"{first.format(path)}\r\nHost: x\r\nConnection: close\r\n{length}{headers}\r\n".encode() + body
 
@@ -70,7 +70,7 @@ def test_however_a_body_travels_it_is_the_same_request(between: Between, headers
         again = said(between, written(between))
     assert b"You said: Weather in Oslo?" in first
     assert b"You said: Weather in Oslo?" in again
-    assert run.missing == []
+    assert run.not_recorded == []
     (asked,) = between.server.asked
     assert asked.body == BODY
     assert {"expect", "upgrade", "http2-settings", "content-encoding"}.isdisjoint(asked.headers)
@@ -101,7 +101,7 @@ def test_a_packed_answer_comes_unpacked(between: Between) -> None:
     for live in (True, False):
         with between.running(live=live) as run:
             assert said(between, written(between)).endswith(chat("Blue.").body)
-        assert run.inside[0].reply.text == "Blue."
+        assert run.inner_requests[0].reply.text == "Blue."
 
 
 def test_headers_that_the_app_did_not_send_are_not_sent(between: Between) -> None:
@@ -113,7 +113,7 @@ def test_headers_that_the_app_did_not_send_are_not_sent(between: Between) -> Non
 def test_a_web_socket_is_refused_in_words(between: Between) -> None:
     with between.running():
         answer = said(between, written(between, "Upgrade: websocket\r\n", b"", first="GET {} HTTP/1.1"))
-    assert b"what goes over a WebSocket is not recorded" in answer
+    assert b"WebSockets are not recorded" in answer
     assert between.server.asked == []
 
 
@@ -132,7 +132,7 @@ def test_half_a_request_is_none(
         with connected(between) as connection:
             connection.sendall(written(between)[:-5])
         assert b"200 OK" in said(between, written(between))
-    assert (len(between.server.asked), len(run.inside)) == (1, 1)
+    assert (len(between.server.asked), len(run.inner_requests)) == (1, 1)
     assert [record for record in caplog.records if record.levelno > logging.INFO] == []
     assert capfd.readouterr().err == ""
 
@@ -143,7 +143,7 @@ def test_a_list_of_models_is_recorded_and_given_again(between: Between) -> None:
     for live in (True, False):
         with between.running(live=live) as run, openai.OpenAI(base_url=between.url(), api_key="key") as client:
             assert [model.id for model in client.models.list()] == ["exam-1"]
-        assert [inner.model for inner in run.inside] == [""]
+        assert [inner.model for inner in run.inner_requests] == [""]
     assert len(between.server.asked) == 1
 
 
@@ -153,7 +153,7 @@ def test_a_file_is_known_again_though_each_form_has_another_boundary(between: Be
         with between.running(live=live) as run, openai.OpenAI(base_url=between.url(), api_key="key") as client:
             heard = client.audio.transcriptions.create(model="ear-1", file=("a.wav", b"RIFF\x00--\xff"))
         assert heard.text == "Hello."
-        assert run.missing == []
+        assert run.not_recorded == []
 
 
 @pytest.mark.parametrize("live", [True, False])
@@ -165,7 +165,7 @@ def test_a_path_that_the_provider_does_not_know_is_its_own_to_refuse(between: Be
             pytest.raises(openai.NotFoundError, match="no such path: /v1/vector_stores"),
         ):
             client.vector_stores.list()
-        assert run.missing == []
+        assert run.not_recorded == []
 
 
 def test_a_piece_of_a_stream_is_handed_on_before_there_is_another(between: Between) -> None:
@@ -196,7 +196,7 @@ def test_the_end_of_a_stream_is_given_once_it_is_kept(
         before = b""
         watched = Event()
 
-        def keep(self, replies: Sequence[New]) -> None:
+        def keep(self, replies: Sequence[NewReply]) -> None:
             self.connection.setblocking(False)
             with suppress(BlockingIOError):
                 self.before = self.connection.recv(1_000_000)
@@ -228,7 +228,7 @@ def test_a_stream_that_ends_before_its_end_is_not_kept(between: Between, path: s
     between.server.script(answer)
     with between.running() as run:
         assert b"200 OK" in said(between, written(between).replace(b"/chat/completions", path.encode()))
-    assert ([*run.inside], between.tape.kept) == ([], {})
+    assert ([*run.inner_requests], between.tape.kept) == ([], {})
 
 
 def test_a_stream_is_kept_though_the_app_has_gone_away_in_the_middle(between: Between) -> None:
@@ -237,6 +237,6 @@ def test_a_stream_is_kept_though_the_app_has_gone_away_in_the_middle(between: Be
         with connected(between) as connection:
             connection.sendall(written(between))
             assert connection.recv(65_536)
-        while not run.inside:
+        while not run.inner_requests:
             assert said(between, b"GET / HTTP/1.0\r\n\r\n")
-    assert run.inside[0].reply.text == "The sky is blue."
+    assert run.inner_requests[0].reply.text == "The sky is blue."

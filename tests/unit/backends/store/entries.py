@@ -40,9 +40,9 @@ def entries(numbers: Sequence[int], text: str = "") -> list[Recording]:
     return [entry(number, text=text) for number in numbers]
 
 
-def keep_all(store: ReplyStore, replies: Sequence[Recording], file: str = FILE) -> None:
+def put_replies(store: ReplyStore, replies: Sequence[Recording], file: str = FILE) -> None:
     for reply in replies:
-        store.keep(MODEL, file, reply)
+        store.put(MODEL, file, reply)
 
 
 def found(path: Path, replies: Sequence[Recording]) -> int:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.backends.store import ReplyStore, StoreError
 from pytest_fcall.backends.store.tables import migrate
-from tests.unit.backends.store.entries import FILE, MODEL, entries, entry, found, keep_all
+from tests.unit.backends.store.entries import FILE, MODEL, entries, entry, found, put_replies
 
 LONG = "a long answer " * 500
 SHORT, LONG_ONES = entries(range(150)), entries(range(1_000, 1_010), text=LONG)
@@ -28,7 +28,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a database in which everything is in its place."""
     path = tmp_path_factory.mktemp("sound") / "replies.db"
     with closing(ReplyStore(path)) as store:
-        keep_all(store, REPLIES)
+        put_replies(store, REPLIES)
     return path.parent
 
 
@@ -38,9 +38,9 @@ def unfinished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("unfinished")
     path = folder / "before" / "replies.db"
     with closing(ReplyStore(path)) as store:
-        keep_all(store, REPLIES[:100])
+        put_replies(store, REPLIES[:100])
     with closing(ReplyStore(path)) as store:
-        keep_all(store, REPLIES[100:])
+        put_replies(store, REPLIES[100:])
         shutil.copytree(path.parent, folder / "after")
     return folder / "after"
 
@@ -75,7 +75,7 @@ def overwrite(start: int, length: int) -> Callable[[bytearray], None]:
 def mended(path: Path) -> list[str]:
     """Open the store, go on as if nothing had been, and return what was told."""
     with closing(ReplyStore(path)) as store:
-        store.keep(MODEL, FILE, entry("new"))
+        store.put(MODEL, FILE, entry("new"))
         assert store.find(entry("new").digest) == entry("new")
         list(store.replies())
         return [fault.message for fault in store.faults]
@@ -87,8 +87,8 @@ def test_of_a_file_whose_beginning_was_overwritten_all_replies_are_kept(path: Pa
     damaged = path.read_bytes()
     told = mended(path)
     assert told == [
-        f"the recorded replies in {path} were damaged: 160 of them could be read and are kept; "
-        "the damaged file is replies.damaged-1.db now"
+        f"the recorded replies in {path} were damaged: 160 could be read and are kept; "
+        "the damaged file is now replies.damaged-1.db"
     ]
     assert found(path, REPLIES) == 160
     assert path.with_name("replies.damaged-1.db").read_bytes() == damaged
@@ -123,7 +123,7 @@ def test_of_a_file_that_was_overwritten_from_end_to_end_what_is_in_the_log_is_ke
 @pytest.mark.parametrize("content", [b"no database\n" * 1_000, b"\0" * 8192, b"SQLite format 3\0" * 100])
 def test_a_file_that_is_no_database_is_set_aside(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    assert "0 of them could be read" in mended(path)[0]
+    assert "0 could be read" in mended(path)[0]
     assert path.with_name("replies.damaged-1.db").read_bytes() == content
 
 
@@ -131,7 +131,7 @@ def test_another_program_s_database_is_set_aside(path: Path) -> None:
     path.unlink()
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript("CREATE TABLE replies (mine); INSERT INTO replies VALUES (1); PRAGMA user_version = 1")
-    assert "0 of them could be read" in mended(path)[0]
+    assert "0 could be read" in mended(path)[0]
     with closing(sqlite3.connect(path.with_name("replies.damaged-1.db"))) as connection:
         assert connection.execute("SELECT mine FROM replies").fetchone() == (1,)
 
@@ -152,7 +152,7 @@ def test_tools_that_were_changed_on_the_disk_are_told_and_the_replies_count(path
         assert kept
         assert (kept.reply, kept.request.tools) == (SHORT[0].reply, ())
         assert "a catalogue of tools was changed on the disk" in store.faults[0].message
-        store.keep(MODEL, FILE, SHORT[1])
+        store.put(MODEL, FILE, SHORT[1])
         assert store.find(SHORT[0].digest) == SHORT[0]
 
 
@@ -191,13 +191,13 @@ def test_damage_during_a_run_is_mended_as_well(path: Path) -> None:
         change(path, overwrite(4096, path.stat().st_size - 8192))
         for reply in REPLIES:
             store.find(reply.digest)
-        store.keep(MODEL, FILE, entry("new"))
+        store.put(MODEL, FILE, entry("new"))
         assert store.find(entry("new").digest)
 
 
 def test_mending_that_was_cut_off_goes_on(path: Path) -> None:
     path.rename(path.with_name("replies.mending-1.db"))
-    assert "160 of them could be read" in mended(path)[0]
+    assert "160 could be read" in mended(path)[0]
     assert found(path, REPLIES) == 160
     assert [each.name for each in path.parent.glob("replies.*-1.db")] == ["replies.damaged-1.db"]
 
@@ -217,7 +217,7 @@ def test_what_a_newer_version_wrote_is_left_alone(path: Path) -> None:
     before = path.read_bytes()
     with closing(ReplyStore(path)) as store:
         with pytest.raises(StoreError, match="a newer pytest-fcall wrote them; update this one"):
-            store.keep(MODEL, FILE, entry("new"))
+            store.put(MODEL, FILE, entry("new"))
         assert store.find(SHORT[0].digest) is None
         assert len(store.faults) == 1
     assert path.read_bytes() == before

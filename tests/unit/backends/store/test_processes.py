@@ -14,7 +14,7 @@ import pytest
 from pytest_fcall.backends.processes.locks import locked
 from pytest_fcall.backends.store import ReplyStore, StoreError
 from pytest_fcall.backends.store.repair import set_aside
-from tests.unit.backends.store.entries import FILE, MODEL, entries, entry, found, keep_all
+from tests.unit.backends.store.entries import FILE, MODEL, entries, entry, found, put_replies
 from tests.unit.backends.store.processes import python, writer
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits of POSIX")
@@ -44,7 +44,7 @@ def test_a_writer_that_is_killed_loses_nothing_that_it_kept(path: Path, kept: in
         said = [*range(kept), *map(int, process.stdout.read().split())]
     assert found(path, entries(said, text="x" * 500)) == len(said)
     with closing(ReplyStore(path)) as store:
-        store.keep(MODEL, FILE, entry("next"))
+        store.put(MODEL, FILE, entry("next"))
         assert not store.faults
 
 
@@ -52,7 +52,7 @@ def test_a_full_disk_is_told_in_a_line_and_earlier_replies_are_intact(path: Path
     output, errors = writer(path, 0, 10_000, limit="300000").communicate(timeout=60)
     *kept, told = output.splitlines()
     assert errors == ""
-    assert told == f"recorded replies in {path}: the disk refuses to read or write; look whether it is full or failing"
+    assert told == f"recorded replies in {path}: reading or writing failed; check whether the disk is full or failing"
     assert len(kept) > 5
     assert found(path, entries([int(number) for number in kept], text="x" * 500)) == len(kept)
 
@@ -77,15 +77,15 @@ def test_once_there_is_room_again_replies_are_kept_again(small_disk: Path) -> No
     def keep_until_full(store: ReplyStore) -> None:
         nonlocal kept
         for kept in range(10_000):
-            store.keep(MODEL, FILE, entry(kept))
+            store.put(MODEL, FILE, entry(kept))
 
     with closing(ReplyStore(path)) as store:
-        with pytest.raises(StoreError, match="the disk is full; make room and run again"):
+        with pytest.raises(StoreError, match="the disk is full; free some space and run again"):
             keep_until_full(store)
         assert kept > 5
         assert found(path, entries(range(kept))) == kept
         ballast.unlink()
-        store.keep(MODEL, FILE, entry(kept))
+        store.put(MODEL, FILE, entry(kept))
     assert found(path, entries(range(kept + 1))) == kept + 1
 
 
@@ -131,7 +131,7 @@ def test_a_claim_is_for_one_owner_until_it_is_released_or_the_reply_is_kept(path
         assert not store.claim(entry().digest, "b")
         store.release(entry().digest, "a")
         assert store.claim(entry().digest, "b")
-        store.keep(MODEL, FILE, entry())
+        store.put(MODEL, FILE, entry())
         assert store.claim(entry().digest, "a")
 
 
@@ -147,14 +147,14 @@ from pathlib import Path
 from pytest_fcall.backends.store import ReplyStore
 from tests.unit.backends.store.entries import FILE, MODEL, entry
 store = ReplyStore(Path(sys.argv[1]))
-store.keep(MODEL, FILE, entry("parent"))
+store.put(MODEL, FILE, entry("parent"))
 child = os.fork()
 if not child:
     assert store.find(entry("parent").digest)
-    store.keep(MODEL, FILE, entry("child"))
+    store.put(MODEL, FILE, entry("child"))
     os._exit(0)
 print(os.waitpid(child, 0)[1])
-store.keep(MODEL, FILE, entry("parent again"))
+store.put(MODEL, FILE, entry("parent again"))
 store.close()
 """
 
@@ -170,8 +170,8 @@ def test_what_others_keep_while_a_damaged_file_is_mended_is_not_lost(path: Path)
         assert process.stdout is not None
         for start in range(0, 100, 20):
             process.stdout.readline()
-            keep_all(store, entries(range(start, start + 20)))
-            with locked(path.with_name("replies.db.lock"), patience=30):
+            put_replies(store, entries(range(start, start + 20)))
+            with locked(path.with_name("replies.db.lock"), timeout=30):
                 set_aside(path)
             with closing(ReplyStore(path)) as finder:
                 finder.claim("makes it open", "the file")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -13,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, UnreadRecording
-from pytest_fcall.backends.store import Kept, ModelStats, ReplyStore, StoreError, store_path
+from pytest_fcall.backends.store import ModelStats, NewReply, ReplyStore, StoreError, store_path
 from pytest_fcall.core import Json, RawCall, Reply, Request, Tool
-from tests.unit.backends.store.entries import FILE, MODEL, TOOLS, entries, entry, keep_all
-from tests.unit.backends.test_recordings import recorded, replies
+from tests.unit.backends.recordings.test_file import recorded, replies
+from tests.unit.backends.store.entries import FILE, MODEL, TOOLS, entries, entry, put_replies
 
 
 @pytest.fixture
@@ -37,15 +38,15 @@ def again(store: ReplyStore, path: Path) -> ReplyStore:
 
 
 def test_a_reply_is_found_by_the_digest_of_its_request(store: ReplyStore) -> None:
-    keep_all(store, [entry("rome"), entry("oslo")])
+    put_replies(store, [entry("rome"), entry("oslo")])
     assert store.find(entry("rome").digest) == entry("rome")
     assert store.find("0" * 64) is None
 
 
 def test_a_reply_from_before_the_time_that_is_asked_for_is_not_found(store: ReplyStore) -> None:
-    keep_all(store, [entry()])
-    assert store.find(entry().digest, entry().moment) == entry()
-    assert store.find(entry().digest, entry().moment + 0.001) is None
+    put_replies(store, [entry()])
+    assert store.find(entry().digest, entry().timestamp) == entry()
+    assert store.find(entry().digest, entry().timestamp + 0.001) is None
 
 
 @given(reply=replies, case=st.text(), file=st.text(), model=st.text())
@@ -53,17 +54,44 @@ def test_a_reply_comes_back_in_a_later_run_as_it_was(reply: Reply, case: str, fi
     with TemporaryDirectory() as folder:
         one = recorded(case, reply=reply)
         with closing(ReplyStore(Path(folder, "replies.db"))) as store:
-            store.keep(model, file, one)
+            store.put(model, file, one)
         with closing(ReplyStore(Path(folder, "replies.db"))) as store:
             assert store.find(one.digest) == one
             assert [(kept.model, kept.file, kept.entry) for kept in store.replies()] == [(model, file, one)]
+
+
+def test_replies_that_are_loaded_together_are_found_without_reading_again(store: ReplyStore, path: Path) -> None:
+    put_replies(store, entries(range(3)))
+    assert store.load([entry(number).digest for number in (0, 1, 7)]) == {entry(0).digest, entry(1).digest}
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DELETE FROM replies")
+        connection.commit()
+    assert store.find(entry(0).digest) == store.find(entry(0).digest) == entry(0)
+    assert store.find(entry(2).digest) is None
+
+
+def test_a_newer_reply_counts_after_an_older_one_was_loaded(store: ReplyStore, path: Path) -> None:
+    store.put(MODEL, FILE, entry("a"))
+    store.load([entry("a").digest])
+    newer = entry("a", text="newer", recorded="2026-11-22T00:00:00Z")
+    with closing(ReplyStore(path)) as other:
+        other.put(MODEL, FILE, newer)
+    assert store.find(newer.digest, since=newer.timestamp) == newer
+    store.put(MODEL, FILE, entry("a", text="ours"))
+    assert store.find(newer.digest) == entry("a", text="ours")
+
+
+def test_with_the_request_the_stored_request_is_not_read(store: ReplyStore) -> None:
+    store.put(MODEL, FILE, entry("a"))
+    request = Request(({"role": "user", "content": "equal by its digest"},))
+    assert store.find(entry("a").digest, request=request) == replace(entry("a"), request=request)
 
 
 def test_whoever_only_asks_makes_no_file(store: ReplyStore, path: Path) -> None:
     assert store.find("x") is None
     assert store.nearest(MODEL, FILE, "rome") is None
     assert not [*store.replies(), *store.stats(), *store.files()]
-    store.used(MODEL, FILE, "rome", "x")
+    store.note_use(MODEL, FILE, "rome", "x")
     assert store.prune(lambda _: False) == 0
     store.release("x", "me")
     store.close()
@@ -71,12 +99,12 @@ def test_whoever_only_asks_makes_no_file(store: ReplyStore, path: Path) -> None:
 
 
 def test_the_folder_is_kept_out_of_version_control(store: ReplyStore, path: Path) -> None:
-    store.keep(MODEL, FILE, entry())
+    store.put(MODEL, FILE, entry())
     assert path.with_name(".gitignore").read_text(encoding="utf-8") == "*\n"
 
 
 def test_a_reply_to_the_same_request_takes_the_place_of_the_earlier_one(store: ReplyStore) -> None:
-    keep_all(store, [entry(), entry(text="other")])
+    put_replies(store, [entry(), entry(text="other")])
     assert store.find(entry().digest) == entry(text="other")
     assert len(list(store.replies())) == 1
 
@@ -86,17 +114,17 @@ def test_an_answer_that_nobody_has_read_yet_is_read_when_it_is_found(store: Repl
     wire = HttpAnswer(200, "application/json", json.dumps(body).encode())
     said = entry()
     new = UnreadRecording(said.case, said.digest, said.request, "/v1/chat/completions", wire, 0.5, said.recorded)
-    store.keep_all([(MODEL, FILE, new)])
+    store.put_all([NewReply(MODEL, FILE, new)])
 
     found = store.find(said.digest)
-    assert found == replace(said, reply=Reply("Rain.", seconds=0.5), wire=wire)
+    assert found == replace(said, reply=Reply("Rain.", seconds=0.5), http_answer=wire)
     assert [kept.entry for kept in store.replies()] == [found]
 
 
 def test_one_reply_serves_several_cases(store: ReplyStore) -> None:
     one = entry("a", prompt="?")
-    keep_all(store, [one, replace(one, case="b")])
-    store.keep(MODEL, "tests/test_x.py", one)
+    put_replies(store, [one, replace(one, case="b")])
+    store.put(MODEL, "tests/test_x.py", one)
     assert [(kept.file, kept.entry.case) for kept in store.replies()] == [
         (FILE, "a"),
         (FILE, "b"),
@@ -106,9 +134,9 @@ def test_one_reply_serves_several_cases(store: ReplyStore) -> None:
 
 
 def test_replies_are_sorted_and_may_be_those_of_one_model_or_file(store: ReplyStore) -> None:
-    keep_all(store, [entry("b"), entry("a")])
-    store.keep("local:tiny", FILE, entry("c", model="local:tiny"))
-    store.keep(MODEL, "z.yaml", entry("d"))
+    put_replies(store, [entry("b"), entry("a")])
+    store.put("local:tiny", FILE, entry("c", model="local:tiny"))
+    store.put(MODEL, "z.yaml", entry("d"))
     assert [kept.entry.case for kept in store.replies()] == ["c", "a", "b", "d"]
     assert [kept.entry.case for kept in store.replies(MODEL)] == ["a", "b", "d"]
     assert [kept.entry.case for kept in store.replies(file=FILE)] == ["c", "a", "b"]
@@ -117,12 +145,12 @@ def test_replies_are_sorted_and_may_be_those_of_one_model_or_file(store: ReplySt
 
 
 def test_all_of_many_replies_are_listed(store: ReplyStore) -> None:
-    assert store.take(MODEL, FILE, entries(range(1_200))) == 1_200
+    assert store.import_newer(MODEL, FILE, entries(range(1_200))) == 1_200
     assert len(list(store.replies())) == 1_200
 
 
 def test_the_nearest_reply_is_of_the_same_case_and_best_of_the_same_sample(store: ReplyStore) -> None:
-    keep_all(store, [entry("rome", sample=sample) for sample in (0, 2)] + [entry("oslo", sample=1)])
+    put_replies(store, [entry("rome", sample=sample) for sample in (0, 2)] + [entry("oslo", sample=1)])
     nearest = [store.nearest(MODEL, FILE, "rome", sample) for sample in (0, 2, 7)]
     assert [each and each.request.sample for each in nearest] == [0, 2, 2]
     assert store.nearest(MODEL, FILE, "bern") is None
@@ -133,7 +161,7 @@ def test_the_nearest_reply_is_of_the_same_case_and_best_of_the_same_sample(store
 def test_of_replies_that_are_equally_near_the_newest_is_taken(store: ReplyStore) -> None:
     old = entry("rome", prompt="old", recorded="2026-01-01T00:00:00Z")
     new = entry("rome", prompt="new", recorded="2026-01-02T00:00:00Z")
-    keep_all(store, [old, new, replace(old, digest="0" * 64)])
+    put_replies(store, [old, new, replace(old, digest="0" * 64)])
     assert store.nearest(MODEL, FILE, "rome") == new
 
 
@@ -144,7 +172,7 @@ def test_keys_and_headers_are_never_written(store: ReplyStore, path: Path) -> No
         "extra_body": {"inner": [{"X-Api-Key": "sk-3", "top_k": 5}]},
         "max_tokens": 5,
     }
-    store.keep(MODEL, FILE, Recording("a", "d", Request((), settings=settings), Reply(), ""))
+    store.put(MODEL, FILE, Recording("a", "d", Request((), settings=settings), Reply(), ""))
     assert b"sk-" not in b"".join(file.read_bytes() for file in path.parent.iterdir())
     kept = store.find("d")
     assert kept
@@ -154,17 +182,17 @@ def test_keys_and_headers_are_never_written(store: ReplyStore, path: Path) -> No
 def test_a_reply_that_json_cannot_say_is_told_and_concerns_no_other(store: ReplyStore) -> None:
     odd = replace(entry(), reply=Reply(tool_calls=(RawCall("f", 10**5000),)))
     other = replace(entry("rome"), digest="other")
-    store.keep_all([Kept(MODEL, FILE, odd), Kept(MODEL, FILE, other)])
+    store.put_all([NewReply(MODEL, FILE, odd), NewReply(MODEL, FILE, other)])
     assert [kept.entry for kept in store.replies()] == [other]
     (fault,) = store.faults
-    assert fault.message.startswith("the reply to case 'paris' cannot be recorded")
-    store.keep(MODEL, FILE, entry())
+    assert fault.message.startswith("the reply to case 'paris' is not valid JSON data")
+    store.put(MODEL, FILE, entry())
     assert store.find(entry().digest)
 
 
 def test_names_that_no_text_can_hold_do_no_harm(store: ReplyStore) -> None:
     one = entry("\ud800")
-    store.keep("openai:\udcff", "cases/\udc80.yaml", one)
+    store.put("openai:\udcff", "cases/\udc80.yaml", one)
     assert store.find(one.digest) == one
     assert store.nearest("openai:\udcff", "cases/\udc80.yaml", "\ud800") == one
 
@@ -172,14 +200,14 @@ def test_names_that_no_text_can_hold_do_no_harm(store: ReplyStore) -> None:
 def test_of_replies_from_elsewhere_those_that_cannot_be_kept_are_told(store: ReplyStore) -> None:
     unsayable = entry("nan", tools=(Tool("f", "", {"default": float("nan")}),), sample=0, digest="d1")
     odd = replace(entry("odd", sample=10**30), digest="\ud800")
-    assert store.take(MODEL, FILE, [unsayable, odd, entry("rome")]) == 2
+    assert store.import_newer(MODEL, FILE, [unsayable, odd, entry("rome")]) == 2
     assert "not JSON compliant" in store.faults[0].message
     assert {kept.entry.case for kept in store.replies()} == {"odd", "rome"}
 
 
 def test_many_threads_share_a_store(store: ReplyStore) -> None:
     def keep(number: int) -> Recording | None:
-        store.keep(MODEL, FILE, entry(number))
+        store.put(MODEL, FILE, entry(number))
         return store.find(entry(number).digest)
 
     with ThreadPoolExecutor(8) as pool:
@@ -192,7 +220,7 @@ def test_a_catalogue_of_tools_is_kept_once(store: ReplyStore, path: Path) -> Non
         Tool(f"tool_{n}", "What it does, and when it is used", {"type": "object", "properties": parameters})
         for n in range(60)
     )
-    keep_all(store, [entry(number, tools=tools) for number in range(500)])
+    put_replies(store, [entry(number, tools=tools) for number in range(500)])
     store.close()
     size = path.stat().st_size
     assert size < 5_000_000
@@ -201,103 +229,103 @@ def test_a_catalogue_of_tools_is_kept_once(store: ReplyStore, path: Path) -> Non
 
 def test_the_last_run_of_a_case_is_known(store: ReplyStore, path: Path) -> None:
     first, second = entry("a", prompt="1"), entry("a", prompt="2")
-    keep_all(store, [first, second, entry("b")])
+    put_replies(store, [first, second, entry("b")])
     store = again(store, path)
-    store.used(MODEL, FILE, "a", first.digest)
-    store.keep(MODEL, FILE, entry("a", prompt="3"))
-    assert store.last_used(MODEL, FILE) == {
+    store.note_use(MODEL, FILE, "a", first.digest)
+    store.put(MODEL, FILE, entry("a", prompt="3"))
+    assert store.last_uses(MODEL, FILE) == {
         "a": {first.digest, entry("a", prompt="3").digest},
         "b": {entry("b").digest},
     }
 
 
 def test_what_was_used_is_written_at_the_end_if_nothing_was_kept(store: ReplyStore, path: Path) -> None:
-    keep_all(store, [entry("a", prompt="1"), entry("a", prompt="2")])
+    put_replies(store, [entry("a", prompt="1"), entry("a", prompt="2")])
     store = again(store, path)
-    store.used(MODEL, FILE, "a", entry("a", prompt="1").digest)
+    store.note_use(MODEL, FILE, "a", entry("a", prompt="1").digest)
     store = again(store, path)
-    assert store.last_used(MODEL, FILE) == {"a": {entry("a", prompt="1").digest}}
+    assert store.last_uses(MODEL, FILE) == {"a": {entry("a", prompt="1").digest}}
 
 
 def test_replies_from_elsewhere_are_taken_where_they_are_newer(store: ReplyStore) -> None:
-    store.keep(MODEL, FILE, entry("a", text="ours", recorded="2026-01-02T01:00:00+01:00"))
+    store.put(MODEL, FILE, entry("a", text="ours", recorded="2026-01-02T01:00:00+01:00"))
     older = entry("a", text="older", recorded="2026-01-01T23:59:00Z")
     newer = entry("a", text="newer", recorded="2026-01-02T00:00:01Z")
-    assert store.take(MODEL, FILE, [older, entry("b")]) == 1
+    assert store.import_newer(MODEL, FILE, [older, entry("b")]) == 1
     assert store.find(older.digest) == entry("a", text="ours", recorded="2026-01-02T01:00:00+01:00")
-    assert store.take(MODEL, FILE, [newer]) == 1
+    assert store.import_newer(MODEL, FILE, [newer]) == 1
     assert store.find(older.digest) == newer
-    assert store.last_used(MODEL, FILE) == {"a": {older.digest}}
+    assert store.last_uses(MODEL, FILE) == {"a": {older.digest}}
 
 
 def test_what_the_last_run_of_its_case_did_not_use_is_forgotten(store: ReplyStore, path: Path) -> None:
-    keep_all(store, [entry("a", prompt="old"), entry("b")])
+    put_replies(store, [entry("a", prompt="old"), entry("b")])
     store = again(store, path)
-    store.keep(MODEL, FILE, entry("a", prompt="new"))
+    store.put(MODEL, FILE, entry("a", prompt="new"))
     assert store.prune(lambda _: True) == 1
     assert [kept.entry for kept in store.replies()] == [entry("a", prompt="new"), entry("b")]
 
 
 def test_replies_for_files_that_are_gone_are_forgotten(store: ReplyStore) -> None:
-    keep_all(store, entries(range(3)))
-    keep_all(store, [entry(0), entry(9, tools=())], file="other.yaml")
+    put_replies(store, entries(range(3)))
+    put_replies(store, [entry(0), entry(9, tools=())], file="other.yaml")
     assert store.prune(lambda file: file != FILE) == 2
     assert [kept.entry for kept in store.replies()] == [entry(0), entry(9, tools=())]
 
 
 def test_what_was_neither_recorded_nor_used_since_then_is_forgotten(store: ReplyStore) -> None:
     old, new = entry("a", recorded="2026-01-01T00:00:00Z"), entry("b", recorded="2026-01-03T00:00:00Z")
-    store.take(MODEL, FILE, [old, new, replace(old, digest="used")])
-    store.used(MODEL, FILE, "a", "used")
-    assert store.prune(lambda _: True, before=entry(recorded="2026-01-02T00:00:00Z").moment) == 1
+    store.import_newer(MODEL, FILE, [old, new, replace(old, digest="used")])
+    store.note_use(MODEL, FILE, "a", "used")
+    assert store.prune(lambda _: True, before=entry(recorded="2026-01-02T00:00:00Z").timestamp) == 1
     assert {kept.entry.digest for kept in store.replies()} == {new.digest, "used"}
 
 
 def test_tools_that_no_reply_needs_are_forgotten_and_their_room_is_given_back(store: ReplyStore, path: Path) -> None:
     big = Tool("big", "x" * 1_000_000)
-    keep_all(store, [entry("a", tools=(big,)), entry("b")])
+    put_replies(store, [entry("a", tools=(big,)), entry("b")])
     store.prune(lambda _: True)
     assert store.find(entry("a", tools=(big,)).digest)
     store = again(store, path)
-    store.keep(MODEL, FILE, entry("a", tools=TOOLS))
+    store.put(MODEL, FILE, entry("a", tools=TOOLS))
     store.prune(lambda _: True)
     store.close()
     assert path.stat().st_size < 100_000
 
 
 def test_a_catalogue_that_was_forgotten_elsewhere_is_written_again(store: ReplyStore, path: Path) -> None:
-    store.keep(MODEL, FILE, entry("a"))
+    store.put(MODEL, FILE, entry("a"))
     with closing(ReplyStore(path)) as other:
         other.prune(lambda _: False)
-    store.keep(MODEL, FILE, entry("b"))
+    store.put(MODEL, FILE, entry("b"))
     assert store.find(entry("b").digest) == entry("b")
     assert not store.faults
 
 
 def test_it_is_known_what_is_kept(store: ReplyStore) -> None:
     first, last = entry("a", recorded="2026-01-01T00:00:00Z"), entry("b", recorded="2026-01-02T00:00:00Z")
-    store.keep(MODEL, FILE, first)
-    store.keep(MODEL, "z.yaml", last)
-    store.keep("local:tiny", FILE, replace(entry("c", model="local:tiny"), recorded="yesterday"))
+    store.put(MODEL, FILE, first)
+    store.put(MODEL, "z.yaml", last)
+    store.put("local:tiny", FILE, replace(entry("c", model="local:tiny"), recorded="yesterday"))
     assert store.stats() == [
         ModelStats("local:tiny", replies=1, files=1, oldest=0.0, newest=0.0),
-        ModelStats(MODEL, replies=2, files=2, oldest=first.moment, newest=last.moment),
+        ModelStats(MODEL, replies=2, files=2, oldest=first.timestamp, newest=last.timestamp),
     ]
 
 
 def test_a_store_that_was_closed_opens_again(store: ReplyStore) -> None:
-    store.keep(MODEL, FILE, entry())
+    store.put(MODEL, FILE, entry())
     store.close()
     store.close()
     assert store.find(entry().digest) == entry()
 
 
 def test_a_file_that_was_deleted_during_the_run_is_made_again(store: ReplyStore, path: Path) -> None:
-    store.keep(MODEL, FILE, entry("a"))
+    store.put(MODEL, FILE, entry("a"))
     for file in path.parent.iterdir():
         file.unlink()
     path.parent.rmdir()
-    store.keep(MODEL, FILE, entry("b"))
+    store.put(MODEL, FILE, entry("b"))
     store.close()
     assert store.find(entry("b").digest) == entry("b")
 
@@ -306,5 +334,5 @@ def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path: Path) -> None:
     (tmp_path / ".fcall").write_text("a file", encoding="utf-8")
     store = ReplyStore(store_path(tmp_path))
     with pytest.raises(StoreError, match=r"recorded replies in .*replies\.db: File exists"):
-        store.keep(MODEL, FILE, entry())
+        store.put(MODEL, FILE, entry())
     assert store.find(entry().digest) is None

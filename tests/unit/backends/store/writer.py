@@ -21,7 +21,7 @@ def main(path: str, first: str, last: str, limit: str = "") -> None:
     store = ReplyStore(Path(path))
     for number in range(int(first), int(last)):
         try:
-            store.keep(MODEL, FILE, entry(number, text="x" * 500))
+            store.put(MODEL, FILE, entry(number, text="x" * 500))
         except StoreError as error:
             sys.stdout.write(f"{error}\n")
             break

@@ -47,14 +47,14 @@ def between(server: Server) -> Iterator[Between]:
 async def twice(between: Between, session: aiohttp.ClientSession, way: Way, case: str, *, live: bool) -> list[str]:
     """Ask the same twice for a case, each time while others do."""
     run = between.run(case, live=live)
-    token = between.runs.begin(run, between.runs.here)
+    token = between.runs.add(run, between.runs.in_process)
     said = []
     for _ in range(2):
         url, headers = way(between, token)
         async with session.post(f"{url}/chat/completions", data=BODY, headers=headers) as came:
             said.append((await came.json())["choices"][0]["message"]["content"])
-    between.runs.end(token)
-    assert [inner.reply.text for inner in run.inside] == said
+    between.runs.remove(token)
+    assert [inner.reply.text for inner in run.inner_requests] == said
     return said
 
 
@@ -83,18 +83,18 @@ def test_of_several_cases_none_is_guessed(between: Between) -> None:
         told = asyncio.run(untied())
     assert "2 cases are running" in told
     assert CASE_HEADER in told
-    assert ([*oslo.inside], [*rome.inside], between.server.asked) == ([], [], [])
+    assert ([*oslo.inner_requests], [*rome.inner_requests], between.server.asked) == ([], [], [])
 
 
 def test_what_is_passed_on_of_a_case_that_has_ended_counts_for_nothing(between: Between) -> None:
     runs = AppRuns()
-    ended = runs.begin(between.run("ended"), runs.here)
-    runs.end(ended)
+    ended = runs.add(between.run("ended"), runs.in_process)
+    runs.remove(ended)
     going = between.run("going")
-    runs.begin(going, runs.here)
-    assert runs.of(runs.here, case_headers(ended)) is going
+    runs.add(going, runs.in_process)
+    assert runs.find(runs.in_process, case_headers(ended)) is going
     with pytest.raises(KeyError):
-        runs.of(ended, {})
+        runs.find(ended, {})
 
 
 def test_providers_do_not_see_which_case_it_is(between: Between) -> None:
@@ -104,7 +104,7 @@ def test_providers_do_not_see_which_case_it_is(between: Between) -> None:
         async with aiohttp.ClientSession() as session, session.post(url, data=BODY, headers=headers) as came:
             await came.read()
 
-    asyncio.run(tied(between.runs.begin(between.run(), between.runs.here)))
+    asyncio.run(tied(between.runs.add(between.run(), between.runs.in_process)))
     sent = between.server.asked[0].headers
     assert (CASE_HEADER in sent, BASE_URL_HEADER in sent, sent["x-team"]) == (False, False, "shop")
 
@@ -126,19 +126,19 @@ def test_headers_that_name_no_case_are_passed_over(headers: dict[str, str]) -> N
 def test_two_apps_that_say_nothing_are_told_by_their_addresses(between: Between) -> None:
     runs = AppRuns()
     node, django = between.run("node"), between.run("django")
-    runs.begin(node, "a")
-    runs.begin(django, "b")
-    assert (runs.of("a", {}), runs.of("b", {})) == (node, django)
+    runs.add(node, "a")
+    runs.add(django, "b")
+    assert (runs.find("a", {}), runs.find("b", {})) == (node, django)
 
 
 def test_an_app_that_was_started_by_hand_is_not_taken_for_another_that_is_at_work(between: Between) -> None:
     runs = AppRuns()
-    runs.begin(between.run("oslo"), runs.elsewhere)
+    runs.add(between.run("oslo"), runs.by_hand)
     of_another_worker = case_headers("f" * 32)
     for name in (CASE_HEADER, "baggage"):
-        with pytest.raises(UnknownCase, match="not running here"):
-            runs.of(runs.elsewhere, {name: of_another_worker[name]})
+        with pytest.raises(UnknownCase, match="of another run"):
+            runs.find(runs.by_hand, {name: of_another_worker[name]})
     forwarding = AppRuns()
-    forwarding.begin(between.run("oslo"), "own")
+    forwarding.add(between.run("oslo"), "own")
     with pytest.raises(UnknownCase, match="1 case is running"):
-        forwarding.of(forwarding.elsewhere, {})
+        forwarding.find(forwarding.by_hand, {})

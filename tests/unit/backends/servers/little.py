@@ -1,4 +1,4 @@
-"""A server of a model, as people start one: `python -m tests.unit.backends.serving.little --port PORT`."""
+"""A server of a model, as people start one: `python -m tests.unit.backends.servers.little --port PORT`."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from pytest_fcall.backends.servers.keeper import start_server
 from pytest_fcall.backends.settings import SettingsError
 from pytest_fcall.core import CaseRefused, Message, Model, ModelUnavailable, Reply, Request, Unanswered
 from tests.unit.backends.local.asking import ROOT, Watched
-from tests.unit.backends.serving.asking import backends, little, request, started
-from tests.unit.backends.serving.little import DIE, WHO
+from tests.unit.backends.servers.asking import backends, little, request, started
+from tests.unit.backends.servers.little import DIE, WHO
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="processes are watched as Linux has it")
 
@@ -95,7 +95,7 @@ def test_nothing_is_asked_before_the_server_is_ready(tmp_path: Path) -> None:
 
 
 def test_a_server_that_fails_is_told_with_the_end_of_its_log() -> None:
-    told = r"^openai:exam: the server ended with status 3 before it was ready; its last words: starting / CUDA out of"
+    told = r"^openai:exam: the server ended with status 3 before it was ready; end of its log: starting / CUDA out of"
     with pytest.raises(ModelUnavailable, match=told):
         asked_of(little("--says", "CUDA out of memory"))
 
@@ -123,7 +123,7 @@ def test_a_key_in_the_log_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_program_that_is_not_installed_is_named() -> None:
-    with pytest.raises(ModelUnavailable, match=r"there is no program 'no-such-vllm' to serve it; is it installed\?"):
+    with pytest.raises(ModelUnavailable, match=r"program 'no-such-vllm' \(`serve`\) not found; is it installed\?"):
         asked_of("no-such-vllm serve --port {port}")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.backends.serving.asking import little, started
+from tests.unit.backends.servers.asking import little, started
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="processes are watched as Linux has it")
 
@@ -53,14 +53,14 @@ def test_a_server_that_fails_is_one_error_of_the_run(pytester: pytest.Pytester) 
     result = pytester.runpytest_subprocess(*RUN, "--fc-model=openai:little", "-rs")
     result.assert_outcomes(errors=1, skipped=11)
     assert result.ret == 10
-    told = "openai:little: the server ended with status 3 before it was ready; its last words: starting / CUDA out of*"
+    told = "openai:little: the server ended with status 3 before it was ready; end of its log: starting / CUDA out of*"
     result.stdout.fnmatch_lines([told])
 
 
 def test_a_server_that_ended_by_itself_is_not_told_to_be_killed(pytester: pytest.Pytester) -> None:
     write(pytester.path, f'"{sys.executable}" -c "raise SystemExit(3)" {{port}}', cases=1)
     result = pytester.runpytest_subprocess(*RUN, "--fc-model=openai:little")
-    told = "openai:little: the server ended with status 3 before it was ready; it said nothing"
+    told = "openai:little: the server ended with status 3 before it was ready; its log is empty"
     assert told in result.stdout.lines
 
 

@@ -17,13 +17,13 @@ ENTRY = Recording("oslo", "d1", Request(()), Reply("hi"), "2026-11-21T16:30:00+0
 
 @given(body=st.binary() | st.text().filter(str.isprintable).map(str.encode), status=st.integers(200, 599))
 def test_every_byte_comes_back(body: bytes, status: int) -> None:
-    entry = replace(ENTRY, wire=HttpAnswer(status, "application/json", body))
+    entry = replace(ENTRY, http_answer=HttpAnswer(status, "application/json", body))
     assert recording_of(line_fields(recording_line(entry, "").encode()), ()) == entry
 
 
 def test_text_stays_readable_in_a_file() -> None:
     wire = HttpAnswer(200, "application/json", '{"text": "Tromsø"}'.encode())
-    assert '"body": "{\\"text\\": \\"Tromsø\\"}"' in recording_line(replace(ENTRY, wire=wire), "")
+    assert '"body": "{\\"text\\": \\"Tromsø\\"}"' in recording_line(replace(ENTRY, http_answer=wire), "")
 
 
 def test_a_reply_that_did_not_come_that_way_says_nothing_of_it() -> None:
@@ -34,12 +34,12 @@ def test_a_reply_that_did_not_come_that_way_says_nothing_of_it() -> None:
     ("data", "words"),
     [
         (7, "`wire` is not a mapping"),
-        ({"status": 99, "type": "", "body": ""}, "which no answer has"),
+        ({"status": 99, "type": "", "body": ""}, "not the status of an answer"),
         ({"status": "200", "type": "", "body": ""}, "`status` is not an integer"),
         ({"status": 200, "type": "text/plain"}, "`body` is missing"),
-        ({"status": 200, "type": "text/plain", "body": "\ud800"}, "`body` is no text"),
-        ({"status": 200, "type": "text/plain", "base64": "ø"}, "`base64` is not what its name says"),
-        ({"status": 200, "type": "text/plain", "base64": "abc"}, "`base64` is not what its name says"),
+        ({"status": 200, "type": "text/plain", "body": "\ud800"}, "`body` is not valid text"),
+        ({"status": 200, "type": "text/plain", "base64": "ø"}, "`base64` is not valid base64"),
+        ({"status": 200, "type": "text/plain", "base64": "abc"}, "`base64` is not valid base64"),
     ],
 )
 def test_anything_else_is_damaged(data: Json, words: str) -> None:

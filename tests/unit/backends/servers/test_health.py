@@ -51,7 +51,7 @@ def test_an_app_is_ready_when_its_own_page_is_or_when_it_has_none_at_the_root(
 def test_what_keeps_an_app_from_being_ready_is_told(server: Server) -> None:
     server.default = lambda _: provider_error(404)
     assert answer_at(server.url, "/up") == "/up answers HTTP 404"
-    assert answer_at("http://127.0.0.1:1", "/up") == "nobody answers at /up"
+    assert answer_at("http://127.0.0.1:1", "/up") == "no answer at /up"
 
 
 def test_what_breaks_off_or_is_not_there_is_not_ready(server: Server) -> None:

@@ -5,20 +5,21 @@ from collections.abc import Sequence
 
 import pytest
 
-from pytest_fcall.backends.dispatch.group_writer import Arrival, GroupWriter
+from pytest_fcall.backends.dispatch.group_writer import GroupWriter
+from pytest_fcall.backends.dispatch.job import AnsweredJob
 from pytest_fcall.backends.store import StoreError
 from pytest_fcall.core import Reply
 from tests.unit.backends.dispatch.support import Scripted, job
 
 
-def texts(arrivals: Sequence[Arrival]) -> list[str | None]:
+def texts(arrivals: Sequence[AnsweredJob]) -> list[str | None]:
     return [reply.text for _, reply in arrivals]
 
 
-async def handed_on(arrivals: GroupWriter[Arrival], *names: str) -> list[BaseException | None]:
+async def handed_on(arrivals: GroupWriter[AnsweredJob], *names: str) -> list[BaseException | None]:
     backend = Scripted()
     return await asyncio.gather(
-        *(arrivals.hand_on((job(name, backend), Reply(text=name))) for name in names), return_exceptions=True
+        *(arrivals.write((job(name, backend), Reply(text=name))) for name in names), return_exceptions=True
     )
 
 
@@ -36,7 +37,7 @@ def test_what_arrives_later_is_handed_on_later() -> None:
     seen: list[list[str | None]] = []
 
     async def story() -> None:
-        arrivals: GroupWriter[Arrival] = GroupWriter(lambda each: seen.append(texts(each)))
+        arrivals: GroupWriter[AnsweredJob] = GroupWriter(lambda each: seen.append(texts(each)))
         await handed_on(arrivals, "a", "b")
         await handed_on(arrivals, "c")
 
@@ -47,7 +48,7 @@ def test_what_arrives_later_is_handed_on_later() -> None:
 def test_no_reply_suffers_for_another_that_cannot_be_kept() -> None:
     kept: list[str | None] = []
 
-    def keep(arrivals: Sequence[Arrival]) -> None:
+    def keep(arrivals: Sequence[AnsweredJob]) -> None:
         if "bad" in texts(arrivals):
             raise StoreError("JSON cannot say this")
         kept.extend(texts(arrivals))
@@ -61,7 +62,7 @@ def test_no_reply_suffers_for_another_that_cannot_be_kept() -> None:
 def test_one_that_cannot_be_kept_is_not_tried_twice() -> None:
     tried: list[list[str | None]] = []
 
-    def keep(arrivals: Sequence[Arrival]) -> None:
+    def keep(arrivals: Sequence[AnsweredJob]) -> None:
         tried.append(texts(arrivals))
         raise StoreError("no space left")
 
@@ -74,8 +75,8 @@ def test_a_reply_that_is_there_is_handed_on_even_if_nobody_waits_any_more() -> N
     seen: list[list[str | None]] = []
 
     async def story() -> None:
-        arrivals: GroupWriter[Arrival] = GroupWriter(lambda each: seen.append(texts(each)))
-        waiting = [asyncio.ensure_future(arrivals.hand_on((job(each, Scripted()), Reply(text=each)))) for each in "ab"]
+        arrivals: GroupWriter[AnsweredJob] = GroupWriter(lambda each: seen.append(texts(each)))
+        waiting = [asyncio.ensure_future(arrivals.write((job(each, Scripted()), Reply(text=each)))) for each in "ab"]
         await asyncio.sleep(0)
         waiting[0].cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.dispatch import Limits
+from pytest_fcall.backends.dispatch.job import Limits
 from pytest_fcall.backends.dispatch.rate_limits import WINDOW_SECONDS
 from pytest_fcall.core import CaseRefused, Reply, Request, Unanswered, Usage
 from tests.unit.backends.dispatch.conftest import Start
@@ -19,7 +19,7 @@ def test_a_server_that_failed_is_asked_again_after_ever_longer_waits(run: Run) -
     backend = scripted(run, *[broken()] * 5)
     assert run.ask([job("x", backend)]) == ["x"]
     assert run.clock.waits == [0.5, 1, 2, 4, 8]
-    assert run.dispatcher.figures().retried == 5
+    assert run.dispatcher.progress().retried == 5
 
 
 def test_no_wait_grows_beyond_a_minute(start: Start) -> None:
@@ -32,7 +32,7 @@ def test_it_is_left_after_so_many_retries_and_the_error_says_so(run: Run) -> Non
     backend = scripted(run, *[broken()] * 9)
     [error] = run.ask([job("x", backend)])
     assert isinstance(error, Unanswered)
-    assert str(error) == "HTTP 500 (asked 6 times)"
+    assert str(error) == "HTTP 500 (6 attempts)"
     assert len(backend.asked) == 6
 
 
@@ -42,14 +42,14 @@ def test_without_retries_the_error_comes_as_it_is(start: Start) -> None:
 
 
 def test_it_is_left_when_the_next_try_would_come_after_the_budget(start: Start) -> None:
-    run = start(Limits(retries=99, budget=10))
+    run = start(Limits(retries=99, retry_seconds=10))
     backend = scripted(run, *[broken()] * 99)
     run.ask([job("x", backend)])
     assert [time - NOON for time in backend.times] == [0, 0.5, 1.5, 3.5, 7.5]
 
 
 def test_the_time_in_the_queue_uses_up_no_budget(start: Start) -> None:
-    run = start(Limits(concurrency=1, budget=3, rpm=1))
+    run = start(Limits(concurrency=1, retry_seconds=3, rpm=1))
     backend = scripted(run)
     assert run.ask(jobs(5, backend)) == ["0", "1", "2", "3", "4"]
 
@@ -76,7 +76,7 @@ def test_nobody_waits_for_a_server_that_wants_to_be_left_alone_for_too_long(star
     backend = scripted(run, *[busy(retry_after=seconds)] * 9)
     results = run.ask(jobs(50, backend))
     assert {str(error) for error in results} == {
-        f"too many requests (it wants no request for {seconds:.0f} s, and no reply is waited for longer than 900 s)"
+        f"too many requests (Retry-After is {seconds:.0f} s, more than the limit of 900 s)"
     }
     assert all(isinstance(error, Unanswered) and error.throttled for error in results)
     assert len(backend.asked) == 1
@@ -135,13 +135,13 @@ def test_being_turned_away_when_no_others_are_left_does(start: Start) -> None:
 def test_being_turned_away_with_all_others_does(start: Start) -> None:
     run = start(Limits(retries=2))
     backend = Scripted(*[busy()] * 99)
-    assert {str(error) for error in run.ask(jobs(3, backend))} == {"too many requests (asked 3 times)"}
+    assert {str(error) for error in run.ask(jobs(3, backend))} == {"too many requests (3 attempts)"}
 
 
 def test_where_nobody_ever_answered_one_request_is_patient_for_all(start: Start) -> None:
     run = start(Limits(concurrency=1))
     backend = scripted(run, *[broken()] * 999)
-    assert {str(error) for error in run.ask(jobs(2, backend))} == {"HTTP 500 (asked 6 times)"}
+    assert {str(error) for error in run.ask(jobs(2, backend))} == {"HTTP 500 (6 attempts)"}
     assert [str(error) for error in run.ask(jobs(50, backend)[2:])] == ["HTTP 500"] * 48
 
 
@@ -225,7 +225,7 @@ def test_a_shared_file_that_cannot_be_used_stops_nobody_and_is_told(start: Start
     backend = scripted(run)
     assert len(run.ask(jobs(12, backend))) == 12
     assert most_in_a_minute(backend.times) == 5
-    assert "limits.db cannot be used: file is not a database" in run.dispatcher.figures().note
+    assert "limits.db cannot be used: file is not a database" in run.dispatcher.progress().warning
 
 
 def test_the_shared_file_is_left_alone_while_there_is_nothing_to_share(start: Start, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def held(budget: Budget, dollars: float) -> int:
 
 @pytest.mark.parametrize("limit", [-0.01, math.nan, math.inf])
 def test_what_is_no_limit_is_refused(limit: float) -> None:
-    with pytest.raises(ValueError, match=r"is no limit of costs: write US dollars, such as 2\.50"):
+    with pytest.raises(ValueError, match=r"must be an amount in US dollars, such as 2\.50, not"):
         Budget(limit)
 
 
@@ -53,8 +53,8 @@ def test_what_could_pass_the_limit_is_refused_in_words() -> None:
     with pytest.raises(OverBudget) as caught:
         budget.hold(0.2, NEXT)
     assert str(caught.value) == (
-        "of the $1 of --fc-max-cost $0.1000 are left, and the next request to openai:gpt-5.2 could cost $0.2000: "
-        "raise the limit, or keep replies short by max_tokens"
+        "--fc-max-cost is $1, of which $0.1000 are left, but the next request to openai:gpt-5.2 could cost $0.2000: "
+        "raise the limit, or shorten replies with max_tokens"
     )
     assert isinstance(caught.value, ModelUnavailable)
     budget.close()
@@ -152,7 +152,7 @@ def test_processes_share_an_account(tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", ["missing/account.db", "."])
 def test_an_account_that_cannot_be_kept_stops_the_model_in_words(place: str, tmp_path: Path) -> None:
     budget = Budget(1, tmp_path / place)
-    with pytest.raises(ModelUnavailable, match=r"^no account of --fc-max-cost can be kept in .*: unable to open"):
+    with pytest.raises(ModelUnavailable, match=r"^--fc-max-cost cannot write .*: unable to open"):
         budget.hold(0.1, NEXT)
     budget.close()
 

@@ -13,7 +13,7 @@ from pytest_fcall.backends.openai.backend import OpenAIBackend
 from pytest_fcall.core import Message, Model, Request
 from tests.unit.backends.local.asking import ROOT, Watched
 
-LITTLE = [sys.executable, "-m", "tests.unit.backends.serving.little", "--port", "{port}"]
+LITTLE = [sys.executable, "-m", "tests.unit.backends.servers.little", "--port", "{port}"]
 
 
 def little(*arguments: object) -> str:

@@ -12,19 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.dispatch import Limits
-from pytest_fcall.backends.dispatch.job import SystemClock
+from pytest_fcall.backends.dispatch.job import Limits, SystemClock
 from pytest_fcall.backends.dispatch.rate_limits import RateLimits
 
 
 def take_many(path: Path, rpm: int, tries: int) -> int:
     """Try to send so often without waiting; return how often that was allowed."""
-    ledger = RateLimits(Limits(rpm=rpm, shared=path), SystemClock())
+    rate_limits = RateLimits(Limits(rpm=rpm, shared=path), SystemClock())
     try:
-        return sum(ledger.take("openai:exam", 0) == 0 for _ in range(tries))
+        return sum(rate_limits.take("openai:exam", 0) == 0 for _ in range(tries))
     finally:
-        assert not ledger.note
-        ledger.close()
+        assert not rate_limits.warning
+        rate_limits.close()
 
 
 def test_threads_share_one_rate(tmp_path: Path) -> None:
@@ -43,7 +42,7 @@ def test_processes_share_one_rate(tmp_path: Path) -> None:
 HAMMER = """
 import sys
 from pathlib import Path
-from tests.unit.backends.dispatch.test_ledger import take_many
+from tests.unit.backends.dispatch.test_rate_limits import take_many
 print("here", flush=True)
 while True:
     take_many(Path(sys.argv[1]), 1_000_000, 50)
@@ -78,9 +77,9 @@ def test_a_time_to_wait_holds_for_all_who_share_the_file_and_for_that_model_alon
 
 
 def test_a_time_to_wait_holds_without_a_file_too() -> None:
-    ledger = RateLimits(Limits(), SystemClock())
-    ledger.block("openai:exam", 500)
-    assert 400 < ledger.take("openai:exam", 0) <= 500
+    rate_limits = RateLimits(Limits(), SystemClock())
+    rate_limits.block("openai:exam", 500)
+    assert 400 < rate_limits.take("openai:exam", 0) <= 500
 
 
 def test_tokens_are_settled_in_the_file(tmp_path: Path) -> None:
@@ -104,10 +103,10 @@ def test_a_file_that_cannot_be_used_leaves_each_process_its_own_limits_and_a_not
         path.mkdir()
     else:
         path.write_bytes(content)
-    ledger = RateLimits(Limits(rpm=3, shared=path), SystemClock())
-    assert [ledger.take("openai:exam", 0) == 0 for _ in range(4)] == [True, True, True, False]
-    assert str(path) in ledger.note
-    ledger.close()
+    rate_limits = RateLimits(Limits(rpm=3, shared=path), SystemClock())
+    assert [rate_limits.take("openai:exam", 0) == 0 for _ in range(4)] == [True, True, True, False]
+    assert str(path) in rate_limits.warning
+    rate_limits.close()
     assert path.is_dir() or path.read_bytes() == content
 
 

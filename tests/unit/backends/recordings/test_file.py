@@ -148,7 +148,7 @@ def test_a_reply_that_json_cannot_say_leaves_the_file_as_it_is(path: Path) -> No
         deep = [deep]
     for value in (deep, 10**5000, {"x": object()}):
         unwritable = recorded("odd", reply=Reply(tool_calls=(RawCall("f", value),)))  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match="the reply to case 'odd' cannot be recorded"):
+        with pytest.raises(ValueError, match="the reply to case 'odd' is not valid JSON data"):
             write_recordings(path, MODEL, [unwritable])
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
@@ -239,7 +239,9 @@ def test_another_version_is_told_and_nothing_of_it_is_used(path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(b"\n".join([HEADER.replace(b'"version": 1', b'"version": 2'), GOOD, b"damaged"]))
     recordings = read_recordings(path, MODEL)
-    assert [fault.message for fault in recordings.faults] == ["recordings of format version 2, and only 1 can be read"]
+    assert [fault.message for fault in recordings.faults] == [
+        "recordings have format version 2; this pytest-fcall reads only 1"
+    ]
     assert not recordings.entries
 
 
@@ -254,7 +256,9 @@ def test_replies_without_a_header_are_used_and_told(path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbf" + GOOD)
     recordings = read_recordings(path)
     assert recordings.find("d1")
-    assert [fault.message for fault in recordings.faults] == ["the line that names format and model is missing"]
+    assert [fault.message for fault in recordings.faults] == [
+        "the header line, which names format and model, is missing"
+    ]
 
 
 @given(st.binary())
@@ -288,7 +292,7 @@ ASKED = Request((USER,), (WEATHER,), {"temperature": 0})
         ),
         (replace(ASKED, messages=(USER, USER)), "a user message was added"),
         (replace(ASKED, messages=()), "a user message was removed"),
-        (replace(ASKED, messages=(*ASKED.messages, {"role": "assistant"})), "was recorded up to here only"),
+        (replace(ASKED, messages=(*ASKED.messages, {"role": "assistant"})), "the recording ends before this step"),
         (replace(ASKED, tools=()), "get_weather is gone"),
         (replace(ASKED, tools=(WEATHER, Tool("add"))), "add is new"),
         (replace(ASKED, tools=(replace(WEATHER, description="?"),)), "get_weather has another description"),
@@ -296,7 +300,7 @@ ASKED = Request((USER,), (WEATHER,), {"temperature": 0})
         (replace(ASKED, settings={"temperature": 1}), "temperature was 0, is 1"),
         (replace(ASKED, settings={}), "temperature was 0, is not set"),
         (replace(ASKED, sample=3), "sample 3 was not recorded, sample 0 was"),
-        (ASKED, "the same was recorded of another model"),
+        (ASKED, "an equal request was recorded for another model"),
     ],
 )
 def test_what_changed_since_the_recording_is_named(request_now: Request, words: str) -> None:

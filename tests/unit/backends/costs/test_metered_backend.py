@@ -9,7 +9,8 @@ import pytest
 
 from pytest_fcall.backends.costs.budget import Budget, MeteredBackend, OverBudget
 from pytest_fcall.backends.costs.prices import OwnPrice, price_of
-from pytest_fcall.backends.dispatch import Dispatcher, Job, Limits
+from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
+from pytest_fcall.backends.dispatch.job import Job, Limits
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.core import Backend, Json, Model, ModelUnavailable, Reply, Request, Unanswered, Usage, request_digest
 from tests.servers import Server
@@ -52,7 +53,7 @@ def request(number: int = 0, max_tokens: int = 100) -> Request:
 
 
 def metered(model: Backend, limit: float, price: OwnPrice | None = DEAR) -> MeteredBackend:
-    return MeteredBackend(model, "openai:dear", price, Budget(limit), pause=lambda _: asyncio.sleep(0))
+    return MeteredBackend(model, "openai:dear", price, Budget(limit), sleep=lambda _: asyncio.sleep(0))
 
 
 async def settled() -> None:
@@ -86,7 +87,7 @@ def test_the_request_that_could_pass_the_limit_is_never_sent() -> None:
     asked, refused = asyncio.run(run())
     assert asked == 3
     assert len(refused) == 3
-    assert "of the $0.35 of --fc-max-cost $0.0500 are left, and the next request to openai:dear" in refused[0]
+    assert "--fc-max-cost is $0.35, of which $0.0500 are left, but the next request to openai:dear" in refused[0]
 
 
 @pytest.mark.parametrize(
@@ -176,4 +177,4 @@ def test_a_server_is_sent_no_request_more_than_can_be_paid(server: Server, tmp_p
     assert backend.budget.spent == pytest.approx(0.05)
     assert len(errors) == 15
     assert {type(error) for error in errors} <= {OverBudget, ModelUnavailable}
-    assert all("raise the limit, or keep replies short by max_tokens" in str(error) for error in errors)
+    assert all("raise the limit, or shorten replies with max_tokens" in str(error) for error in errors)

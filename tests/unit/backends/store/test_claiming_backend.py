@@ -48,7 +48,7 @@ def claimed(backend: Backend, folder: Path, owner: str, pause: object = None) ->
 
 
 def keep(worker: ClaimingBackend, reply: Reply) -> None:
-    worker.store.keep(MODEL, "w.fc.yaml", Recording("a", request_digest(MODEL, REQUEST), REQUEST, reply, "2026-11-21"))
+    worker.store.put(MODEL, "w.fc.yaml", Recording("a", request_digest(MODEL, REQUEST), REQUEST, reply, "2026-11-21"))
 
 
 def test_one_of_two_processes_asks_and_the_other_waits_for_its_reply(tmp_path: Path) -> None:

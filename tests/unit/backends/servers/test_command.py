@@ -33,7 +33,7 @@ def test_what_cannot_be_started_at_a_port_of_ours_is_no_command(value: Json) -> 
 
 def test_the_port_is_put_wherever_it_is_wanted() -> None:
     command = Command(["serve", "127.0.0.1:{port}", '{"port": {port}}'], "", Path())
-    assert command.at(80) == ["serve", "127.0.0.1:80", '{"port": 80}']
+    assert command.words_at(80) == ["serve", "127.0.0.1:80", '{"port": 80}']
 
 
 def test_a_command_is_the_same_on_the_other_side(tmp_path: Path) -> None:

@@ -41,13 +41,13 @@ def greeting(listening: LazyListener) -> bytes:
 def test_it_serves_whoever_comes() -> None:
     with closing(LazyListener(greet)) as listening:
         assert greeting(listening) == b"hello"
-        assert listening.met
+        assert listening.was_used
 
 
 def test_where_nobody_comes_nothing_is_served() -> None:
     with closing(LazyListener(greet)) as listening:
         pass
-    assert not listening.met
+    assert not listening.was_used
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
