@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
 
-from pytest_fcall.backends.json_fields import as_mapping, optional_field, required_field
 from pytest_fcall.backends.processes.protocol import Frame
 from pytest_fcall.core import Json, Message, Request, Tool
+from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
 
 
 @dataclass(frozen=True, slots=True)

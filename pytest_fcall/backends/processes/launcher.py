@@ -18,10 +18,10 @@ from pathlib import Path
 from secrets import compare_digest
 from typing import IO, cast
 
-from pytest_fcall.backends.json_fields import as_mapping, required_field
 from pytest_fcall.backends.processes.locks import locked
 from pytest_fcall.backends.processes.protocol import TOKEN_LENGTH, AccessTokens, new_tokens, tokens_from_data
 from pytest_fcall.core import Json, ModelUnavailable, digest
+from pytest_fcall.core.json_fields import as_mapping, required_field
 
 _LINES = 5
 _SHOWN = 500

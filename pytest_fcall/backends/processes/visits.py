@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import compare_digest
 
-from pytest_fcall.backends.json_fields import as_mapping, required_field
 from pytest_fcall.backends.processes.protocol import TOKEN_LENGTH, AccessTokens, tokens_from_data
 from pytest_fcall.core import Json
+from pytest_fcall.core.json_fields import as_mapping, required_field
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

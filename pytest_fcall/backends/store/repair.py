@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcall.backends.json_fields import DamagedData
 from pytest_fcall.backends.store import tables
 from pytest_fcall.backends.store.tables import Row, from_row, read_catalogue, storable
+from pytest_fcall.core.json_fields import DamagedData
 
 Value: TypeAlias = "int | float | str | bytes | None"
 

@@ -14,13 +14,13 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from pytest_fcall.backends.json_fields import DamagedData
 from pytest_fcall.backends.processes.locks import lock
 from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
 from pytest_fcall.backends.store import tables
 from pytest_fcall.backends.store.database import Database, StoreError, Work
 from pytest_fcall.backends.store.tables import Row, ToolCatalogues, from_row, storable, to_row
 from pytest_fcall.core import Fault, Location, Request, Tool, catalogue_digest
+from pytest_fcall.core.json_fields import DamagedData
 
 
 class Claims:

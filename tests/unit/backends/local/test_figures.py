@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.json_fields import DamagedData
 from pytest_fcall.backends.local.generation import Figures, Generated, Tally, figures_from_data
+from pytest_fcall.core.json_fields import DamagedData
 from tests.unit.backends.local.asking import backends, request
 
 DONE = Figures(loading=2.04, size=16, busy=10.0, held=120.0, prompts=24, tokens=417, peak=1_260_000_000)
