@@ -1,4 +1,4 @@
-"""The base of backends that wrap another backend; the throughput that a backend reports."""
+"""The base of backends that wrap another backend, and the throughput that a backend reports."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ from pytest_fcall.core import Backend, Json, Request, request_changes
 
 
 def throughput_of(backend: Backend) -> tuple[int, str] | None:
-    """How many requests were answered, and at what speed in words, if the back end has a method `figures` to say so.
+    """The number of answered requests and a text about their speed, from the backend's optional method `throughput`.
 
-    Workers share what does the work: of all that they are told, the account of the most requests is the last.
+    Workers share the process that does the work, so the report with the most requests is the latest.
     """
-    figures: Callable[[], tuple[int, str] | None] | None = getattr(backend, "figures", None)
-    return figures() if figures else None
+    throughput: Callable[[], tuple[int, str] | None] | None = getattr(backend, "throughput", None)
+    return throughput() if throughput else None
 
 
 @dataclass(frozen=True, slots=True)
 class BackendWrapper:
-    """Like `backend` in all but how it answers, which is for those that derive from this."""
+    """Passes everything but `complete` on to `backend`; derived classes add that method."""
 
     backend: Backend
 
     @property
     def settings(self) -> Mapping[str, Json]:
-        """As the back end's."""
+        """The settings of the wrapped backend."""
         return self.backend.settings
 
     @property
     def reusable(self) -> bool:
-        """As the back end's."""
+        """Whether the wrapped backend is reusable."""
         return self.backend.reusable
 
     @property
     def ahead(self) -> bool:
-        """As the back end's."""
+        """Whether the wrapped backend may be asked ahead."""
         return self.backend.ahead
 
     def changes(self, request: Request) -> Sequence[str]:
-        """As the back end's: what it does to a request before it sends it."""
+        """What the wrapped backend changes in a request before it sends it."""
         return request_changes(self.backend, request)
 
-    def figures(self) -> tuple[int, str] | None:
-        """As the back end's: what it has done so far."""
+    def throughput(self) -> tuple[int, str] | None:
+        """The throughput of the wrapped backend."""
         return throughput_of(self.backend)
 
     async def close(self) -> None:
-        """Close the back end, and nothing that others may use."""
+        """Close the wrapped backend."""
         await self.backend.close()
 
 
 def innermost(backend: Backend) -> Backend:
-    """The back end that answers in the end, behind all that stands before it."""
+    """The backend inside all wrappers."""
     while isinstance(backend, BackendWrapper):
         backend = backend.backend
     return backend

@@ -9,8 +9,7 @@ from typing import TypeVar
 import pytest
 
 from pytest_fcall.backends.any import any_backend
-from pytest_fcall.backends.apps import http_backend
-from pytest_fcall.backends.apps.python import python_backend
+from pytest_fcall.backends.apps import http_backend, python_backend
 from pytest_fcall.backends.local import local_backend
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.core import OPERATORS

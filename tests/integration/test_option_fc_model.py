@@ -146,7 +146,7 @@ def test_what_the_app_raises_is_an_error_with_the_apps_own_traceback(weather: Sh
 @pytest.mark.parametrize(
     ("body", "lines"),
     [
-        ("return object()", ["python:odd:answer: the app returned a object; it may return text, a list of calls*"]),
+        ("return object()", ["python:odd:answer: the app returned a object; allowed: text, a list of calls*"]),
         ("return {'result': 1}", ["python:odd:answer: the app returned a dict with 'result'; *"]),
         ("raise SystemExit('no licence')", ["*raise SystemExit*", "odd.py:2: SystemExit"]),
         ("return answer(request)", ["*RecursionError*"]),

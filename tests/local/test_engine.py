@@ -109,7 +109,7 @@ def test_without_a_temperature_the_most_likely_token_is_taken(model: Answerer) -
 
 
 def test_a_setting_that_cannot_be_is_refused_by_name(model: Answerer) -> None:
-    with pytest.raises(CaseRefused, match="`temperature` must be a number from zero on"):
+    with pytest.raises(CaseRefused, match="`temperature` must be a number, 0 or greater"):
         say(model, "Hi", temperature="warm")
 
 

@@ -68,11 +68,11 @@ class ForwardedRequest:
     @property
     def priced_as(self) -> str:
         """By which name prices know the model."""
-        return f"{self.form.prices}{self.model}" if self.form else ""
+        return f"{self.form.price_prefix}{self.model}" if self.form else ""
 
     def has_ended(self, stream: bytes) -> bool:
         """Whether the end of an answer is in these bytes of a stream; of what is no answer, it may be anywhere."""
-        return self.form is None or self.form.end.search(stream) is not None
+        return self.form is None or self.form.end_of_stream.search(stream) is not None
 
 
 def read_forwarded_request(method: str, path: str, content: bytes) -> ForwardedRequest:

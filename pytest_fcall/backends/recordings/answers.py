@@ -38,7 +38,7 @@ def _reply(form: Interface | None, wire: HttpAnswer) -> Reply:
     if form is None:
         return Reply()
     streamed = wire.content_type.startswith(EVENT_STREAM)
-    answer = form.whole(stream_events(wire.body)) if streamed else mapping(_lenient_json(wire.body))
+    answer = form.join_stream(stream_events(wire.body)) if streamed else mapping(_lenient_json(wire.body))
     said = form.reply(answer) if wire.status < 400 else None
     return said or Reply(malformed=f"The provider's answer (HTTP {wire.status}) holds no reply.", finish="unknown")
 

@@ -32,8 +32,8 @@ class RemoteApp:
     def __post_init__(self) -> None:
         """Read what the app's back end says of it."""
         answering = innermost(self.backend)
-        self._forwards = getattr(answering, "forwards", True)
-        self.by_hand = getattr(answering, "by_hand", True)
+        self._forwards = getattr(answering, "forwards_case", True)
+        self.by_hand = getattr(answering, "started_by_hand", True)
         if self._forwards or not self.by_hand:
             self.group = secrets.token_hex(16)
 

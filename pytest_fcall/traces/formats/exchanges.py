@@ -87,11 +87,11 @@ def _answer(told: Mapping[str, Json]) -> Mapping[str, Json]:
 def _joined_chunks(chunks: list[Mapping[str, Json]]) -> Mapping[str, Json]:
     kinds = {text(chunk.get("type")) or "" for chunk in chunks}
     if "message_start" in kinds:
-        return ANTHROPIC_INTERFACE.whole(chunks)
+        return ANTHROPIC_INTERFACE.join_stream(chunks)
     return (
-        RESPONSES_INTERFACE.whole(chunks)
+        RESPONSES_INTERFACE.join_stream(chunks)
         if any(kind.startswith("response.") for kind in kinds)
-        else CHAT_INTERFACE.whole(chunks)
+        else CHAT_INTERFACE.join_stream(chunks)
     )
 
 

@@ -58,13 +58,13 @@ def test_an_alias_of_the_project_leads_to_the_model_behind_it(tmp_path: Path) ->
     ("key", "value", "wanted"),
     [
         ("dtype", "half", "must be one of auto, float32, bfloat16, float16"),
-        ("batch", "0", "must be an integer above zero"),
+        ("batch", "0", "must be a positive integer"),
         ("grammar", "json", "must be one of tools, off"),
-        ("max_new_tokens", "many", "must be an integer above zero"),
+        ("max_new_tokens", "many", "must be a positive integer"),
         ("trust_remote_code", "yes", "must be true or false"),
         ("device_map", "gpu", "must be one of auto, balanced"),
         ("engine", "vllm", "must be one of static, continuous"),
-        ("dtyp", "auto", "is unknown; known are dtype, "),
+        ("dtyp", "auto", "is not a setting; available: dtype, "),
     ],
 )
 def test_what_cannot_be_set_is_told_with_what_can(tmp_path: Path, key: str, value: str, wanted: str) -> None:
