@@ -73,16 +73,19 @@ class AnyBackend:
         started = time.perf_counter()
         answer = await _complete(client, arguments, settings.timeout)
         seconds = time.perf_counter() - started
-        if not isinstance(answer, ProviderFailure):
-            answer = CHAT.read_reply(answer, wire.wire_tools) or ProviderFailure("the answer is empty")
-        if isinstance(answer, ProviderFailure):
+        reply = (
+            answer
+            if isinstance(answer, ProviderFailure)
+            else CHAT.read_reply(answer, wire.wire_tools) or ProviderFailure("the answer is empty")
+        )
+        if isinstance(reply, ProviderFailure):
             sent = secrets_of_request(provider.url or "", settings.headers, [settings.sampling, settings.extra_body])
             secrets = long_secrets([provider.key() or "", *sent])
-            answer = reply_or_raise(answer, Redactor(self._model.id, secrets, provider.key_variable))
-        engine: dict[str, Json] = {"provider": self._provider, **answer.engine}
+            reply = reply_or_raise(reply, Redactor(self._model.id, secrets, provider.key_variable))
+        engine: dict[str, Json] = {"provider": self._provider, **reply.engine}
         if effects := [*wire.wire_tools.effects, *(["floats"] if self._provider in _FLOAT_PROVIDERS else [])]:
             engine["wire"] = effects
-        return replace(answer, decoder=wire.decoder, seconds=seconds, engine=engine)
+        return replace(reply, decoder=wire.decoder, seconds=seconds, engine=engine)
 
     def changes(self, request: Request) -> tuple[str, ...]:
         """The differences between the request and what is sent, one line each. Raises CaseRefused."""

@@ -59,14 +59,15 @@ class OpenAIBackend:
         started = time.perf_counter()
         answer = await client.post(prepared.endpoint.path, prepared.body, settings.headers, settings.timeout)
         seconds = time.perf_counter() - started
-        if not isinstance(answer, ProviderFailure):
-            answer = read_answer(answer, prepared.endpoint, wire.wire_tools)
-        if isinstance(answer, ProviderFailure):
+        reply = (
+            answer if isinstance(answer, ProviderFailure) else read_answer(answer, prepared.endpoint, wire.wire_tools)
+        )
+        if isinstance(reply, ProviderFailure):
             secrets = self._server.secrets(settings.headers, [settings.sampling, settings.extra_body])
-            answer = reply_or_raise(answer, Redactor(self._model.id, secrets, self._server.key_variable))
+            reply = reply_or_raise(reply, Redactor(self._model.id, secrets, self._server.key_variable))
         effects = wire.wire_tools.effects
-        engine = {**server_facts, **answer.engine, **({"wire": list(effects)} if effects else {})}
-        return replace(answer, decoder=wire.decoder, seconds=seconds, engine=engine)
+        engine = {**server_facts, **reply.engine, **({"wire": list(effects)} if effects else {})}
+        return replace(reply, decoder=wire.decoder, seconds=seconds, engine=engine)
 
     def changes(self, request: Request) -> tuple[str, ...]:
         """The differences between the request and what is sent, one line each. Raises CaseRefused."""

@@ -16,10 +16,10 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="processes
 
 CONFTEST = f"""
 from pytest_fcall.backends.local.backend import LocalBackend
-from pytest_fcall.backends.local.order import Order
+from pytest_fcall.backends.local.process_data import ProcessSpec
 
 def parrot(model, root):
-    return LocalBackend(model, Order("{ENGINES}:parrot", {{"loaded": str(root / "loaded")}}), {{}}, root / "processes")
+    return LocalBackend(model, ProcessSpec("{ENGINES}:parrot", {{"loaded": str(root / "loaded")}}), {{}}, root / "processes")
 
 def pytest_fcall_backends(config):
     return {{"parrot": parrot}}
