@@ -125,7 +125,7 @@ def table(folder: Path, device: str, load: Load) -> None:
         return make_answerer({"name": str(folder), "root": "/", "device": device, "dtype": "auto", "engine": engine})
 
     asked = questions((WEATHER,), load.count, load.tokens)
-    texts = list(map(_prompts(folder).text, asked))
+    texts = list(map(_prompts(folder).prompt_text, asked))
     few = asked[: max(1, load.count // 16)]
     ways: Mapping[str, tuple[int, Callable[[], float]]] = {
         "a plain loop over `generate`": (load.count, lambda: plain(folder, device, texts, load)),

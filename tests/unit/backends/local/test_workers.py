@@ -19,7 +19,8 @@ from pytest_fcall.backends.local.backend import LocalBackend
 from pytest_fcall.backends.local.process_data import ProcessSpec
 
 def parrot(model, root):
-    return LocalBackend(model, ProcessSpec("{ENGINES}:parrot", {{"loaded": str(root / "loaded")}}), {{}}, root / "processes")
+    spec = ProcessSpec("{ENGINES}:parrot", {{"loaded": str(root / "loaded")}})
+    return LocalBackend(model, spec, {{}}, root / "processes")
 
 def pytest_fcall_backends(config):
     return {{"parrot": parrot}}
