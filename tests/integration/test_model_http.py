@@ -123,7 +123,7 @@ def test_request_and_answer_may_have_any_shape(exam: Exam) -> None:
         (Answer(b"{}"), "the app returned a dict with no keys; *"),
         (Answer(b"7"), "the app returned a value of type int; allowed: *"),
         (Answer(b"", 404), "HTTP 404: the app takes no POST at this address"),
-        (Answer(b"", 401), "HTTP 401: the app requires authentication; `headers` may say who asks"),
+        (Answer(b"", 401), "HTTP 401: the app requires authentication; set `headers`"),
         (Answer(b"[" * 200_000), "the app's answer is not JSON: *"),
     ],
 )
