@@ -183,7 +183,7 @@ MODELS_FAULTS = {
     ),
     "no quota": Staying(
         provider_error(429, "You exceeded your current quota.", code="insufficient_quota"),
-        "no quota or credit is left; look at the account's billing page: HTTP 429: *",
+        "no quota or credit is left; check the account's billing page: HTTP 429: *",
     ),
 }
 
