@@ -21,7 +21,7 @@ from typing import IO, Any
 from benchmarks.local import WEATHER, questions, seconds
 from pytest_fcall.backends.local.aliases import LocalModel
 from pytest_fcall.backends.local.answerer import Answerer
-from pytest_fcall.backends.local.assembly import answerer
+from pytest_fcall.backends.local.assembly import make_answerer
 from pytest_fcall.backends.local.prompts import ModelPrompts
 from tests.local.tiny import write_tokenizer
 
@@ -122,10 +122,10 @@ def table(folder: Path, device: str, load: Load) -> None:
     torch = import_module("torch")
 
     def model(engine: str) -> Answerer:
-        return answerer({"name": str(folder), "root": "/", "device": device, "dtype": "auto", "engine": engine})
+        return make_answerer({"name": str(folder), "root": "/", "device": device, "dtype": "auto", "engine": engine})
 
     asked = questions((WEATHER,), load.count, load.tokens)
-    texts = list(map(_prompts(folder).text, asked))
+    texts = list(map(_prompts(folder).prompt_text, asked))
     few = asked[: max(1, load.count // 16)]
     ways: Mapping[str, tuple[int, Callable[[], float]]] = {
         "a plain loop over `generate`": (load.count, lambda: plain(folder, device, texts, load)),

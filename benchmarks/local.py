@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.measure import pytest_command
 from pytest_fcall.backends.local.answerer import Answerer, Feeder
-from pytest_fcall.backends.local.assembly import answerer
+from pytest_fcall.backends.local.assembly import make_answerer
 from pytest_fcall.backends.local.continuous_engine import ContinuousFeeder
 from pytest_fcall.core import Json, Request, Tool
 
@@ -134,7 +134,7 @@ def _megabytes(pid: int) -> float:
 
 def main() -> None:
     model: Mapping[str, Json] = {"name": "smollm2", "root": "/", "device": "cpu"}
-    batches({engine: answerer({**model, "engine": engine}) for engine in ("static", "continuous")})
+    batches({engine: make_answerer({**model, "engine": engine}) for engine in ("static", "continuous")})
     with TemporaryDirectory() as folder:
         workers(Path(folder))
 

@@ -1,1 +1,1 @@
-"""Backends: whatever turns a Request into a Reply, and the recordings of earlier replies."""
+"""Backends, which turn a Request into a Reply, and the recordings of earlier replies."""

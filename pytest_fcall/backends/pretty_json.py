@@ -9,11 +9,11 @@ from typing import Any
 
 
 def pretty_json(value: object) -> str:
-    """JSON over several lines, keys in the order in which they are sent."""
-    return json.dumps(value, indent=2, ensure_ascii=False, default=_plain)
+    """The value as indented JSON, with its keys in their own order."""
+    return json.dumps(value, indent=2, ensure_ascii=False, default=_to_json)
 
 
-def _plain(value: object) -> Any:
+def _to_json(value: object) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     return value.isoformat() if isinstance(value, datetime) else str(value)

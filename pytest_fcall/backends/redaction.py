@@ -1,4 +1,4 @@
-"""Secrets, recognised by their names, left out of what is written or shown."""
+"""Secrets, recognised by their names, removed from what is written or shown."""
 
 from __future__ import annotations
 
@@ -9,46 +9,46 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pytest_fcall.core import Json
 
-_WHOLE = frozenset({"cookie", "extra_headers", "extra_query", "headers"})
+_ALWAYS_SECRET = frozenset({"cookie", "extra_headers", "extra_query", "headers"})
 """Nothing under these names is shown."""
-_PART = re.compile("key|token|secret|password|authorization|credential")
-"""A text under a name with one of these in it may be a key; a number, such as `max_tokens`, is none."""
-_SIMPLE = (str, int, float, type(None))
-"""Nearly all values are of these kinds, and to tell a mapping takes ten times as long."""
-_LONG_STEP = 20
-"""A step of an address that is this long may be there so that nobody guesses it."""
+_SECRET_PART = re.compile("key|token|secret|password|authorization|credential")
+"""A text whose name contains one of these may be a key. A number, such as `max_tokens`, is not."""
+_SIMPLE_TYPES = (str, int, float, type(None))
+"""Checked first: nearly all values are of these types, and the test for a mapping takes ten times as long."""
+_SECRET_SEGMENT_LENGTH = 20
+"""A path segment of this length may be there so that the address cannot be guessed."""
 
 
 def without_secrets(settings: Mapping[str, Json]) -> dict[str, Json]:
-    """Leave out, at any depth, what is or may hold a key."""
+    """The settings without what is or may hold a key, at any depth."""
     return {name: _public(value) for name, value in settings.items() if not _is_secret(name, value)}
 
 
-def secrets_in(told: Json, *, secret: bool = False) -> Iterator[str]:
-    """The texts, at any depth, that stand under names of secrets; with `secret`, all of them."""
-    if isinstance(told, str) and secret:
-        yield told
-    elif isinstance(told, Mapping):
-        for name, value in told.items():
+def secrets_in(data: Json, *, secret: bool = False) -> Iterator[str]:
+    """The texts, at any depth, under names of secrets; with `secret`, all texts."""
+    if isinstance(data, str) and secret:
+        yield data
+    elif isinstance(data, Mapping):
+        for name, value in data.items():
             yield from secrets_in(value, secret=secret or _sounds_secret(name))
-    elif isinstance(told, list | tuple):
-        for item in told:
+    elif isinstance(data, list | tuple):
+        for item in data:
             yield from secrets_in(item, secret=secret)
 
 
 def secrets_of_request(url: str, headers: Mapping[str, str], body: Json) -> Iterator[str]:
-    """What goes to a server and may be shown nowhere: its address, headers, and what the body has by secret names."""
+    """The parts of a request that must not be shown: its address, its headers, and secrets in its body."""
     parts = urlsplit(url)
-    within = [value for _, value in parse_qsl(parts.query)]
-    within += [step for step in parts.path.split("/") if len(step) >= _LONG_STEP]
-    yield from (url, *within, *map(unquote, within))
+    in_url = [value for _, value in parse_qsl(parts.query)]
+    in_url += [segment for segment in parts.path.split("/") if len(segment) >= _SECRET_SEGMENT_LENGTH]
+    yield from (url, *in_url, *map(unquote, in_url))
     for value in headers.values():
-        yield from (value, *value.split())  # a secret may stand behind another word
+        yield from (value, *value.split())  # a secret may follow another word, as in `Bearer KEY`
     yield from secrets_in(body)
 
 
 def _public(value: Json) -> Json:
-    if isinstance(value, _SIMPLE):
+    if isinstance(value, _SIMPLE_TYPES):
         return value
     if isinstance(value, Mapping):
         return without_secrets(value)
@@ -56,11 +56,11 @@ def _public(value: Json) -> Json:
 
 
 def _is_secret(name: str, value: Json) -> bool:
-    if name.lower().replace("-", "_") in _WHOLE:
+    if name.lower().replace("-", "_") in _ALWAYS_SECRET:
         return True
     return _sounds_secret(name) and any(secrets_in(value, secret=True))
 
 
 @lru_cache(maxsize=1024)  # the same few names come with each request
 def _sounds_secret(name: str) -> bool:
-    return _PART.search(name.lower()) is not None
+    return _SECRET_PART.search(name.lower()) is not None

@@ -1,4 +1,4 @@
-"""The base of backends that wrap another backend; the throughput that a backend reports."""
+"""The base of backends that wrap another backend, and the throughput that a backend reports."""
 
 from __future__ import annotations
 

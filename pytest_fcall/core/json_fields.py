@@ -1,53 +1,66 @@
-"""Typed fields of JSON from files, which may be damaged."""
+"""Typed fields of JSON objects from files, processes and servers."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TypeVar
 
 from pytest_fcall.core import Json
 
 T = TypeVar("T")
 
-_TYPE_WORDS: Mapping[type, str] = MappingProxyType(
-    {str: "a string", int: "an integer", bool: "true or false", dict: "a mapping", list: "a list"}
-)
+_TYPE_NAMES: Mapping[type, str] = {
+    str: "a string",
+    int: "an integer",
+    bool: "true or false",
+    dict: "a mapping",
+    list: "a list",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class JsonFields:
-    """A mapping whose fields are taken out one by one. What is not as it should be is a ValueError that names it."""
+class DamagedData(ValueError):
+    """The data does not have the expected form. The message names the part."""
 
-    data: Mapping[str, Json]
 
-    @classmethod
-    def of(cls, data: Json, what: str) -> JsonFields:
-        """Take `data`, which must be a mapping; `what` it is, for the message."""
-        if isinstance(data, Mapping):
-            return cls(data)
-        raise ValueError(f"{what} is not a mapping")
+def as_mapping(value: Json, name: str) -> Mapping[str, Json]:
+    """Return `value`. Raises DamagedData, with `name`, unless it is a mapping."""
+    if not isinstance(value, Mapping):
+        raise DamagedData(f"{name} is not a mapping")
+    return value
 
-    def optional(self, name: str, kind: type[T]) -> T | None:
-        """Return the field, None where it is absent or null. A bool is no integer."""
-        value = self.data.get(name)
-        if value is None:
-            return None
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
-            raise ValueError(f"`{name}` is not {_TYPE_WORDS[kind]}")
-        return value
 
-    def required(self, name: str, kind: type[T]) -> T:
-        """Return the field, which must be there."""
-        value = self.optional(name, kind)
-        if value is None:
-            raise ValueError(f"`{name}` is missing")
-        return value
+def optional_field(data: Mapping[str, Json], key: str, kind: type[T]) -> T | None:
+    """Return the field, None where it is absent or null. A bool is not an integer."""
+    value = data.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+        raise DamagedData(f"`{key}` is not {_TYPE_NAMES[kind]}")
+    return value
 
-    def texts(self, name: str) -> Mapping[str, str] | None:
-        """Return the field, None where it is absent or null; it must be a mapping to strings."""
-        found = self.optional(name, dict)
-        if found is not None and not all(isinstance(each, str) for each in found.values()):
-            raise ValueError(f"`{name}` is not a mapping to strings")
-        return found
+
+def required_field(data: Mapping[str, Json], key: str, kind: type[T]) -> T:
+    """Return the field. Raises DamagedData where it is absent or null."""
+    value = optional_field(data, key, kind)
+    if value is None:
+        raise DamagedData(f"`{key}` is missing")
+    return value
+
+
+def optional_number(data: Mapping[str, Json], key: str) -> float | None:
+    """Return the field as a float, None where it is absent or null."""
+    value = data.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, float | int) or isinstance(value, bool) or abs(value) > sys.float_info.max:
+        raise DamagedData(f"`{key}` is not a number")
+    return float(value)
+
+
+def optional_strings(data: Mapping[str, Json], key: str) -> Mapping[str, str] | None:
+    """Return the field, a mapping to strings, or None where it is absent or null."""
+    value = optional_field(data, key, dict)
+    if value is not None and not all(isinstance(item, str) for item in value.values()):
+        raise DamagedData(f"`{key}` is not a mapping to strings")
+    return value

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pytest_fcall.backends.any import any_backend
-from pytest_fcall.backends.apps import http_backend
+from pytest_fcall.backends.apps import http_backend, python_backend
 from pytest_fcall.backends.local import local_backend
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.core import OPERATORS
@@ -44,8 +44,6 @@ class Registry:
         suites: Mapping[str, Suite],
     ) -> Registry:
         """The registry with what other packages add. Raises SettingError where a name is taken."""
-        from pytest_fcall.backends.apps.python import python_backend
-
         own: Mapping[str, BackendFactory] = {
             "python": python_backend,
             "http": http_backend,

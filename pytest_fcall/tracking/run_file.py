@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.json_fields import JsonFields
+from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
 
 VERSION = 1
 """Version of the format. Files of later versions are refused: their fields may have another meaning."""
@@ -80,7 +80,7 @@ def read_run(path: Path) -> RunFile:
     """Read a run; unknown fields are ignored. Raises RunFileError."""
     try:
         data = json.loads(path.read_bytes())
-        return _from_json(JsonFields.of(data, "the file"))
+        return _from_json(as_mapping(data, "the file"))
     except OSError as error:
         raise RunFileError(f"{path}: cannot be read: {error.strerror}") from None
     except RecursionError:
@@ -105,33 +105,33 @@ def _to_json(run: RunFile) -> dict[str, Json]:
     }
 
 
-def _from_json(fields: JsonFields) -> RunFile:
-    version = fields.required("fcall_run", int)
+def _from_json(fields: Mapping[str, Json]) -> RunFile:
+    version = required_field(fields, "fcall_run", int)
     if version > VERSION:
         raise ValueError(f"it has version {version}, and this pytest-fcall reads up to {VERSION}: update pytest-fcall")
     return RunFile(
-        id=fields.required("id", str),
-        started=fields.required("started", str),
-        results=fields.required("results", dict),
+        id=required_field(fields, "id", str),
+        started=required_field(fields, "started", str),
+        results=required_field(fields, "results", dict),
         models=_texts(fields, "models"),
         gates=_texts(fields, "gates"),
-        fail=fields.optional("fail", str) or "items",
-        failed={name: value is True for name, value in (fields.optional("failed", dict) or {}).items()},
-        broken_off=fields.optional("broken_off", bool) or False,
+        fail=optional_field(fields, "fail", str) or "items",
+        failed={name: value is True for name, value in (optional_field(fields, "failed", dict) or {}).items()},
+        broken_off=optional_field(fields, "broken_off", bool) or False,
         shard=_shard(fields),
-        provenance=fields.optional("provenance", dict) or {},
+        provenance=optional_field(fields, "provenance", dict) or {},
     )
 
 
-def _texts(fields: JsonFields, name: str) -> tuple[str, ...]:
-    found: Sequence[Json] = fields.optional(name, list) or ()
+def _texts(fields: Mapping[str, Json], name: str) -> tuple[str, ...]:
+    found: Sequence[Json] = optional_field(fields, name, list) or ()
     if not all(isinstance(each, str) for each in found):
         raise ValueError(f"`{name}` is not a list of strings")
     return tuple(map(str, found))
 
 
-def _shard(fields: JsonFields) -> tuple[int, int] | None:
-    match fields.optional("shard", list):
+def _shard(fields: Mapping[str, Json]) -> tuple[int, int] | None:
+    match optional_field(fields, "shard", list):
         case None:
             return None
         case [int(number), int(of)] if 1 <= number <= of:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from pytest_fcall.core import Call, CallResult, Calls, HeldTurn, Json, Reply, Request, Step, Transcript
-from pytest_fcall.core.json_fields import JsonFields
+from pytest_fcall.core.json_fields import as_mapping, optional_field, optional_strings, required_field
 from pytest_fcall.tracking.question_digests import TOOL_PREFIX
 from pytest_fcall.tracking.significance import Rate
 
@@ -98,22 +98,22 @@ def stanza_to_json(stanza: Stanza) -> dict[str, Json]:
 
 def stanza_from_json(data: Json) -> Stanza:
     """Read the JSON of a stanza; unknown fields are ignored. Raises ValueError, which names the field."""
-    fields = JsonFields.of(data, "the stanza")
+    fields = as_mapping(data, "the stanza")
     return Stanza(
-        case=fields.required("case", str),
-        valid=fields.required("valid", bool),
+        case=required_field(fields, "case", str),
+        valid=required_field(fields, "valid", bool),
         reasons=_reasons(fields),
         calls=calls_from_fields(fields),
         steps=_steps(fields),
         results=_results(fields),
-        answer=fields.optional("answer", str),
+        answer=optional_field(fields, "answer", str),
         wire=wire_from_fields(fields),
         samples=_samples(fields),
-        because=fields.optional("because", str),
-        since=fields.optional("since", str),
-        judged=fields.optional("judged", bool) or False,
-        digests=fields.texts("digests") or {},
-        provenance=fields.optional("provenance", dict) or {},
+        because=optional_field(fields, "because", str),
+        since=optional_field(fields, "since", str),
+        judged=optional_field(fields, "judged", bool) or False,
+        digests=optional_strings(fields, "digests") or {},
+        provenance=optional_field(fields, "provenance", dict) or {},
     )
 
 
@@ -127,14 +127,14 @@ def calls_to_json(calls: Sequence[Call] | None) -> list[Json] | None:
     return None if calls is None else [call_to_json(call) for call in calls]
 
 
-def calls_from_fields(fields: JsonFields) -> tuple[Call, ...] | None:
+def calls_from_fields(fields: Mapping[str, Json]) -> tuple[Call, ...] | None:
     """Read the field `calls`; None where it is missing. Raises ValueError."""
-    found: Sequence[Json] | None = fields.optional("calls", list)
-    return None if found is None else tuple(_call(JsonFields.of(each, "a call")) for each in found)
+    found: Sequence[Json] | None = optional_field(fields, "calls", list)
+    return None if found is None else tuple(_call(as_mapping(each, "a call")) for each in found)
 
 
-def _call(fields: JsonFields) -> Call:
-    return Call(fields.required("name", str), fields.required("arguments", dict))
+def _call(fields: Mapping[str, Json]) -> Call:
+    return Call(required_field(fields, "name", str), required_field(fields, "arguments", dict))
 
 
 def wire_to_json(wire: Iterable[WireRequest]) -> list[Json]:
@@ -142,9 +142,9 @@ def wire_to_json(wire: Iterable[WireRequest]) -> list[Json]:
     return list(_requests_to_json(wire))
 
 
-def wire_from_fields(fields: JsonFields) -> tuple[WireRequest, ...] | None:
+def wire_from_fields(fields: Mapping[str, Json]) -> tuple[WireRequest, ...] | None:
     """Read the field `wire`; None where it is missing. Raises ValueError."""
-    found: Sequence[Json] | None = fields.optional("wire", list)
+    found: Sequence[Json] | None = optional_field(fields, "wire", list)
     return None if found is None else tuple(_requests_from_json(found))
 
 
@@ -162,18 +162,18 @@ def _requests_to_json(wire: Iterable[WireRequest]) -> Iterator[dict[str, Json]]:
 def _requests_from_json(found: Sequence[Json]) -> Iterator[WireRequest]:
     offered: Mapping[str, str] = {}
     for data in found:
-        fields = JsonFields.of(data, "a request of `wire`")
-        named = fields.texts("tools")
+        fields = as_mapping(data, "a request of `wire`")
+        named = optional_strings(fields, "tools")
         offered = offered if named is None else named
         digests = {
-            **(fields.texts("digests") or {}),
+            **(optional_strings(fields, "digests") or {}),
             **{f"{TOOL_PREFIX}{name}": short for name, short in offered.items()},
         }
-        yield WireRequest(fields.required("model", str), calls_from_fields(fields), digests)
+        yield WireRequest(required_field(fields, "model", str), calls_from_fields(fields), digests)
 
 
-def _reasons(fields: JsonFields) -> tuple[tuple[str, str], ...]:
-    return tuple(_reason(each) for each in fields.optional("reasons", list) or ())
+def _reasons(fields: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
+    return tuple(_reason(each) for each in optional_field(fields, "reasons", list) or ())
 
 
 def _reason(data: Json) -> tuple[str, str]:
@@ -183,8 +183,8 @@ def _reason(data: Json) -> tuple[str, str]:
     raise ValueError("`reasons` must be a list of pairs [kind, path]")
 
 
-def _steps(fields: JsonFields) -> tuple[tuple[int, ...], ...] | None:
-    found: Sequence[Json] | None = fields.optional("steps", list)
+def _steps(fields: Mapping[str, Json]) -> tuple[tuple[int, ...], ...] | None:
+    found: Sequence[Json] | None = optional_field(fields, "steps", list)
     return None if found is None else tuple(map(_counts, found))
 
 
@@ -196,13 +196,13 @@ def _counts(turn: Json) -> tuple[int, ...]:
     raise ValueError("`steps` must be a list of lists of numbers")
 
 
-def _results(fields: JsonFields) -> tuple[Json, ...] | None:
-    found: Sequence[Json] | None = fields.optional("results", list)
+def _results(fields: Mapping[str, Json]) -> tuple[Json, ...] | None:
+    found: Sequence[Json] | None = optional_field(fields, "results", list)
     return None if found is None else tuple(found)
 
 
-def _samples(fields: JsonFields) -> tuple[int, int] | None:
-    match fields.optional("samples", list):
+def _samples(fields: Mapping[str, Json]) -> tuple[int, int] | None:
+    match optional_field(fields, "samples", list):
         case None:
             return None
         case [int(right), int(asked)] if type(right) is type(asked) is int and 0 <= right <= asked:

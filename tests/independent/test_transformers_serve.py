@@ -86,7 +86,7 @@ def test_the_fixture_asks_it_too(project: Project, api: str, pytester: pytest.Py
 def test_a_setting_that_it_does_not_know_is_an_error_of_the_case_in_its_own_words(project: Project, api: str) -> None:
     asked = project.run(project.model(api=api, extra_body='{"strange": 1}'))
     asked.assert_outcomes(errors=3)
-    asked.stdout.fnmatch_lines(["openai:smollm2: the provider refuses this request: HTTP 422: *'strange'*"])
+    asked.stdout.fnmatch_lines(["openai:smollm2: the provider rejects this request: HTTP 422: *'strange'*"])
     assert asked.ret == pytest.ExitCode.TESTS_FAILED
 
 

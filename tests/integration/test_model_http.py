@@ -119,12 +119,12 @@ def test_request_and_answer_may_have_any_shape(exam: Exam) -> None:
     ("answer", "told"),
     [
         (broken(500), "the app failed: HTTP 500: upstream connect error"),
-        (Answer(b"<html>"), "the app's answer is no JSON: <html>"),
+        (Answer(b"<html>"), "the app's answer is not JSON: <html>"),
         (Answer(b"{}"), "the app returned a dict with no keys; *"),
-        (Answer(b"7"), "the app returned a int; it may return *"),
+        (Answer(b"7"), "the app returned a value of type int; allowed: *"),
         (Answer(b"", 404), "HTTP 404: the app takes no POST at this address"),
-        (Answer(b"", 401), "HTTP 401: the app lets nobody in; `headers` may say who asks"),
-        (Answer(b"[" * 200_000), "the app's answer is no JSON: *"),
+        (Answer(b"", 401), "HTTP 401: the app requires authentication; set `headers`"),
+        (Answer(b"[" * 200_000), "the app's answer is not JSON: *"),
     ],
 )
 def test_what_is_wrong_with_an_answer_is_told_in_one_line(exam: Exam, answer: Answer, told: str) -> None:
@@ -147,7 +147,7 @@ def test_an_app_that_nobody_runs_is_an_outage(exam: Exam) -> None:
     [
         ('response = "a["', "*`response` must be a JMESPath expression*"),
         ('request = {a = "b["}', "*`request` must be names with JMESPath expressions*"),
-        ('serve = "node app.js"', "*the address must hold {port}*"),
+        ('serve = "node app.js"', "*the address must contain {port}*"),
         ('health = "x"', "*`health` must be a path such as /health*"),
     ],
 )

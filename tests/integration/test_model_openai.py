@@ -98,6 +98,6 @@ def test_a_plain_test_without_a_reply_fails_in_one_line(exam: Exam) -> None:
     exam.always(provider_error(401, "Incorrect API key"))
     result = exam.run()
     result.assert_outcomes(failed=1, skipped=1)
-    result.stdout.fnmatch_lines(["openai:exam: the API key was not accepted; look at the variable OPENAI_API_KEY*"])
+    result.stdout.fnmatch_lines(["openai:exam: the API key was not accepted; check the variable OPENAI_API_KEY*"])
     result.stdout.no_fnmatch_line("*During handling*")
     assert len(exam.server.asked) == 1

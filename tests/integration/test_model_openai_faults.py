@@ -103,11 +103,11 @@ STAYING = {
     "reset in the body": Staying(reset_mid_body(), "the answer broke off in the middle"),
     "cut off": Staying(cut_off(chunked=True), "the answer broke off in the middle"),
     "truncated": Staying(truncated_json(), "the server's answer is JSON that is cut off or broken at character *"),
-    "a web page": Staying(web_page(), "the server answered with a web page; `base_url` mostly ends in /v1, *"),
+    "a web page": Staying(web_page(), "the server answered with a web page; `base_url` usually ends in /v1, *"),
     "a gateway's page": Staying(web_page(502), "the server failed: HTTP 502: a web page"),
     "no UTF-8": Staying(invalid_utf8(), "the server's answer is not UTF-8 at byte *"),
-    "a list": Staying(not_openai([1]), "the server's answer is JSON, but none of OpenAI's forms of an answer"),
-    "another shape": Staying(not_openai({"a": 1}), "the server's answer is JSON, but none of OpenAI's forms *"),
+    "a list": Staying(not_openai([1]), "the server's answer is JSON, but not in OpenAI's form"),
+    "another shape": Staying(not_openai({"a": 1}), "the server's answer is JSON, but not in OpenAI's form*"),
     "empty": Staying(Answer(b""), "the server's answer is empty"),
 }
 
@@ -174,16 +174,16 @@ def test_a_huge_wrong_answer_does_not_flood_the_screen(exam: Exam) -> None:
 MODELS_FAULTS = {
     "401": Staying(
         provider_error(401, "Incorrect API key provided: sk-abcd", code="invalid_api_key"),
-        "the API key was not accepted; look at the variable OPENAI_API_KEY: HTTP 401",
+        "the API key was not accepted; check the variable OPENAI_API_KEY: HTTP 401",
     ),
-    "403": Staying(provider_error(403, "No."), "the provider refuses this key or account: HTTP 403: No."),
+    "403": Staying(provider_error(403, "No."), "this key or account is not allowed to use the model: HTTP 403: No."),
     "unknown model": Staying(
         provider_error(404, "The model `exam` does not exist", code="model_not_found"),
         "the provider has no model of this name, or none that this key may use: HTTP 404: *",
     ),
     "no quota": Staying(
         provider_error(429, "You exceeded your current quota.", code="insufficient_quota"),
-        "no quota or credit is left; look at the account's billing page: HTTP 429: *",
+        "no quota or credit is left; check the account's billing page: HTTP 429: *",
     ),
 }
 
@@ -235,7 +235,7 @@ CASES_FAULTS = {
         provider_error(400, "The prompt was filtered.", code="content_filter"),
         "the provider's content filter stopped the prompt: HTTP 400: The prompt was filtered.",
     ),
-    "bad request": Staying(provider_error(400, "No."), "the provider refuses this request: HTTP 400: No."),
+    "bad request": Staying(provider_error(400, "No."), "the provider rejects this request: HTTP 400: No."),
 }
 
 

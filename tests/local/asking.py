@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pytest_fcall.backends.local.answerer import Answerer
 from pytest_fcall.backends.local.generation import Generated, Prompt
-from pytest_fcall.backends.local.static_engine import TransformersEngine
+from pytest_fcall.backends.local.static_engine import StaticEngine
 from pytest_fcall.core import Json, Request, Tool
 
 WEATHER = Tool(
@@ -52,5 +52,5 @@ def say(model: Answerer, *texts: str, **settings: Json) -> Sequence[Generated]:
 def generate(model: Answerer, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
     """One batch."""
     engine = model.engine
-    assert isinstance(engine, TransformersEngine)
+    assert isinstance(engine, StaticEngine)
     return engine.generate(prompts, settings)

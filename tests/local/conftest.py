@@ -34,10 +34,10 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def load(tiny: Path) -> Callable[..., Answerer]:
     """Loads the tiny model as an entry would."""
-    from pytest_fcall.backends.local.assembly import answerer
+    from pytest_fcall.backends.local.assembly import make_answerer
 
     def loaded(**options: Json) -> Answerer:
-        return answerer({"name": str(tiny), "root": "/", "device": "cpu", **options})
+        return make_answerer({"name": str(tiny), "root": "/", "device": "cpu", **options})
 
     return loaded
 

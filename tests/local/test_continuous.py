@@ -71,7 +71,7 @@ def test_what_was_done_is_counted(continuous: Answerer) -> None:
         asked(continuous, stream, *requests(max_tokens=4))
         figures = stream.tally.figures(1.0, 2, "")
     assert (figures.prompts, figures.tokens) == (5, 20)
-    assert 0 < figures.held <= 2 * figures.busy
+    assert 0 < figures.occupied <= 2 * figures.busy_seconds
 
 
 def test_a_reply_tells_how_it_was_batched(continuous: Answerer, stream: ContinuousFeeder) -> None:
@@ -88,7 +88,7 @@ def test_a_case_that_asks_for_more_than_the_likeliest_token_is_refused_by_name(
     [refused, answered] = answers(stream, [Prompt("Hi", (), {name: value}), Prompt("Hi", (), {"max_tokens": 1})])
     assert isinstance(answered, Generated)
     assert isinstance(refused, CaseRefused)
-    assert str(refused) == f"continuous batching knows of no `{name}`; leave engine=continuous out"
+    assert str(refused) == f"continuous batching does not support `{name}`; remove engine=continuous"
 
 
 def test_a_prompt_is_refused_where_it_cannot_be_read_or_remembered(
@@ -99,7 +99,7 @@ def test_a_prompt_is_refused_where_it_cannot_be_read_or_remembered(
     small = ContinuousFeeder(stream._manager, stream._rows, 64)
     [large] = answers(small, [Prompt("Hi", (), {"max_tokens": 100})])
     assert isinstance(large, CaseRefused)
-    assert "there is memory for 64; a larger `batch` makes more room" in str(large)
+    assert "there is memory for 64; a larger `batch` provides more" in str(large)
 
 
 def test_one_who_no_longer_waits_is_forgotten(continuous: Answerer, stream: ContinuousFeeder) -> None:
@@ -147,7 +147,7 @@ def test_as_many_places_are_made_as_there_is_memory_for(
     with streaming(model, 9) as stream:
         assert isinstance(asked(model, stream, *requests(max_tokens=1))[0], Generated)
     assert tried == [9, 4, 2]
-    assert model.engine.about["memory"] == "had room for no more than 2 at once"
+    assert model.engine.about["memory"] == "memory for at most 2 prompts at once"
 
 
 def test_a_model_that_cannot_be_batched_so_is_told_in_words(
@@ -156,7 +156,9 @@ def test_a_model_that_cannot_be_batched_so_is_told_in_words(
     model = load(engine="continuous")
     engine: Any = model.engine
     engine._model.config.layer_types = ["linear_attention"] * 2
-    with pytest.raises(ModelUnavailable, match=r"it cannot be batched continuously: .*; leave engine=continuous out"):
+    with pytest.raises(
+        ModelUnavailable, match=r"the model cannot be batched continuously: .*; remove engine=continuous"
+    ):
         model.engine.feeder(1, ThreadPoolExecutor(1))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fcall.backends.local.answerer import Answerer
 from pytest_fcall.backends.local.generation import Prompt
-from pytest_fcall.backends.local.static_engine import TransformersEngine
+from pytest_fcall.backends.local.static_engine import StaticEngine
 from pytest_fcall.core import CaseRefused, Json
 from tests.local.asking import ALARM, QUESTIONS, WEATHER, ask, requests, say
 from tests.local.tiny import READS
@@ -65,11 +65,11 @@ def test_an_answer_ends_where_the_model_ends_it_or_its_tokens_do(model: Answerer
     engine: Any = model.engine
     rows = engine._rows
     ending = rows._tokenizer(cut.text, add_special_tokens=False)["input_ids"][-1]
-    ends, rows.ends = rows.ends, frozenset({ending})
+    ends, rows.end_tokens = rows.end_tokens, frozenset({ending})
     try:
         [ended] = say(model, QUESTIONS[0], max_tokens=3)
     finally:
-        rows.ends = ends
+        rows.end_tokens = ends
     assert ended.finish == "stop"
     assert cut.text.startswith(ended.text)
     assert ended.text != cut.text
@@ -78,7 +78,7 @@ def test_an_answer_ends_where_the_model_ends_it_or_its_tokens_do(model: Answerer
 def test_special_tokens_stay_in_the_text(model: Answerer) -> None:
     engine: Any = model.engine
     row = engine._rows.row(Prompt("<tool_call>"), 9)
-    assert engine._rows.generated(row, [*row.tokens, *engine._rows.ends], 0.0).text == "<tool_call>"
+    assert engine._rows.generated(row, [*row.tokens, *engine._rows.end_tokens], 0.0).text == "<tool_call>"
 
 
 def test_a_prompt_that_is_too_long_is_refused_with_the_numbers(model: Answerer) -> None:
@@ -109,15 +109,15 @@ def test_without_a_temperature_the_most_likely_token_is_taken(model: Answerer) -
 
 
 def test_a_setting_that_cannot_be_is_refused_by_name(model: Answerer) -> None:
-    with pytest.raises(CaseRefused, match="`temperature` must be a number from zero on"):
+    with pytest.raises(CaseRefused, match="`temperature` must be a number, 0 or greater"):
         say(model, "Hi", temperature="warm")
 
 
 class Short:
     """A memory with room for so many rows."""
 
-    def __init__(self, engine: TransformersEngine, room: int) -> None:
-        self.inner: Any = engine._written
+    def __init__(self, engine: StaticEngine, room: int) -> None:
+        self.inner: Any = engine._continuations
         self.room = room
         self.sizes: list[int] = []
 
@@ -135,18 +135,18 @@ def test_a_batch_without_room_is_halved_and_the_engine_says_so(
     engine: Any = model.engine
     expected = texts(model, max_tokens=6)
     short = Short(engine, 2)
-    monkeypatch.setattr(TransformersEngine, "_written", short)
+    monkeypatch.setattr(StaticEngine, "_continuations", short)
     assert texts(model, max_tokens=6) == expected
     assert texts(model, max_tokens=6) == expected
     assert short.sizes == [5, 2, 2, 1, 2, 2, 1]
-    assert engine.about["memory"] == "had room for no more than 2 at once"
+    assert engine.about["memory"] == "memory for at most 2 prompts at once"
 
 
 def test_one_prompt_without_room_is_refused(load: Callable[..., Answerer], monkeypatch: pytest.MonkeyPatch) -> None:
     model = load()
     engine: Any = model.engine
-    monkeypatch.setattr(TransformersEngine, "_written", Short(engine, 0))
-    with pytest.raises(CaseRefused, match="out of memory, though it was asked alone"):
+    monkeypatch.setattr(StaticEngine, "_continuations", Short(engine, 0))
+    with pytest.raises(CaseRefused, match="out of memory with this prompt alone"):
         say(model, "Hi")
 
 
@@ -156,6 +156,6 @@ def test_what_is_no_lack_of_memory_is_told_as_it_is(
     def broken(*_: Any) -> Any:
         raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
 
-    monkeypatch.setattr(TransformersEngine, "_written", broken)
+    monkeypatch.setattr(StaticEngine, "_continuations", broken)
     with pytest.raises(RuntimeError, match="mat1"):
         say(load(), "Hi", "Ho")

@@ -228,7 +228,7 @@ def test_a_form_without_a_grammar_is_refused_with_those_that_have_one(load: Call
 
 def test_a_schema_without_a_grammar_is_refused(model: Answerer) -> None:
     unknown = Tool("odd", "", {"type": "object", "properties": {"x": {"type": "string", "pattern": "(?<=a)b"}}})
-    with pytest.raises(CaseRefused, match="no grammar can be made of the tools"):
+    with pytest.raises(CaseRefused, match="no grammar can be made for the tools"):
         drawn(model, (unknown,))
 
 

@@ -50,7 +50,9 @@ def test_a_model_without_room_says_how_much_it_needs_and_what_helps(
     load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loaded_model, "free_bytes", lambda *_, **__: 1000)
-    with pytest.raises(ModelUnavailable, match=r"it needs about 0\.\d GB, and 0\.0 GB are free on cpu; dtype=bfloat16"):
+    with pytest.raises(
+        ModelUnavailable, match=r"the model needs about 0\.\d GB of memory, cpu has 0\.0 GB free; dtype=bfloat16"
+    ):
         load()
     with pytest.raises(ModelUnavailable, match="free on all devices together; device_map=auto spreads it"):
         load(device_map="auto", dtype="bfloat16")
@@ -61,7 +63,7 @@ def test_memory_that_runs_out_while_loading_is_told(load: Load, monkeypatch: pyt
         raise MemoryError
 
     monkeypatch.setattr(import_module("transformers").AutoModelForCausalLM, "from_pretrained", short)
-    with pytest.raises(ModelUnavailable, match="out of memory on cpu while it was loaded"):
+    with pytest.raises(ModelUnavailable, match="out of memory on cpu while the model was loaded"):
         load()
 
 
@@ -81,7 +83,7 @@ def test_code_that_comes_with_a_model_runs_only_when_it_is_asked_for(tiny: Path,
         "class OwnConfig(LlamaConfig):\n    model_type = 'own'\n"
         "class OwnForCausalLM(LlamaForCausalLM):\n    config_class = OwnConfig\n"
     )
-    with pytest.raises(ModelUnavailable, match=r"brings code of its own in .*: read it, then say trust_remote_code"):
+    with pytest.raises(ModelUnavailable, match=r"needs custom code in .*: review it, then set trust_remote_code"):
         load(name=str(folder))
     assert not (tmp_path / "ran").exists()
     say(load(name=str(folder), trust_remote_code=True), "Hi", max_tokens=1)
@@ -139,8 +141,8 @@ def test_a_model_may_end_its_answers_in_several_ways(load: Load, tiny: Path, tmp
     shutil.copytree(tiny, folder)
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [2, 5], "do_sample": True}))
     engine: Any = load(name=str(folder)).engine
-    assert engine._rows.ends == {1, 2, 5}
-    assert engine._grammars._loaded.ends == {1, 2, 5}
+    assert engine._rows.end_tokens == {1, 2, 5}
+    assert engine._grammars._loaded.end_tokens == {1, 2, 5}
 
 
 def test_other_weights_give_other_answers(model: Answerer, load: Load, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.backends.local.answerer import Answerer
-from pytest_fcall.backends.local.assembly import answerer
+from pytest_fcall.backends.local.assembly import make_answerer
 from pytest_fcall.backends.local.loaded_model import conversion_cache, conversion_folder
 from pytest_fcall.backends.local.weights import find_weights
 from pytest_fcall.core import Json, Request, Tool
@@ -58,7 +58,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def smollm2(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Answerer:
     """The model, converted where that has not been done."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    return answerer({"name": "smollm2", "root": "/"})
+    return make_answerer({"name": "smollm2", "root": "/"})
 
 
 def exact(model: Answerer, offered: int) -> int:
@@ -80,7 +80,7 @@ def test_it_is_converted_once_and_loads_at_once_from_then_on(cache: Path, smollm
     [folder] = [each for each in (cache / "pytest-fcall" / "models").iterdir() if each.is_dir()]
     made = (folder / "model.safetensors").stat().st_mtime_ns
     started = time.process_time()
-    again = answerer({"name": "smollm2", "root": "/"})
+    again = make_answerer({"name": "smollm2", "root": "/"})
     assert time.process_time() - started < 10
     assert (folder / "model.safetensors").stat().st_mtime_ns == made
     weights = (

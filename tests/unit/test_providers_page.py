@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.backends.any import any_backend
-from pytest_fcall.backends.any.backend import OPTIONS_OF_ANY
+from pytest_fcall.backends.any.backend import OPTIONS as ANY_OPTIONS
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.backends.openai.settings import OPTIONS
 from pytest_fcall.backends.settings import read_entry
@@ -48,7 +48,7 @@ def test_a_name_of_one_s_own_stands_for_the_model_of_its_table(tmp_path: Path) -
     assert entry.settings["timeout"] == 60
 
 
-@pytest.mark.parametrize("name", OPTIONS.keys() | OPTIONS_OF_ANY.keys())
+@pytest.mark.parametrize("name", OPTIONS.keys() | ANY_OPTIONS.keys())
 def test_every_setting_is_told(name: str) -> None:
     settings = PAGE[PAGE.index("## Settings") : PAGE.index("## Models without tools")]
     assert f"`{name}`" in settings

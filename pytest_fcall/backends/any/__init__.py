@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def any_backend(model: Model, root: Path) -> AnyBackend:
-    """Make the backend of `any:provider/model`, as its entry and its query say. Raises ModelUnavailable."""
-    from pytest_fcall.backends.any.backend import OPTIONS_OF_ANY, AnyBackend
+    """Make the backend of `any:provider/model` with the settings of its entry and its query. Raises SettingsError."""
+    from pytest_fcall.backends.any.backend import OPTIONS, AnyBackend
     from pytest_fcall.backends.settings import read_entry
 
-    return AnyBackend(model, read_entry(model, root, OPTIONS_OF_ANY))
+    return AnyBackend(model, read_entry(model, root, OPTIONS))

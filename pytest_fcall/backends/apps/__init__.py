@@ -9,12 +9,20 @@ from pytest_fcall.core import Model
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.apps.http import HttpBackend
+    from pytest_fcall.backends.apps.python import PythonBackend
+
+
+def python_backend(model: Model, root: Path) -> PythonBackend:
+    """Make the backend of an app in Python, which the first request imports."""
+    from pytest_fcall.backends.apps.python import PythonBackend, find_app
+
+    return PythonBackend(lambda: find_app(model.name, root))
 
 
 def http_backend(model: Model, root: Path) -> HttpBackend:
-    """Make the back end of an app, as its entry and its query say. Raises BadSettings.
+    """Make the backend of an app behind an address. Raises SettingsError.
 
-    What is to be served is started with the first request.
+    The first request starts the app, if its settings have `serve`.
     """
     from pytest_fcall.backends.apps.http import OPTIONS, HttpBackend, http_app
     from pytest_fcall.backends.settings import read_entry

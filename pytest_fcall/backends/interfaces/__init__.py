@@ -1,1 +1,1 @@
-"""Interfaces of models as apps use them: how requests and answers are read."""
+"""The interfaces of models that apps use, and the Requests and Replies in what apps send and receive."""

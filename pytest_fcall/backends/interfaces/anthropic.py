@@ -10,7 +10,7 @@ from pytest_fcall.backends.interfaces.interface import Body, Interface
 from pytest_fcall.backends.openai.answer_fields import count, engine, finish, items, mapping, text, text_and_refusal
 from pytest_fcall.core import Json, Message, RawCall, Reply, Usage
 
-_END = re.compile(rb'"type" ?: ?"message_stop"')
+_END_OF_STREAM = re.compile(rb'"type" ?: ?"message_stop"')
 
 
 def _messages(body: Body) -> Iterator[Message]:
@@ -25,37 +25,37 @@ def _reply(body: Body) -> Reply | None:
         return None
     parts = [mapping(part) for part in items(body.get("content"))]
     reason = text(body.get("stop_reason"))
-    spoken, _ = text_and_refusal(body.get("content"))
+    content, _ = text_and_refusal(body.get("content"))
     return Reply(
-        text=spoken,
+        text=content,
         tool_calls=tuple(
             RawCall(part.get("name"), part.get("input"), text(part.get("id")))
             for part in parts
             if part.get("type") == "tool_use"
         ),
         finish=finish(reason),
-        refusal=spoken or "refused" if reason == "refusal" else None,
+        refusal=content or "refused" if reason == "refusal" else None,
         usage=_usage(mapping(body.get("usage"))),
         engine=engine(body),
     )
 
 
-def _usage(told: Body) -> Usage | None:
-    """Input is told in three parts, of which each is counted once."""
-    fresh = count(told.get("input_tokens"))
-    cached = count(told.get("cache_read_input_tokens"))
-    written = count(told.get("cache_creation_input_tokens"))
-    if not told:
+def _usage(data: Body) -> Usage | None:
+    """The token counts; input comes in three parts, each of which is counted once."""
+    if not data:
         return None
-    known = None if fresh is None else fresh + (cached or 0) + (written or 0)
-    return Usage(input_tokens=known, output_tokens=count(told.get("output_tokens")), cached_tokens=cached)
+    fresh = count(data.get("input_tokens"))
+    cached = count(data.get("cache_read_input_tokens"))
+    written = count(data.get("cache_creation_input_tokens"))
+    total = None if fresh is None else fresh + (cached or 0) + (written or 0)
+    return Usage(input_tokens=total, output_tokens=count(data.get("output_tokens")), cached_tokens=cached)
 
 
-def _joined_stream(events: Iterable[Body]) -> Body:
-    """The message, with what the later events add to it."""
+def _join_stream(events: Iterable[Body]) -> Body:
+    """The message, with the additions of later events."""
     message: dict[str, Json] = {}
     parts: dict[int, dict[str, Json]] = {}
-    written: dict[int, str] = {}
+    inputs: dict[int, str] = {}
     for event in events:
         index = count(event.get("index")) or 0
         match event.get("type"):
@@ -67,18 +67,18 @@ def _joined_stream(events: Iterable[Body]) -> Body:
                 delta = mapping(event.get("delta"))
                 part = parts.setdefault(index, {})
                 part["text"] = f"{text(part.get('text')) or ''}{text(delta.get('text')) or ''}"
-                written[index] = written.get(index, "") + (text(delta.get("partial_json")) or "")
+                inputs[index] = inputs.get(index, "") + (text(delta.get("partial_json")) or "")
             case "message_delta":
                 usage = {**mapping(message.get("usage")), **mapping(event.get("usage"))}
                 message |= {**mapping(event.get("delta")), "usage": usage}
-    for index, arguments in written.items():
+    for index, arguments in inputs.items():
         if arguments:
-            parts[index]["input"] = _read(arguments)
+            parts[index]["input"] = _parsed(arguments)
     return {**message, "content": [parts[index] for index in sorted(parts)]}
 
 
-def _read(arguments: str) -> Json:
-    """Arguments as a value, or as the text that they are if that cannot be read."""
+def _parsed(arguments: str) -> Json:
+    """The value of the JSON, or the text itself if it is not JSON."""
     try:
         value: Json = json.loads(arguments)
     except (ValueError, RecursionError):
@@ -87,5 +87,5 @@ def _read(arguments: str) -> Json:
 
 
 ANTHROPIC_INTERFACE = Interface(
-    "any:anthropic/", _messages, frozenset({"system", "messages"}), _reply, _joined_stream, _END
+    "any:anthropic/", _messages, frozenset({"system", "messages"}), _reply, _join_stream, _END_OF_STREAM
 )

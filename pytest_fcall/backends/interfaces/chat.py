@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from pytest_fcall.backends.interfaces.interface import Body, Interface
 from pytest_fcall.backends.openai.answer_fields import count, items, mapping, text
-from pytest_fcall.backends.openai.chat import read
+from pytest_fcall.backends.openai.chat import read_reply
 from pytest_fcall.core import Json, Message, Reply
 from pytest_fcall.schema.wire_tools import tools_for_wire
 
-_END = re.compile(rb'^data: ?\[DONE\]|"finish_reason" ?: ?"\w', re.MULTILINE)
+_END_OF_STREAM = re.compile(rb'^data: ?\[DONE\]|"finish_reason" ?: ?"\w', re.MULTILINE)
 
 
 def _messages(body: Body) -> Iterator[Message]:
@@ -20,11 +20,11 @@ def _messages(body: Body) -> Iterator[Message]:
 
 
 def _reply(body: Body) -> Reply | None:
-    return read(body, tools_for_wire(()))
+    return read_reply(body, tools_for_wire(()))
 
 
-def _joined_stream(chunks: Iterable[Body]) -> Body:
-    """The first choice of a stream, put together, with the last usage that was told."""
+def _join_stream(chunks: Iterable[Body]) -> Body:
+    """The first choice of a stream, with the last usage."""
     whole: dict[str, Json] = {}
     content: list[str] = []
     refusal: list[str] = []
@@ -37,7 +37,7 @@ def _joined_stream(chunks: Iterable[Body]) -> Body:
         content.append(text(delta.get("content")) or "")
         refusal.append(text(delta.get("refusal")) or "")
         for call in items(delta.get("tool_calls")):
-            _add(calls, mapping(call))
+            _add_piece(calls, mapping(call))
         reason = choice.get("finish_reason") or reason
     message: Json = {
         "content": "".join(content),
@@ -47,8 +47,8 @@ def _joined_stream(chunks: Iterable[Body]) -> Body:
     return {**whole, "choices": [{"message": message, "finish_reason": reason}]}
 
 
-def _add(calls: dict[int, dict[str, str]], delta: Body) -> None:
-    """Add a piece of a call to what there is of it."""
+def _add_piece(calls: dict[int, dict[str, str]], delta: Body) -> None:
+    """Add a piece of a call to the pieces before it."""
     index = count(delta.get("index"))
     call = calls.setdefault(len(calls) if index is None else index, {"id": "", "name": "", "arguments": ""})
     function = mapping(delta.get("function"))
@@ -61,4 +61,4 @@ def _call(call: dict[str, str]) -> Json:
     return {"id": call["id"], "function": {"name": call["name"], "arguments": call["arguments"]}}
 
 
-CHAT_INTERFACE = Interface("openai:", _messages, frozenset({"messages"}), _reply, _joined_stream, _END)
+CHAT_INTERFACE = Interface("openai:", _messages, frozenset({"messages"}), _reply, _join_stream, _END_OF_STREAM)

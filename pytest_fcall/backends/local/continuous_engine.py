@@ -1,4 +1,4 @@
-"""`engine=continuous`: a prompt joins the running batch as soon as another one is done, by transformers."""
+"""`engine=continuous`: transformers' own batching, where a prompt joins the batch as soon as another one is done."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from itertools import count
 from typing import Any
 
 from pytest_fcall.backends.local.generation import Generated, Prompt, Tally
-from pytest_fcall.backends.local.libraries import import_library
+from pytest_fcall.backends.local.libraries import import_library, one_line
 from pytest_fcall.backends.local.loaded_model import LoadedModel, TokenRow, TokenRows
 from pytest_fcall.backends.local.memory import is_out_of_memory
 from pytest_fcall.backends.local.settings import read_sampling, unsupported_by_continuous
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable
 
-_PAGE = 32
-_LENGTH = 2048
-"""Tokens that there is memory for in each place, on average: one prompt may take what others leave."""
+_PAGE_TOKENS = 32
+_PLACE_TOKENS = 2048
+"""The memory of each place on average: one prompt may use what others leave."""
 _READ_AT_ONCE = 2048
-_LOOK = 5.0
-"""Seconds after which it is looked whether transformers still works: a thread of its own may end unseen."""
-_SOON = 0.05
-"""The same where it takes nothing more, and only has to say why."""
-_INSTEAD = "leave engine=continuous out"
+_CHECK_SECONDS = 5.0
+"""The time between checks whether transformers still works: its thread may end without notice."""
+_SHORT_CHECK_SECONDS = 0.05
+"""The same if it accepts no more prompts, and only the reason is missing."""
+_ADVICE = "remove engine=continuous"
 
 
 class ContinuousEngine:
-    """Has transformers batch continuously. The likeliest token is taken each time; anything else is refused."""
+    """Lets transformers batch continuously. It takes the most likely token each time; other sampling is refused."""
 
     def __init__(self, loaded: LoadedModel, about: Mapping[str, Json]) -> None:
         self._model = loaded.model
@@ -38,42 +38,43 @@ class ContinuousEngine:
 
     @property
     def about(self) -> Mapping[str, Json]:
-        """Versions, dtype and device, and what memory had no room for."""
+        """Versions, dtype and device, and a smaller number of places where memory is short."""
         return self._about
 
     def feeder(self, size: int, _: Executor, /) -> ContinuousFeeder:
-        """Take up to `size` prompts at once, or as many as there is memory for. Raises ModelUnavailable."""
+        """Make a feeder for `size` prompts at once, or as many as fit into memory. Raises ModelUnavailable."""
         places = size
         while True:
             try:
                 manager = self._manager(places)
             except Exception as error:
                 if not is_out_of_memory(error) or places == 1:
-                    told = " ".join(str(error).split())[:200]
-                    raise ModelUnavailable(f"it cannot be batched continuously: {told}; {_INSTEAD}") from error
+                    raise ModelUnavailable(
+                        f"the model cannot be batched continuously: {one_line(error)}; {_ADVICE}"
+                    ) from error
             else:
                 break
             places //= 2
         if places < size:
-            self._about["memory"] = f"had room for no more than {places} at once"
-        return ContinuousFeeder(manager, self._rows, places * self._pages * _PAGE)
+            self._about["memory"] = f"memory for at most {places} prompts at once"
+        return ContinuousFeeder(manager, self._rows, places * self._pages * _PAGE_TOKENS)
 
     @property
     def _pages(self) -> int:
-        """For each place."""
-        return -(-min(self._rows.limit or _LENGTH, _LENGTH) // _PAGE)
+        """The pages of each place."""
+        return -(-min(self._rows.max_tokens or _PLACE_TOKENS, _PLACE_TOKENS) // _PAGE_TOKENS)
 
     def _manager(self, places: int) -> Any:
-        """Transformers' own manager, at work, with all the memory that it will take."""
+        """Start transformers' manager, which allocates all its memory now."""
         transformers = import_library("transformers")
         manager = self._model.init_continuous_batching(
-            transformers.GenerationConfig(do_sample=False, eos_token_id=sorted(self._rows.ends)),
+            transformers.GenerationConfig(do_sample=False, eos_token_id=sorted(self._rows.end_tokens)),
             transformers.ContinuousBatchingConfig(
-                page_size=_PAGE,
+                page_size=_PAGE_TOKENS,
                 num_blocks=places * self._pages,
                 max_batch_tokens=_READ_AT_ONCE,
                 max_requests_per_batch=places,
-                # What it looks for by itself, it would download.
+                # The automatic choice would download the implementation.
                 auto_switch_to_flash=False,
             ),
         )
@@ -82,7 +83,7 @@ class ContinuousEngine:
         return manager
 
     def _use_flash_attention(self) -> None:
-        """Where it is installed: without it, prompts that share a batch are told apart by a mask as large as all."""
+        """Use flash attention where it is installed: otherwise a batch needs a mask as large as all its prompts."""
         utils = import_library("transformers.utils")
         halved = str(self._model.dtype) in ("torch.bfloat16", "torch.float16")
         if self._model.device.type == "cuda" and halved and utils.is_flash_attn_2_available():
@@ -91,7 +92,7 @@ class ContinuousEngine:
 
 
 class ContinuousFeeder:
-    """Hands prompts over as they come. `manager` has memory for `capacity` tokens; `tally` counts what it has done."""
+    """Passes prompts on as they arrive. `manager` has memory for `capacity` tokens; `tally` counts the work."""
 
     def __init__(self, manager: Any, rows: TokenRows, capacity: int) -> None:
         self.tally = Tally()
@@ -100,21 +101,21 @@ class ContinuousFeeder:
         self._capacity = capacity
         self._numbers = count()
         self._open = 0
-        self._counted = 0.0
-        """Up to when the time was counted."""
+        self._counted_until = 0.0
+        """The end of the busy time in `tally`."""
 
     async def generate(self, prompt: Prompt) -> Generated:
-        """Go on with a prompt. Raises CaseRefused for what it cannot be, ModelUnavailable when it is all over."""
+        """Continue a prompt. Raises CaseRefused if that is impossible, ModelUnavailable if batching has ended."""
         if name := unsupported_by_continuous(prompt.settings):
-            raise CaseRefused(f"continuous batching knows of no `{name}`; {_INSTEAD}")
+            raise CaseRefused(f"continuous batching does not support `{name}`; {_ADVICE}")
         row = self._rows.row(prompt, read_sampling(prompt.settings).max_tokens)
-        if len(row.tokens) + row.room > self._capacity:
+        if len(row.tokens) + row.max_new_tokens > self._capacity:
             raise CaseRefused(
-                f"the prompt and its answer may take {len(row.tokens) + row.room:,} tokens, and there is memory for "
-                f"{self._capacity:,}; a larger `batch` makes more room, fewer max_new_tokens need less"
+                f"the prompt and its answer may take {len(row.tokens) + row.max_new_tokens:,} tokens, but there is "
+                f"memory for {self._capacity:,}; a larger `batch` provides more, fewer max_new_tokens need less"
             )
         if not self._open:
-            self._counted = time.perf_counter()
+            self._counted_until = time.perf_counter()
         self._open += 1
         try:
             output = await self._output(row)
@@ -123,16 +124,16 @@ class ContinuousFeeder:
         started, ended = output.lifespan
         generated = self._rows.generated(row, output.generated_tokens, ended - started)
         now = time.perf_counter()
-        self.tally.add([generated], now - self._counted, ended - started)
-        self._counted = now
+        self.tally.add([generated], now - self._counted_until, ended - started)
+        self._counted_until = now
         return generated
 
     def stop(self) -> None:
-        """Answer nobody any more, and give the memory back."""
+        """End all requests, and free the memory."""
         self._manager.stop(hard_stop=True)
 
     async def _output(self, row: TokenRow) -> Any:
-        """What transformers makes of a row."""
+        """The output of transformers for a row."""
         number = str(next(self._numbers))
         answer = asyncio.get_running_loop().create_future()
 
@@ -141,11 +142,11 @@ class ContinuousFeeder:
                 answer.set_result(output)
 
         self._manager.register_result_handler(number, settle)
-        taken = self._manager.add_request(list(row.tokens), request_id=number, max_new_tokens=row.room)
+        accepted = self._manager.add_request(list(row.tokens), request_id=number, max_new_tokens=row.max_new_tokens)
         try:
             while not answer.done():
                 runs = self._manager.is_running()
-                await asyncio.wait([answer], timeout=_LOOK if taken else _SOON)
+                await asyncio.wait([answer], timeout=_CHECK_SECONDS if accepted else _SHORT_CHECK_SECONDS)
                 if not runs and not answer.done():
                     raise _batching_ended(self._manager.background_thread_status.fatal_error)
         except asyncio.CancelledError:
@@ -157,9 +158,8 @@ class ContinuousFeeder:
         return output
 
 
-def _batching_ended(why: object) -> ModelUnavailable:
-    """What fails one prompt fails them all."""
-    told = " ".join(str(why).split())[:200]
+def _batching_ended(reason: object) -> ModelUnavailable:
+    """The error of all prompts after one has failed."""
     return ModelUnavailable(
-        f"continuous batching has ended: {told}; a smaller `batch` needs less memory, or {_INSTEAD}"
+        f"continuous batching has ended: {one_line(reason)}; a smaller `batch` needs less memory, or {_ADVICE}"
     )

@@ -1,4 +1,4 @@
-"""Prompts, generated texts, and figures of the work: speed, full batches, memory."""
+"""Prompts, generated texts, and the throughput of a process: speed, full batches, memory."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal, cast
 
-from pytest_fcall.backends.json_fields import as_mapping, optional_field, required_field
 from pytest_fcall.backends.local.memory import peak_bytes
 from pytest_fcall.core import Json, Tool
+from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +18,13 @@ class Prompt:
 
     text: str
     tools: tuple[Tool, ...] = ()
-    """What a grammar is made of. The text tells them already."""
+    """For a grammar; the text describes them already."""
     settings: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What the model wrote, its special tokens included where a decoder needs them."""
+    """The text that the model wrote, with the special tokens that a decoder needs."""
 
     text: str
     input_tokens: int
@@ -32,75 +32,80 @@ class Generated:
     finish: Literal["stop", "length"] = "stop"
     seconds: float = 0.0
     engine: Mapping[str, Json] = field(default_factory=dict)
-    """What held for this answer, beyond what the engine says of itself."""
+    """Facts about this answer alone, in addition to those of the engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one process has done since it was started."""
+    """The work of one process since its start."""
 
-    loading: float
-    """Seconds until the model could be asked."""
-    size: int
-    """The most prompts that a batch may have."""
-    busy: float = 0.0
-    """Seconds in which it had something to do."""
-    held: float = 0.0
-    """The seconds that its places were taken, added up."""
+    loading_seconds: float
+    batch_size: int
+    """The maximum number of prompts in a batch."""
+    busy_seconds: float = 0.0
+    occupied: float = 0.0
+    """The seconds for which the places of batches were occupied, summed up."""
     prompts: int = 0
     tokens: int = 0
-    """Those that were written."""
-    peak: int = 0
-    """Bytes of memory."""
+    """Output tokens."""
+    peak_bytes: int = 0
     note: str = ""
 
     def to_data(self) -> dict[str, Json]:
-        """Say it in JSON values."""
+        """The figures as JSON."""
         return cast("dict[str, Json]", asdict(self))
 
     def text(self) -> str:
         """One line for people."""
         parts = [
-            f"{self.tokens / max(self.busy, 0.001):,.0f} tokens a second",
-            f"batches {100 * self.held / max(self.busy * self.size, 0.001):.0f} % full",
-            f"{self.peak / 1e9:.1f} GB at most",
-            f"loaded in {self.loading:.1f} s",
+            f"{self.tokens / max(self.busy_seconds, 0.001):,.0f} tokens a second",
+            f"batches {100 * self.occupied / max(self.busy_seconds * self.batch_size, 0.001):.0f} % full",
+            f"{self.peak_bytes / 1e9:.1f} GB at most",
+            f"loaded in {self.loading_seconds:.1f} s",
         ]
         return ", ".join([*parts, *filter(None, [self.note])])
 
 
 def figures_from_data(data: Json) -> Figures:
-    """Read what `to_data` wrote. Raises Damaged."""
+    """Read what `to_data` wrote. Raises DamagedData."""
     fields = as_mapping(data, "the figures")
     return Figures(
-        loading=required_field(fields, "loading", float),
-        size=required_field(fields, "size", int),
-        busy=required_field(fields, "busy", float),
-        held=required_field(fields, "held", float),
+        loading_seconds=required_field(fields, "loading_seconds", float),
+        batch_size=required_field(fields, "batch_size", int),
+        busy_seconds=required_field(fields, "busy_seconds", float),
+        occupied=required_field(fields, "occupied", float),
         prompts=required_field(fields, "prompts", int),
         tokens=required_field(fields, "tokens", int),
-        peak=required_field(fields, "peak", int),
+        peak_bytes=required_field(fields, "peak_bytes", int),
         note=optional_field(fields, "note", str) or "",
     )
 
 
 class Tally:
-    """Counts what a feeder does."""
+    """Counts the work of a feeder."""
 
     def __init__(self) -> None:
-        self._busy = 0.0
-        self._held = 0.0
+        self._busy_seconds = 0.0
+        self._occupied = 0.0
         self._prompts = 0
         self._tokens = 0
 
-    def add(self, generated: Sequence[Generated], seconds: float, held: float) -> None:
-        """Count what was written in so many more seconds, and how long its places were taken for it."""
-        self._busy += seconds
-        self._held += held
+    def add(self, generated: Sequence[Generated], busy_seconds: float, occupied: float) -> None:
+        """Count generated texts, the additional busy time, and the time for which their places were occupied."""
+        self._busy_seconds += busy_seconds
+        self._occupied += occupied
         self._prompts += len(generated)
         self._tokens += sum(each.output_tokens for each in generated)
 
-    def figures(self, loading: float, size: int, note: str) -> Figures:
-        """What was counted so far."""
-        peak = peak_bytes(sys.modules.get("torch"))
-        return Figures(loading, size, self._busy, self._held, self._prompts, self._tokens, peak, note)
+    def figures(self, loading_seconds: float, batch_size: int, note: str) -> Figures:
+        """The counts so far."""
+        return Figures(
+            loading_seconds,
+            batch_size,
+            self._busy_seconds,
+            self._occupied,
+            self._prompts,
+            self._tokens,
+            peak_bytes(sys.modules.get("torch")),
+            note,
+        )

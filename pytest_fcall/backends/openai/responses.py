@@ -12,32 +12,39 @@ from pytest_fcall.backends.openai.wire_request import Endpoint, WireRequest
 from pytest_fcall.core import Finish, Json, Message, RawCall, Reply
 from pytest_fcall.schema.wire_tools import WireTools
 
-_CALLS = ("function_call", "custom_tool_call")
+_CALL_TYPES = ("function_call", "custom_tool_call")
 _INCOMPLETE: Mapping[str, Finish] = MappingProxyType(
     {"max_output_tokens": "length", "max_tokens": "length", "content_filter": "content_filter"}
 )
 
 
-def written(question: WireRequest) -> dict[str, Json]:
+def request_body(request: WireRequest) -> dict[str, Json]:
     """The body to send."""
-    out, sampling = question.out, dict(question.sampling)
+    wire_tools, sampling = request.wire_tools, dict(request.sampling)
     if "max_tokens" in sampling:
         sampling["max_output_tokens"] = sampling.pop("max_tokens")
     if "reasoning_effort" in sampling:
         sampling["reasoning"] = {**mapping(sampling.get("reasoning")), "effort": sampling.pop("reasoning_effort")}
     if "tool_choice" in sampling:
-        sampling["tool_choice"] = _choice(sampling["tool_choice"], out)
-    asked = [item for message in question.messages for item in _items(with_data_urls(out.wire_message(message)))]
-    body: dict[str, Json] = {"model": question.model, "input": asked, "stream": False}  # some stream unless told not to
-    return body | ({"tools": out.tools} if out.tools else {}) | sampling
+        sampling["tool_choice"] = _tool_choice(sampling["tool_choice"], wire_tools)
+    body: dict[str, Json] = {
+        "model": request.model,
+        "input": [
+            item for message in request.messages for item in _items(with_data_urls(wire_tools.wire_message(message)))
+        ],
+        "stream": False,  # some servers stream by default
+    }
+    return body | ({"tools": wire_tools.tools} if wire_tools.tools else {}) | sampling
 
 
 def _items(message: Message) -> Iterator[Json]:
-    """A message as items: what is said, each call, or the result of one."""
+    """The items of a message: its content and each of its calls, or the result of a call."""
     role = message.get("role")
     if role in ("tool", "function"):
-        name = message.get("tool_call_id") or message.get("name")
-        yield {"type": "function_call_output", "call_id": name, "output": _output(message.get("content"))}
+        content = message.get("content")
+        output = content if isinstance(content, str) else text_and_refusal(content)[0]
+        call_id = message.get("tool_call_id") or message.get("name")
+        yield {"type": "function_call_output", "call_id": call_id, "output": output}
         return
     calls = items(message.get("tool_calls")) or [
         {"id": mapping(call).get("name"), "function": call} for call in items(message.get("function_call"))
@@ -46,16 +53,13 @@ def _items(message: Message) -> Iterator[Json]:
         yield {"role": role, "content": _content(content, "output" if role == "assistant" else "input")}
     for call in calls:
         function = mapping(mapping(call).get("function"))
-        called = {"name": function.get("name"), "arguments": _json(function.get("arguments"))}
-        yield {"type": "function_call", "call_id": mapping(call).get("id"), **called}
-
-
-def _output(content: Json) -> Json:
-    return content if isinstance(content, str) else text_and_refusal(content)[0]
-
-
-def _json(arguments: Json) -> str:
-    return arguments if isinstance(arguments, str) else json.dumps(arguments)
+        arguments = function.get("arguments")
+        yield {
+            "type": "function_call",
+            "call_id": mapping(call).get("id"),
+            "name": function.get("name"),
+            "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments),
+        }
 
 
 def _content(content: Json, side: str) -> Json:
@@ -65,35 +69,34 @@ def _content(content: Json, side: str) -> Json:
 
 
 def _part(part: Json, side: str) -> Json:
-    told = mapping(part)
-    if told.get("type") == "text":
-        return {"type": f"{side}_text", "text": told.get("text")}
-    if told.get("type") == "image_url":
-        image = mapping(told.get("image_url"))
+    data = mapping(part)
+    if data.get("type") == "text":
+        return {"type": f"{side}_text", "text": data.get("text")}
+    if data.get("type") == "image_url":
+        image = mapping(data.get("image_url"))
         detail = {"detail": image["detail"]} if "detail" in image else {}
         return {"type": "input_image", "image_url": image.get("url"), **detail}
     return part
 
 
-def _choice(choice: Json, out: WireTools) -> Json:
-    if isinstance(choice, str):
-        named = choice not in ("auto", "none", "required")
-        return {"type": "function", "name": out.wire_name(choice)} if named else choice
-    name = mapping(mapping(choice).get("function")).get("name")
-    return {"type": "function", "name": out.wire_name(name)} if isinstance(name, str) else choice
+def _tool_choice(choice: Json, wire_tools: WireTools) -> Json:
+    if choice in ("auto", "none", "required"):
+        return choice
+    name = choice if isinstance(choice, str) else mapping(mapping(choice).get("function")).get("name")
+    return {"type": "function", "name": wire_tools.wire_name(name)} if isinstance(name, str) else choice
 
 
-def read(body: Mapping[str, Json], out: WireTools) -> Reply | None:
-    """The reply in a body, None where there is none. Calls have the tools' own names again."""
+def read_reply(body: Mapping[str, Json], wire_tools: WireTools) -> Reply | None:
+    """The reply in the body of an answer, None where there is none. Calls have the tools' own names again."""
     ended = body.get("status") in ("completed", "incomplete", None) and not body.get("error")
     if not ended or not isinstance(body.get("output"), list):
         return None
     output = [mapping(item) for item in items(body["output"])]
-    saying = [text_and_refusal(item.get("content")) for item in output if item.get("type") == "message"]
-    calls = tuple(_call(item, out) for item in output if item.get("type") in _CALLS)
-    refusal = next((refused for _, refused in saying if refused), None)
+    contents = [text_and_refusal(item.get("content")) for item in output if item.get("type") == "message"]
+    calls = tuple(_call(item, wire_tools) for item in output if item.get("type") in _CALL_TYPES)
+    refusal = next((refusal for _, refusal in contents if refusal), None)
     return Reply(
-        text="".join(spoken for spoken, _ in saying),
+        text="".join(content for content, _ in contents),
         tool_calls=calls,
         finish=_finish(body, calls, refusal),
         refusal=refusal,
@@ -102,9 +105,9 @@ def read(body: Mapping[str, Json], out: WireTools) -> Reply | None:
     )
 
 
-def _call(item: Mapping[str, Json], out: WireTools) -> RawCall:
+def _call(item: Mapping[str, Json], wire_tools: WireTools) -> RawCall:
     arguments = item["arguments"] if "arguments" in item else item.get("input")
-    return RawCall(out.tool_name(item.get("name")), arguments, text(item.get("call_id")) or text(item.get("id")))
+    return RawCall(wire_tools.tool_name(item.get("name")), arguments, text(item.get("call_id")) or text(item.get("id")))
 
 
 def _finish(body: Mapping[str, Json], calls: Sequence[RawCall], refusal: str | None) -> Finish:
@@ -115,4 +118,4 @@ def _finish(body: Mapping[str, Json], calls: Sequence[RawCall], refusal: str | N
     return "tool_calls" if calls else "stop"
 
 
-RESPONSES = Endpoint("/responses", written, read)
+RESPONSES = Endpoint("/responses", request_body, read_reply)

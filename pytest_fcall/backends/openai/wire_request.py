@@ -1,4 +1,4 @@
-"""A Request prepared for the wire, and the endpoint it is sent to."""
+"""A Request prepared for the wire, and the endpoint that it is sent to."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcall.backends.openai.settings import RequestSettings
-from pytest_fcall.backends.tool_prompts import DEFAULT_STYLE, prompted
 from pytest_fcall.core import Json, Message, Reply, Request
 from pytest_fcall.schema.wire_tools import WireFormat, WireTools, tools_for_wire
 
-_ABOUT_TOOLS = ("tool_choice", "parallel_tool_calls")
+_TOOL_SETTINGS = ("tool_choice", "parallel_tool_calls")
 
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """What is asked, and how the answer is to be read."""
+    """A request in the provider's terms, and the decoder for the answer."""
 
     model: str
     messages: Sequence[Message]
-    out: WireTools
+    wire_tools: WireTools
     sampling: Mapping[str, Json]
     decoder: str | None
-    official: bool
-    """Whether OpenAI itself is asked."""
+    is_official: bool
+    """Whether the server is OpenAI's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,38 +30,26 @@ class Endpoint:
     """One of OpenAI's interfaces."""
 
     path: str
-    written: Callable[[WireRequest], Mapping[str, Json]]
-    """The body to send."""
-    read: Callable[[Mapping[str, Json], WireTools], Reply | None]
-    """The reply in a body, None where there is none. Calls have the tools' own names again."""
+    request_body: Callable[[WireRequest], Mapping[str, Json]]
+    read_reply: Callable[[Mapping[str, Json], WireTools], Reply | None]
+    """The reply in the body of an answer, None where there is none. Calls have the tools' own names again."""
 
 
-def wire_request(model: str, request: Request, asking: RequestSettings, *, official: bool) -> WireRequest:
-    """Put a request into words for the wire. Raises ValueError, in words, where that cannot be done."""
+def wire_request(model: str, request: Request, settings: RequestSettings, *, official: bool) -> WireRequest:
+    """Prepare a request for the wire. Raises ValueError where that is impossible."""
     messages: Sequence[Message] = request.messages
-    decoder, tools = asking.decoder, request.tools
-    if asking.prompt:
-        messages, style = prompted(request, decoder or DEFAULT_STYLE)
-        decoder = style if tools else None  # the model was told of no form of a call
+    decoder, tools, sampling = settings.decoder, request.tools, settings.sampling
+    if settings.tools_in_prompt:
+        from pytest_fcall.backends.tool_prompts import DEFAULT_STYLE, with_tools_in_prompt
+
+        style = decoder or DEFAULT_STYLE
+        messages = with_tools_in_prompt(request, style)
+        decoder = style if tools else None  # without tools, the prompt describes no form of a call
         tools = ()
-    wire = WireFormat("responses" if asking.responses else "chat", asking.strict)
-    sampling = _with_seed_of_sample(asking.sampling, request.sample)
-    return WireRequest(
-        model=model,
-        messages=messages,
-        out=tools_for_wire(tools, wire),
-        sampling=sampling if tools else _without(sampling, _ABOUT_TOOLS),
-        decoder=decoder,
-        official=official,
-    )
-
-
-def _with_seed_of_sample(settings: Mapping[str, Json], sample: int) -> Mapping[str, Json]:
-    """Each sample has a seed of its own: by the same one, the answer might as well not be asked for again."""
-    seed = settings.get("seed")
-    return {**settings, "seed": seed + sample} if sample and isinstance(seed, int) else settings
-
-
-def _without(settings: Mapping[str, Json], names: Sequence[str]) -> dict[str, Json]:
-    """What is said of tools is refused by providers where there are none."""
-    return {name: value for name, value in settings.items() if name not in names}
+    seed = sampling.get("seed")
+    if request.sample and isinstance(seed, int):
+        sampling = {**sampling, "seed": seed + request.sample}  # with the same seed, samples might all be equal
+    if not tools:  # providers refuse these settings where there are no tools
+        sampling = {name: value for name, value in sampling.items() if name not in _TOOL_SETTINGS}
+    wire = WireFormat("responses" if settings.uses_responses else "chat", settings.strict)
+    return WireRequest(model, messages, tools_for_wire(tools, wire), sampling, decoder, official)

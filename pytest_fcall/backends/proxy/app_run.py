@@ -68,11 +68,11 @@ class ForwardedRequest:
     @property
     def priced_as(self) -> str:
         """The model's name in price lists."""
-        return f"{self.interface.prices}{self.model}" if self.interface else ""
+        return f"{self.interface.price_prefix}{self.model}" if self.interface else ""
 
     def has_ended(self, stream: bytes) -> bool:
         """Whether the end of an answer is in these bytes of a stream. Without a model, it may be anywhere."""
-        return self.interface is None or self.interface.end.search(stream) is not None
+        return self.interface is None or self.interface.end_of_stream.search(stream) is not None
 
 
 def read_forwarded_request(method: str, path: str, content: bytes) -> ForwardedRequest:

@@ -38,7 +38,7 @@ def _reply(interface: Interface | None, answer: HttpAnswer) -> Reply:
     if interface is None:
         return Reply()
     if answer.content_type.startswith(EVENT_STREAM):
-        data = interface.whole(stream_events(answer.body))
+        data = interface.join_stream(stream_events(answer.body))
     else:
         data = mapping(_lenient_json(answer.body))
     reply = interface.reply(data) if answer.status < 400 else None

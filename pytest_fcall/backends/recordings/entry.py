@@ -9,8 +9,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, get_args
 
-from pytest_fcall.backends.json_fields import DamagedData, as_mapping, optional_field, optional_number, required_field
 from pytest_fcall.core import Fault, Finish, Json, RawCall, Reply, Request, Usage
+from pytest_fcall.core.json_fields import DamagedData, as_mapping, optional_field, optional_number, required_field
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from pytest_fcall.backends.json_fields import DamagedData, as_mapping, optional_field, optional_number, required_field
 from pytest_fcall.backends.recordings.entry import (
     Recording,
     Recordings,
@@ -22,6 +21,7 @@ from pytest_fcall.backends.recordings.entry import (
 )
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Fault, Json, Location, Model, Request, Tool, catalogue_digest
+from pytest_fcall.core.json_fields import DamagedData, as_mapping, optional_field, optional_number, required_field
 from pytest_fcall.core.readable_json import readable_json
 
 VERSION = 1

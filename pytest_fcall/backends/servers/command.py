@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from pytest_fcall.backends.json_fields import as_mapping, optional_field, optional_number, required_field
 from pytest_fcall.core import Json
+from pytest_fcall.core.json_fields import as_mapping, optional_field, optional_number, required_field
 
 PORT_PLACEHOLDER = "{port}"
 MODEL_PLACEHOLDER = "{model}"

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_fcall.backends.json_fields import as_mapping, required_field
 from pytest_fcall.backends.processes.launcher import Launcher, users_folder
 from pytest_fcall.backends.processes.protocol import Frame, read_frame
 from pytest_fcall.backends.servers.command import Command
 from pytest_fcall.core import Json, ModelUnavailable
+from pytest_fcall.core.json_fields import as_mapping, required_field
 
 _KEEPER_MODULE = "pytest_fcall.backends.servers.keeper"
 

@@ -13,7 +13,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcall.backends.json_fields import DamagedData
 from pytest_fcall.backends.store.tables import (
     PUT_FIRST_USE,
     PUT_NEWER_REPLY,
@@ -22,6 +21,7 @@ from pytest_fcall.backends.store.tables import (
     read_catalogue,
     storable,
 )
+from pytest_fcall.core.json_fields import DamagedData
 
 Value: TypeAlias = "int | float | str | bytes | None"
 

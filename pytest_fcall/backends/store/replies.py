@@ -14,13 +14,13 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_fcall.backends.json_fields import DamagedData
 from pytest_fcall.backends.processes.locks import lock
 from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
 from pytest_fcall.backends.store import tables
 from pytest_fcall.backends.store.database import Database, Result, StoreError, Work
 from pytest_fcall.backends.store.tables import Row, ToolCatalogues, Tools, from_row, storable, to_row
 from pytest_fcall.core import Fault, Location, Request
+from pytest_fcall.core.json_fields import DamagedData
 
 
 def store_path(root: Path) -> Path:

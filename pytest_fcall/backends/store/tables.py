@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
-from pytest_fcall.backends.json_fields import DamagedData
 from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
 from pytest_fcall.backends.recordings.file import (
     catalogue_line,
@@ -18,6 +17,7 @@ from pytest_fcall.backends.recordings.file import (
     recording_of,
 )
 from pytest_fcall.core import Request, Tool, catalogue_digest
+from pytest_fcall.core.json_fields import DamagedData
 
 MIGRATIONS: Sequence[str] = (
     """

@@ -1,6 +1,5 @@
-"""Tools described in the prompt, for models that take no tools."""
+"""Tools described in the prompt, for models without an interface for tools."""
 
-from pytest_fcall.backends.tool_prompts.call_formats import Style
-from pytest_fcall.backends.tool_prompts.prompt import DEFAULT_STYLE, STYLES, prompted
+from pytest_fcall.backends.tool_prompts.prompt import DEFAULT_STYLE, STYLES, with_tools_in_prompt
 
-__all__ = ["DEFAULT_STYLE", "STYLES", "Style", "prompted"]
+__all__ = ["DEFAULT_STYLE", "STYLES", "with_tools_in_prompt"]

@@ -1,4 +1,4 @@
-"""The prompts: our own, and those of the Berkeley leaderboard in its formats, worded by us.
+"""The styles of prompts: our own, and those that ask for the formats of the Berkeley leaderboard (BFCL).
 
 A style is named after the decoder that reads the answer.
 """
@@ -12,8 +12,17 @@ from string import Template
 from types import MappingProxyType
 from typing import Final
 
-from pytest_fcall.backends.tool_prompts import call_formats
-from pytest_fcall.backends.tool_prompts.call_formats import Style
+from pytest_fcall.backends.tool_prompts.call_formats import (
+    CallWriter,
+    Style,
+    in_tags,
+    write_bfcl_json,
+    write_concise_xml,
+    write_hermes,
+    write_json,
+    write_python,
+    write_verbose_xml,
+)
 from pytest_fcall.core import Json, Tool
 
 _TOOL_LIST = """You can call tools. Each line here describes one, with the JSON Schema of its parameters:
@@ -46,11 +55,11 @@ def _tool_lines(tools: Sequence[Tool]) -> str:
     )
 
 
-OURS: Final[Mapping[str, Style]] = MappingProxyType(
+OWN_STYLES: Final[Mapping[str, Style]] = MappingProxyType(
     {
-        "hermes": Style(Template(_TOOL_LIST + _HERMES_INSTRUCTIONS), _tool_lines, call_formats.hermes),
-        "json": Style(Template(_TOOL_LIST + _JSON_INSTRUCTIONS), _tool_lines, call_formats.json_list),
-        "python": Style(Template(_TOOL_LIST + _PYTHON_INSTRUCTIONS), _tool_lines, call_formats.python),
+        "hermes": Style(Template(_TOOL_LIST + _HERMES_INSTRUCTIONS), _tool_lines, write_hermes),
+        "json": Style(Template(_TOOL_LIST + _JSON_INSTRUCTIONS), _tool_lines, write_json),
+        "python": Style(Template(_TOOL_LIST + _PYTHON_INSTRUCTIONS), _tool_lines, write_python),
     }
 )
 
@@ -63,28 +72,28 @@ _TYPES = "\nThe type of each parameter must be one of string, integer, float, bo
 _TURNS = """In each turn, go on calling functions until you have done all that the user asked for as well as you can. \
 When you make no more calls, the turn is over."""
 _TOOLS = "These are the functions, in JSON:\n$tools\n"
-_FORMATS: Mapping[str, tuple[str, call_formats.Written]] = MappingProxyType(
+_FORMATS: Mapping[str, tuple[str, CallWriter]] = MappingProxyType(
     {
         "": (
             "[func_name1(params_name1=params_value1, params_name2=params_value2...), func_name2(params)]",
-            call_formats.python,
+            write_python,
         ),
         "_json": (
             '```json\n[{"function":"func_name1","parameters":{"param1":"value1","param2":"value2"...}},'
             '{"function":"func_name2","parameters":{"param":"value"}}]\n```',
-            call_formats.bfcl_json,
+            write_bfcl_json,
         ),
         "_verbose_xml": (
             '<functions><function name="func_name1"><params><param name="param1" value="value1" type="type1"/>'
             '<param name="param2" value="value2" type="type2"/>...</params></function><function name="func_name2">'
             '<params><param name="param3" value="value3" type="type3"/></params></function></functions>',
-            call_formats.verbose_xml,
+            write_verbose_xml,
         ),
         "_concise_xml": (
             '<functions><function name="func_name1"><param name="param1" type="type1">value1</param>'
             '<param name="param2" type="type2">value2</param>...</function><function name="func_name2">'
             '<param name="param3" type="type3">value</param></function></functions>',
-            call_formats.concise_xml,
+            write_concise_xml,
         ),
     }
 )
@@ -92,45 +101,44 @@ _SYNTAX: Mapping[str, str] = MappingProxyType({"Python": "Python 3", "Java": "Ja
 
 
 def _style(name: str, *, tags: bool = False, language: str = "Python") -> Style:
-    form, calls = _FORMATS[name]
+    form, write = _FORMATS[name]
     if tags:
-        form, calls = f"<TOOLCALL>{form}</TOOLCALL>", call_formats.in_tags(calls)
+        form, write = f"<TOOLCALL>{form}</TOOLCALL>", in_tags(write)
     types = _TYPES if name.endswith("xml") else ""
-    return Style(
-        Template(f"{_TASK}\n\n{_HOW}\n{form}{types}\n\n{_TURNS}\n\n{_TOOLS}"), partial(_documents, language), calls
-    )
+    instructions = Template(f"{_TASK}\n\n{_HOW}\n{form}{types}\n\n{_TURNS}\n\n{_TOOLS}")
+    return Style(instructions, partial(_function_documents, language), write)
 
 
-def _documents(language: str, tools: Sequence[Tool]) -> str:
-    return json.dumps([_document(tool, language) for tool in tools], indent=4, ensure_ascii=False)
+def _function_documents(language: str, tools: Sequence[Tool]) -> str:
+    return json.dumps([_function_document(tool, language) for tool in tools], indent=4, ensure_ascii=False)
 
 
-def _document(tool: Tool, language: str) -> Mapping[str, Json]:
-    """The function as the leaderboard's file has it; Java and JavaScript are written as text, whatever the type."""
+def _function_document(tool: Tool, language: str) -> Mapping[str, Json]:
+    """The function as in the leaderboard's file. For Java and JavaScript, all values are strings of source code."""
     parameters = tool.declared if tool.declared is not None else tool.parameters
     properties = parameters.get("properties")
     if language != "Python" and isinstance(properties, Mapping):
-        told = {name: _as_source(item, language) for name, item in properties.items()}
-        parameters = {**parameters, "properties": told}
+        properties = {name: _as_source_code(item, language) for name, item in properties.items()}
+        parameters = {**parameters, "properties": properties}
     description = f"{tool.description} It is called in {_SYNTAX[language]} syntax.".lstrip()
     return {"name": tool.name, "description": description, "parameters": parameters}
 
 
-def _as_source(parameter: Json, language: str) -> Json:
+def _as_source_code(parameter: Json, language: str) -> Json:
     if not isinstance(parameter, Mapping):
         return parameter
-    kind = parameter.get("type", "any")
-    what = f"a value of any type of {language}" if kind == "any" else f"a {language} {kind}"
+    type_ = parameter.get("type", "any")
+    value = f"a value of any type of {language}" if type_ == "any" else f"a {language} {type_}"
     items = parameter.get("items")
-    inside = f" Its elements are of type {items.get('type')}." if isinstance(items, Mapping) else ""
+    elements = f" Its elements are of type {items.get('type')}." if isinstance(items, Mapping) else ""
     keys = parameter.get("properties")
     entries = f" Its entries are {json.dumps(keys, ensure_ascii=False)}." if isinstance(keys, Mapping) else ""
     rest = {key: value for key, value in parameter.items() if key not in ("items", "properties")}
-    said = f"{parameter.get('description', '')} Give {what}, in source code as a string.{inside}{entries}".lstrip()
-    return {**rest, "type": "string", "description": said}
+    description = f"{parameter.get('description', '')} Give {value}, in source code as a string.{elements}{entries}"
+    return {**rest, "type": "string", "description": description.lstrip()}
 
 
-BFCL: Final[Mapping[str, Style]] = MappingProxyType(
+BFCL_STYLES: Final[Mapping[str, Style]] = MappingProxyType(
     {f"bfcl{name}": _style(name) for name in _FORMATS}
     | {f"bfcl{name}_tagged": _style(name, tags=True) for name in _FORMATS}
     | {f"bfcl_{language.lower()}": _style("", language=language) for language in ("Java", "JavaScript")}

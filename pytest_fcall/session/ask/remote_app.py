@@ -24,8 +24,8 @@ class RemoteApp:
         """By the digests of the questions that it was asked."""
         self.closed = False
         app = innermost(backend)
-        self._forwards = getattr(app, "forwards", True)
-        self.by_hand = getattr(app, "by_hand", True)
+        self._forwards = getattr(app, "forwards_case", True)
+        self.by_hand = getattr(app, "started_by_hand", True)
         """Whether it was started before the run, which cannot give it addresses of its own."""
         self.group = secrets.token_hex(16) if self._forwards or not self.by_hand else ""
         """The part of its addresses that stands for the one case that it works on; empty where cases share them."""

@@ -83,10 +83,10 @@ def _answer(data: Mapping[str, Json]) -> Mapping[str, Json]:
 def _joined_chunks(chunks: list[Mapping[str, Json]]) -> Mapping[str, Json]:
     kinds = {text(chunk.get("type")) or "" for chunk in chunks}
     if "message_start" in kinds:
-        return ANTHROPIC_INTERFACE.whole(chunks)
+        return ANTHROPIC_INTERFACE.join_stream(chunks)
     if any(kind.startswith("response.") for kind in kinds):
-        return RESPONSES_INTERFACE.whole(chunks)
-    return CHAT_INTERFACE.whole(chunks)
+        return RESPONSES_INTERFACE.join_stream(chunks)
+    return CHAT_INTERFACE.join_stream(chunks)
 
 
 def _answer_messages(answer: Mapping[str, Json]) -> tuple[Message, ...]:

@@ -201,20 +201,20 @@ KEYS = pytest.mark.parametrize("provider", ["openai", "anthropic"])
     ("answer", "kind", "said"),
     [
         (provider_error(401, f"Incorrect API key: {SECRET}"), ModelUnavailable, "the API key was not accepted"),
-        (provider_error(403, "Not for you."), ModelUnavailable, "refuses this key or account"),
+        (provider_error(403, "Not for you."), ModelUnavailable, "this key or account is not allowed"),
         (provider_error(404, "The model `exam` does not exist", code="model_not_found"), ModelUnavailable, "no model"),
         (provider_error(429, "Quota exceeded", code="insufficient_quota"), ModelUnavailable, "no quota or credit"),
         (provider_error(400, "too long", code="context_length_exceeded"), CaseRefused, "longer than the model takes"),
-        (provider_error(400, "Schema is wrong"), CaseRefused, "refuses this request: HTTP 400: Schema is wrong"),
+        (provider_error(400, "Schema is wrong"), CaseRefused, "rejects this request: HTTP 400: Schema is wrong"),
         (broken(500), Unanswered, "HTTP 500"),
         (broken(503), Unanswered, "HTTP 503"),
         (reset(), Unanswered, "Connection error"),
         (reset_mid_body(), Unanswered, "Connection error"),
         (cut_off(), Unanswered, "any:"),
-        (truncated_json(), Unanswered, "no answer that the provider's library can read"),
-        (web_page(), Unanswered, "no answer that the provider's library can read"),
-        (invalid_utf8(), Unanswered, "no answer that the provider's library can read"),
-        (not_openai([1]), Unanswered, "no answer that the provider's library can read"),
+        (truncated_json(), Unanswered, "the provider's library cannot read the answer"),
+        (web_page(), Unanswered, "the provider's library cannot read the answer"),
+        (invalid_utf8(), Unanswered, "the provider's library cannot read the answer"),
+        (not_openai([1]), Unanswered, "the provider's library cannot read the answer"),
     ],
 )
 def test_failures_are_told_apart(
@@ -287,7 +287,7 @@ def test_nobody_at_the_address_may_be_there_later() -> None:
 def test_what_the_provider_cannot_be_asked_is_the_case_s_fault(
     server: Server, settings: Mapping[str, Json], said: str
 ) -> None:
-    with pytest.raises(CaseRefused, match="any:anthropic/exam: the provider's library does not take this") as error:
+    with pytest.raises(CaseRefused, match="any:anthropic/exam: the provider's library rejects this") as error:
         answered("anthropic/exam", server.url, tools=[ADD], settings=settings)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
@@ -301,10 +301,10 @@ def test_a_name_without_its_provider_is_refused_at_once(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"), [("antropic", "did you mean `anthropic`?"), ("xyzzy", "known are anthropic, ")]
+    ("name", "hint"), [("antropic", "did you mean `anthropic`?"), ("xyzzy", "available: anthropic, ")]
 )
 def test_an_unknown_provider_is_refused_with_a_hint(server: Server, name: str, hint: str) -> None:
-    with pytest.raises(ModelUnavailable, match=f"any:{name}/x: any-llm knows no provider '{name}'; ") as error:
+    with pytest.raises(ModelUnavailable, match=f"any:{name}/x: no any-llm provider '{name}'; ") as error:
         answered(f"{name}/x", server.url)
     assert hint in str(error.value)
 
@@ -325,13 +325,13 @@ def test_a_missing_key_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_variable_that_the_settings_name_must_be_set(server: Server) -> None:
-    with pytest.raises(ModelUnavailable, match="the variable EXAM_KEY is not set, which `api_key_env` names"):
+    with pytest.raises(ModelUnavailable, match="the variable EXAM_KEY, which `api_key_env` names, is not set"):
         answered("openai/exam", server.url, api_key_env="EXAM_KEY")
 
 
 def test_a_refused_key_names_its_variable(server: Server) -> None:
     server.script(provider_error(401, "No."))
-    with pytest.raises(ModelUnavailable, match="the API key was not accepted; look at the variable ANTHROPIC_API_KEY"):
+    with pytest.raises(ModelUnavailable, match="the API key was not accepted; check the variable ANTHROPIC_API_KEY"):
         answered("anthropic/exam", server.url)
 
 
@@ -356,7 +356,7 @@ def test_two_tools_that_would_have_one_name_are_the_case_s_fault(server: Server)
 
 @pytest.mark.parametrize("option", [{"api": "responses"}, {"temprature": "1"}])
 def test_an_option_that_is_not_known_is_refused_at_once(option: dict[str, str]) -> None:
-    with pytest.raises(SettingsError, match="is unknown; known are base_url, "):
+    with pytest.raises(SettingsError, match="is not a setting; available: base_url, "):
         any_backend(Model("any", "openai/exam", option), Path("/nowhere"))
 
 

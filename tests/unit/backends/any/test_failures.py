@@ -30,12 +30,12 @@ from pytest_fcall.backends.provider_failures import Blame
     ],
 )
 def test_whatever_is_raised_is_somebody_s_fault(error: Exception, blame: Blame) -> None:
-    assert failure_of(error).shape.blame == blame
+    assert failure_of(error).kind.blame == blame
 
 
 def test_codes_count_wherever_they_are_told() -> None:
     error = exceptions.InvalidRequestError("No.", status_code=400, code="Context_Length_Exceeded", error_type="bad")
-    assert {"context_length_exceeded", "bad"} <= failure_of(error).words
+    assert {"context_length_exceeded", "bad"} <= failure_of(error).codes
 
 
 def test_the_text_of_a_stranger_s_error_is_not_told() -> None:

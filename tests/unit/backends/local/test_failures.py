@@ -14,7 +14,7 @@ def test_a_death_at_work_is_told_and_the_next_request_starts_it_anew(tmp_path: P
     async def ask() -> tuple[Reply, Reply]:
         async with backends(tmp_path, 1) as [one]:
             before = await one.complete(request("x"))
-            told = r"local:spelling: its process died; its log is empty; it may have run out of memory"
+            told = r"local:spelling: the model process ended; its log is empty; it may have run out of memory"
             with pytest.raises(Unanswered, match=told):
                 await one.complete(request(DIE))
             return before, await one.complete(request("y"))
@@ -28,7 +28,7 @@ def test_a_death_at_loading_is_told(tmp_path: Path) -> None:
         async with backends(tmp_path, 1, "too_large") as [one]:
             await one.complete(request("x"))
 
-    with pytest.raises(ModelUnavailable, match="its process died while it was loaded; its log is empty"):
+    with pytest.raises(ModelUnavailable, match="the model process ended while loading; its log is empty"):
         asyncio.run(ask())
 
 
@@ -36,8 +36,8 @@ def test_a_death_at_loading_is_told(tmp_path: Path) -> None:
     ("maker", "told"),
     [
         ("absent", r"local:absent: no weights in /models$"),
-        ("unreadable", r"local:spelling: it cannot be loaded: KeyError: 'model.layers'; more in .*log$"),
-        ("missing", r"local:spelling: it cannot be loaded: AttributeError: .*'missing'"),
+        ("unreadable", r"local:spelling: the model cannot be loaded: KeyError: 'model.layers'; more in .*log$"),
+        ("missing", r"local:spelling: the model cannot be loaded: AttributeError: .*'missing'"),
     ],
 )
 def test_what_cannot_be_loaded_is_told_to_all_who_ask(tmp_path: Path, maker: str, told: str) -> None:
@@ -55,7 +55,7 @@ def test_what_cannot_be_loaded_is_told_to_all_who_ask(tmp_path: Path, maker: str
 def test_the_log_keeps_the_traceback_of_what_nobody_foresaw(tmp_path: Path) -> None:
     async def ask() -> None:
         async with backends(tmp_path, 1) as [one]:
-            told = r"local:spelling: it failed: ValueError: no such token; more in .*log"
+            told = r"local:spelling: the model failed: ValueError: no such token; more in .*log"
             with pytest.raises(CaseRefused, match=told):
                 await one.complete(request(BREAK))
             await one.complete(request("x"))
@@ -71,7 +71,7 @@ def test_a_reply_that_cannot_be_said_is_told_instead_of_kept_back(tmp_path: Path
         async with backends(tmp_path, 1, "unprintable") as [one]:
             await one.complete(request("x"))
 
-    with pytest.raises(CaseRefused, match="it failed: TypeError"):
+    with pytest.raises(CaseRefused, match="the model failed: TypeError"):
         asyncio.run(ask())
 
 
@@ -84,5 +84,5 @@ def test_a_request_too_deep_to_be_sent_is_refused(tmp_path: Path) -> None:
         async with backends(tmp_path, 1) as [one]:
             await one.complete(request("x", deep=deep))  # type: ignore[arg-type]  # a list of lists is JSON
 
-    with pytest.raises(CaseRefused, match="cannot be sent"):
+    with pytest.raises(CaseRefused, match="the request is not JSON"):
         asyncio.run(ask())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.local.memory import check_room, is_out_of_memory, weight_bytes
+from pytest_fcall.backends.local.memory import check_memory, is_out_of_memory, weight_bytes
 from pytest_fcall.core import Json, ModelUnavailable
 
 
@@ -33,17 +33,17 @@ def test_other_files_count_as_they_are(tmp_path: Path) -> None:
 
 def test_a_model_that_fits_is_let_through(tmp_path: Path) -> None:
     write_head(tmp_path / "model.safetensors", a=("F32", [100]))
-    check_room(tmp_path, 4, 440, "cpu")
+    check_memory(tmp_path, 4, 440, "cpu")
 
 
 @pytest.mark.parametrize(
-    ("size", "advice"), [(4, "dtype=bfloat16 halves it, device_map=auto"), (2, "cpu; device_map=auto spreads it")]
+    ("size", "advice"), [(4, "dtype=bfloat16 halves that, device_map=auto"), (2, "free; device_map=auto spreads it")]
 )
 def test_one_that_does_not_says_what_it_needs(tmp_path: Path, size: int, advice: str) -> None:
     write_head(tmp_path / "model.safetensors", a=("F32", [10**10]))
     with pytest.raises(ModelUnavailable, match=advice) as raised:
-        check_room(tmp_path, size, 10**9, "cpu")
-    assert f"it needs about {size * 11}.0 GB, and 1.0 GB are free on cpu" in str(raised.value)
+        check_memory(tmp_path, size, 10**9, "cpu")
+    assert f"the model needs about {size * 11}.0 GB of memory, cpu has 1.0 GB free" in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_one_that_does_not_says_what_it_needs(tmp_path: Path, size: int, advice:
 )
 def test_a_damaged_file_is_named(tmp_path: Path, damaged: bytes) -> None:
     (tmp_path / "model.safetensors").write_bytes(damaged)
-    with pytest.raises(ModelUnavailable, match=r"model\.safetensors cannot be read; fetch the model again"):
+    with pytest.raises(ModelUnavailable, match=r"model\.safetensors cannot be read; download the model again"):
         weight_bytes(tmp_path, 4)
 
 

@@ -26,7 +26,7 @@ AGAIN: Message = {"role": "user", "content": "And in Rome?"}
 
 
 def told(model: str, *messages: Message, tools: tuple[Tool, ...] = (WEATHER,)) -> str:
-    return ModelPrompts(find_model(model)).text(Request(messages, tools))
+    return ModelPrompts(find_model(model)).prompt_text(Request(messages, tools))
 
 
 def test_gorilla_is_asked_in_the_words_that_it_was_trained_on() -> None:
@@ -74,8 +74,8 @@ class Beginning:
 
 def test_gorilla_s_prompt_begins_with_the_token_that_all_texts_begin_with() -> None:
     request = Request((USER,), (WEATHER,))
-    assert ModelPrompts(find_model("gorilla"), Beginning()).text(request) == f"{BEGIN}{told('gorilla', USER)}"
-    assert ModelPrompts(find_model("smollm2"), Beginning()).text(request) == told("smollm2", USER)
+    assert ModelPrompts(find_model("gorilla"), Beginning()).prompt_text(request) == f"{BEGIN}{told('gorilla', USER)}"
+    assert ModelPrompts(find_model("smollm2"), Beginning()).prompt_text(request) == told("smollm2", USER)
 
 
 def test_smollm2_is_told_tools_in_brief_and_shown_examples() -> None:
@@ -116,8 +116,8 @@ def test_parts_of_text_are_joined() -> None:
         ([{"type": "image_file", "image_file": {"path": "a.png"}}], "read text only, .* part of type 'image_file'"),
         (["text"], "part of type None"),
         ([{"type": "text", "text": 3}], "part of type 'text'"),
-        (3, "neither text nor a list"),
-        ({}, "neither text nor a list"),
+        (3, "must be a string or a list"),
+        ({}, "must be a string or a list"),
     ],
 )
 @pytest.mark.parametrize("model", ["gorilla", "smollm2"])
@@ -127,5 +127,5 @@ def test_what_is_no_text_concerns_the_case(model: str, content: object, said: st
 
 
 def test_a_chat_template_cannot_be_told_by_nobody() -> None:
-    with pytest.raises(ValueError, match="'template' is written by a tokenizer"):
+    with pytest.raises(ValueError, match="'template' needs a tokenizer"):
         ModelPrompts(find_model("qwen3-8b"))

@@ -32,17 +32,17 @@ class Memory:
 def test_all_is_done_in_order_whatever_the_room(numbers: list[int], room: int) -> None:
     memory = Memory(room)
     pieces = BatchSplitter(memory.free)
-    assert pieces.work_off(numbers, memory.double) == [2 * number for number in numbers]
-    assert (pieces.most is None) == (len(numbers) <= room)
+    assert pieces.run(numbers, memory.double) == [2 * number for number in numbers]
+    assert (pieces.limit is None) == (len(numbers) <= room)
     freed = memory.freed
-    assert pieces.work_off(numbers, memory.double) == [2 * number for number in numbers]
+    assert pieces.run(numbers, memory.double) == [2 * number for number in numbers]
     assert memory.freed == freed, "what there is no room for is tried once"
 
 
 def test_no_room_for_one_is_a_refusal_in_words() -> None:
     memory = Memory(0)
-    with pytest.raises(CaseRefused, match="out of memory, though it was asked alone"):
-        BatchSplitter(memory.free).work_off([1, 2], memory.double)
+    with pytest.raises(CaseRefused, match="out of memory with this prompt alone"):
+        BatchSplitter(memory.free).run([1, 2], memory.double)
 
 
 def test_any_other_failure_is_nobodys_business_here() -> None:
@@ -50,4 +50,4 @@ def test_any_other_failure_is_nobodys_business_here() -> None:
         raise ValueError("no such token")
 
     with pytest.raises(ValueError, match="no such token"):
-        BatchSplitter(lambda: None).work_off([1], broken)
+        BatchSplitter(lambda: None).run([1], broken)

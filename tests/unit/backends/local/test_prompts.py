@@ -20,7 +20,7 @@ transformers: Any = pytest.importorskip("transformers", reason=REASON)
 SAID = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
 ASKED = "<user>Weather in Oslo?"
 TELLS = "{{ tools | tojson if tools }}" + SAID
-DROPS = "the chat template drops tools; they are told in our own words"
+DROPS = "the chat template ignores tools; they are described in the prompt instead"
 NATIVE = LocalModel("org/mine", decoder="llama")
 
 Make = Callable[..., ModelPrompts]
@@ -41,13 +41,13 @@ def prompts(template: object, model: LocalModel = NATIVE, override: str | None =
 
 
 def told(template: object, *messages: Message, tools: tuple[Tool, ...] = (WEATHER,), **settings: Json) -> str:
-    return prompts(template).text(Request(messages, tools, settings))
+    return prompts(template).prompt_text(Request(messages, tools, settings))
 
 
 def test_tools_are_told_by_the_template_where_it_tells_them() -> None:
     made = prompts(TELLS)
     assert (made.decoder, made.notes) == ("llama", ())
-    text = made.text(Request((SYSTEM, USER), (WEATHER,)))
+    text = made.prompt_text(Request((SYSTEM, USER), (WEATHER,)))
     assert text.startswith('[{"type": "function", "function": {"name": "get_weather"')
     assert text.endswith(f"<system>Be short.{ASKED}")
 
@@ -78,7 +78,7 @@ def test_the_answer_is_the_model_s_turn() -> None:
 def test_what_drops_tools_is_told_them_in_our_own_words(template: str, model: LocalModel, decoder: str) -> None:
     made = prompts(template, model, override=template)
     assert (made.decoder, made.notes) == (decoder, (DROPS,))
-    text = made.text(Request((SYSTEM, USER), (WEATHER,)))
+    text = made.prompt_text(Request((SYSTEM, USER), (WEATHER,)))
     assert "You can call tools." in text
     assert text.endswith(f"Be short.{ASKED}")
 
@@ -86,7 +86,7 @@ def test_what_drops_tools_is_told_them_in_our_own_words(template: str, model: Lo
 def test_a_style_of_ours_may_be_asked_for() -> None:
     made = prompts(TELLS, find_model("org/mine", {"prompt": "json"}))
     assert (made.decoder, made.notes) == ("json", ())
-    text = made.text(Request((USER,), (WEATHER,)))
+    text = made.prompt_text(Request((USER,), (WEATHER,)))
     assert text.startswith("<system>You can call tools.")
     assert "Answer with a JSON list" in text
 
@@ -96,7 +96,7 @@ def test_tools_in_the_system_message_are_told_there() -> None:
     made = prompts(template, find_model("phi-4-mini"))
     assert (made.decoder, made.notes) == ("phi", ())
     for messages in ((USER,), (SYSTEM, USER)):
-        text = made.text(Request(messages, (WEATHER,)))
+        text = made.prompt_text(Request(messages, (WEATHER,)))
         assert '[{"name": "get_weather", "description": "Tell the weather."' in text
         assert text.count("<system>") == 1
         assert text.endswith(ASKED)
@@ -119,22 +119,22 @@ def test_a_template_without_system_messages_has_them_in_the_first_question(templ
 def test_an_override_stands_for_the_tokenizer_s_own() -> None:
     made = prompts(TELLS, find_model("gorilla"), override="{{ tools | tojson if tools }}!" + SAID)
     assert made.decoder == "gorilla"
-    assert made.text(Request((USER,))) == f"!{ASKED}"
+    assert made.prompt_text(Request((USER,))) == f"!{ASKED}"
 
 
 def test_a_model_without_a_template_is_asked_in_plain_text() -> None:
     made = prompts(None)
     assert made.decoder == "hermes"
     assert "there is no chat template" in made.notes[0]
-    assert made.text(Request((USER,))) == f"{BEGIN}user: Weather in Oslo?\nassistant:"
-    assert "get_weather" in made.text(Request((USER,), (WEATHER,)))
+    assert made.prompt_text(Request((USER,))) == f"{BEGIN}user: Weather in Oslo?\nassistant:"
+    assert "get_weather" in made.prompt_text(Request((USER,), (WEATHER,)))
 
 
 def test_of_several_templates_that_for_tools_tells_them() -> None:
     made = prompts({"default": SAID, "tool_use": TELLS})
     assert made.notes == ()
-    assert "get_weather" in made.text(Request((USER,), (WEATHER,)))
-    assert made.text(Request((USER,))) == ASKED
+    assert "get_weather" in made.prompt_text(Request((USER,), (WEATHER,)))
+    assert made.prompt_text(Request((USER,))) == ASKED
 
 
 CALLS = (
@@ -175,8 +175,8 @@ CLOCK = SAID + "{{ strftime_now('%d %b %Y') }}"
 @pytest.mark.parametrize(("now", "date"), [(datetime(2026, 11, 21, tzinfo=UTC), "21 Nov 2026"), (None, "26 Jul 2024")])
 def test_the_date_is_that_of_the_case(now: datetime | None, date: str) -> None:
     made = prompts(CLOCK)
-    assert made.notes[0].startswith("the chat template tells the date")
-    assert made.text(Request((USER,), now=now)) == ASKED + date
+    assert made.notes[0].startswith("the chat template inserts the date")
+    assert made.prompt_text(Request((USER,), now=now)) == ASKED + date
 
 
 def test_a_case_may_say_what_else_the_template_wants() -> None:
@@ -189,7 +189,7 @@ def test_a_case_may_say_what_else_the_template_wants() -> None:
 @pytest.mark.parametrize(
     ("last", "said"),
     [
-        ({"role": "user", "content": "fail"}, "the chat template cannot tell this conversation: it failed"),
+        ({"role": "user", "content": "fail"}, "the chat template fails on this conversation: it failed"),
         ({"role": "user", "content": [{"type": "image_url"}]}, "read text only"),
     ],
 )
@@ -202,27 +202,29 @@ def test_a_conversation_that_cannot_be_told_concerns_its_case(last: Message, sai
 
 @pytest.mark.parametrize("template", ["{% if", "{{ raise_exception('no') }}", "{{ 1 / 0 }}", "{{ x.y.z }}"])
 def test_a_template_that_can_tell_nothing_concerns_the_model(template: str) -> None:
-    with pytest.raises(ModelUnavailable, match="no request can be told: the chat template cannot"):
+    with pytest.raises(ModelUnavailable, match="the chat template cannot be used: the chat template fails"):
         prompts(SAID, override=template)
 
 
 def test_a_template_that_leaves_out_the_question_concerns_the_model() -> None:
-    with pytest.raises(ModelUnavailable, match="no request can be told: the chat template leaves out what the user"):
+    with pytest.raises(
+        ModelUnavailable, match="the chat template cannot be used: the chat template leaves out the user"
+    ):
         prompts("Hello!")
 
 
 def test_a_template_that_wants_parts_is_given_parts() -> None:
     template = "{% for m in messages %}<{{ m.role }}>{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %}"
     made = prompts(template)
-    assert made.text(Request((USER,))) == ASKED
-    assert made.text(Request((SYSTEM, USER), (WEATHER,))).endswith(f"Be short.{ASKED}")
+    assert made.prompt_text(Request((USER,))) == ASKED
+    assert made.prompt_text(Request((SYSTEM, USER), (WEATHER,))).endswith(f"Be short.{ASKED}")
 
 
 def test_a_template_for_requests_with_tools_only_will_do() -> None:
     made = prompts("{% for tool in tools %}{{ tool.function.name }}{% endfor %}" + SAID)
-    assert made.text(Request((SYSTEM, USER), (WEATHER,))) == f"get_weather<system>Be short.{ASKED}"
+    assert made.prompt_text(Request((SYSTEM, USER), (WEATHER,))) == f"get_weather<system>Be short.{ASKED}"
     with pytest.raises(CaseRefused):
-        made.text(Request((USER,)))
+        made.prompt_text(Request((USER,)))
 
 
 def test_questions_that_follow_each_other_are_joined_where_they_must_be() -> None:
@@ -234,7 +236,7 @@ def test_questions_that_follow_each_other_are_joined_where_they_must_be() -> Non
 
 
 def test_templates_by_name_are_used_whatever_the_names() -> None:
-    assert prompts({"tool_use": TELLS}).text(Request((USER,))) == ASKED
+    assert prompts({"tool_use": TELLS}).prompt_text(Request((USER,))) == ASKED
 
 
 def test_a_template_reaches_nothing_of_python() -> None:

@@ -13,9 +13,9 @@ from pytest_fcall.backends.local.settings import (
     MAKER,
     OPTIONS,
     Sampling,
-    answer_settings,
     process_spec,
     read_sampling,
+    reply_settings,
 )
 from pytest_fcall.backends.settings import SettingsError, read_entry
 from pytest_fcall.core import CaseRefused, Json, Model, Request
@@ -39,7 +39,7 @@ def test_a_process_is_told_what_the_model_is_loaded_with(tmp_path: Path) -> None
     entry = read_entry(model, tmp_path, OPTIONS)
     told = {"name": "qwen3-8b", "root": str(tmp_path), "dtype": "bfloat16", "device_map": "auto"}
     assert process_spec(entry, tmp_path) == ProcessSpec(MAKER, told, 4)
-    assert answer_settings(entry.settings) == {"dtype": "bfloat16", "temperature": 1}
+    assert reply_settings(entry.settings) == {"dtype": "bfloat16", "temperature": 1}
 
 
 def test_batches_have_a_size_of_their_own_accord(tmp_path: Path) -> None:
@@ -58,13 +58,13 @@ def test_an_alias_of_the_project_leads_to_the_model_behind_it(tmp_path: Path) ->
     ("key", "value", "wanted"),
     [
         ("dtype", "half", "must be one of auto, float32, bfloat16, float16"),
-        ("batch", "0", "must be an integer above zero"),
+        ("batch", "0", "must be a positive integer"),
         ("grammar", "json", "must be one of tools, off"),
-        ("max_new_tokens", "many", "must be an integer above zero"),
+        ("max_new_tokens", "many", "must be a positive integer"),
         ("trust_remote_code", "yes", "must be true or false"),
         ("device_map", "gpu", "must be one of auto, balanced"),
         ("engine", "vllm", "must be one of static, continuous"),
-        ("dtyp", "auto", "is unknown; known are dtype, "),
+        ("dtyp", "auto", "is not a setting; available: dtype, "),
     ],
 )
 def test_what_cannot_be_set_is_told_with_what_can(tmp_path: Path, key: str, value: str, wanted: str) -> None:
@@ -77,7 +77,9 @@ def test_what_cannot_be_set_is_told_with_what_can(tmp_path: Path, key: str, valu
     [("grammar", "tools"), ("temperature", "0.5"), ("repetition_penalty", "1.1"), ("device_map", "auto")],
 )
 def test_what_continuous_batching_cannot_do_is_told_at_once(tmp_path: Path, name: str, value: str) -> None:
-    with pytest.raises(SettingsError, match=f"^local:smollm2: `engine=continuous` knows of no `{name}`; leave one"):
+    with pytest.raises(
+        SettingsError, match=f"^local:smollm2: `engine=continuous` does not support `{name}`; remove one"
+    ):
         settings(tmp_path, engine="continuous", **{name: value})
 
 
@@ -86,7 +88,7 @@ def test_continuous_batching_is_for_what_is_neutral_to_it(tmp_path: Path) -> Non
     model = Model("local", "smollm2", {"engine": "continuous", **said})
     entry = read_entry(model, tmp_path, OPTIONS)
     assert process_spec(entry, tmp_path).options["engine"] == "continuous"
-    assert "engine" not in answer_settings(entry.settings)
+    assert "engine" not in reply_settings(entry.settings)
 
 
 @pytest.mark.parametrize(
@@ -94,8 +96,8 @@ def test_continuous_batching_is_for_what_is_neutral_to_it(tmp_path: Path) -> Non
     [
         ({}, Sampling()),
         ({"temperature": 0, "top_p": 0.5}, Sampling()),
-        ({"temperature": 0.5}, Sampling(drawing={"temperature": 0.5})),
-        ({"temperature": 1, "top_k": 4, "seed": 3}, Sampling(drawing={"temperature": 1, "top_k": 4}, seed=3)),
+        ({"temperature": 0.5}, Sampling(draw_options={"temperature": 0.5})),
+        ({"temperature": 1, "top_k": 4, "seed": 3}, Sampling(draw_options={"temperature": 1, "top_k": 4}, seed=3)),
         ({"max_new_tokens": 9}, Sampling(max_tokens=9)),
         ({"max_new_tokens": 9, "max_tokens": 5}, Sampling(max_tokens=5)),
         ({"grammar": "tools"}, Sampling(grammar=True)),
@@ -108,9 +110,9 @@ def test_a_request_says_how_tokens_are_chosen(said: dict[str, Json], meant: Samp
 
 
 def test_what_a_model_draws_by_itself_is_overruled() -> None:
-    drawing = Sampling(drawing={"temperature": 0.5}).options()
+    drawing = Sampling(draw_options={"temperature": 0.5}).generation_options()
     assert (drawing["do_sample"], drawing["temperature"], drawing["top_p"], drawing["top_k"]) == (True, 0.5, 1.0, 0)
-    greedy = Sampling().options()
+    greedy = Sampling().generation_options()
     assert greedy["do_sample"] is False
     assert "temperature" not in greedy
 
@@ -125,5 +127,5 @@ def test_what_a_case_says_and_no_model_here_knows_is_told(tmp_path: Path) -> Non
     backend = local_backend(Model("local", "smollm2", {"dtype": "float32"}), tmp_path)
     request = Request((), settings={"dtype": "float32", "temperature": 1, "tool_choice": "auto", "device": "cuda"})
     assert backend.changes(request) == [
-        f"`{name}` is left out: local models have no such setting for a case" for name in ("tool_choice", "device")
+        f"`{name}` is ignored: a case cannot set it for a local model" for name in ("tool_choice", "device")
     ]

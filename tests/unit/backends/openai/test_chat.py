@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.openai import chat as form
+from pytest_fcall.backends.openai.chat import read_reply
 from pytest_fcall.backends.recordings.entry import reply_from_data, reply_to_data
 from pytest_fcall.core import Finish, Json, Message, RawCall, Tool, Unanswered, Usage
 from pytest_fcall.schema.wire_tools import tools_for_wire
@@ -120,7 +120,7 @@ def test_a_function_call_of_old_is_read(server: Server) -> None:
     ],
 )
 def test_tool_calls_of_any_shape_are_left_for_decoding(calls: Json, read: tuple[RawCall, ...]) -> None:
-    reply = form.read({"choices": [{"message": {"content": None, "tool_calls": calls}}]}, NOTHING_OFFERED)
+    reply = read_reply({"choices": [{"message": {"content": None, "tool_calls": calls}}]}, NOTHING_OFFERED)
     assert reply is not None
     assert reply.tool_calls == read
 
@@ -140,7 +140,7 @@ def test_tool_calls_of_any_shape_are_left_for_decoding(calls: Json, read: tuple[
     ],
 )
 def test_a_content_may_be_a_text_or_parts(content: Json, text: str) -> None:
-    reply = form.read({"choices": [{"message": {"content": content}}]}, NOTHING_OFFERED)
+    reply = read_reply({"choices": [{"message": {"content": content}}]}, NOTHING_OFFERED)
     assert reply is not None
     assert reply.text == text
 
@@ -201,7 +201,7 @@ def test_usage_that_is_none_stays_unknown(server: Server, usage: Json) -> None:
 
 def test_usage_is_read_by_the_names_of_other_servers_too() -> None:
     usage = {"input_tokens": 9, "output_tokens": 3, "prompt_cache_hit_tokens": 4, "reasoning_tokens": 2}
-    reply = form.read({"choices": [{"message": {"content": ""}}], "usage": usage}, NOTHING_OFFERED)
+    reply = read_reply({"choices": [{"message": {"content": ""}}], "usage": usage}, NOTHING_OFFERED)
     assert reply is not None
     assert reply.usage == Usage(9, 3, 4, 2)
 
@@ -247,5 +247,5 @@ BODY = st.fixed_dictionaries({}, optional={"choices": st.lists(CHOICE) | JSON, "
 
 @given(BODY)
 def test_any_body_is_a_reply_that_can_be_recorded_or_none(body: dict[str, Json]) -> None:
-    reply = form.read(body, NOTHING_OFFERED)
+    reply = read_reply(body, NOTHING_OFFERED)
     assert reply is None or reply_from_data(reply_to_data(reply)) == reply

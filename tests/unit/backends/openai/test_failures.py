@@ -26,17 +26,17 @@ from tests.unit.backends.openai.asking import NOWHERE, WEATHER, ask, request, th
         (servers.cut_off(chunked=True), "the answer broke off in the middle"),
         (servers.truncated_json(), "the server's answer is JSON that is cut off or broken at character 61 of 60"),
         (servers.invalid_utf8(), "the server's answer is not UTF-8 at byte"),
-        (servers.web_page(), "the server answered with a web page; `base_url` mostly ends in /v1"),
-        (Answer(b"{}", headers={"content-encoding": "gzip"}), "the answer is compressed and cannot be unpacked"),
+        (servers.web_page(), "the server answered with a web page; `base_url` usually ends in /v1"),
+        (Answer(b"{}", headers={"content-encoding": "gzip"}), "the answer is compressed and cannot be decompressed"),
         (Answer(b""), "the server's answer is empty"),
         (Answer(b" \n"), "the server's answer is empty"),
         (Answer(b'data: {"choices": []}\n\n', content_type="text/event-stream"), "the server streams its answer"),
-        (Answer(b'{"choices": NaN}'), "the server's answer is JSON with a number in it that is none, or too long"),
-        (Answer(b'{"choices": ' + b"1" * 5000 + b"}"), "JSON with a number in it that is none, or too long"),
+        (Answer(b'{"choices": NaN}'), "the server's answer is JSON with an invalid or too long number"),
+        (Answer(b'{"choices": ' + b"1" * 5000 + b"}"), "JSON with an invalid or too long number"),
         (Answer(b"[" * 100_000), "the server's answer is JSON"),
-        (servers.not_openai([1, 2]), "none of OpenAI's forms of an answer"),
-        (servers.not_openai(None), "none of OpenAI's forms of an answer"),
-        (servers.not_openai({"generated_text": "Hello"}), "none of OpenAI's forms of an answer"),
+        (servers.not_openai([1, 2]), "not in OpenAI's form"),
+        (servers.not_openai(None), "not in OpenAI's form"),
+        (servers.not_openai({"generated_text": "Hello"}), "not in OpenAI's form"),
     ],
 )
 def test_a_server_that_fails_is_asked_again_by_whoever_may(server: Server, answer: Answer, told: str) -> None:
@@ -82,7 +82,7 @@ def test_a_server_that_is_not_there_is_told_of() -> None:
         ask(server, request(), base_url=servers.refused_connection())
 
 
-@pytest.mark.parametrize(("scheme", "told"), [("http", "what came is no HTTP"), ("https", r"no connection: \[SSL")])
+@pytest.mark.parametrize(("scheme", "told"), [("http", "the answer is not HTTP"), ("https", r"no connection: \[SSL")])
 def test_a_server_of_another_kind_is_told_of(scheme: str, told: str) -> None:
     async def mail(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(65536)
@@ -146,7 +146,7 @@ def test_a_wrong_key_stops_the_model_with_one_line(server: Server) -> None:
     with pytest.raises(ModelUnavailable) as caught:
         ask(server, request())
     assert str(caught.value) == (
-        "openai:exam: the API key was not accepted; look at the variable OPENAI_API_KEY: HTTP 401"
+        "openai:exam: the API key was not accepted; check the variable OPENAI_API_KEY: HTTP 401"
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.openai import responses as form
+from pytest_fcall.backends.openai.responses import read_reply
 from pytest_fcall.backends.recordings.entry import reply_from_data, reply_to_data
 from pytest_fcall.core import CaseRefused, Finish, Json, Message, RawCall, Tool, Unanswered, Usage
 from pytest_fcall.schema.wire_tools import tools_for_wire
@@ -149,7 +149,7 @@ def test_a_refusal_is_told(server: Server) -> None:
 
 def test_a_tool_of_free_text_is_read() -> None:
     item = {"type": "custom_tool_call", "id": "ctc_1", "name": "f", "input": "ls"}
-    reply = form.read({"output": [item]}, NOTHING_OFFERED)
+    reply = read_reply({"output": [item]}, NOTHING_OFFERED)
     assert reply is not None
     assert reply.tool_calls == (RawCall("f", "ls", "ctc_1"),)
 
@@ -187,5 +187,5 @@ BODY = st.fixed_dictionaries(
 
 @given(BODY)
 def test_any_body_is_a_reply_that_can_be_recorded_or_none(body: dict[str, Json]) -> None:
-    reply = form.read(body, NOTHING_OFFERED)
+    reply = read_reply(body, NOTHING_OFFERED)
     assert reply is None or reply_from_data(reply_to_data(reply)) == reply

@@ -8,7 +8,7 @@ from subprocess import run
 import pytest
 
 from pytest_fcall.backends.openai import openai_backend
-from pytest_fcall.backends.openai.chat import written
+from pytest_fcall.backends.openai.chat import request_body
 from pytest_fcall.backends.openai.settings import RequestSettings
 from pytest_fcall.backends.openai.wire_request import wire_request
 from pytest_fcall.backends.settings import SettingsError
@@ -122,7 +122,7 @@ def test_a_decoder_reads_the_text_of_a_model_that_is_told_its_tools_natively(ser
 
 def test_openai_itself_knows_the_limit_by_its_newer_name() -> None:
     asked = wire_request("m", request(), RequestSettings(sampling={"max_tokens": 5}), official=True)
-    assert written(asked) == {"model": "m", "messages": [USER], "max_completion_tokens": 5}
+    assert request_body(asked) == {"model": "m", "messages": [USER], "max_completion_tokens": 5}
 
 
 def test_the_environment_names_the_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,33 +139,33 @@ def test_an_address_may_have_a_query(server: Server) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"temprature": "1"}, "`temprature` is unknown; known are base_url, api_key_env, headers"),
-        ({"temperature": "warm"}, "`temperature` must be a number from zero on"),
-        ({"temperature": "-1"}, "`temperature` must be a number from zero on"),
-        ({"temperature": "nan"}, "`temperature` must be a number from zero on"),
+        ({"temprature": "1"}, "`temprature` is not a setting; available: base_url, api_key_env, headers"),
+        ({"temperature": "warm"}, "`temperature` must be a number, 0 or greater"),
+        ({"temperature": "-1"}, "`temperature` must be a number, 0 or greater"),
+        ({"temperature": "nan"}, "`temperature` must be a number, 0 or greater"),
         ({"top_p": "1e999"}, "`top_p` must be a number"),
         ({"seed": "1.5"}, "`seed` must be an integer"),
         ({"seed": "9" * 5000}, "`seed` must be an integer"),
-        ({"max_tokens": "0"}, "`max_tokens` must be an integer above zero"),
-        ({"timeout": "0"}, "`timeout` must be a number of seconds above zero"),
+        ({"max_tokens": "0"}, "`max_tokens` must be a positive integer"),
+        ({"timeout": "0"}, "`timeout` must be a positive number of seconds"),
         ({"strict": "yes"}, "`strict` must be true or false"),
         ({"api": "completions"}, "`api` must be one of chat, responses"),
-        ({"headers": "X-Team: blue"}, "`headers` must be names and texts in one line of ASCII each"),
-        ({"headers": '{"X": "a\\r\\nY: b"}'}, "`headers` must be names and texts in one line of ASCII each"),
-        ({"headers": '{"X": "\u00e9"}'}, "`headers` must be names and texts in one line of ASCII each"),
-        ({"headers": '{"X Y": "z"}'}, "`headers` must be names and texts in one line of ASCII each"),
-        ({"headers": '{"": "z"}'}, "`headers` must be names and texts in one line of ASCII each"),
-        ({"headers": '{"X": 1}'}, "`headers` must be names and texts in one line of ASCII each"),
+        ({"headers": "X-Team: blue"}, "`headers` must be a mapping of ASCII names to one-line ASCII strings"),
+        ({"headers": '{"X": "a\\r\\nY: b"}'}, "`headers` must be a mapping of ASCII names to one-line ASCII strings"),
+        ({"headers": '{"X": "\u00e9"}'}, "`headers` must be a mapping of ASCII names to one-line ASCII strings"),
+        ({"headers": '{"X Y": "z"}'}, "`headers` must be a mapping of ASCII names to one-line ASCII strings"),
+        ({"headers": '{"": "z"}'}, "`headers` must be a mapping of ASCII names to one-line ASCII strings"),
+        ({"headers": '{"X": 1}'}, "`headers` must be a mapping of ASCII names to one-line ASCII strings"),
         ({"extra_body": "["}, "`extra_body` must be a mapping of JSON values"),
         ({"extra_body": "[" * 100_000}, "`extra_body` must be a mapping of JSON values"),
-        ({"api_key": "sk-secret"}, "`api_key` is never written down: name the variable that holds the key"),
-        ({"base_url": "localhost:8000/v1"}, "`base_url` holds no address; write it whole"),
-        ({"base_url": "http://"}, "`base_url` holds no address"),
-        ({"base_url": "http://[::1/v1"}, "`base_url` holds no address"),
-        ({"base_url": "http://a..b/v1"}, "`base_url` holds no address"),
-        ({"base_url": "http://127.0.0.1:99999/v1"}, "`base_url` holds no address"),
-        ({"base_url": "file:///etc/passwd"}, "`base_url` holds no address"),
-        ({"base_url": "http://me:hunter2@127.0.0.1/v1"}, "`base_url` holds a name and password"),
+        ({"api_key": "sk-secret"}, "`api_key` must not be written here: set `api_key_env` to the name"),
+        ({"base_url": "localhost:8000/v1"}, "`base_url` is not a valid address; write it in full"),
+        ({"base_url": "http://"}, "`base_url` is not a valid address"),
+        ({"base_url": "http://[::1/v1"}, "`base_url` is not a valid address"),
+        ({"base_url": "http://a..b/v1"}, "`base_url` is not a valid address"),
+        ({"base_url": "http://127.0.0.1:99999/v1"}, "`base_url` is not a valid address"),
+        ({"base_url": "file:///etc/passwd"}, "`base_url` is not a valid address"),
+        ({"base_url": "http://me:hunter2@127.0.0.1/v1"}, "`base_url` must not contain a name and password"),
         ({"mode": "prompt", "decoder": "curly"}, "with `mode=prompt`, `decoder` must be one of"),
     ],
 )
@@ -181,12 +181,12 @@ def test_a_setting_that_cannot_be_is_told_without_its_value(options: dict[str, s
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"temperature": "warm"}, "`temperature` must be a number from zero on"),
-        ({"timeout": -1}, "`timeout` must be a number of seconds above zero"),
+        ({"temperature": "warm"}, "`temperature` must be a number, 0 or greater"),
+        ({"timeout": -1}, "`timeout` must be a positive number of seconds"),
         ({"base_url": "http://127.0.0.1:1/v1"}, "`base_url` cannot be set by a case"),
         ({"api_key": "sk-secret"}, "`api_key` cannot be set by a case"),
         ({"stream": True}, "`stream` cannot be set by a case"),
-        ({"extra_body": {"stream": True}}, "`stream` cannot be asked for: answers are read whole"),
+        ({"extra_body": {"stream": True}}, "`stream` is not supported: answers are read whole"),
         ({"mode": "prompt", "decoder": "curly"}, "curly"),
         ({"user": float("nan")}, "not JSON compliant"),
     ],
@@ -238,7 +238,7 @@ def test_the_key_comes_from_the_variable_that_is_named(server: Server, monkeypat
 
 def test_a_key_that_cannot_be_sent_is_told_of_without_the_key(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-ключ")
-    with pytest.raises(ModelUnavailable, match="the variable OPENAI_API_KEY holds no key") as caught:
+    with pytest.raises(ModelUnavailable, match="the variable OPENAI_API_KEY is not a valid key") as caught:
         ask(server, request())
     assert "ключ" not in str(caught.value)
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.json_fields import DamagedData
 from pytest_fcall.backends.recordings.differences import explain_missing
 from pytest_fcall.backends.recordings.entry import Recording, reply_from_data, reply_to_data
 from pytest_fcall.backends.recordings.file import read_recordings, recordings_path, write_recordings
 from pytest_fcall.core import Json, Model, RawCall, Reply, Request, Tool, Usage, request_digest
+from pytest_fcall.core.json_fields import DamagedData
 
 MODEL = Model("local", "smollm2")
 EMPTY_LIST = Reply("[]", decoder="json")

@@ -179,7 +179,7 @@ def test_a_server_that_ends_in_the_middle_is_told_and_not_started_again(tmp_path
         ({"serve": "s {port}", "base_url": "http://127.0.0.1:8000/v1"}, "`base_url` must hold the port"),
         ({"serve": "s {port}", "base_url": "https://127.0.0.1:{port}/v1"}, "`base_url` must hold the port"),
         ({"serve": "s {port}", "base_url": "http://x/{port}"}, "`base_url` must hold the port"),
-        ({"serve": "s {port}", "serve_timeout": "0"}, "`serve_timeout` must be a number of seconds above zero"),
+        ({"serve": "s {port}", "serve_timeout": "0"}, "`serve_timeout` must be a positive number of seconds"),
     ],
 )
 def test_what_cannot_be_served_is_told_before_anything_is_started(options: dict[str, str], told: str) -> None:

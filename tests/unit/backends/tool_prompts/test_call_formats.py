@@ -34,7 +34,7 @@ def calls(values: st.SearchStrategy[Json]) -> st.SearchStrategy[list[Call]]:
 
 def read(style: str, made: list[Call]) -> list[Call]:
     """What the style's decoder makes of what the style writes."""
-    return list(DECODERS[style](STYLES[style].written(made), ()).calls)
+    return list(DECODERS[style](STYLES[style].calls_as_text(made), ()).calls)
 
 
 @pytest.mark.parametrize("style", OTHERS)

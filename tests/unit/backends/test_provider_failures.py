@@ -175,21 +175,21 @@ def failed(status: int, body: Json) -> ProviderFailure:
     ("blame", "status", "body"), [pytest.param(*row, id=f"{row[1]} {json.dumps(row[2])[:90]}") for row in FAILURES]
 )
 def test_a_failure_is_blamed_on_whoever_failed(blame: Blame, status: int, body: Json) -> None:
-    assert failed(status, body).shape.blame == blame
+    assert failed(status, body).kind.blame == blame
 
 
 def test_each_row_of_the_table_has_a_failure_that_needs_it() -> None:
     ours = [
-        ProviderFailure("x", words=frozenset({word}))
+        ProviderFailure("x", codes=frozenset({word}))
         for word in ("untrusted_certificate", "refused_before_it_was_sent")
     ]
-    needed = {*(failure.shape for failure in ours), *(failed(status, body).shape for _, status, body in FAILURES)}
-    assert [shape for shape in FAILURE_KINDS if shape not in needed] == []
+    needed = {*(failure.kind for failure in ours), *(failed(status, body).kind for _, status, body in FAILURES)}
+    assert [kind for kind in FAILURE_KINDS if kind not in needed] == []
 
 
 def test_each_advice_is_explained() -> None:
     page = (Path(__file__).parents[3] / "docs/reference/failures.md").read_text(encoding="utf-8")
-    assert [shape.advice for shape in FAILURE_KINDS if shape.advice.partition(";")[0] not in page] == []
+    assert [kind.advice for kind in FAILURE_KINDS if kind.advice.partition(";")[0] not in page] == []
 
 
 def told(failure: ProviderFailure) -> str:
@@ -240,15 +240,15 @@ def test_the_time_to_wait_is_read(headers: dict[str, str], body: Json, seconds: 
 
 
 def test_secrets_are_hidden_before_a_text_is_cut() -> None:
-    teller = Redactor("openai:m", long_secrets(["hunter22", "hunter22-long", "no", ""]))
-    assert teller.hidden("no hunter22-long and\n hunter22") == "no … and …"
-    assert teller.hidden("x" * 296 + "hunter22") == "x" * 296 + "…"
-    assert len(teller.hidden("x" * 1000)) == 300
+    redactor = Redactor("openai:m", long_secrets(["hunter22", "hunter22-long", "no", ""]))
+    assert redactor.shortened("no hunter22-long and\n hunter22") == "no … and …"
+    assert redactor.shortened("x" * 296 + "hunter22") == "x" * 296 + "…"
+    assert len(redactor.shortened("x" * 1000)) == 300
 
 
 @pytest.mark.parametrize("token", ["sk-abcd1234", "sk-proj-ab***yz", "Bearer abc.def", "gsk_12345", "AIzaSyA-123"])
 def test_what_looks_like_a_key_is_hidden_though_nobody_named_it(token: str) -> None:
-    assert Redactor("m").hidden(f"You sent {token}, which is wrong.") == "You sent …, which is wrong."
+    assert Redactor("m").shortened(f"You sent {token}, which is wrong.") == "You sent …, which is wrong."
 
 
 JSON: st.SearchStrategy[Any] = st.recursive(

@@ -6,11 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.json_fields import DamagedData
 from pytest_fcall.backends.local.generation import Figures, Generated, Tally, figures_from_data
+from pytest_fcall.core.json_fields import DamagedData
 from tests.unit.backends.local.asking import backends, request
 
-DONE = Figures(loading=2.04, size=16, busy=10.0, held=120.0, prompts=24, tokens=417, peak=1_260_000_000)
+DONE = Figures(
+    loading_seconds=2.04,
+    batch_size=16,
+    busy_seconds=10.0,
+    occupied=120.0,
+    prompts=24,
+    tokens=417,
+    peak_bytes=1_260_000_000,
+)
 
 
 def test_figures_are_one_line() -> None:
@@ -18,8 +26,8 @@ def test_figures_are_one_line() -> None:
 
 
 def test_what_memory_had_no_room_for_is_told_with_them() -> None:
-    figures = Figures(loading=1.0, size=16, note="had room for no more than 4 at once")
-    assert figures.text().endswith("loaded in 1.0 s, had room for no more than 4 at once")
+    figures = Figures(loading_seconds=1.0, batch_size=16, note="memory for at most 4 prompts at once")
+    assert figures.text().endswith("loaded in 1.0 s, memory for at most 4 prompts at once")
 
 
 def test_they_travel_as_json() -> None:
@@ -33,8 +41,8 @@ def test_batches_are_counted() -> None:
     tally.add([Generated("a", 1, 3), Generated("b", 1, 4)], 0.5, 1.0)
     tally.add([Generated("c", 1, 1)], 0.25, 0.25)
     counted = tally.figures(1.5, 2, "")
-    assert (counted.held, counted.prompts, counted.tokens, counted.busy) == (1.25, 3, 8, 0.75)
-    assert counted.peak > 1_000_000
+    assert (counted.occupied, counted.prompts, counted.tokens, counted.busy_seconds) == (1.25, 3, 8, 0.75)
+    assert counted.peak_bytes > 1_000_000
 
 
 @pytest.mark.asyncio

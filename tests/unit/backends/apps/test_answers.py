@@ -119,13 +119,13 @@ def test_calls_of_earlier_turns_are_not_new_to_an_app_that_changes_what_was_said
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (17, "returned a int; it may return text"),
+        (17, "returned a value of type int; allowed: text"),
         ({"result": 1}, "a dict with 'result'"),
         ({}, "a dict with no keys"),
         ([1], "a list with 1 in it"),
         ([{"arguments": {}}], "in it"),
-        (b"hello", "returned a bytes"),
-        (ASKED, "without a new one of role 'assistant'"),
+        (b"hello", "returned a value of type bytes"),
+        (ASKED, "no new message with the role 'assistant'"),
         ({"choices": [], "object": "x"}, "a dict with 'choices'"),
         ({"choices": ["nonsense"]}, "choices"),
         ({"choices": [{"message": "nonsense"}]}, "choices"),

@@ -10,13 +10,13 @@ from typing import cast
 
 import pytest
 
+from pytest_fcall.backends.apps import python_backend
 from pytest_fcall.backends.apps.python import (
     AppRequest,
     CopyableTools,
     PythonBackend,
     app_request,
     find_app,
-    python_backend,
 )
 from pytest_fcall.core import Json, Model, ModelUnavailable, Request, Tool
 

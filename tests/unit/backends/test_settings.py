@@ -8,11 +8,11 @@ from pytest_fcall.backends.settings import (
     ModelEntry,
     Option,
     SettingsError,
+    ascii_lines_option,
     flag_option,
     integer_option,
     model_of_alias,
     read_entry,
-    table_option,
     text_option,
 )
 from pytest_fcall.core import Model
@@ -21,7 +21,7 @@ KNOWN: dict[str, Option] = {
     "seed": integer_option(),
     "strict": flag_option(),
     "style": text_option(),
-    "headers": table_option("texts", of_texts=True),
+    "headers": ascii_lines_option(),
 }
 
 
@@ -71,19 +71,22 @@ def test_an_alias_names_a_model_of_its_kind_under_its_own_name(tmp_path: Path) -
         ("[tool.fcall.models]\nm = 1", 'pyproject.toml: [tool.fcall.models."m"] must be a table'),
         (
             '[tool.fcall.models."openai:m"]\nsead = 1',
-            'pyproject.toml, [tool.fcall.models."openai:m"]: `sead` is unknown; known are seed, strict, style, headers',
+            'pyproject.toml, [tool.fcall.models."openai:m"]: `sead` is not a setting; available: seed, strict, style',
         ),
         ('[tool.fcall.models."openai:m"]\nseed = true', "`seed` must be an integer"),
         ('[tool.fcall.models."openai:m"]\nseed = 2026-11-21', "`seed` must be an integer"),
-        ('[tool.fcall.models."openai:m"]\nstyle = " "', "`style` must be a text"),
-        ('[tool.fcall.models."openai:m"]\nheaders = {a = 2026-11-21}', "`headers` must be texts"),
+        ('[tool.fcall.models."openai:m"]\nstyle = " "', "`style` must be a non-empty string"),
+        (
+            '[tool.fcall.models."openai:m"]\nheaders = {a = 2026-11-21}',
+            "`headers` must be a mapping of ASCII names to one-line ASCII strings",
+        ),
         (
             '[tool.fcall.models.m]\nmodel = "openai:n"\n[tool.fcall.models.m.5]\nseed = 1',
-            'known are seed, strict, style, headers; a name with dots needs quotes: [tool.fcall.models."m.5"]',
+            'available: seed, strict, style, headers; a name with dots needs quotes: [tool.fcall.models."m.5"]',
         ),
         ('[tool.fcall.models.m]\nmodel = "n"', "`model` must be KIND:NAME"),
         ("[tool.fcall.models.m]\nmodel = 5", "`model` must be KIND:NAME"),
-        ('[tool.fcall.models.m]\nmodel = "any:n/o"', "`model` is of kind 'any', and was asked for as openai:m"),
+        ('[tool.fcall.models.m]\nmodel = "any:n/o"', "`model` is any:n/o, but the model was given as openai:m"),
     ],
 )
 def test_a_bad_entry_is_told_with_file_and_key(tmp_path: Path, toml: str, message: str) -> None:
@@ -95,7 +98,7 @@ def test_a_bad_entry_is_told_with_file_and_key(tmp_path: Path, toml: str, messag
 
 def test_an_entry_of_a_model_cannot_stand_for_another(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.fcall.models."openai:m"]\nmodel = "openai:n"')
-    with pytest.raises(SettingsError, match="in an entry that goes by another name"):
+    with pytest.raises(SettingsError, match="in an entry whose own name has no colon"):
         model_of_alias("openai:m", tmp_path)
 
 
@@ -103,5 +106,5 @@ def test_an_unknown_key_of_a_query_is_told_with_those_that_are_known(tmp_path: P
     with pytest.raises(SettingsError) as caught:
         read_entry(Model("openai", "m", {"sed": "1"}), tmp_path, KNOWN)
     assert str(caught.value) == (
-        "openai:m, behind the question mark: `sed` is unknown; known are seed, strict, style, headers"
+        "openai:m, after the question mark: `sed` is not a setting; available: seed, strict, style, headers"
     )

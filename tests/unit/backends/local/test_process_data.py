@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pytest_fcall.backends.json_fields import DamagedData
 from pytest_fcall.backends.local.process_data import request_from_data, request_to_data
 from pytest_fcall.core import Json, Request, Tool
+from pytest_fcall.core.json_fields import DamagedData
 
 ADD = Tool("math.add", "Add \ud800.", {"type": "object", "properties": {"a": {"type": "integer"}}})
 

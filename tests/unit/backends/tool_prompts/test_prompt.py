@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.tool_prompts import DEFAULT_STYLE, STYLES, prompted
+from pytest_fcall.backends.tool_prompts import DEFAULT_STYLE, STYLES, with_tools_in_prompt
 from pytest_fcall.core import Message, Request, Tool
 from pytest_fcall.decoding import DECODERS
 from pytest_fcall.schema.sources.tool_data import tool_from_data
@@ -21,9 +21,7 @@ USER: Message = {"role": "user", "content": "Weather in Oslo?"}
 
 
 def asked(*messages: Message, tools: tuple[Tool, ...] = (WEATHER,), style: str = DEFAULT_STYLE) -> list[Any]:
-    told, decoder = prompted(Request(messages, tools), style)
-    assert decoder == style
-    return told
+    return with_tools_in_prompt(Request(messages, tools), style)
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -69,10 +67,8 @@ def test_without_tools_nothing_is_told() -> None:
 
 
 def test_an_unknown_style_is_refused_with_those_that_are_known() -> None:
-    with pytest.raises(
-        ValueError, match="there is no prompt for the decoder 'gorila'; there is one for hermes, json, "
-    ):
-        prompted(Request((USER,), (WEATHER,)), "gorila")
+    with pytest.raises(ValueError, match="no prompt for the decoder 'gorila'; available: hermes, json, "):
+        with_tools_in_prompt(Request((USER,), (WEATHER,)), "gorila")
 
 
 CALLED: Message = {
