@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_fcall.core.operators import Undecided as Undecided  # noqa: PLC0414  comparators raise it
-
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from pytest_fcall.decoding.call_patterns import LIST_OF_CALLS
+
 OPENFUNCTIONS = "<<function>>"
 """The token before each call of Gorilla's models."""
 
@@ -26,12 +28,6 @@ FAMILY_MARKS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """By family of models, the tokens of its calls, the most specific first. `auto` prefers the families in this order."""
-
-# Tool names may contain hyphens, which Python cannot read, and models escape underscores as in Markdown.
-NAME = r"[^\W\d][\w.\\-]*+"
-_FIRST_ARGUMENT = r"\(\s*+(?:[^\W\d]\w*+\s*+=(?!=)|['\"]|\))"
-LIST_OF_CALLS = rf"\[\s*+['\"]?(?P<name>{NAME}){_FIRST_ARGUMENT}"
-"""A pattern of what prose does not contain: a list of Python calls whose first argument, if any, is named or quoted."""
 
 # The patterns stay strings, which `re` compiles at first use: most replies need none of them.
 _OTHER_MARKS = (OPENFUNCTIONS, "<tool_calls>", "<TOOLCALL>", "<invoke name=")
@@ -85,7 +81,7 @@ def _is_json_calls(text: str) -> bool:
 
 def _is_one_list(text: str) -> bool:
     """Whether the bracket at the start is closed at the end, or not at all."""
-    from pytest_fcall.decoding.python.source import NotPython, expression_end
+    from pytest_fcall.decoding.python_source import NotPython, expression_end
 
     try:
         return expression_end(text, 0) == len(text)

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.python.literals import literal, repeated_dict_keys
-from pytest_fcall.decoding.python.source import NotPython, parse_expression
+from pytest_fcall.decoding.python_source import NotPython, parse_expression
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
 
 UntypedReading: TypeAlias = Literal["text", "json"]

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from pytest_fcall.core.expectation import CallPattern, ExpectedCall
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.reply import Call, Reply
+from pytest_fcall.core.verdict import Reason
+from pytest_fcall.matching.containers import compare_named, compare_unnamed
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.place import CallContext, Mismatch, Place
-from pytest_fcall.matching.values import TOO_DEEP, compare, compare_named, compare_unnamed
+from pytest_fcall.matching.values import TOO_DEEP, compare
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import tool_schema
+
+
+class CallFindings(NamedTuple):
+    """The reasons against calls, the reasons for missing calls, and the pairs of expected and made calls."""
+
+    wrong: tuple[Reason, ...] = ()
+    missing: tuple[Reason, ...] = ()
+    pairs: tuple[tuple[int, int], ...] = ()
 
 
 def wire_effects_of(reply: Reply) -> Collection[str]:

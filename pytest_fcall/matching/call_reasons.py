@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.verdict import Reason
-from pytest_fcall.matching.call_comparison import CallComparison
+from pytest_fcall.matching.call_comparison import CallComparison, CallFindings
 from pytest_fcall.matching.call_pairing import CallPairing, Pairs
-from pytest_fcall.matching.calls import CallFindings
 from pytest_fcall.matching.wording import call_text, expected_call_text, times_text
 
 

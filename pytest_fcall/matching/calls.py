@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from pytest_fcall.core.expectation import CallPattern, Expectation
 from pytest_fcall.core.verdict import Reason
-from pytest_fcall.matching.call_comparison import CallComparison
+from pytest_fcall.matching.call_comparison import CallComparison, CallFindings
 from pytest_fcall.schema.value_text import nearest
 
 _MAX_CALLS = 256
 """A reply with more calls than this, beside those expected, is wrong as a whole; its calls are not paired."""
-
-
-class CallFindings(NamedTuple):
-    """The reasons against calls, the reasons for missing calls, and the pairs of expected and made calls."""
-
-    wrong: tuple[Reason, ...] = ()
-    missing: tuple[Reason, ...] = ()
-    pairs: tuple[tuple[int, int], ...] = ()
 
 
 def judge_calls(expectation: Expectation, comparison: CallComparison) -> CallFindings:

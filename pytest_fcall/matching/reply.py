@@ -9,8 +9,8 @@ from pytest_fcall.core.case import Turn
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
-from pytest_fcall.matching.call_comparison import CallComparison, wire_effects_of
-from pytest_fcall.matching.calls import CallFindings, judge_calls
+from pytest_fcall.matching.call_comparison import CallComparison, CallFindings, wire_effects_of
+from pytest_fcall.matching.calls import judge_calls
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.values import judge_value
 

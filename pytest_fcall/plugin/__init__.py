@@ -82,7 +82,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     """Name the models under test, and the model that judges."""
     if not _says_something(config):
         return []
-    from pytest_fcall.plugin.models import header
+    from pytest_fcall.plugin.header import header
 
     return header(config)
 
@@ -99,7 +99,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile |
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run tests that ask for `fc_model` once for each model, if several are named."""
     if "fc_model" in metafunc.fixturenames:
-        from pytest_fcall.plugin.models import parametrise
+        from pytest_fcall.plugin.fixtures import parametrise
 
         parametrise(metafunc)
 

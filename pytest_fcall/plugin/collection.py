@@ -21,7 +21,8 @@ from pytest_fcall.plugin.collected import collected, register_tags
 from pytest_fcall.plugin.hooks import register_hooks
 from pytest_fcall.plugin.item import CaseItem, FileContext
 from pytest_fcall.plugin.models import ids_have_models
-from pytest_fcall.plugin.session import printable, registry_of, session_of
+from pytest_fcall.plugin.outcomes import printable
+from pytest_fcall.plugin.session import registry_of, session_of
 
 if TYPE_CHECKING:
     from pluggy import HookRelay

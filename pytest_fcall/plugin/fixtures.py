@@ -11,7 +11,9 @@ import pytest
 
 from pytest_fcall.backends.apps.python import PythonBackend
 from pytest_fcall.core import Backend, Model, Request
+from pytest_fcall.plugin.models import ids_have_models
 from pytest_fcall.plugin.session import OPEN_WIRE, session_of
+from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.session.ask.app_wire import AppWire, overheard
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import Asker, Question, Source
@@ -24,6 +26,13 @@ _TWO_APPS = (
     "fc_wire records the requests of the app that the test calls, and fc_model is an app, too, so it is unknown which "
     "of them sends a request. Ask the app by one of them"
 )
+
+
+def parametrise(metafunc: pytest.Metafunc) -> None:
+    """Run a plain test once for each model, where there are several and no conftest file replaced the fixture."""
+    models = settings_of(metafunc.config).models
+    if ids_have_models(metafunc.config, models):
+        metafunc.parametrize("fc_model", models, indirect=True, ids=[each.model.id for each in models])
 
 
 class UnresolvedModel:

@@ -11,8 +11,9 @@ import pytest
 from pytest_fcall.core import Request, Verdict
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.outcomes import end_test
 from pytest_fcall.plugin.report import CaseReport, attach, case_report, to_json
-from pytest_fcall.plugin.session import OPEN_WIRE, end_test, session_of
+from pytest_fcall.plugin.session import OPEN_WIRE, session_of
 from pytest_fcall.session.outcomes import CaseEnded
 
 NAME = "fcall-hooks"
@@ -68,7 +69,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+def pytest_runtest_setup() -> Generator[None, object, object]:
     """End a test that got no reply in its set-up."""
     __tracebackhide__ = True
     try:

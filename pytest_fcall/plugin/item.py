@@ -14,8 +14,8 @@ from pytest_fcall.cases.case import plan_request
 from pytest_fcall.core import Case, Condition, FaultyCase, Json, Model, Reply, Request, Verdict
 from pytest_fcall.core.case import judge_fault
 from pytest_fcall.core.glob import glob_matches
+from pytest_fcall.plugin.outcomes import printable, terminal_encoding
 from pytest_fcall.plugin.report import CaseReport, attach
-from pytest_fcall.plugin.session import printable, terminal_encoding
 from pytest_fcall.reporting.results import Status
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import Asker
@@ -90,7 +90,7 @@ class FileContext:
         )
 
     def baseline(self, model: str) -> Baseline | None:
-        """The baseline of the file under a model. Raises CaseError where it is damaged: no verdict could be compared."""
+        """The baseline of the file under a model. Raises CaseError where it is damaged."""
         if model not in self._baselines:
             self._baselines[model] = self.session.baselines.of(self.file.path, Model.by_id(model))
         found = self._baselines[model]

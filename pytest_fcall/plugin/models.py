@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 import pytest
 
-from pytest_fcall.core import Model
 from pytest_fcall.session.models import NamedModel, parse_model
 from pytest_fcall.session.outcomes import SettingError
 
@@ -98,59 +95,3 @@ def _id_arguments(config: pytest.Config) -> list[str]:
     """The ids on the command line; those of suites without a file are given by `--fc-pick`."""
     picked: str = config.getoption("fc_pick") or ""
     return [*(arg for arg in config.args if "::" in arg), *(part.strip() for part in picked.split(","))]
-
-
-def header(config: pytest.Config) -> list[str]:
-    """The lines of the run's header: the models, and the model that judges."""
-    from pytest_fcall.plugin.settings import settings_of
-    from pytest_fcall.reporting.header import header_lines, judge_line
-
-    settings = settings_of(config)
-    lines: list[str] = []
-    if settings.models:
-        lines += header_lines(
-            [_shown(each.model, config.rootpath) for each in settings.models],
-            origin=settings.models[0].origin,
-            live=any(each.live for each in settings.models),
-            profile=_profile(config),
-        )
-    if judge := settings.judge:
-        lines.append(judge_line(judge.model.id, origin=judge.origin, live=judge.live))
-    return lines
-
-
-def _profile(config: pytest.Config) -> str:
-    """The rules that judge: those of the suites of the command line, or ours, which files may change."""
-    if not config.getoption("fc_suite"):
-        return "strict by default"
-    if asked := config.getoption("fc_suite_profile"):
-        return str(asked)
-    from pytest_fcall.cases.suite import split_suite_name
-    from pytest_fcall.core.extension import profile_of
-    from pytest_fcall.plugin.session import suites_of
-
-    known = suites_of(config)
-    names = [split_suite_name(spec)[0] for spec in config.getoption("fc_suite")]
-    return ", ".join(dict.fromkeys(profile_of(known[name]) for name in names if name in known)) or "strict"
-
-
-def _shown(model: Model, root: Path) -> str:
-    """The model, with its grammar where it has one: its output is then not all its own."""
-    if model.kind != "local":
-        return model.id
-    from pytest_fcall.backends.local import local_backend
-    from pytest_fcall.backends.settings import SettingsError
-
-    with suppress(SettingsError):  # asking the model raises it again
-        grammar = local_backend(model, root).settings.get("grammar", "off")
-        return model.id if grammar == "off" else f"{model.id}?grammar={grammar}"
-    return model.id
-
-
-def parametrise(metafunc: pytest.Metafunc) -> None:
-    """Run a plain test once for each model, where there are several and no conftest file replaced the fixture."""
-    from pytest_fcall.plugin.settings import settings_of
-
-    models = settings_of(metafunc.config).models
-    if ids_have_models(metafunc.config, models):
-        metafunc.parametrize("fc_model", models, indirect=True, ids=[each.model.id for each in models])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 
 from pytest_fcall.core import Usage
-from pytest_fcall.plugin.session import printable
+from pytest_fcall.plugin.outcomes import printable
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.reporting.number_text import cost_text
 from pytest_fcall.session.ask.costs import Costs
@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 
 class LiveLine:
-    """A line below pytest's own, removed before pytest writes again. `expected` is the number of all requests to come."""
+    """A line below pytest's own, removed before pytest writes again. `expected` is the number of requests to come."""
 
     def __init__(self, config: pytest.Config, progress: Callable[[], Progress], expected: int) -> None:
         reporter = config.pluginmanager.getplugin("terminalreporter")

@@ -1,18 +1,16 @@
-"""The session of a pytest run, made once, and its outcomes in pytest's terms."""
+"""The session of a pytest run, made once."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_fcall.plugin.settings import settings_of, suite_settings, usage_errors
 from pytest_fcall.session.extensions import Registry, suites_with_added
-from pytest_fcall.session.outcomes import CaseEnded, CaseSkipped
 from pytest_fcall.session.session import Session
 
 if TYPE_CHECKING:
@@ -63,27 +61,3 @@ def _live_line(config: pytest.Config, progress: Callable[[], Progress], expected
     from pytest_fcall.plugin.progress import LiveLine
 
     return LiveLine(config, progress, expected)
-
-
-def end_test(ended: CaseEnded) -> NoReturn:
-    """End the test in pytest's terms: a failure, which is an error in a set-up, or a skip.
-
-    There is no traceback, for the text says it all. This frame must not be hidden: where all frames are, pytest adds
-    a hint that there is more to see.
-    """
-    text = printable(str(ended))
-    if isinstance(ended, CaseSkipped):
-        raise pytest.skip.Exception(text) from None
-    raise pytest.fail.Exception(text, pytrace=False) from None
-
-
-def printable(text: str) -> str:
-    """The text as this terminal can print it. pytest would fold what it cannot encode into one long line."""
-    from pytest_fcall.reporting.terminal import encodable_text
-
-    return encodable_text(terminal_encoding(), text)
-
-
-def terminal_encoding() -> str:
-    """The encoding in which this run is printed."""
-    return getattr(sys.__stdout__, "encoding", None) or "utf-8"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """One run. `new_display` makes what shows people how far the requests are. Raises SettingError for a baseline that cannot be."""
+    """One run; `new_display` shows people its progress. Raises SettingError for a baseline that cannot be found."""
 
     def __init__(self, settings: Settings, registry: Registry, new_display: ProgressDisplayFactory) -> None:
         self.settings = settings
@@ -35,7 +35,7 @@ class Session:
         return AskModel(self.replies.source(named) if named else None, self.replies, asker)
 
     def opinions(self, case: Case, asker: Asker) -> JudgeOpinions:
-        """The opinions of the model that judges, for a case that uses `$judge`. Raises CaseError where none is named."""
+        """The opinions of the model that judges, for a case with `$judge`. Raises CaseError where none is named."""
         from pytest_fcall.session.judge.llm_judge import HOW_TO_NAME_A_JUDGE, JudgeOpinions, case_prompt
 
         if self.settings.judge is None:

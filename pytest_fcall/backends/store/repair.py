@@ -13,14 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcall.backends.store.tables import (
-    PUT_FIRST_USE,
-    PUT_NEWER_REPLY,
-    Row,
-    from_row,
-    read_catalogue,
-    storable,
-)
+from pytest_fcall.backends.store.tables import PUT_FIRST_USE, PUT_NEWER_REPLY, Row, from_row, read_catalogue, storable
 from pytest_fcall.core.json_fields import DamagedData
 
 Value: TypeAlias = "int | float | str | bytes | None"

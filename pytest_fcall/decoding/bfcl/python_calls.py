@@ -13,7 +13,7 @@ from typing import TypeAlias
 from pytest_fcall.decoding.bfcl.official_form import Undecodable
 from pytest_fcall.decoding.bfcl.python_shortcut import read_ordinary_calls
 from pytest_fcall.decoding.python.literals import apply_operator, apply_sign
-from pytest_fcall.decoding.python.source import NotPython, parse_expression
+from pytest_fcall.decoding.python_source import NotPython, parse_expression
 
 Decoded: TypeAlias = list[dict[object, object]]
 LiteralSequence: TypeAlias = str | bytes | list[object] | tuple[object, ...]

@@ -10,7 +10,7 @@ from json.decoder import JSONDecoder
 from typing import TYPE_CHECKING, Literal
 
 from pytest_fcall.decoding.bfcl.official_form import Undecodable
-from pytest_fcall.decoding.python.source import parse_expression
+from pytest_fcall.decoding.python_source import parse_expression
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -11,7 +11,7 @@ from itertools import chain
 from pytest_fcall.core import arithmetic
 from pytest_fcall.core.arithmetic import Incalculable, Number
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.python.source import NotPython
+from pytest_fcall.decoding.python_source import NotPython
 from pytest_fcall.decoding.unreadable import repeated_key_notes, repeated_keys
 
 _JSON_WORDS: Mapping[str, bool | None] = {"true": True, "false": False, "null": None}

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.values import Json
+from pytest_fcall.matching.containers import compare_in_any_order, compare_list, compare_named
+from pytest_fcall.matching.hints import length_hint
 from pytest_fcall.matching.operators.operand import BadOperandError, operand_patterns
 from pytest_fcall.matching.place import Mismatch, Place, is_list
-from pytest_fcall.matching.values import compare_in_any_order, compare_list, compare_named, length_hint
 
 
 def unordered(operator: Operator, got: Json, place: Place) -> list[Mismatch]:

@@ -64,15 +64,6 @@ def between(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
     raise BadOperandError("`$between` takes two numbers")
 
 
-def rounding_hint(expected: Pattern, got: Json) -> str:
-    """A hint for numbers that differ by rounding only; empty for others."""
-    try:
-        near = is_number(expected) and is_number(got) and math.isclose(expected, got)
-    except OverflowError:
-        near = False
-    return "`$approx` would accept it" if near else ""
-
-
 def exact_decimal(value: Pattern) -> Decimal | None:
     """The number as it is written in decimals, so that 42.095 is within 0.005 of 42.10; None for anything else."""
     if isinstance(value, bool):

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
+from pytest_fcall.matching.containers import compare_object
+from pytest_fcall.matching.hints import length_hint
 from pytest_fcall.matching.place import Mismatch, Place, is_list
-from pytest_fcall.matching.values import compare_object, length_hint
 from pytest_fcall.matching.wording import json_type
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.python.calls import dotted_name
 from pytest_fcall.decoding.python.literals import literal
-from pytest_fcall.decoding.python.source import NotPython, expression_end, parse_expression
+from pytest_fcall.decoding.python_source import NotPython, expression_end, parse_expression
 from pytest_fcall.suites.json_files import BrokenRow, is_strings, read_rows
 
 _MOST_CALLS = 100

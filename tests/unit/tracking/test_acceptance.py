@@ -8,13 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call
-from pytest_fcall.tracking.acceptance import (
-    Acceptance,
-    DamagedBaseline,
-    accept,
-    read_stanzas,
-    remove_cases,
-)
+from pytest_fcall.tracking.acceptance import Acceptance, DamagedBaseline, accept, read_stanzas, remove_cases
 from pytest_fcall.tracking.stanza import Stanza
 from tests.unit.tracking.stanzas import STANZAS
 

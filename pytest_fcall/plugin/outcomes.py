@@ -1,0 +1,34 @@
+"""The end of a test in pytest's terms, with a text that this terminal can print."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+import pytest
+
+from pytest_fcall.session.outcomes import CaseEnded, CaseSkipped
+
+
+def end_test(ended: CaseEnded) -> NoReturn:
+    """End the test in pytest's terms: a failure, which is an error in a set-up, or a skip.
+
+    There is no traceback, for the text says it all. This frame must not be hidden: where all frames are, pytest adds
+    a hint that there is more to see.
+    """
+    text = printable(str(ended))
+    if isinstance(ended, CaseSkipped):
+        raise pytest.skip.Exception(text) from None
+    raise pytest.fail.Exception(text, pytrace=False) from None
+
+
+def printable(text: str) -> str:
+    """The text as this terminal can print it. pytest would fold what it cannot encode into one long line."""
+    from pytest_fcall.reporting.terminal import encodable_text
+
+    return encodable_text(terminal_encoding(), text)
+
+
+def terminal_encoding() -> str:
+    """The encoding in which this run is printed."""
+    return getattr(sys.__stdout__, "encoding", None) or "utf-8"
