@@ -166,7 +166,7 @@ def _proxy(url: str, folder: str) -> None:
     with closing(ReplyStore(store_path(Path(folder)))) as store:
         runs = AppRuns()
         place = RequestOrigin("wire:python:app:answer", "cases/many.fc.yaml", "one")
-        runs.add(AppRun(place, _Tape(store), live=True, providers={"OPENAI_BASE_URL": url}), runs.in_process)
+        runs.add(lambda: AppRun(place, _Tape(store), live=True, providers={"OPENAI_BASE_URL": url}), runs.in_process)
         with closing(LazyListener(Proxy(runs, store.put_all).serve)) as listening:
             _tell(f"http://127.0.0.1:{listening.port}/{runs.in_process}/OPENAI_BASE_URL/v1")
 

@@ -110,12 +110,14 @@ def pattern_operators(pattern: Pattern) -> Iterator[Operator]:
     """Give every operator in a pattern, at any depth, except those in `$literal`."""
     waiting = [pattern]
     while waiting:
-        match waiting.pop():
-            case Operator() as operator:
-                yield operator
-                if operator.name != "literal":
-                    waiting += [operator.operand, *operator.options.values()]
-            case Mapping() as mapping:
-                waiting += mapping.values()
-            case list() | tuple() as items:
-                waiting += items
+        each = waiting.pop()
+        if isinstance(each, str | int | float | None):  # most of what a case expects
+            continue
+        if isinstance(each, Operator):
+            yield each
+            if each.name != "literal":
+                waiting += [each.operand, *each.options.values()]
+        elif isinstance(each, Mapping):
+            waiting += each.values()
+        elif isinstance(each, list | tuple):
+            waiting += each

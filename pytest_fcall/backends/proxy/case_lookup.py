@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
@@ -68,11 +68,14 @@ class AppRuns:
         self.by_hand = secrets.token_hex(16)
         """The group of apps that were started by hand, of which one is at work at a time."""
         self._groups = {self.in_process, self.by_hand}
-        self._runs: dict[str, tuple[str, AppRun]] = {}
+        self._runs: dict[str, tuple[str, Callable[[], AppRun]]] = {}
         self._lock = Lock()
 
-    def add(self, run: AppRun, group: str) -> str:
-        """Add a run, and return its token. In addresses, `group` stands for its only run at that time."""
+    def add(self, run: Callable[[], AppRun], group: str) -> str:
+        """Add a run, which is called for with the first request, and return its token.
+
+        In addresses, `group` stands for its only run at that time.
+        """
         token = secrets.token_hex(16)
         with self._lock:
             self._groups.add(group)
@@ -91,16 +94,16 @@ class AppRuns:
         """
         with self._lock:
             if token not in self._groups:
-                return self._runs[token][1]
+                return self._runs[token][1]()
             for named in case_tokens(headers):
                 if named in self._runs:
-                    return self._runs[named][1]
+                    return self._runs[named][1]()
             running = len(self._runs)
             candidates = [run for group, run in self._runs.values() if group == token]
         if token == self.by_hand and _names_a_case(headers):
             raise UnknownCase("this request belongs to a case of another run")
         if len(candidates) == 1:
-            return candidates[0]
+            return candidates[0]()
         if not running:
             raise UnknownCase("this request belongs to no case: none is running")
         cases = f"{running} cases are" if running > 1 else "1 case is"

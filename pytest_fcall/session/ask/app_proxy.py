@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, overload
 
 from pytest_fcall.core import AppExchange, Model
 from pytest_fcall.session.ask.no_reply import NotRecorded, OverBudget
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from socket import socket
 
-    from pytest_fcall.backends.proxy.app_run import AppRun, RequestOrigin
+    from pytest_fcall.backends.proxy.app_run import AppRun
     from pytest_fcall.backends.proxy.case_lookup import AppRuns
     from pytest_fcall.backends.proxy.listener import LazyListener
     from pytest_fcall.backends.recordings.entry import Recording
@@ -36,30 +37,33 @@ class ProxyVariables:
         self._lock = Lock()
         self._applied = ExitStack()
         self._users = 0
-        self._seen: tuple[str | None, ...] = ()
+        self._seen: tuple[str | None, ...] | None = None
         self._upstreams: Mapping[str, str] = {}
+        self._keys: Mapping[str, str] = {}
+        self._addresses: dict[str, dict[str, str]] = {}
 
     def upstreams(self) -> Mapping[str, str]:
         """The addresses of the providers, also while the variables lead to the proxy."""
         with self._lock:
-            if not self._users:
-                seen = tuple(map(os.environ.get, self._variables))
-                if seen != self._seen or not self._upstreams:
-                    from pytest_fcall.backends.proxy.variables import provider_addresses
+            if not self._users and (seen := tuple(map(os.environ.get, self._variables))) != self._seen:
+                from pytest_fcall.backends.proxy.variables import placeholder_keys, provider_addresses
 
-                    self._seen, self._upstreams = seen, provider_addresses(self._variables, os.environ)
+                self._seen, self._upstreams = seen, provider_addresses(self._variables, os.environ)
+                self._keys = placeholder_keys(self._upstreams)
+                self._addresses.clear()
             return self._upstreams
 
     def values(self, base: str, *, offline: bool) -> dict[str, str]:
         """The variables that lead to the proxy at `base`; offline, with placeholders for keys that are not set."""
-        from pytest_fcall.backends.proxy.variables import placeholder_keys, proxy_addresses
-
         upstreams = self.upstreams()
-        keys = placeholder_keys(upstreams) if offline else {}
-        return {
-            **proxy_addresses(upstreams, base),
-            **{name: key for name, key in keys.items() if not os.environ.get(name)},
-        }
+        if base not in self._addresses:
+            from pytest_fcall.backends.proxy.variables import proxy_addresses
+
+            self._addresses[base] = proxy_addresses(upstreams, base)
+        if not offline:
+            return self._addresses[base]
+        missing = {name: key for name, key in self._keys.items() if not os.environ.get(name)}
+        return {**self._addresses[base], **missing}
 
     @contextmanager
     def applied(self, base: str, *, offline: bool) -> Iterator[None]:
@@ -89,13 +93,37 @@ class AppElsewhere(Protocol):
     """The part of its addresses that stands for the one case that it works on; empty where cases share them."""
 
 
-@dataclass(slots=True)
-class _ActiveRun:
-    """A run of an app, and the number of those who wait for it."""
+class _ActiveRun(Sequence[AppExchange]):
+    """A run of an app as the requests in it, and the number of those who wait for it.
 
-    run: AppRun
-    token: str
-    users: int = 0
+    The run is made with the first request that the app sends, since most apps under test send none.
+    """
+
+    __slots__ = ("_make", "run", "token", "users")
+
+    def __init__(self, make: Callable[[], AppRun]) -> None:
+        self._make = make
+        self.run: AppRun | None = None
+        self.token = ""
+        self.users = 0
+
+    def __call__(self) -> AppRun:
+        """The run. Called by the thread of the proxy, which takes one request at a time."""
+        if self.run is None:
+            self.run = self._make()
+        return self.run
+
+    def __len__(self) -> int:
+        return len(self.run.inner_requests) if self.run else 0
+
+    @overload
+    def __getitem__(self, index: int) -> AppExchange: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[AppExchange]: ...
+
+    def __getitem__(self, index: int | slice) -> AppExchange | Sequence[AppExchange]:
+        return (self.run.inner_requests if self.run else ())[index]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +161,7 @@ class AppProxy:
         self._spending = spending.of_apps()
         self._variables = _variables(settings)
         self._lock = Lock()
-        self._active: dict[RequestOrigin, _ActiveRun] = {}
+        self._active: dict[tuple[str, str, str, int], _ActiveRun] = {}
         self._runs: AppRuns | None = None
         self._listener: LazyListener | None = None
         self._announced: Path | None = None
@@ -161,7 +189,7 @@ class AppProxy:
             self._variables.applied(self._base(runs.in_process), offline=offline),
             self._run(question, runs.in_process) as active,
         ):
-            yield active.run.inner_requests
+            yield active
 
     @contextmanager
     def elsewhere(self, question: Question, app: AppElsewhere) -> Iterator[Sequence[AppExchange] | None]:
@@ -181,7 +209,7 @@ class AppProxy:
             headers = case_headers(active.token, next(iter(bases.values()), ""))
             tag = CASE_TAG.set(CaseTag(headers, self._variables.values(self._base(group), offline=offline)))
             try:
-                yield active.run.inner_requests
+                yield active
             finally:
                 CASE_TAG.reset(tag)
 
@@ -200,42 +228,42 @@ class AppProxy:
 
     @contextmanager
     def _run(self, question: Question, group: str) -> Iterator[_ActiveRun]:
-        active = self._begin(question, group)
+        origin = question.source.id, self._recordings.file_name(question), question.asker.case, question.request.sample
+        active = self._begin(question, origin, group)
         try:
             yield active
         except Exception:
-            _raise_failures(active.run)
+            _raise_failures(active)
             raise
         finally:
-            self._end(active)
-        _raise_failures(active.run)
+            with self._lock:
+                active.users -= 1
+                if not active.users:
+                    del self._active[origin]
+                    self._known_runs().remove(active.token)
+        _raise_failures(active)
 
-    def _begin(self, question: Question, group: str) -> _ActiveRun:
-        from pytest_fcall.backends.proxy.app_run import AppRun, RequestOrigin
-
-        inside = _question_inside(question)
-        file = self._recordings.file_name(question)
-        origin = RequestOrigin(inside.source.id, file, question.asker.case, question.request.sample)
+    def _begin(self, question: Question, origin: tuple[str, str, str, int], group: str) -> _ActiveRun:
         with self._lock:
             active = self._active.get(origin)
             if active is None:
-                live = self._may_ask(question)
-                recordings = CaseRecordings(self._recordings, inside, live)
-                run = AppRun(origin, recordings, live, self._variables.upstreams(), self._spending)
-                active = self._active[origin] = _ActiveRun(run, self._known_runs().add(run, group))
+                active = self._active[origin] = _ActiveRun(partial(self._new_run, question))
+                active.token = self._known_runs().add(active, group)
             active.users += 1
         return active
+
+    def _new_run(self, question: Question) -> AppRun:
+        from pytest_fcall.backends.proxy.app_run import AppRun, RequestOrigin
+
+        inside, live = _question_inside(question), self._may_ask(question)
+        file = self._recordings.file_name(question)
+        origin = RequestOrigin(inside.source.id, file, question.asker.case, question.request.sample)
+        recordings = CaseRecordings(self._recordings, inside, live)
+        return AppRun(origin, recordings, live, self._variables.upstreams(), self._spending)
 
     def _may_ask(self, question: Question) -> bool:
         """Whether the app's models may be asked."""
         return question.source.named.live and not self._settings.replay
-
-    def _end(self, active: _ActiveRun) -> None:
-        with self._lock:
-            active.users -= 1
-            if not active.users:
-                del self._active[active.run.origin]
-                self._known_runs().remove(active.token)
 
     def _announce(self, group: str) -> None:
         """Let apps find the proxy that `fcall proxy` has started."""
@@ -295,12 +323,14 @@ def _variables(settings: Settings) -> ProxyVariables:
     return ProxyVariables(read_variables(settings.proxy_variables) if settings.proxy else {})
 
 
-def _raise_failures(run: AppRun) -> None:
+def _raise_failures(active: _ActiveRun) -> None:
+    run = active.run
+    if run is None or not (run.not_recorded or run.not_paid or run.not_stored):
+        return
     from pytest_fcall.backends.store import StoreError
 
     if run.not_recorded:
         raise NotRecorded(run.not_recorded[0]) from None
     if run.not_paid:
         raise OverBudget(run.not_paid[0]) from None
-    if run.not_stored:
-        raise StoreError(run.not_stored[0]) from None
+    raise StoreError(run.not_stored[0]) from None

@@ -71,7 +71,7 @@ class Between:
     @contextmanager
     def running(self, case: str = "oslo", *, live: bool = True, sample: int = 0) -> Any:
         run = self.run(case, live=live, sample=sample)
-        token = self.runs.add(run, self.runs.in_process)
+        token = self.runs.add(lambda: run, self.runs.in_process)
         try:
             yield run
         finally:

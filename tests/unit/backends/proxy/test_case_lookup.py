@@ -47,7 +47,7 @@ def between(server: Server) -> Iterator[Between]:
 async def twice(between: Between, session: aiohttp.ClientSession, way: Way, case: str, *, live: bool) -> list[str]:
     """Ask the same twice for a case, each time while others do."""
     run = between.run(case, live=live)
-    token = between.runs.add(run, between.runs.in_process)
+    token = between.runs.add(lambda: run, between.runs.in_process)
     said = []
     for _ in range(2):
         url, headers = way(between, token)
@@ -88,10 +88,10 @@ def test_of_several_cases_none_is_guessed(between: Between) -> None:
 
 def test_what_is_passed_on_of_a_case_that_has_ended_counts_for_nothing(between: Between) -> None:
     runs = AppRuns()
-    ended = runs.add(between.run("ended"), runs.in_process)
+    ended = runs.add(lambda: between.run("ended"), runs.in_process)
     runs.remove(ended)
     going = between.run("going")
-    runs.add(going, runs.in_process)
+    runs.add(lambda: going, runs.in_process)
     assert runs.find(runs.in_process, case_headers(ended)) is going
     with pytest.raises(KeyError):
         runs.find(ended, {})
@@ -104,7 +104,7 @@ def test_providers_do_not_see_which_case_it_is(between: Between) -> None:
         async with aiohttp.ClientSession() as session, session.post(url, data=BODY, headers=headers) as came:
             await came.read()
 
-    asyncio.run(tied(between.runs.add(between.run(), between.runs.in_process)))
+    asyncio.run(tied(between.runs.add(lambda: between.run(), between.runs.in_process)))
     sent = between.server.asked[0].headers
     assert (CASE_HEADER in sent, BASE_URL_HEADER in sent, sent["x-team"]) == (False, False, "shop")
 
@@ -126,19 +126,19 @@ def test_headers_that_name_no_case_are_passed_over(headers: dict[str, str]) -> N
 def test_two_apps_that_say_nothing_are_told_by_their_addresses(between: Between) -> None:
     runs = AppRuns()
     node, django = between.run("node"), between.run("django")
-    runs.add(node, "a")
-    runs.add(django, "b")
+    runs.add(lambda: node, "a")
+    runs.add(lambda: django, "b")
     assert (runs.find("a", {}), runs.find("b", {})) == (node, django)
 
 
 def test_an_app_that_was_started_by_hand_is_not_taken_for_another_that_is_at_work(between: Between) -> None:
     runs = AppRuns()
-    runs.add(between.run("oslo"), runs.by_hand)
+    runs.add(lambda: between.run("oslo"), runs.by_hand)
     of_another_worker = case_headers("f" * 32)
     for name in (CASE_HEADER, "baggage"):
         with pytest.raises(UnknownCase, match="of another run"):
             runs.find(runs.by_hand, {name: of_another_worker[name]})
     forwarding = AppRuns()
-    forwarding.add(between.run("oslo"), "own")
+    forwarding.add(lambda: between.run("oslo"), "own")
     with pytest.raises(UnknownCase, match="1 case is running"):
         forwarding.find(forwarding.by_hand, {})
