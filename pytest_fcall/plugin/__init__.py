@@ -5,13 +5,14 @@ Every run of every user imports this module, so that it imports nothing of ours 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 import pytest
-
-from pytest_fcall.plugin.options import SETTINGS_WITHOUT_DEFAULT, add_options
 
 if TYPE_CHECKING:
     from pytest_fcall.plugin.collection import CaseFile
@@ -20,8 +21,23 @@ if TYPE_CHECKING:
     from pytest_fcall.session.judge.llm_judge import AskJudge
 
 
+class PlainImports:
+    """Imports the modules of this package as Python does, without pytest's rewriting of assertions.
+
+    pytest rewrites every module of a distribution that has a plugin. There are no assertions here, and where bytecode
+    is not written, as in many containers, compiling all of them anew takes longer than a whole run.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Find a module of this package; leave all others to the finders that come after."""
+        return PathFinder.find_spec(name, path, target) if name.startswith("pytest_fcall.") else None
+
+
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     """Offer the hooks to other plugins and conftest files."""
+    if PlainImports not in sys.meta_path:
+        sys.meta_path.insert(0, PlainImports)
     from pytest_fcall import hookspecs
 
     pluginmanager.add_hookspecs(hookspecs)
@@ -29,6 +45,8 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options, which `pytest --help` lists."""
+    from pytest_fcall.plugin.options import add_options
+
     add_options(parser)
 
 
@@ -45,6 +63,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _says_something(config: pytest.Config) -> bool:
     """Whether the command line or the configuration says anything to this plugin; ids may name models, too."""
+    from pytest_fcall.plugin.options import SETTINGS_WITHOUT_DEFAULT
+
     return (
         any(value for name, value in vars(config.option).items() if name.startswith("fc_"))
         or any(map(config.getini, SETTINGS_WITHOUT_DEFAULT))
