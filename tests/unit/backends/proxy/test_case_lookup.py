@@ -104,7 +104,7 @@ def test_providers_do_not_see_which_case_it_is(between: Between) -> None:
         async with aiohttp.ClientSession() as session, session.post(url, data=BODY, headers=headers) as came:
             await came.read()
 
-    asyncio.run(tied(between.runs.add(lambda: between.run(), between.runs.in_process)))
+    asyncio.run(tied(between.runs.add(between.run, between.runs.in_process)))
     sent = between.server.asked[0].headers
     assert (CASE_HEADER in sent, BASE_URL_HEADER in sent, sent["x-team"]) == (False, False, "shop")
 
