@@ -129,7 +129,21 @@ def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
 ) -> Generator[None, object, object]:
     """Make a model of the value of a fixture `fc_model`, so that every test can ask it."""
-    value = yield
+    __tracebackhide__ = True
+    try:
+        return _as_model((yield), fixturedef, request)
+    except BaseException as error:
+        from pytest_fcall.session.outcomes import CaseEnded
+
+        if isinstance(error, CaseEnded):
+            from pytest_fcall.plugin.outcomes import end_test
+
+            end_test(error)
+        raise
+
+
+def _as_model(value: object, fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> object:
+    __tracebackhide__ = True
     if fixturedef.argname == "fc_model" and fixturedef.cached_result is not None:
         from pytest_fcall.plugin.fixtures import model_of_fixture
         from pytest_fcall.plugin.hooks import register_hooks

@@ -79,6 +79,7 @@ class CaseRun:
 
         Raises CaseEnded where there is no reply.
         """
+        __tracebackhide__ = True
         answers, samples = self.answers, self.answers.samples
         answers.ask(first_portion(samples))
         if samples.count is None:
@@ -93,6 +94,7 @@ class CaseRun:
 
     def decide(self) -> JudgedCase:
         """Judge the answers, and compare the verdict with the baseline."""
+        __tracebackhide__ = True
         result = self._confirmed or self._result()
         self.judged = JudgedCase(result, self._compare(result))
         return self.judged

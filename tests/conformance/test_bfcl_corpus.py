@@ -63,7 +63,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def test_every_verdict_and_every_error_type_is_the_official_one(source: str) -> None:
     done = compared(source)
     assert done.returncode == 0, done.stderr
-    counts = re.findall(r"^(\w+): ([\d,]+) of ([\d,]+) as the rows have it$", done.stderr, re.MULTILINE)
+    counts = re.findall(r"^(\w+): ([\d,]+) of ([\d,]+) agree with the rows$", done.stderr, re.MULTILINE)
     assert [key for key, _, _ in counts] == ["valid", "error_type"]
     assert {number for _, *numbers in counts for number in numbers} == {f"{done.stdout.count(chr(10)):,}"}
 

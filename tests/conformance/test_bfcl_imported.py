@@ -37,7 +37,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
     write_cases(folder / "data")
     done = fcall(folder, "import", "bfcl", "--path", "data", "--out", "cases")
     assert {line.split(": ")[1] for line in done.stderr.splitlines()[:-1]} == LEFT_OUT
-    assert done.stderr.endswith(f"{len(LEFT_OUT)} of 3641 cases left out\n")
+    assert done.stderr.endswith(f"{len(LEFT_OUT)} of 3,641 cases left out\n")
     known = Extensions(decoders=frozenset(DECODERS))
     files = [read_case_file(path, root=folder, extensions=known) for path in (folder / "cases").iterdir()]
     return {case.id: case for file in files for case in file.entries if isinstance(case, Case)}

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.skipif(
 def test_every_score_is_that_of_the_original_evaluator(name: str, files: list[str], fields: int) -> None:
     done = fcall(CORPUS, "score", "--format", name, "--compare", *files)
     assert done.returncode == 0, done.stderr
-    counts = re.findall(r"^\w+: ([\d,]+) of ([\d,]+) as the rows have it$", done.stderr, re.MULTILINE)
+    counts = re.findall(r"^\w+: ([\d,]+) of ([\d,]+) agree with the rows$", done.stderr, re.MULTILINE)
     assert len(counts) == fields
     assert all(same == compared != "0" for same, compared in counts)
 
@@ -53,7 +53,7 @@ def apibench() -> CompletedProcess[str]:
 @pytest.mark.skipif(original_parser_folder() is None, reason="the original's parser is not in this environment")
 def test_every_answer_to_apibench_is_judged_as_by_the_original_script(apibench: CompletedProcess[str]) -> None:
     assert apibench.returncode == 0, apibench.stderr
-    assert re.search(r"^verdict: (\S+) of \1 as the rows have it$", apibench.stderr, re.MULTILINE)
+    assert re.search(r"^verdict: (\S+) of \1 agree with the rows$", apibench.stderr, re.MULTILINE)
 
 
 def test_the_parser_of_today_differs_in_less_than_one_answer_of_a_hundred() -> None:

@@ -21,8 +21,9 @@ import pytest
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item):
     \"\"\"Have every reply take as long as every other.\"\"\"
-    if asked := getattr(item, "asked", None):
-        asked.answers[:] = [replace(each, reply=replace(each.reply, seconds=0.5)) for each in asked.answers]
+    if run := getattr(item, "run", None):
+        answers = run.answers.answers
+        answers[:] = [replace(each, reply=replace(each.reply, seconds=0.5)) for each in answers]
     return (yield)
 """
 

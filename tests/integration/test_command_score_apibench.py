@@ -102,8 +102,8 @@ def test_a_row_that_cannot_be_judged_says_why(folder: Path, row: dict[str, Json]
     [
         (["--api-db", "nowhere"], "cannot read nowhere: not a folder"),
         (["--api-db", "empty"], "no torchhub_api.jsonl, tensorflowhub_api.jsonl, huggingface_api"),
-        (["--api-db", "broken"], "torchhub_api.jsonl:2: an API needs `domain` and `api_call`, both text"),
-        (["--api-db", ".", "--parser", "empty"], "empty holds no parser. Get it with: pip install --no-deps --target"),
+        (["--api-db", "broken"], "torchhub_api.jsonl:2: `domain` and `api_call` must be strings"),
+        (["--api-db", ".", "--parser", "empty"], "no parser in empty. Get it with: pip install --no-deps --target"),
         (["--api-db", ".", "--checked", "model"], "expected API=NAMES"),
     ],
 )

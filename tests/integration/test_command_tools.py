@@ -348,4 +348,4 @@ def test_where_all_is_named_coverage_is_content(shop: Shop) -> None:
 def test_a_faulty_case_is_told_by_coverage(shop: Shop) -> None:
     done = shop.tools("coverage")
     assert done.returncode == 1
-    assert "not-locked" in done.stderr or "are not in" in done.stderr
+    assert "is not in the lock file" in done.stderr

@@ -140,13 +140,13 @@ def test_a_result_that_is_missing_is_an_error_in_a_replay(exam: Exam, web: WebSh
     document.write_text(document.read_text("utf-8").replace('"/count"', '"/count/all"'), "utf-8")
     result = exam.run("--fc-replay")
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["no recorded result for this call of `count`; ask it: pytest --fc-model=*"])
+    result.stdout.fnmatch_lines(["no recorded result for this call of `count`; to ask the model: pytest --fc-model=*"])
 
 
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ("fc_allow_hosts=http://a.example", "ERROR: *'http://a.example' names no host for --fc-allow-host*"),
+        ("fc_allow_hosts=http://a.example", "ERROR: *--fc-allow-host: 'http://a.example' is not a host*"),
         ("fc_http_headers=a.example", "ERROR: *'a.example' is not of the form*"),
     ],
 )

@@ -80,7 +80,7 @@ def test_votes_that_are_none_are_told(fair: Shop) -> None:
     fair.file("test_plain.py", "def test_none(fc_judge):\n    fc_judge('is polite', 'please', votes=0)\n")
     result = fair.run(NAMED)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*votes: 0 is no number from 1 to 25"])
+    result.stdout.fnmatch_lines(["*votes: 0 must be from 1 to 25"])
 
 
 def test_assert_calls_without_it_says_that_nobody_judges(fair: Shop) -> None:

@@ -53,8 +53,8 @@ def test_a_name_that_a_fixture_gives_and_that_is_none_is_told_in_a_line(shop: Sh
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ("5", "a prompt is a text, or a list of messages such as *"),
-        ("[5]", "a prompt is a text, or a list of messages such as *"),
+        ("5", "a prompt must be a text, or a list of messages such as *"),
+        ("[5]", "a prompt must be a text, or a list of messages such as *"),
         ("'x', seed=object()", "python:echo:answer: the request cannot be sent: *object is not JSON serializable"),
         ("'x', top_p=float('nan')", "python:echo:answer: the request cannot be sent: *not JSON compliant*"),
     ],

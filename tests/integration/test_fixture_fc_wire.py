@@ -140,7 +140,11 @@ def test_a_failed_comparison_shows_both_sides(project: Shop) -> None:
     ("ini", "model", "told"),
     [
         ("[pytest]\nfc_proxy = off\n", "", "*fc_wire needs the proxy, and fc_proxy is off"),
-        ("", "python:echo:answer", "*fc_wire has what the test calls itself, and fc_model is an app, too:*"),
+        (
+            "",
+            "python:echo:answer",
+            "*fc_wire records the requests of the app that the test calls, and fc_model is an app, too*",
+        ),
     ],
 )
 def test_where_nobody_could_say_who_asks_it_is_an_error(project: Shop, ini: str, model: str, told: str) -> None:

@@ -136,9 +136,9 @@ def test_a_case_in_another_file_says_where_its_requests_are_recorded(agent: Agen
     result.assert_outcomes(errors=1, deselected=1)
     assert_errors(
         result,
-        "what python:agent:answer asks models for this case is not recorded; ask it: pytest "
+        "the requests that python:agent:answer sends to models for this case are not recorded; to ask the model: pytest "
         '--fc-model=python:agent:answer "cases/moved.fc.yaml::oslo"',
-        "it is recorded for the case oslo of cases/weather.fc.yaml, which asks the same",
+        "the case oslo of cases/weather.fc.yaml has the same question, and a recording",
     )
 
 
@@ -262,7 +262,7 @@ def test_off_leaves_the_app_alone(agent: Agent) -> None:
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ("fc_proxy = maybe", "fc_proxy: 'maybe' is neither on nor off"),
+        ("fc_proxy = maybe", "fc_proxy: 'maybe' must be on or off"),
         ("fc_proxy_variables = 7=x", "fc_proxy_variables: '7' is not a variable name*"),
         ("fc_proxy_variables = A_BASE_URL=nowhere", "fc_proxy_variables: A_BASE_URL has no valid URL*"),
     ],

@@ -78,4 +78,4 @@ def test_the_configuration_may_say_it_too(accepted: Mind) -> None:
 def test_what_is_no_number_is_told(mind: Mind) -> None:
     mind.cases("one")
     result = mind.run("--fc-confirm=often")
-    result.stderr.fnmatch_lines(["*--fc-confirm: 'often' is no whole number above 0*"])
+    result.stderr.fnmatch_lines(["*--fc-confirm: 'often' must be a positive integer*"])

@@ -42,7 +42,7 @@ def test_the_configuration_may_say_it(weather: Shop) -> None:
 def test_without_gates_they_cannot_decide(weather: Shop, fail: str) -> None:
     result = weather.ask(f"--fc-fail={fail}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: --fc-fail={fail} wants gates, and there is none*"])
+    result.stderr.fnmatch_lines([f"ERROR: --fc-fail={fail} needs gates, and there are none*"])
 
 
 def test_a_word_that_is_none_of_the_three_is_a_usage_error(weather: Shop) -> None:

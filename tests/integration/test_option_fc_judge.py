@@ -232,7 +232,7 @@ def test_a_judge_that_fails_is_an_error_and_no_verdict(court: Court) -> None:
 def test_a_judge_that_cannot_be_read_is_refused_at_the_start(court: Court) -> None:
     court.cases(POLITE)
     result = court.exam.run("--fc-judge=gpt")
-    result.stderr.fnmatch_lines(["ERROR: --fc-judge: 'gpt' names no model; write KIND:NAME*"])
+    result.stderr.fnmatch_lines(["ERROR: --fc-judge: 'gpt' is not the name of a model; write KIND:NAME*"])
     assert result.ret == 4
 
 
@@ -241,7 +241,7 @@ def test_the_judge_of_the_configuration_answers_from_recordings_unless_models_ar
     court.exam.shop.file("pytest.ini", f"[pytest]\nfc_judge = openai:judge?base_url={court.exam.server.url}\n")
     result = court.exam.run("-rs")
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["*no recorded reply of openai:judge; ask it: pytest --fc-judge=*greets*"])
+    result.stdout.fnmatch_lines(["*no recorded reply of openai:judge; to ask the model: pytest --fc-judge=*greets*"])
     court.exam.run("--fc-live").assert_outcomes(passed=1)
     asked = len(court.exam.server.asked)
     court.exam.run().assert_outcomes(passed=1)
@@ -262,7 +262,7 @@ def test_without_a_recording_of_the_judge_a_replay_is_an_error(court: Court) -> 
     court.cases(POLITE)
     result = court.run("--fc-replay")
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*no recorded reply of openai:judge; ask it: pytest --fc-judge=*"])
+    result.stdout.fnmatch_lines(["*no recorded reply of openai:judge; to ask the model: pytest --fc-judge=*"])
 
 
 def test_what_the_judge_took_is_told_apart(court: Court) -> None:

@@ -61,4 +61,4 @@ def test_with_a_price_that_is_none_nothing_is_asked(pytester: pytest.Pytester, s
 def test_what_is_no_limit_is_a_usage_error(pytester: pytest.Pytester, server: Server, limit: str) -> None:
     told = run(pytester, server, f"--fc-max-cost={limit}")
     assert told.ret == pytest.ExitCode.USAGE_ERROR
-    told.stderr.fnmatch_lines([f"*--fc-max-cost: '{limit}' is no *"])
+    told.stderr.fnmatch_lines([f"*--fc-max-cost: '{limit}' must be *"])

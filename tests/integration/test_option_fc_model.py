@@ -81,16 +81,16 @@ def test_a_plain_test_may_have_rows_that_look_like_models(weather: Shop) -> None
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("gpt-5.2", "*--fc-model: 'gpt-5.2' names no model; write KIND:NAME*"),
-        ("gorila", "*'gorila' names no model; did you mean local:gorilla? else write KIND:NAME*"),
-        ("python:", "*names no model*"),
-        (":x", "*names no model*"),
+        ("gpt-5.2", "*--fc-model: 'gpt-5.2' is not the name of a model; write KIND:NAME*"),
+        ("gorila", "*'gorila' is not the name of a model; did you mean local:gorilla? else write KIND:NAME*"),
+        ("python:", "*is not the name of a model*"),
+        (":x", "*is not the name of a model*"),
         (
             "python:echo:answer?nonsense",
-            "ERROR: --fc-model: behind the question mark of 'python:echo:answer' *key=value*",
+            "ERROR: --fc-model: the question mark of 'python:echo:answer' *key=value*",
         ),
-        ("python:\udcff", "*'python:\\udcff' names no model*"),
-        ("python:\0", "*'python:\\x00' names no model*"),
+        ("python:\udcff", "*'python:\\udcff' is not the name of a model*"),
+        ("python:\0", "*'python:\\x00' is not the name of a model*"),
     ],
 )
 def test_what_is_no_model_is_a_usage_error_before_anything_runs(weather: Shop, model: str, message: str) -> None:
@@ -108,9 +108,7 @@ def test_a_model_named_twice_is_a_usage_error(weather: Shop) -> None:
 def test_a_kind_that_is_not_installed_is_an_error_of_the_case_that_names_those_that_are(weather: Shop) -> None:
     result = weather.run("--fc-model=crystal:ball")
     result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(
-        ["*crystal:ball: nothing here can ask a model of kind 'crystal'; installed are: *openai, python*"]
-    )
+    result.stdout.fnmatch_lines(["*crystal:ball: no backend for models of kind 'crystal'; available: *openai, python*"])
 
 
 def test_without_any_model_each_case_says_the_three_ways_to_name_one(weather: Shop) -> None:
@@ -181,4 +179,6 @@ def test_hostile_names_arguments_and_text_are_shown_safely(weather: Shop) -> Non
 
 def test_a_misspelt_entry_of_the_project_is_suggested(weather: Shop) -> None:
     weather.file("pyproject.toml", '[tool.fcall.models.nodes]\nmodel = "http:http://localhost:1/chat"\n')
-    weather.run("--fc-model=nodee").stderr.fnmatch_lines(["*'nodee' names no model; did you mean nodes? else write *"])
+    weather.run("--fc-model=nodee").stderr.fnmatch_lines(
+        ["*'nodee' is not the name of a model; did you mean nodes? else write *"]
+    )

@@ -83,4 +83,4 @@ def test_where_gates_decide_a_failed_case_does_not_fail_its_share(weather: Shop,
 def test_what_is_no_share_is_a_usage_error(large: Shop, share: str) -> None:
     result = large.ask(f"--fc-shard={share}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: --fc-shard: '{share}' is no share; write which of how many, *"])
+    result.stderr.fnmatch_lines([f"ERROR: --fc-shard: '{share}' must be a share such as 3/8*"])

@@ -21,12 +21,12 @@ def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("--fc-concurrency=0", "--fc-concurrency: '0' is no whole number above 0"),
-        ("--fc-concurrency=many", "--fc-concurrency: 'many' is no whole number above 0"),
-        ("--fc-rpm=1.5", "--fc-rpm: '1.5' is no whole number above 0"),
-        ("--fc-tpm=-3", "--fc-tpm: '-3' is no whole number above 0"),
-        ("--fc-max-cost=$5", "--fc-max-cost: '$5' is no number of US dollars above 0"),
-        ("--fc-max-cost=inf", "--fc-max-cost: 'inf' is no number of US dollars above 0"),
+        ("--fc-concurrency=0", "--fc-concurrency: '0' must be a positive integer"),
+        ("--fc-concurrency=many", "--fc-concurrency: 'many' must be a positive integer"),
+        ("--fc-rpm=1.5", "--fc-rpm: '1.5' must be a positive integer"),
+        ("--fc-tpm=-3", "--fc-tpm: '-3' must be a positive integer"),
+        ("--fc-max-cost=$5", "--fc-max-cost: '$5' must be a positive number of US dollars"),
+        ("--fc-max-cost=inf", "--fc-max-cost: 'inf' must be a positive number of US dollars"),
         (
             "--fc-max-age=week",
             "--fc-max-age: 'week' is not a duration; use minutes, hours, days or weeks, such as 30m, 12h, 7d or 2w",

@@ -53,7 +53,7 @@ def test_a_case_without_a_recording_is_skipped_with_the_line_that_asks_the_model
     result.assert_outcomes(failed=1, skipped=1)
     result.stdout.fnmatch_lines(
         [
-            "SKIPPED*cases/weather.fc.yaml:*: no recorded reply of local:tiny; ask it: pytest --fc-model=local:tiny "
+            "SKIPPED*cases/weather.fc.yaml:*: no recorded reply of local:tiny; to ask the model: pytest --fc-model=local:tiny "
             '"cases/weather.fc.yaml::celsius"',
             "*prompt changed*",
         ]
@@ -63,7 +63,9 @@ def test_a_case_without_a_recording_is_skipped_with_the_line_that_asks_the_model
 def test_the_line_that_asks_says_where_more_is_to_be_said_of_the_model(recorded: Shop) -> None:
     change_prompt(recorded)
     result = recorded.run("--fc-replay", "--fc-model=local:tiny?device=cpu")
-    result.stdout.fnmatch_lines(['*ask it: pytest --fc-model="local:tiny?…" "cases/weather.fc.yaml::celsius"'])
+    result.stdout.fnmatch_lines(
+        ['*to ask the model: pytest --fc-model="local:tiny?…" "cases/weather.fc.yaml::celsius"']
+    )
 
 
 def test_beside_another_model_a_missing_recording_is_named_as_a_run_of_one_model_has_it(recorded: Shop) -> None:
@@ -72,7 +74,7 @@ def test_beside_another_model_a_missing_recording_is_named_as_a_run_of_one_model
     result.assert_outcomes(failed=1, errors=3)
     result.stdout.fnmatch_lines(
         [
-            'no recorded reply of local:tiny; ask it: pytest --fc-model=local:tiny "cases/weather.fc.yaml::celsius"',
+            'no recorded reply of local:tiny; to ask the model: pytest --fc-model=local:tiny "cases/weather.fc.yaml::celsius"',
             "*prompt changed*",
             "*3 cases without a recorded reply*",
         ]

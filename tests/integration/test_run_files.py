@@ -56,7 +56,7 @@ def test_what_is_no_number_of_runs_is_a_usage_error(weather: Shop, number: str) 
     weather.pytester.makeini(f"[pytest]\nfc_runs = {number}\n")
     result = weather.ask()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: fc_runs: '{number}' is no number of runs to keep"])
+    result.stderr.fnmatch_lines([f"ERROR: fc_runs: '{number}' must be a number of runs to keep"])
 
 
 @pytest.mark.parametrize("option", ["--collect-only", "--fc-dry-run"])

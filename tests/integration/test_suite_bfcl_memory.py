@@ -69,7 +69,7 @@ def test_a_conversation_before_that_is_not_recorded_is_named(agent: Exam) -> Non
     result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines(
         [
-            "memory_kv_prereq_0-customer-0, which is held before it: no recorded state of the environment; ask it: "
+            "memory_kv_prereq_0-customer-0, a conversation before this case: no recorded state of the environment; ask it: "
             'pytest *"bfcl.fc.yaml::memory_kv_0-customer-0"'
         ]
     )
@@ -84,7 +84,9 @@ def test_a_conversation_before_that_cannot_be_held_is_no_wrong_answer(agent: Exa
     agent.server.default = refusing
     result = agent.run(*SUITE)
     result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(["memory_kv_prereq_1-customer-1, which is held before it: openai:exam: *too long*"] * 2)
+    result.stdout.fnmatch_lines(
+        ["memory_kv_prereq_1-customer-1, a conversation before this case: openai:exam: *too long*"] * 2
+    )
     assert agent.asked().count("And I like milk.") == 1
 
 
@@ -99,7 +101,7 @@ def test_a_memory_that_lacks_its_packages_is_skipped_with_what_to_do(agent: Exam
     result = agent.run("--fc-suite=bfcl:memory_vector", SUITE[1], "-rs")
     result.assert_outcomes(skipped=2)
     result.stdout.fnmatch_lines(
-        ["*memory_vector_prereq_0-customer-0, which is held before it: *pip install faiss-cpu*"]
+        ["*memory_vector_prereq_0-customer-0, a conversation before this case: *pip install faiss-cpu*"]
     )
 
 

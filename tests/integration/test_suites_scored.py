@@ -127,7 +127,7 @@ def test_imported_questions_are_judged_alike(fans: Shop) -> None:
 
 def test_what_is_mended_is_listed(fans: Shop) -> None:
     done = fcall(fans.pytester.path, "suites", "mannheim", "--path", "music")
-    assert "mended: music_single: the function `albums_by_artist_1` is offered once, not twice" in done.stdout
+    assert "corrected: music_single: the function `albums_by_artist_1` is offered once, not twice" in done.stdout
 
 
 @pytest.fixture

@@ -71,6 +71,7 @@ class AskModel:
         `prompt` is what the user says, or a list of messages in OpenAI's form. `tools` are functions, Pydantic
         models, dicts in any provider's shape, or Tools. `settings` are sent along, such as `temperature=0`.
         """
+        __tracebackhide__ = True
         request = plain_request(prompt, tools, {**self.settings, **settings})
         return decoded(self.answer(request).reply, request, self._replies.decoders)
 
@@ -78,12 +79,14 @@ class AskModel:
         self, prompt: str | Sequence[Message], tools: Iterable[object] = (), **settings: Json
     ) -> DecodedReply:
         """Do what calling does, from an async test."""
+        __tracebackhide__ = True
         request = plain_request(prompt, tools, {**self.settings, **settings})
         answer = await self._replies.answer_async(self._question(request))
         return decoded(answer.reply, request, self._replies.decoders)
 
     def answer(self, request: Request) -> Answer:
         """Answer a request. Raises CaseEnded where there is no reply."""
+        __tracebackhide__ = True
         return self._replies.answer(self._question(request))
 
     def ask_ahead(self, requests: Sequence[Request]) -> list[Future[Reply]]:
@@ -92,18 +95,26 @@ class AskModel:
 
     def answers(self, requests: Sequence[Request]) -> list[Answer]:
         """Answer several requests, at the same time where the model can."""
+        __tracebackhide__ = True
         questions = [self._question(request) for request in requests]
         if len(questions) > 1:
             self._replies.ask_ahead(questions)
-        return [self._replies.answer(question) for question in questions]
+        answers = []
+        for question in questions:  # a comprehension would be a frame of its own, which pytest shows
+            answers.append(self._replies.answer(question))  # noqa: PERF401
+        return answers
 
     def conversations(self, case: Case, requests: Sequence[Request]) -> list[Answer]:
         """Hold the conversation of a case from each of these requests on, at the same time where the model can."""
+        __tracebackhide__ = True
         source = self._named_source()
         conversations = [Conversation(case, source, request, self._asker) for request in requests]
         if len(conversations) > 1:
             self._replies.converse_ahead(conversations)
-        return [self._replies.converse(conversation) for conversation in conversations]
+        answers = []
+        for conversation in conversations:
+            answers.append(self._replies.converse(conversation))  # noqa: PERF401
+        return answers
 
     def _question(self, request: Request) -> Question:
         return Question.of(self._named_source(), request, self._asker)

@@ -62,6 +62,7 @@ class Replies:
 
         An exception of the team's own code is raised as it is, with its own frames only.
         """
+        __tracebackhide__ = True
         if recorded := self._take(question):
             return recorded
         backend = self._live_backend(question)
@@ -72,6 +73,7 @@ class Replies:
 
     async def answer_async(self, question: Question) -> Answer:
         """Do what `answer` does, in the event loop of an async test."""
+        __tracebackhide__ = True
         if recorded := self._take(question):
             return recorded
         backend = self._live_backend(question)
@@ -82,6 +84,7 @@ class Replies:
 
     def converse(self, conversation: Conversation) -> Answer:
         """Hold a conversation, or take the one that is under way. Raises as `answer` does."""
+        __tracebackhide__ = True
         future = self._ahead.pop(conversation.key, None)
         try:
             if future is not None:

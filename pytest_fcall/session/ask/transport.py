@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import sys
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from pytest_fcall.core import AppExchange, Backend, Reply, Request, Usage
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from pytest_fcall.session.settings import Settings
 
 _T = TypeVar("_T")
+
+
+_IN_ASYNC_TEST = "fc_model(…) cannot wait inside an async test: write `await fc_model.ask(…)`"
 
 
 class ProgressDisplay(Protocol):
@@ -168,6 +171,8 @@ class Transport:
         call: Callable[[Request], Reply | Coroutine[object, None, Reply]] | None = getattr(backend, "call", None)
         if call is None:
             return self.run_here(backend.complete(request))
+        if _is_in_event_loop():
+            raise CaseError(_IN_ASYNC_TEST)
         reply = call(request)
         return reply if isinstance(reply, Reply) else self.run_here(reply)
 
@@ -219,7 +224,17 @@ class Transport:
 
         if self._runner is None:
             self._runner = asyncio.Runner()
-        with suppress(RuntimeError):
-            asyncio.get_running_loop()
-            raise CaseError("fc_model(…) cannot wait inside an async test: write `await fc_model.ask(…)`")
+        if _is_in_event_loop():
+            raise CaseError(_IN_ASYNC_TEST)
         return self._runner.get_loop()
+
+
+def _is_in_event_loop() -> bool:
+    """Whether an event loop runs in this thread. Without asyncio none does, and most runs never import it."""
+    if (asyncio := sys.modules.get("asyncio")) is None:
+        return False
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

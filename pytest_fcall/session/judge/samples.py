@@ -47,6 +47,7 @@ class CaseAnswers:
 
     def ask(self, count: int) -> None:
         """Ask for so many more answers. Raises CaseEnded where there is no reply."""
+        __tracebackhide__ = True
         asked = len(self.answers)
         if self.case.mode == "conversation":
             requests = [sample_request(self.request, sample) for sample in range(asked, asked + count)]

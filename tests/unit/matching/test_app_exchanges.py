@@ -85,8 +85,8 @@ def test_an_app_that_asked_nothing_has_called_nothing() -> None:
     assert wrong(WireExpectation(Expectation("no_call"), count=0), embedding, calls=Calls()) == []
     one_call = Expectation(stages=((ExpectedCall("get_weather", {}),),))
     assert wrong(WireExpectation(one_call), embedding, calls=Calls()) == [
-        "no_call wire.calls: inside the app: No call was made, expected `get_weather()`; no model was asked by "
-        "way of the proxy"
+        "no_call wire.calls: inside the app: No call was made, expected `get_weather()`; the app sent no "
+        "model request through the proxy"
     ]
 
 

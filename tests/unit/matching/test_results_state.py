@@ -126,7 +126,7 @@ def test_a_state_with_one_attribute_changed_or_gone_is_wrong_there(state: dict[s
                 "state.orders[0].status: 'sent' → 'open'",
             ],
         ),
-        ({"credit": 3}, ["state.credit: 3 is gone"]),
+        ({"credit": 3}, ["state.credit: 3 was removed"]),
         ({"balance": {"$gt": 100}, "orders": [{"$subset": {"id": 8}}]}, []),
     ],
 )

@@ -149,7 +149,7 @@ def of(operator: Operator, path: str) -> Rules:
     ("case", "then", "now", "drift"),
     [
         (CASE, RIGHT, OTHERWISE, ["calls[0].args.unit: 'celsius' is new"]),
-        (CASE, OTHERWISE, RIGHT, ["calls[0].args.unit: 'celsius' is gone"]),
+        (CASE, OTHERWISE, RIGHT, ["calls[0].args.unit: 'celsius' was removed"]),
         (
             case_of(expected(city="Oslo"), rules=Rules(strings="relaxed")),
             RIGHT,

@@ -26,7 +26,7 @@ A, B, C = call("a", x=1), call("b"), call("c")
         ([call(on=None)], [call(on=False)], ["calls[0].args.on: null → false (type null → bool)"]),
         ([call(x=0.0)], [call(x=-0.0)], ["calls[0].args: differ in type or spelling (1, 1.0 and true are different)"]),
         ([call()], [call(city="Oslo")], ["calls[0].args.city: 'Oslo' is new"]),
-        ([call(city="Oslo")], [call()], ["calls[0].args.city: 'Oslo' is gone"]),
+        ([call(city="Oslo")], [call()], ["calls[0].args.city: 'Oslo' was removed"]),
         ([call(legs=[{"to": 1}])], [call(legs=[{"to": 2}])], ["calls[0].args.legs[0].to: 1 → 2"]),
         ([call(legs=["b"])], [call(legs=["a", "b"])], ["calls[0].args.legs[0]: 'a' is new"]),
         ([call(of={"k.y": 1})], [call(of={"k.y": 2})], ["calls[0].args.of['k.y']: 1 → 2"]),

@@ -176,9 +176,9 @@ def test_a_server_that_ends_in_the_middle_is_told_and_not_started_again(tmp_path
     ("options", "told"),
     [
         ({"serve": "vllm serve"}, "`serve` must be a command such as"),
-        ({"serve": "s {port}", "base_url": "http://127.0.0.1:8000/v1"}, "`base_url` must hold the port"),
-        ({"serve": "s {port}", "base_url": "https://127.0.0.1:{port}/v1"}, "`base_url` must hold the port"),
-        ({"serve": "s {port}", "base_url": "http://x/{port}"}, "`base_url` must hold the port"),
+        ({"serve": "s {port}", "base_url": "http://127.0.0.1:8000/v1"}, "`base_url` must contain {port}"),
+        ({"serve": "s {port}", "base_url": "https://127.0.0.1:{port}/v1"}, "`base_url` must contain {port}"),
+        ({"serve": "s {port}", "base_url": "http://x/{port}"}, "`base_url` must contain {port}"),
         ({"serve": "s {port}", "serve_timeout": "0"}, "`serve_timeout` must be a positive number of seconds"),
     ],
 )
