@@ -136,8 +136,8 @@ def test_a_case_in_another_file_says_where_its_requests_are_recorded(agent: Agen
     result.assert_outcomes(errors=1, deselected=1)
     assert_errors(
         result,
-        "the requests that python:agent:answer sends to models for this case are not recorded; to ask the model: pytest "
-        '--fc-model=python:agent:answer "cases/moved.fc.yaml::oslo"',
+        "the requests that python:agent:answer sends to models for this case are not recorded; to ask the model: "
+        'pytest --fc-model=python:agent:answer "cases/moved.fc.yaml::oslo"',
         "the case oslo of cases/weather.fc.yaml has the same question, and a recording",
     )
 

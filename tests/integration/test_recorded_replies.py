@@ -53,8 +53,8 @@ def test_a_case_without_a_recording_is_skipped_with_the_line_that_asks_the_model
     result.assert_outcomes(failed=1, skipped=1)
     result.stdout.fnmatch_lines(
         [
-            "SKIPPED*cases/weather.fc.yaml:*: no recorded reply of local:tiny; to ask the model: pytest --fc-model=local:tiny "
-            '"cases/weather.fc.yaml::celsius"',
+            "SKIPPED*cases/weather.fc.yaml:*: no recorded reply of local:tiny; to ask the model: pytest "
+            '--fc-model=local:tiny "cases/weather.fc.yaml::celsius"',
             "*prompt changed*",
         ]
     )
@@ -74,7 +74,8 @@ def test_beside_another_model_a_missing_recording_is_named_as_a_run_of_one_model
     result.assert_outcomes(failed=1, errors=3)
     result.stdout.fnmatch_lines(
         [
-            'no recorded reply of local:tiny; to ask the model: pytest --fc-model=local:tiny "cases/weather.fc.yaml::celsius"',
+            "no recorded reply of local:tiny; to ask the model: pytest "
+            '--fc-model=local:tiny "cases/weather.fc.yaml::celsius"',
             "*prompt changed*",
             "*3 cases without a recorded reply*",
         ]

@@ -69,8 +69,8 @@ def test_a_conversation_before_that_is_not_recorded_is_named(agent: Exam) -> Non
     result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines(
         [
-            "memory_kv_prereq_0-customer-0, a conversation before this case: no recorded state of the environment; ask it: "
-            'pytest *"bfcl.fc.yaml::memory_kv_0-customer-0"'
+            "memory_kv_prereq_0-customer-0, a conversation before this case: no recorded state of the environment; "
+            'to ask the model: pytest *"bfcl.fc.yaml::memory_kv_0-customer-0"'
         ]
     )
     result.stdout.fnmatch_lines(["2 cases without a recorded reply; *"])
