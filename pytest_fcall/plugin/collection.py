@@ -9,31 +9,25 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fcall.cases.case_file import CaseFile as ReadFile
-from pytest_fcall.cases.case_file import read_case_file
-from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.file_names import is_case_file_name, may_hold_cases
-from pytest_fcall.cases.scope import Extensions
-from pytest_fcall.core import Case, Fault
-from pytest_fcall.core.gc_pause import gc_paused
-from pytest_fcall.decoding import DECODERS
-from pytest_fcall.plugin.collected import collected, register_tags
-from pytest_fcall.plugin.hooks import register_hooks
-from pytest_fcall.plugin.item import CaseItem, FileContext
-from pytest_fcall.plugin.models import ids_have_models
-from pytest_fcall.plugin.outcomes import printable
-from pytest_fcall.plugin.session import registry_of, session_of
 
 if TYPE_CHECKING:
     from pluggy import HookRelay
 
+    from pytest_fcall.cases.case_file import CaseFile as ReadFile
+    from pytest_fcall.cases.scope import Extensions
+    from pytest_fcall.core import Fault
+    from pytest_fcall.plugin.item import CaseItem
+
 
 def case_file(path: Path, parent: pytest.Collector) -> CaseFile | None:
-    """Make the collector of a case file; None where the file is none."""
-    config = parent.config
-    if not may_hold_cases(path, config.rootpath, config.getini("fc_files")):
+    """Make the collector of a case file; None where the file is none.
+
+    pytest makes the collectors of all files beside a test that is named on the command line, so what it takes to read
+    case files is imported only when one is collected.
+    """
+    if not may_hold_cases(path, parent.config.rootpath, parent.config.getini("fc_files")):
         return None
-    register_hooks(config)
     return CaseFile.from_parent(parent, path=path)
 
 
@@ -53,10 +47,20 @@ class CaseFile(pytest.Module):
 
     def collect(self) -> Iterator[CaseItem]:
         """Yield an item for each case and model; a faulty case is an item that errors."""
+        from pytest_fcall.core.gc_pause import gc_paused
+        from pytest_fcall.plugin.hooks import register_hooks
+
+        register_hooks(self.config)
         with gc_paused():
             yield from self._items()
 
     def _items(self) -> Iterator[CaseItem]:
+        from pytest_fcall.core import Case
+        from pytest_fcall.plugin.collected import collected, register_tags
+        from pytest_fcall.plugin.item import FileContext
+        from pytest_fcall.plugin.models import ids_have_models
+        from pytest_fcall.plugin.session import session_of
+
         found, known = self.read(), collected(self.config)
         if found is None:
             known.files_without_cases += 1
@@ -81,6 +85,10 @@ class CaseFile(pytest.Module):
     @property
     def extensions(self) -> Extensions:
         """The names that other packages add to case files."""
+        from pytest_fcall.cases.scope import Extensions
+        from pytest_fcall.decoding import DECODERS
+        from pytest_fcall.plugin.session import registry_of
+
         added = registry_of(self.config)
         return Extensions(
             tool_sources=added.tool_sources,
@@ -91,11 +99,15 @@ class CaseFile(pytest.Module):
 
     def read(self) -> ReadFile | None:
         """The content of the file; None where it is no case file."""
+        from pytest_fcall.cases.case_file import read_case_file
+        from pytest_fcall.cases.faults import UnreadableFile
+
         try:
             return read_case_file(self.path, root=self.config.rootpath, extensions=self.extensions)
         except UnreadableFile as unreadable:
             if self._is_no_case_file(unreadable.fault):
                 return None
+            from pytest_fcall.plugin.outcomes import printable
             from pytest_fcall.reporting.faults import fault_text
 
             raise self.CollectError(printable(fault_text(unreadable.fault, self.config.rootpath))) from None
