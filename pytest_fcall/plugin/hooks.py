@@ -35,12 +35,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
-    """Ask ahead of the items, where a model may be asked at all. All conftest files have been read by now."""
+    """Ask ahead of the items, where anything can be asked ahead. All conftest files have been read by now."""
     for file in collected(session.config).files:
         file.hooks = session.gethookproxy(file.path.parent)
     settings = session_of(session.config).settings
-    models = (*settings.models, settings.judge)
-    if not session.config.option.collectonly and any(named and named.live for named in models):
+    ahead = any(named.live and named.model.kind != "python" for named in settings.models)
+    if not session.config.option.collectonly and (ahead or (settings.judge and settings.judge.live)):
         from pytest_fcall.plugin.prefetch import prefetch
 
         prefetch(session)
