@@ -35,4 +35,11 @@ def test_native_calls_are_read_without_importing_decoders_of_text() -> None:
         "print(*sorted(name.removeprefix('pytest_fcall.decoding') for name in sys.modules if 'fcall.dec' in name))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [".call_marks", ".decoders", ".format_decoders", ".strict_json", ".unreadable"]
+    assert done.stdout.split() == [
+        ".call_marks",
+        ".call_patterns",
+        ".decoders",
+        ".format_decoders",
+        ".strict_json",
+        ".unreadable",
+    ]

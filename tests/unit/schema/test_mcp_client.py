@@ -110,7 +110,9 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 
 def test_a_program_that_talks_something_else_is_quoted(tmp_path: Path) -> None:
-    said = refusal({"command": [sys.executable, "-c", "print('Hello, world')"]}, tmp_path)
+    # It ends only once it was asked: one that ends before may do so before anybody has read what it says.
+    talks = "import sys; print('Hello, world', flush=True); sys.stdin.readline()"
+    said = refusal({"command": [sys.executable, "-c", talks]}, tmp_path)
     assert "ended before it listed its tools; its last output:\n    Hello, world" in said
 
 
