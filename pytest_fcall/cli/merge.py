@@ -15,7 +15,8 @@ from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Results
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.summary import summary_lines
-from pytest_fcall.session.result.gates import FAILED, INCONCLUSIVE, Fail, Gates, RunFailures, gate_verdict_lines
+from pytest_fcall.session.result.exit_status import FAILED, INCONCLUSIVE, Fail, RunFailures
+from pytest_fcall.session.result.gates import Gates, gate_verdict_lines
 from pytest_fcall.session.result.suite_scores import score_lines, score_names, unknown_suite_lines
 from pytest_fcall.suites.builtin import SUITES
 from pytest_fcall.tracking.gates import GateError, parse_gates

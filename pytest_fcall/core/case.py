@@ -193,6 +193,11 @@ def judge_fault(case: Case) -> Fault | None:
     return fault() if fault else None
 
 
+def uses_judge(case: Case) -> bool:
+    """Whether the verdict of a case may depend on a model that judges."""
+    return any(operator.name == "judge" for operator in case_operators(case))
+
+
 def case_operators(case: Case) -> Iterator[Operator]:
     """Give every operator in the expectations and the rules of a case."""
     for turn in case.turns:

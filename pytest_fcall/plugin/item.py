@@ -12,7 +12,7 @@ from pluggy import HookRelay
 
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.core import Case, Condition, FaultyCase, Json, Model, Reply, Request, Verdict
-from pytest_fcall.core.case import judge_fault
+from pytest_fcall.core.case import judge_fault, uses_judge
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.plugin.outcomes import printable, terminal_encoding
 from pytest_fcall.plugin.report import CaseReport, attach
@@ -235,8 +235,6 @@ class CaseItem(pytest.Function):
     @cached_property
     def uses_judge(self) -> bool:
         """Whether a model that judges may be asked about its answers."""
-        from pytest_fcall.session.judge.llm_judge import uses_judge
-
         return isinstance(self.case, Case) and uses_judge(self.case)
 
     @cached_property

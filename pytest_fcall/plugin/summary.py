@@ -7,13 +7,12 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_fcall.plugin.accepting import BaselineWriter
 from pytest_fcall.plugin.collected import collected
-from pytest_fcall.plugin.gates import gates_of
 from pytest_fcall.plugin.report import CaseReport, case_report
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.results import Result, Results
@@ -21,11 +20,12 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.summary import file_table, one_line_summary, summary_lines
 from pytest_fcall.session.ask.costs import total_cost
 from pytest_fcall.session.ask.limits import file_of_run
-from pytest_fcall.session.result.gates import Gates, RunFailures, gate_verdict_lines
-from pytest_fcall.session.result.run_store import store_run
-from pytest_fcall.session.result.suite_scores import score_lines, short_score_lines
+from pytest_fcall.session.result.exit_status import RunFailures
 from pytest_fcall.session.session import Session
-from pytest_fcall.tracking.gates import GateVerdict
+
+if TYPE_CHECKING:
+    from pytest_fcall.session.result.gates import Gates
+    from pytest_fcall.tracking.gates import GateVerdict
 
 
 class Summary:
@@ -59,7 +59,16 @@ class Summary:
         return session_of(self._config)
 
     @property
-    def _gates(self) -> Gates:
+    def _gates(self) -> Gates | None:
+        """The gates; None where nothing is said of any."""
+        given = (
+            *map(self._config.getoption, ("fc_gate", "fc_fail")),
+            *map(self._config.getini, ("fc_gates", "fc_fail")),
+        )
+        if not any(given):
+            return None
+        from pytest_fcall.plugin.gates import gates_of
+
         return gates_of(self._config)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -112,10 +121,11 @@ class Summary:
             session.exitstatus = pytest.ExitCode.OK  # all tests belong to other shares
         ran_to_its_end = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         broken_off = not ran_to_its_end or bool(session.shouldfail)
+        gates = self._gates
         if not (broken_off or shard):
-            self._verdicts = self._gates.judge(results, self._session.registry.suites)
+            self._verdicts = gates.judge(results, self._session.registry.suites) if gates else []
         if ran_to_its_end:
-            fail = "items" if broken_off else self._gates.fail
+            fail = gates.fail if gates and not broken_off else "items"
             session.exitstatus = self._failures.exit_status(fail, self._verdicts or ())
         self._store_run(broken_off=broken_off)
 
@@ -172,7 +182,10 @@ class Summary:
 
     def _short_lines(self, results: Results) -> Iterator[str]:
         width = self._config.get_terminal_writer().fullwidth
-        yield from short_score_lines(self._session.registry.suites, results.results, width)
+        if _has_scores(results):
+            from pytest_fcall.session.result.suite_scores import short_score_lines
+
+            yield from short_score_lines(self._session.registry.suites, results.results, width)
         yield one_line_summary(results)
 
     def _lines(self, results: Results) -> Iterator[str]:
@@ -183,7 +196,10 @@ class Summary:
         yield from (safe_line(f"{model}: {text}") for model, (_, text) in self._throughputs.items())
         here = [*self._session.replies.notes(), self._session.costs.fault, self._run_note]
         yield from (safe_line(note) for note in (*self._worker_notes, *here) if note)
-        yield from score_lines(self._session.registry.suites, results.results, width)
+        if _has_scores(results):
+            from pytest_fcall.session.result.suite_scores import score_lines
+
+            yield from score_lines(self._session.registry.suites, results.results, width)
         yield from summary_lines(results, width, accepted=self._session.settings.baseline.accept is not None)
 
     def _verbose_lines(self, results: Results, width: int) -> Iterator[str]:
@@ -195,12 +211,17 @@ class Summary:
         yield from confusion_lines(results.results, width)
 
     def _gate_lines(self, *, quiet: bool) -> list[str]:
+        gates = self._gates
+        if gates is None:
+            return []
         if self._verdicts is None:
             shard = self._session.settings.shard
             why = "`fcall merge` judges all shares together" if shard else "the run was broken off"
-            return [f"gates are not judged: {why}"] if self._gates.gates else []
+            return [f"gates are not judged: {why}"] if gates.gates else []
+        from pytest_fcall.session.result.gates import gate_verdict_lines
+
         lines = gate_verdict_lines([verdict for verdict in self._verdicts if not (quiet and verdict.held)])
-        return [*lines, *self._gates.notes(self._failures)]
+        return [*lines, *gates.notes(self._failures)]
 
     def _take_throughputs(self, throughputs: Mapping[str, tuple[int, str]]) -> None:
         """Keep, of each model, the speed that was measured on the most requests: it is the latest."""
@@ -209,6 +230,8 @@ class Summary:
                 self._throughputs[model] = count, text
 
     def _store_run(self, *, broken_off: bool) -> None:
+        from pytest_fcall.session.result.run_store import store_run
+
         settings = self._session.settings
         try:
             path = store_run(
@@ -219,3 +242,7 @@ class Summary:
         else:
             if path and (settings.shard or self._config.get_verbosity() > 0):
                 self._run_note = f"kept as {path.relative_to(self._config.rootpath).as_posix()}"
+
+
+def _has_scores(results: Results) -> bool:
+    return any(result.suite or result.scores for result in results.results)

@@ -14,11 +14,11 @@ from pytest_fcall.session.judge.samples import (
     SampleResult,
     confirmed_result,
     first_portion,
+    pass_rule,
     sample_result,
     samples_of,
 )
 from pytest_fcall.session.judge.verdict import CaseJudge
-from pytest_fcall.tracking.samples import PassRule
 
 if TYPE_CHECKING:
     from pytest_fcall.session.session import Session
@@ -83,7 +83,7 @@ class CaseRun:
         answers, samples = self.answers, self.answers.samples
         answers.ask(first_portion(samples))
         if samples.count is None:
-            rule = PassRule.parse(samples.rule)
+            rule = pass_rule(samples)
             while rule.decide(rate := self._result().rate) is None:
                 answers.ask(rule.next_count(rate))
         elif (again := self._session.settings.confirm) and samples == ONCE:

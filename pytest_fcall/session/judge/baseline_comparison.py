@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Case, Outcome, Request, Verdict, canonical
-from pytest_fcall.session.judge.samples import JudgedAnswer
-from pytest_fcall.session.settings import BaselineSettings
-from pytest_fcall.tracking.baseline_file import Baseline
-from pytest_fcall.tracking.comparison import Comparison, StanzaJudge, compare_verdict, reason_pairs
-from pytest_fcall.tracking.differences import call_differences, wire_differences
-from pytest_fcall.tracking.question_digests import provenance_changes, question_changes, question_digests
+from pytest_fcall.tracking.question_digests import question_digests
 from pytest_fcall.tracking.stanza import Stanza, WireRequest, call_counts_of, call_results_of, stanza_to_json
+
+if TYPE_CHECKING:
+    from pytest_fcall.session.judge.samples import JudgedAnswer
+    from pytest_fcall.session.settings import BaselineSettings
+    from pytest_fcall.tracking.baseline_file import Baseline
+    from pytest_fcall.tracking.comparison import Comparison, StanzaJudge
 
 _INCOMPLETE = frozenset({"malformed", "truncated", "refused"})
 """Kinds of reasons after which there may have been more calls than were read."""
@@ -96,7 +98,7 @@ def stanza_of(case: Case, request: Request, judged: JudgedAnswer, wire: tuple[Wi
     return Stanza(
         case=case.id,
         valid=verdict.valid,
-        reasons=reason_pairs(verdict),
+        reasons=tuple((reason.kind, reason.path) for reason in verdict.reasons),
         calls=calls.calls if whole else None,
         answer=reply.text if case.turns[-1].answer is not None else None,
         steps=call_counts_of(transcript) if transcript and whole else None,
@@ -122,6 +124,10 @@ def compare_with_baseline(
     """Compare a verdict with the baseline, as the settings say."""
     if baseline is None:
         return BaselineComparison(now, None)
+    from pytest_fcall.tracking.comparison import Comparison, compare_verdict
+    from pytest_fcall.tracking.differences import wire_differences
+    from pytest_fcall.tracking.question_digests import provenance_changes, question_changes
+
     found = compare_verdict(now, verdict, baseline.stanzas.get(case.id), case, judge)
     if found.outcome is Outcome.DRIFTED and settings.drift == "ignore":
         found = Comparison(Outcome.OK, found.baseline)
@@ -155,6 +161,8 @@ def _difference(found: Comparison, before: Stanza, now: Stanza) -> str:
         return _listed(found.drift)
     if before.calls is None:
         return "the answer was right"
+    from pytest_fcall.tracking.differences import call_differences
+
     lines = call_differences(before.calls, now.calls or ())
     text = "" if now.answer == before.answer else ", and another text"
     return _listed(lines) if lines else f"the same calls{text}"

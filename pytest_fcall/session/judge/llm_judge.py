@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pytest_fcall.core import Case, Json, Message, Pattern, Reply, Request, Usage, Verdict
-from pytest_fcall.core.case import case_operators
 from pytest_fcall.core.extension import Comparator
 from pytest_fcall.core.operators import MOST_VOTES, Undecided
 from pytest_fcall.core.reply import total_usage
@@ -135,11 +134,6 @@ class JudgeAttempt:
             raise Undecided(f"one reply leads to more than {_MOST_QUESTIONS} questions to the judge")
         self.statements[question] = operand
         return opinion_as_mismatch(operand, self._known[question]) if question in self._known else None
-
-
-def uses_judge(case: Case) -> bool:
-    """Whether the verdict of a case may depend on a model that judges."""
-    return any(operator.name == "judge" for operator in case_operators(case))
 
 
 def case_prompt(case: Case) -> str:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from pytest_fcall.core import Calls, Case, Reply, Request, Samples, Usage, Verdict
 from pytest_fcall.core.reply import total_usage
-from pytest_fcall.session.ask.model import AskModel
-from pytest_fcall.session.ask.types import Answer
 from pytest_fcall.session.outcomes import SettingError
-from pytest_fcall.tracking.samples import PassRule, is_confirmed
 from pytest_fcall.tracking.significance import Rate
 from pytest_fcall.tracking.stanza import Stanza
+
+if TYPE_CHECKING:
+    from pytest_fcall.session.ask.model import AskModel
+    from pytest_fcall.session.ask.types import Answer
+    from pytest_fcall.tracking.samples import PassRule
 
 ONCE = Samples(1)
 
@@ -78,7 +81,7 @@ class CaseAnswers:
     @property
     def most(self) -> int | None:
         """The largest number of answers there could have been, where only as many were asked for as it took."""
-        return PassRule.parse(self.samples.rule).max_answers if self.samples.count is None else None
+        return pass_rule(self.samples).max_answers if self.samples.count is None else None
 
     @property
     def replayed(self) -> bool:
@@ -131,11 +134,13 @@ def sample_result(judged: Sequence[JudgedAnswer], rule: str) -> SampleResult:
     """The result of a case that is asked no more."""
     if len(judged) == 1 and rule == ONCE.rule:
         return SampleResult(judged, judged[0].verdict.valid and not judged[0].has_forbidden_call, rule)
-    return _result(judged, rule, PassRule.parse(rule).suffices)
+    return _result(judged, rule, pass_rule(Samples(None, rule)).suffices)
 
 
 def confirmed_result(judged: Sequence[JudgedAnswer], before: Stanza) -> SampleResult:
     """The result of a case that was asked again, since it seemed to have regressed."""
+    from pytest_fcall.tracking.samples import is_confirmed
+
     rate_before = before.rate if before.samples else None
     return _result(judged, "asked again", lambda rate: not is_confirmed(rate_before, rate))
 
@@ -155,7 +160,14 @@ def samples_of(case: Case, chosen: Samples | None) -> Samples:
 
 def first_portion(samples: Samples) -> int:
     """The number of answers that are asked for at first."""
-    return samples.count or PassRule.parse(samples.rule).next_count(Rate(0, 0))
+    return samples.count or pass_rule(samples).next_count(Rate(0, 0))
+
+
+def pass_rule(samples: Samples) -> PassRule:
+    """The rule that says with how many right answers a case passes. Raises ValueError for text that is no rule."""
+    from pytest_fcall.tracking.samples import PassRule
+
+    return PassRule.parse(samples.rule)
 
 
 def sample_request(request: Request, sample: int) -> Request:
@@ -176,6 +188,6 @@ def parse_samples(text: str) -> Samples:
 
 def _is_rule(rule: str) -> bool:
     try:
-        return not rule or bool(PassRule.parse(rule))
+        return not rule or bool(pass_rule(Samples(None, rule)))
     except ValueError:
         return False

@@ -1,47 +1,22 @@
-"""Gates of a run, what they measure, and the exit status."""
+"""Gates of a run, and the figures that they bound."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal, TypeAlias, cast, get_args
+from typing import cast, get_args
 
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.gates import JudgedGate, gate_lines
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.statistics import statistics_of
 from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.result.exit_status import Fail, RunFailures
 from pytest_fcall.session.result.suite_scores import Suites, combined_score
 from pytest_fcall.tracking.gate_figures import FIGURES, GroupFigures
 from pytest_fcall.tracking.gates import Gate, GateError, GateVerdict, parse_gates
 from pytest_fcall.tracking.significance import Rate, RatePair
-
-Fail: TypeAlias = Literal["items", "gates", "both"]
-
-PASSED, FAILED, INCONCLUSIVE = 0, 1, 10
-
-
-@dataclass(slots=True)
-class RunFailures:
-    """The kinds of failures of a run, which decide its exit status beside the gates."""
-
-    verdicts: bool = False
-    """Whether a verdict failed its case."""
-    forbidden: bool = False
-    """Whether one of these verdicts found a forbidden call, which no gate excuses."""
-    otherwise: bool = False
-    """Whether anything else failed that more replies could not have changed."""
-    unanswered: bool = False
-    """Whether a case or test has an error because there is no reply."""
-
-    def exit_status(self, fail: Fail, gates: Iterable[GateVerdict]) -> int:
-        """The exit status of the run; `fail` says whether failed cases, gates or both make it fail."""
-        held = {verdict.held for verdict in gates} if fail != "items" else set()
-        if self.otherwise or self.forbidden or False in held or (self.verdicts and fail != "gates"):
-            return FAILED
-        return INCONCLUSIVE if self.unanswered or None in held else PASSED
-
 
 _RIGHT, _WRONG = Rate(1, 1), Rate(0, 1)
 

@@ -16,14 +16,21 @@ from pytest_fcall.tracking.run_file import RunFile, remove_old_runs, runs_folder
 
 if TYPE_CHECKING:
     from pytest_fcall.reporting.results import Results
-    from pytest_fcall.session.result.gates import Gates, RunFailures
+    from pytest_fcall.session.result.exit_status import RunFailures
+    from pytest_fcall.session.result.gates import Gates
     from pytest_fcall.session.settings import Settings
 
 DEFAULT_RUNS = "100"
 
 
 def store_run(
-    settings: Settings, gates: Gates, started: float, results: Results, failures: RunFailures, *, broken_off: bool
+    settings: Settings,
+    gates: Gates | None,
+    started: float,
+    results: Results,
+    failures: RunFailures,
+    *,
+    broken_off: bool,
 ) -> Path | None:
     """Write the run's file and remove the oldest ones; None where no runs are kept. Raises OSError.
 
@@ -39,8 +46,8 @@ def store_run(
         started=moment.isoformat(timespec="seconds"),
         results=results_to_json(results),
         models=tuple(named.model.id for named in settings.models),
-        gates=tuple(gate.text for gate in gates.gates),
-        fail=gates.fail,
+        gates=tuple(gate.text for gate in gates.gates) if gates else (),
+        fail=gates.fail if gates else "items",
         failed=asdict(failures),
         broken_off=broken_off,
         shard=(shard.number, shard.of) if shard else None,

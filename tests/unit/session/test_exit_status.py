@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from pytest_fcall.session.result.gates import Fail, RunFailures
+from pytest_fcall.session.result.exit_status import Fail, RunFailures
 from pytest_fcall.tracking.gates import Gate, GateVerdict
 
 
