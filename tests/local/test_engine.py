@@ -82,7 +82,7 @@ def test_special_tokens_stay_in_the_text(model: Answerer) -> None:
 
 
 def test_a_prompt_that_is_too_long_is_refused_with_the_numbers(model: Answerer) -> None:
-    with pytest.raises(CaseRefused, match=f"tokens, and the model can read {READS}"):
+    with pytest.raises(CaseRefused, match=f"tokens, but the model can read {READS}"):
         say(model, "rain " * READS)
 
 

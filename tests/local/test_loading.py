@@ -51,10 +51,10 @@ def test_a_model_without_room_says_how_much_it_needs_and_what_helps(
 ) -> None:
     monkeypatch.setattr(loaded_model, "free_bytes", lambda *_, **__: 1000)
     with pytest.raises(
-        ModelUnavailable, match=r"the model needs about 0\.\d GB of memory, cpu has 0\.0 GB free; dtype=bfloat16"
+        ModelUnavailable, match=r"the model needs about 0\.\d GB of memory, 0\.0 GB are free on cpu; dtype=bfloat16"
     ):
         load()
-    with pytest.raises(ModelUnavailable, match="free on all devices together; device_map=auto spreads it"):
+    with pytest.raises(ModelUnavailable, match="are free on all devices together; device_map=auto spreads it"):
         load(device_map="auto", dtype="bfloat16")
 
 

@@ -28,7 +28,7 @@ def check_memory(folder: Path, size: int | None, free: int, place: str) -> None:
     needed = int(weight_bytes(folder, size) * _OVERHEAD)
     if needed > free:
         raise ModelUnavailable(
-            f"the model needs about {needed / _GB:.1f} GB of memory, {place} has {free / _GB:.1f} GB free; "
+            f"the model needs about {needed / _GB:.1f} GB of memory, {free / _GB:.1f} GB are free on {place}; "
             f"{_advice(size)}"
         )
 

@@ -37,13 +37,13 @@ def test_a_model_that_fits_is_let_through(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "advice"), [(4, "dtype=bfloat16 halves that, device_map=auto"), (2, "free; device_map=auto spreads it")]
+    ("size", "advice"), [(4, "dtype=bfloat16 halves that, device_map=auto"), (2, "on cpu; device_map=auto spreads it")]
 )
 def test_one_that_does_not_says_what_it_needs(tmp_path: Path, size: int, advice: str) -> None:
     write_head(tmp_path / "model.safetensors", a=("F32", [10**10]))
     with pytest.raises(ModelUnavailable, match=advice) as raised:
         check_memory(tmp_path, size, 10**9, "cpu")
-    assert f"the model needs about {size * 11}.0 GB of memory, cpu has 1.0 GB free" in str(raised.value)
+    assert f"the model needs about {size * 11}.0 GB of memory, 1.0 GB are free on cpu" in str(raised.value)
 
 
 @pytest.mark.parametrize(
