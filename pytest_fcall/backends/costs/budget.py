@@ -159,7 +159,7 @@ async def hold_and_settle(
     except Exception:
         budget.settle(number, 0.0)
         raise
-    except BaseException:
+    except BaseException:  # broken off: the server may have answered, and may charge for it
         budget.settle(number, None)
         raise
     budget.settle(number, 0.0 if bill.free else cost_of(price, bill.usage))

@@ -18,7 +18,13 @@ from pytest_fcall.schema.dialect import normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.docstrings import read_docstring
 from pytest_fcall.schema.sources.tool_data import tool_from_data
-from pytest_fcall.schema.sources.type_hints import HintSchemas, is_typed_dict, members_of_function, own_docstring
+from pytest_fcall.schema.sources.type_hints import (
+    HintSchemas,
+    is_typed_dict,
+    members_of_function,
+    own_docstring,
+    pydantic_refusal,
+)
 from pytest_fcall.schema.value_text import nearest, with_type
 
 
@@ -84,7 +90,7 @@ def _pydantic_schema(cls: Any) -> dict[str, Json]:
     try:
         schema: dict[str, Json] = cls.model_json_schema()
     except Exception as error:
-        raise SchemaError(f"Pydantic has no JSON Schema for `{cls.__name__}`: {str(error).splitlines()[0]}") from None
+        raise pydantic_refusal(f"`{cls.__name__}`", error) from None
     words = read_docstring(own_docstring(cls)).parameters
     properties = schema.get("properties")
     for name, part in properties.items() if isinstance(properties, dict) else ():

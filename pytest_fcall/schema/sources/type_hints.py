@@ -126,6 +126,12 @@ def _class_hints(cls: type) -> Mapping[str, object]:
         raise SchemaError(f"the type hints of `{cls.__name__}` cannot be resolved: {error}", hint=_HINT) from None
 
 
+def pydantic_refusal(what: str, error: Exception) -> SchemaError:
+    """The error where Pydantic cannot describe `what`. A class may raise any error there, also one without text."""
+    text = next(iter(str(error).splitlines()), type(error).__name__)
+    return SchemaError(f"Pydantic has no JSON Schema for {what}: {text}")
+
+
 def _scope(function: Callable[..., object]) -> Mapping[str, Any]:
     """The names that the annotations of `function` may use."""
     while isinstance(function, functools.partial):
@@ -308,7 +314,7 @@ class HintSchemas:
         try:
             schema = TypeAdapter[Any](hint).json_schema()
         except Exception as error:
-            raise SchemaError(f"Pydantic has no JSON Schema for it: {str(error).splitlines()[0]}") from None
+            raise pydantic_refusal("it", error) from None
         for name, definition in schema.pop("$defs", {}).items():
             if self.definitions.setdefault(name, definition) != definition:
                 raise SchemaError(f"two different classes are called `{name}`", hint="rename one of them")

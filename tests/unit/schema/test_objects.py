@@ -422,6 +422,16 @@ def test_pydantic_models_are_parameters() -> None:
     ]
 
 
+def test_a_model_whose_schema_raises_an_error_without_text_names_the_error() -> None:
+    class Odd(pydantic.BaseModel):
+        @classmethod
+        def __get_pydantic_json_schema__(cls, *_: object) -> Any:
+            raise NotImplementedError
+
+    with pytest.raises(SchemaError, match="Pydantic has no JSON Schema for `Odd`: NotImplementedError"):
+        tool_from_object(Odd)
+
+
 def test_models_without_a_json_schema_are_told() -> None:
     class Odd(pydantic.BaseModel):
         call: Callable[[int], int]
