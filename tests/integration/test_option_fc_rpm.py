@@ -28,7 +28,7 @@ def test_what_is_more_waits_for_the_next_minute(exam: Exam) -> None:
     run = Run(exam.path, [*QUIET, exam.model, "--fc-rpm=5", "-n2"])
     exam.server.wait_for(5)
     os.killpg(run.pid, signal.SIGINT)
-    assert run.ended(patience=10) == pytest.ExitCode.INTERRUPTED
+    assert run.ended() == pytest.ExitCode.INTERRUPTED
     assert len(exam.asked()) == 5
 
 
