@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -23,6 +22,7 @@ from pytest_fcall.cases.yaml.flow_style import mark_literal, write_flow, write_f
 from pytest_fcall.cases.yaml.reader import read_text
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.core import Call, CallResult, Calls, FaultyCase, HeldTurn, Reply, World
+from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
@@ -111,7 +111,7 @@ def _write_expectations(path: Path, text: str, gaps: Sequence[Gap], collector: A
     unfilled |= {gap.name: faults[gap.id] for gap in gaps if gap.id in faults and gap.name in filled}
     filled = {name: expectation for name, expectation in filled.items() if name not in unfilled}
     if filled:
-        _replace(path, fill_gaps(text, gaps, filled, _REVIEW_MARK))
+        replace_file(path, fill_gaps(text, gaps, filled, _REVIEW_MARK).encode())
     turns = sum(gap.turn is not None for gap in gaps if gap.name in filled)
     counts = [plural_text(number, noun) for number, noun in ((len(filled) - turns, "case"), (turns, "turn")) if number]
     summary = f"{' and '.join(counts)} filled, to be reviewed" if counts else "nothing filled"
@@ -138,17 +138,6 @@ def _faults(path: Path, text: str, names: Collection[str]) -> dict[str, str]:
         for entry in entries
         if isinstance(entry, FaultyCase) and entry.id in names
     }
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write the file completely or not at all."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, encoding="utf-8", newline="")
-        draft.chmod(path.stat().st_mode)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 class NothingToExpect(ValueError):

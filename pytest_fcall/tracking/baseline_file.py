@@ -1,41 +1,26 @@
-"""Baselines in files for version control: syrupy's amber format, with a stanza for each case.
-
-syrupy reads and writes the format. Its `--snapshot-update` leaves the files alone: they are in `__fcall__`, where it
-does not look for snapshots.
-"""
+"""Baselines in files for version control: a stanza of JSON for each case, in the amber format of syrupy's snapshots."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-from syrupy.data import Snapshot, SnapshotCollection
-from syrupy.extensions.amber.serializer import AmberDataSerializer, MalformedAmberFile
+from typing import Any, NamedTuple
 
 from pytest_fcall.core import Fault, Location, Model
 from pytest_fcall.core.readable_json import readable_json
+from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.tracking.stanza import Stanza, stanza_from_json, stanza_to_json
 
 SUFFIX = ".ambr"
 
+_VERSION = "fcall-1"
+_FIRST_LINE = f"# serializer version: {_VERSION}"
+_NAME = "# name:"
+_END = "# ---"
+_INDENT = "  "
 _HINT = "Restore the file from version control, or accept its cases again."
-_NAME = "# name: "
-
-
-class _StanzaSerializer(AmberDataSerializer):
-    """Writes a stanza as JSON that can be reviewed line by line."""
-
-    VERSION = "fcall-1"
-
-    @classmethod
-    def serialize(cls, data: Stanza, **_: Any) -> str:
-        """One line for each field, call and reason; equal stanzas give equal text."""
-        fields = (f"  {readable_json(name)}: {_field_text(value)}" for name, value in stanza_to_json(data).items())
-        return "{\n" + ",\n".join(fields) + "\n}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +39,12 @@ def baseline_path(case_file: Path, model: Model) -> Path:
 def read_baseline(path: Path, named: Path | None = None) -> Baseline | None:
     """Read a file; None where there is none. Errors become faults, which call the file `named`."""
     try:
-        lines = path.read_bytes().split(b"\n")
+        content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         return Baseline(faults=(_fault(named or path, 1, f"the baseline cannot be read: {error.strerror}"),))
-    return _BaselineReader(path, named or path, lines).baseline()
+    return _BaselineReader(named or path, content).baseline()
 
 
 def write_baseline(path: Path, stanzas: Iterable[Stanza]) -> None:
@@ -67,91 +52,112 @@ def write_baseline(path: Path, stanzas: Iterable[Stanza]) -> None:
 
     Raises OSError, and ValueError, TypeError or RecursionError for a stanza that is not JSON; the file then stays.
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    collection = SnapshotCollection(location=str(draft))
-    for stanza in stanzas:
-        collection.add(Snapshot(stanza.case, _StanzaSerializer.serialize(stanza)))
-    if not collection.has_snapshots:
+    by_case = sorted(stanzas, key=lambda stanza: stanza.case)
+    if not by_case:
         path.unlink(missing_ok=True)
         return
+    text = "".join(f"{line}\n" for line in (_FIRST_LINE, *(line for each in by_case for line in _stanza_lines(each))))
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        _StanzaSerializer.write_file(collection, file_lock=False)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    replace_file(path, text.encode())
+
+
+def _stanza_lines(stanza: Stanza) -> Iterator[str]:
+    """JSON that can be reviewed: one line for each field, call and reason."""
+    yield f"{_NAME} {stanza.case}"
+    yield f"{_INDENT}{{"
+    fields = [f"{readable_json(name)}: {_field_text(value)}" for name, value in stanza_to_json(stanza).items()]
+    yield ",\n".join(f"{_INDENT}  {text}" for text in fields)
+    yield f"{_INDENT}}}"
+    yield _END
 
 
 def _field_text(value: Any) -> str:
     if isinstance(value, list) and value and isinstance(value[0], list | dict):
-        return "[\n" + ",\n".join(f"    {readable_json(each)}" for each in value) + "\n  ]"
+        return "[\n" + ",\n".join(f"{_INDENT}    {readable_json(each)}" for each in value) + f"\n{_INDENT}  ]"
     return readable_json(value)
 
 
-class _BaselineReader:
-    """Reads one file. syrupy silently skips what it does not understand; here that is a fault: it may be a verdict."""
+class _StanzaText(NamedTuple):
+    """The lines of one stanza, and the number of the first."""
 
-    def __init__(self, path: Path, named: Path, lines: list[bytes]) -> None:
-        self.path = path
-        self.named = named
-        self.lines = [line.decode(errors="replace").rstrip("\r") for line in lines]
+    case: str
+    line: int
+    text: str
+
+
+class _BaselineReader:
+    """Reads one file. A line that is not understood is a fault: it may be a verdict."""
+
+    def __init__(self, path: Path, content: bytes) -> None:
+        self._path = path
+        self._content = content
+        self._faults: list[Fault] = []
 
     def baseline(self) -> Baseline:
-        if conflicts := tuple(self._conflicts()):
-            return Baseline(faults=conflicts)
         try:
-            found = _StanzaSerializer.read_file(str(self.path))
-        except (MalformedAmberFile, UnicodeDecodeError):
-            return Baseline(faults=(self._fault(1, "not a baseline file, or an incomplete one"),))
-        if found.tainted:
-            message = f"not a baseline file in the format {_StanzaSerializer.VERSION!r}"
-            return Baseline(faults=(self._fault(1, message, self.lines[0]),))
-        if faults := tuple(self._skipped(found)):
-            return Baseline(faults=faults)
-        return self._stanzas(found)
+            lines = [line.rstrip("\r") for line in self._content.decode().split("\n")]
+        except UnicodeDecodeError:
+            return Baseline(faults=(_fault(self._path, 1, "not a baseline file, or an incomplete one"),))
+        if conflicts := tuple(self._conflicts(lines)):
+            return Baseline(faults=conflicts)
+        if lines[0] != _FIRST_LINE:
+            message = f"not a baseline file in the format {_VERSION!r}"
+            return Baseline(faults=(_fault(self._path, 1, message, lines[0]),))
+        found = self._by_case(lines)
+        if self._faults:
+            return Baseline(faults=tuple(self._faults))
+        stanzas = {each.case: stanza for each in found if (stanza := self._stanza(each))}
+        return Baseline(faults=tuple(self._faults)) if self._faults else Baseline(stanzas)
 
-    def _stanzas(self, found: SnapshotCollection) -> Baseline:
-        stanzas, faults = {}, []
-        for snapshot in found:
-            try:
-                stanza = stanza_from_json(json.loads(str(snapshot.data)))
-            except RecursionError:
-                faults.append(self._damaged(snapshot.name, "it is nested too deeply"))
-            except ValueError as error:
-                faults.append(self._damaged(snapshot.name, str(error)))
-            else:
-                stanzas[snapshot.name] = stanza
-                if stanza.case != snapshot.name:
-                    faults.append(self._damaged(snapshot.name, f"it names the case {stanza.case!r}"))
-        return Baseline(faults=tuple(faults)) if faults else Baseline(stanzas)
-
-    def _conflicts(self) -> Iterator[Fault]:
-        for number, line in enumerate(self.lines, start=1):
+    def _conflicts(self, lines: list[str]) -> Iterator[Fault]:
+        for number, line in enumerate(lines, start=1):
             if line.startswith("<<<<<<< "):
                 hint = "Resolve it: keep one of the two stanzas of each case, complete from `# name:` to `# ---`."
-                where = Location(str(self.named), number)
+                where = Location(str(self._path), number)
                 yield Fault("merge-conflict", where, "an unresolved merge conflict", line, hint)
 
-    def _skipped(self, found: SnapshotCollection) -> Iterator[Fault]:
-        """Faults for the stanzas that syrupy skips silently."""
-        seen: dict[str, int] = {}
-        for name, number in self._names():
-            if (first := seen.setdefault(name, number)) != number:
-                yield self._fault(number, f"duplicate case {name!r}, first in line {first}")
-            elif found.get(name) is None:
-                yield self._fault(number, f"the stanza of {name!r} is incomplete")
-
-    def _names(self) -> Iterator[tuple[str, int]]:
-        for number, line in enumerate(self.lines, start=1):
+    def _by_case(self, lines: list[str]) -> list[_StanzaText]:
+        """The stanzas; what is no stanza, or no whole one, becomes a fault."""
+        found: dict[str, _StanzaText] = {}
+        case, first, body = "", 0, list[str]()
+        for number, line in enumerate(lines[1:], start=2):
             if line.startswith(_NAME):
-                yield line.removeprefix(_NAME).strip(), number
+                self._check_ended(case, first)
+                case, first, body = line.removeprefix(_NAME).strip(), number, []
+                if not case:
+                    self._add(number, "a stanza without the name of its case", line)
+            elif case and line == _END:
+                if case in found:
+                    self._add(first, f"duplicate case {case!r}, first in line {found[case].line}")
+                found.setdefault(case, _StanzaText(case, first, "\n".join(body)))
+                case = ""
+            elif case and line.startswith(_INDENT):
+                body.append(line)
+            elif line:
+                self._add(number, "this line is not part of a stanza", line)
+        self._check_ended(case, first)
+        return [*found.values()]
 
-    def _damaged(self, name: str, why: str) -> Fault:
-        number = next((number for each, number in self._names() if each == name), 1)
-        return self._fault(number, f"the stanza of {name!r} cannot be read: {why}")
+    def _check_ended(self, case: str, first: int) -> None:
+        if case:
+            self._add(first, f"the stanza of {case!r} is incomplete")
 
-    def _fault(self, line: int, message: str, source: str = "") -> Fault:
-        return _fault(self.named, line, message, source)
+    def _stanza(self, found: _StanzaText) -> Stanza | None:
+        try:
+            stanza = stanza_from_json(json.loads(found.text))
+        except RecursionError:
+            why = "it is nested too deeply"
+        except ValueError as error:
+            why = str(error)
+        else:
+            if stanza.case == found.case:
+                return stanza
+            why = f"it names the case {stanza.case!r}"
+        self._add(found.line, f"the stanza of {found.case!r} cannot be read: {why}")
+        return None
+
+    def _add(self, line: int, message: str, source: str = "") -> None:
+        self._faults.append(_fault(self._path, line, message, source))
 
 
 def _fault(path: Path, line: int, message: str, source: str = "") -> Fault:

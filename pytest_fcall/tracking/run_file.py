@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from pytest_fcall.core import Json
 from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
+from pytest_fcall.core.whole_file import replace_file
 
 VERSION = 1
 """Version of the format. Files of later versions are refused: their fields may have another meaning."""
@@ -58,12 +58,7 @@ def run_paths(root: Path) -> list[Path]:
 def write_run(path: Path, run: RunFile) -> None:
     """Write a run atomically. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(json.dumps(_to_json(run), separators=(",", ":")) + "\n", encoding="utf-8")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    replace_file(path, (json.dumps(_to_json(run), separators=(",", ":")) + "\n").encode())
 
 
 def remove_old_runs(root: Path, keep: int, max_bytes: int = 250_000_000) -> None:

@@ -7,7 +7,6 @@ each reply, by case and sample.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Fault, Json, Location, Model, Request, Tool, catalogue_digest
 from pytest_fcall.core.json_fields import DamagedData, as_mapping, optional_field, optional_number, required_field
 from pytest_fcall.core.readable_json import readable_json
+from pytest_fcall.core.whole_file import replace_file
 
 VERSION = 1
 
@@ -56,12 +56,7 @@ def write_recordings(path: Path, model: Model, entries: Iterable[Recording]) -> 
         *(line for *_, line in sorted(rows)),
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_bytes("".join(f"{line}\n" for line in lines).encode())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    replace_file(path, "".join(f"{line}\n" for line in lines).encode())
 
 
 def read_recordings(path: Path, model: Model | None = None) -> Recordings:

@@ -6,13 +6,13 @@ Collection reads these only. It starts no server and needs no network.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_fcall.core import Json, Tool, digest
+from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.schema.errors import SchemaError
 
 _VERSION = 1
@@ -105,7 +105,10 @@ def write_lock(path: Path, entries: Iterable[LockEntry]) -> None:
     except (ValueError, RecursionError) as error:
         raise SchemaError(f"a tool cannot be written as JSON: {error}") from None
     # The escape of a lone surrogate is the same in Python as in JSON.
-    _replace(path, f"{text}\n".encode("utf-8", "backslashreplace"))
+    try:
+        replace_file(path, f"{text}\n".encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise SchemaError(f"{path.name} cannot be written ({error.strerror})") from None
 
 
 def _data(tool: Tool) -> dict[str, Json]:
@@ -113,17 +116,6 @@ def _data(tool: Tool) -> dict[str, Json]:
     data: dict[str, Json] = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     sending = (tool.origin or {}).get("openapi")
     return data if sending is None else {**data, "openapi": sending}
-
-
-def _replace(path: Path, content: bytes) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    except OSError as error:
-        raise SchemaError(f"{path.name} cannot be written ({error.strerror})") from None
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _public(value: Json) -> Json:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.extensions.amber.serializer import AmberDataSerializer
 
 from pytest_fcall.core import Call, Model
 from pytest_fcall.tracking.baseline_file import Baseline, baseline_path, read_baseline, write_baseline
@@ -87,6 +89,18 @@ def test_what_is_written_is_read_again_and_written_the_same(
     assert path.read_bytes() == first
 
 
+def test_syrupy_reads_what_is_written(path: Path) -> None:
+    class Serializer(AmberDataSerializer):
+        VERSION = "fcall-1"
+
+    write_baseline(path, [PARIS, OSLO])
+    found = Serializer.read_file(str(path))
+
+    assert not found.tainted
+    assert [each.name for each in found] == ["oslo", "paris in spring"]
+    assert [json.loads(str(each.data))["valid"] for each in found] == [False, True]
+
+
 def test_a_file_that_is_not_there_is_no_baseline(path: Path) -> None:
     assert read_baseline(path) is None
 
@@ -144,7 +158,8 @@ def test_a_merge_conflict_is_named_with_its_line(path: Path) -> None:
     [
         ("# serializer version: fcall-1\n", "", 1, "in the format 'fcall-1'"),
         ("fcall-1", "fcall-2", 1, "in the format 'fcall-1'"),
-        ("# name: paris in spring", "# name:", 1, "not a baseline file, or an incomplete one"),
+        ("# name: paris in spring", "# name:", 19, "a stanza without the name of its case"),
+        ("# ---\n# name: paris", "# ---\n=======\n# name: paris", 19, "this line is not part of a stanza"),
         ("# ---\n# name: paris", "# name: paris", 2, "the stanza of 'oslo' is incomplete"),
         ("# name: paris in spring", "# name: oslo", 19, "duplicate case 'oslo', first in line 2"),
         ('"case": "oslo"', '"case": "bergen"', 2, "it names the case 'bergen'"),

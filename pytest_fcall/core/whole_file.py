@@ -1,0 +1,21 @@
+"""Files that are replaced as a whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file atomically: whoever reads it finds the old content or the new. Raises OSError.
+
+    A file that exists keeps its permissions.
+    """
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(content)
+        if path.exists():
+            draft.chmod(path.stat().st_mode)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
