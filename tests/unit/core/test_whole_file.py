@@ -31,7 +31,7 @@ def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_replaced_leaves_no_draft(tmp_path: Path) -> None:
     path = tmp_path / "folder"
     path.mkdir()
-    with pytest.raises(OSError):
+    with pytest.raises(OSError, match=r"directory|denied"):
         replace_file(path, b"text")
 
     assert [*tmp_path.iterdir()] == [path]
