@@ -58,16 +58,6 @@ def pytest_fcall_verdict(verdict: Verdict) -> Verdict:
     return verdict
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Keep nothing of a case once all its reports are made."""
-    try:
-        return (yield)
-    finally:
-        if isinstance(item, CaseItem):
-            item.forget()
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup() -> Generator[None, object, object]:
     """End a test that got no reply in its set-up."""
@@ -98,6 +88,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     if isinstance(item, CaseItem):
         item.add_result(report)
+        if report.when == "teardown":
+            item.forget()
     elif report.outcome != "passed":
         _add_missing_reply(item, report)
     return report

@@ -55,6 +55,8 @@ class FileContext:
     def __init__(self, file: CaseFile, session: Session) -> None:
         self.file = file
         self.session = session
+        self.relative_path = ""
+        """The path as pytest's reports have it, once the first item has found it out."""
         self._baselines: dict[str, Baseline | None] = {}
         self._fixtures: object = None
         self._call: Callable[..., None] = case
@@ -151,6 +153,13 @@ class CaseItem(pytest.Function):
     def reportinfo(self) -> tuple[PathLike[str] | str, int | None, str]:
         """The line of the YAML file, so that editors and reports lead to it."""
         return self.path, self.case.location.line - 1, self.name
+
+    @property
+    def location(self) -> tuple[str, int | None, str]:
+        """The same for reports. pytest would find out the relative path for each item anew."""
+        context = self.context
+        context.relative_path = context.relative_path or super().location[0]
+        return context.relative_path, self.case.location.line - 1, self.name
 
     def setup(self) -> None:
         """Set up the fixtures, then get the reply."""

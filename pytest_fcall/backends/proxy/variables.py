@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from urllib.parse import urlsplit
@@ -62,18 +60,3 @@ def placeholder_keys(names: Iterable[str]) -> dict[str, str]:
     return {
         f"{name.removesuffix('_BASE_URL')}_API_KEY": PLACEHOLDER_KEY for name in names if name.endswith("_BASE_URL")
     }
-
-
-@contextmanager
-def environment_with(values: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables inside the `with` block."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

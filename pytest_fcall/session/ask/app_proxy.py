@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
@@ -35,7 +35,7 @@ class ProxyVariables:
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = variables
         self._lock = Lock()
-        self._applied = ExitStack()
+        self._before: dict[str, str | None] = {}
         self._users = 0
         self._seen: tuple[str | None, ...] | None = None
         self._upstreams: Mapping[str, str] = {}
@@ -68,12 +68,11 @@ class ProxyVariables:
     @contextmanager
     def applied(self, base: str, *, offline: bool) -> Iterator[None]:
         """Set the variables of this process until the last of those who want it has ended."""
-        from pytest_fcall.backends.proxy.variables import environment_with
-
         values = self.values(base, offline=offline)
         with self._lock:
             if not self._users:
-                self._applied.enter_context(environment_with(values))
+                self._before = {name: os.environ.get(name) for name in values}
+                os.environ.update(values)
             self._users += 1
         try:
             yield
@@ -81,7 +80,14 @@ class ProxyVariables:
             with self._lock:
                 self._users -= 1
                 if not self._users:
-                    self._applied.close()
+                    self._restore()
+
+    def _restore(self) -> None:
+        for name, value in self._before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 class AppElsewhere(Protocol):
