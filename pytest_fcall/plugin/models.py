@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -16,55 +17,60 @@ _CASE_FILES: Final = (".yaml", ".yml")
 _JUDGE_OPTION: Final = "--fc-judge"
 
 
-def read_models(config: pytest.Config) -> tuple[NamedModel, ...]:
-    """The models of the command line, or else those of the configuration and those in the ids of cases.
+class ModelArguments:
+    """The models that the command line, the configuration and the ids of cases name."""
 
-    Raises SettingError for a name that cannot be used.
-    """
-    replay: bool = config.getoption("fc_replay")
-    if replay and config.getoption("fc_live"):
-        raise SettingError("--fc-live asks models and --fc-replay asks none: give one of them")
-    typed: list[str] = config.getoption("fc_model")
-    in_ids = _models_in_case_ids(config)
-    if typed:
-        models = [
-            NamedModel(parse_model(text, "--fc-model", config.rootpath), "command line", live=not replay)
-            for text in typed
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._root = config.rootpath
+        self._live: bool = config.getoption("fc_live")
+        self._replay: bool = config.getoption("fc_replay")
+        self._in_ids = _models_in_case_ids(config)
+
+    def under_test(self) -> tuple[NamedModel, ...]:
+        """The models of the command line, or else those of the configuration and those in the ids of cases.
+
+        Raises SettingError for a name that cannot be used.
+        """
+        if self._replay and self._live:
+            raise SettingError("--fc-live asks models and --fc-replay asks none: give one of them")
+        typed: list[str] = self._config.getoption("fc_model")
+        models = [self._typed(text, "--fc-model") for text in typed] if typed else self._without_option()
+        ids = [named.model.id for named in models]
+        if other := next((text for text in self._in_ids if text not in ids), None):
+            raise SettingError(
+                f"{self._in_ids[other]} is a case of the model {other}, and --fc-model names {', '.join(ids)}: "
+                "leave one out"
+            )
+        if twice := next((id_ for id_ in ids if ids.count(id_) > 1), None):
+            raise SettingError(f"the model {twice} is named twice; a run asks each model once")
+        return tuple(models)
+
+    def judge(self) -> NamedModel | None:
+        """The model that judges, as the command line names it, or else the configuration. Raises SettingError."""
+        if typed := str(self._config.getoption("fc_judge") or "").strip():
+            return replace(self._typed(typed, _JUDGE_OPTION), option=_JUDGE_OPTION)
+        if written := str(self._config.getini("fc_judge") or "").strip():
+            return replace(self._written(written, "fc_judge"), option=_JUDGE_OPTION)
+        return None
+
+    def _without_option(self) -> list[NamedModel]:
+        written: list[str] = self._config.getini("fc_model")
+        models = [self._written(text, "fc_model") for text in written]
+        known = {named.model.id for named in models}
+        return models + [
+            NamedModel(parse_model(text, id_, self._root), "command line", self._live)
+            for text, id_ in self._in_ids.items()
+            if text not in known
         ]
-    else:
-        models = _models_without_option(config, in_ids)
-    ids = [named.model.id for named in models]
-    if other := next((text for text in in_ids if text not in ids), None):
-        raise SettingError(
-            f"{in_ids[other]} is a case of the model {other}, and --fc-model names {', '.join(ids)}: leave one out"
-        )
-    if twice := next((id_ for id_ in ids if ids.count(id_) > 1), None):
-        raise SettingError(f"the model {twice} is named twice; a run asks each model once")
-    return tuple(models)
 
+    def _typed(self, text: str, option: str) -> NamedModel:
+        """A model of the command line, which is asked unless only recordings may answer."""
+        return NamedModel(parse_model(text, option, self._root), "command line", live=not self._replay)
 
-def _models_without_option(config: pytest.Config, in_ids: dict[str, str]) -> list[NamedModel]:
-    live: bool = config.getoption("fc_live")
-    written: list[str] = config.getini("fc_model")
-    models = [NamedModel(parse_model(text, "fc_model", config.rootpath), "configuration", live) for text in written]
-    known = {named.model.id for named in models}
-    models += [
-        NamedModel(parse_model(text, id_, config.rootpath), "command line", live)
-        for text, id_ in in_ids.items()
-        if text not in known
-    ]
-    return models
-
-
-def read_judge(config: pytest.Config) -> NamedModel | None:
-    """The model that judges, as the command line names it, or else the configuration. Raises SettingError."""
-    if typed := str(config.getoption("fc_judge") or "").strip():
-        model = parse_model(typed, _JUDGE_OPTION, config.rootpath)
-        return NamedModel(model, "command line", live=not config.getoption("fc_replay"), option=_JUDGE_OPTION)
-    if written := str(config.getini("fc_judge") or "").strip():
-        model = parse_model(written, "fc_judge", config.rootpath)
-        return NamedModel(model, "configuration", live=config.getoption("fc_live"), option=_JUDGE_OPTION)
-    return None
+    def _written(self, text: str, setting: str) -> NamedModel:
+        """A model of the configuration, which is asked only with `--fc-live`."""
+        return NamedModel(parse_model(text, setting, self._root), "configuration", live=self._live)
 
 
 def split_model(nodeid: str) -> tuple[str, str | None]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 import pytest
 
-from pytest_fcall.plugin.models import read_judge, read_models
+from pytest_fcall.plugin.models import ModelArguments
 from pytest_fcall.plugin.options import DEFAULT_PROXY_VARIABLES, DRIFT, FIXED, RECORD
 from pytest_fcall.session.ask.environments import EnvironmentSettings
 from pytest_fcall.session.outcomes import SettingError
@@ -45,7 +45,7 @@ def settings_of(config: pytest.Config) -> Settings:
     """The settings of a run. Raises UsageError for what cannot be used."""
     if SETTINGS not in config.stash:
         with usage_errors():
-            config.stash[SETTINGS] = _read(config)
+            config.stash[SETTINGS] = _SettingsReader(config).read()
     return config.stash[SETTINGS]
 
 
@@ -62,60 +62,119 @@ def suite_settings(config: pytest.Config) -> Mapping[str, Mapping[str, object]]:
         raise SettingError(f"fc_apibench_checked: {error}") from None
 
 
-def _read(config: pytest.Config) -> Settings:
-    from pytest_fcall.session.judge.samples import parse_samples
-    from pytest_fcall.session.result.run_store import DEFAULT_RUNS, parse_kept_runs
+class _SettingsReader:
+    """Reads the settings of a run from its command line and its configuration."""
 
-    samples = _given(config, "samples").strip()
-    settings = Settings(
-        root=config.rootpath,
-        models=read_models(config),
-        judge=read_judge(config),
-        replay=config.getoption("fc_replay"),
-        record=cast("Record", _choice(config, "record", RECORD)),
-        max_age=_max_age(_given(config, "max_age")),
-        concurrency=_number(config, "concurrency", int) or DEFAULT_CONCURRENCY,
-        requests_per_minute=_number(config, "rpm", int),
-        tokens_per_minute=_number(config, "tpm", int),
-        max_cost=_number(config, "max_cost", float),
-        confirm=_number(config, "confirm", int) or 0,
-        samples=parse_samples(samples) if samples else None,
-        baseline=_baseline(config),
-        proxy=_proxy(config),
-        proxy_variables=_proxy_variables(config),
-        wanted_scores=_wanted_scores(config),
-        kept_runs=parse_kept_runs(str(config.getini("fc_runs") or DEFAULT_RUNS)),
-        shard=_shard(config.getoption("fc_shard")),
-        environments=_environments(config),
-        worker=_worker(config),
-    )
-    settings.environments.check()
-    return settings
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
 
+    def read(self) -> Settings:
+        """All settings. Raises SettingError for what cannot be used."""
+        from pytest_fcall.session.judge.samples import parse_samples
+        from pytest_fcall.session.result.run_store import DEFAULT_RUNS, parse_kept_runs
 
-def _given(config: pytest.Config, name: str) -> str:
-    """The value of the command line, or else of the configuration."""
-    return config.getoption(f"fc_{name}") or str(config.getini(f"fc_{name}") or "")
+        samples, models = self._given("samples").strip(), ModelArguments(self._config)
+        settings = Settings(
+            root=self._config.rootpath,
+            models=models.under_test(),
+            judge=models.judge(),
+            replay=self._config.getoption("fc_replay"),
+            record=cast("Record", self._choice("record", RECORD)),
+            max_age=_max_age(self._given("max_age")),
+            concurrency=self._number("concurrency", int) or DEFAULT_CONCURRENCY,
+            requests_per_minute=self._number("rpm", int),
+            tokens_per_minute=self._number("tpm", int),
+            max_cost=self._number("max_cost", float),
+            confirm=self._number("confirm", int) or 0,
+            samples=parse_samples(samples) if samples else None,
+            baseline=self._baseline(),
+            proxy=self._proxy(),
+            proxy_variables=self._proxy_variables(),
+            wanted_scores=self._wanted_scores(),
+            kept_runs=parse_kept_runs(str(self._config.getini("fc_runs") or DEFAULT_RUNS)),
+            shard=_shard(self._config.getoption("fc_shard")),
+            environments=self._environments(),
+            worker=self._worker(),
+        )
+        settings.environments.check()
+        return settings
 
+    def _given(self, name: str) -> str:
+        """The value of the command line, or else of the configuration."""
+        return self._config.getoption(f"fc_{name}") or str(self._config.getini(f"fc_{name}") or "")
 
-def _choice(config: pytest.Config, name: str, choices: tuple[str, ...]) -> str:
-    """One of the choices; the first where nothing is given."""
-    given = _given(config, name) or choices[0]
-    if given not in choices:
-        raise SettingError(f"fc_{name}: {given!r} is none of {', '.join(choices)}")
-    return given
+    def _choice(self, name: str, choices: tuple[str, ...]) -> str:
+        """One of the choices; the first where nothing is given."""
+        given = self._given(name) or choices[0]
+        if given not in choices:
+            raise SettingError(f"fc_{name}: {given!r} is none of {', '.join(choices)}")
+        return given
 
+    def _number(self, name: str, read: Callable[[str], _T]) -> _T | None:
+        text = self._given(name)
+        if not text:
+            return None
+        with suppress(ValueError):
+            number = read(text)
+            if 0 < number < inf:
+                return number
+        kind = "integer" if read is int else "number of US dollars"
+        raise SettingError(f"--fc-{name.replace('_', '-')}: {text!r} must be a positive {kind}")
 
-def _number(config: pytest.Config, name: str, read: Callable[[str], _T]) -> _T | None:
-    text = _given(config, name)
-    if not text:
-        return None
-    with suppress(ValueError):
-        number = read(text)
-        if 0 < number < inf:
-            return number
-    kind = "integer" if read is int else "number of US dollars"
-    raise SettingError(f"--fc-{name.replace('_', '-')}: {text!r} must be a positive {kind}")
+    def _baseline(self) -> BaselineSettings:
+        accept, prune = self._config.getoption("fc_accept"), self._config.getoption("fc_prune")
+        if (accept or prune) and os.environ.get("CI", "").lower() not in ("", "0", "false"):
+            option = "--fc-accept" if accept else "--fc-prune"
+            raise SettingError(f"{option}: CI={os.environ['CI']} is set, and baselines are only written by people")
+        return BaselineSettings(
+            accept=cast("Accept | None", accept),
+            prune=prune,
+            drift=cast("Drift", self._choice("drift", DRIFT)),
+            fixed=cast("Fixed", self._choice("fixed", FIXED)),
+            against=self._config.getoption("fc_baseline") or "",
+        )
+
+    def _proxy(self) -> bool:
+        given = str(self._config.getini("fc_proxy") or "on").strip()
+        if given not in ("on", "off"):
+            raise SettingError(f"fc_proxy: {given!r} must be on or off")
+        return given == "on"
+
+    def _proxy_variables(self) -> tuple[str, ...]:
+        lines = tuple(self._config.getini("fc_proxy_variables"))
+        if lines != DEFAULT_PROXY_VARIABLES:
+            from pytest_fcall.backends.proxy.variables import read_variables
+
+            try:
+                read_variables(lines)
+            except ValueError as error:
+                raise SettingError(f"fc_proxy_variables: {error}") from None
+        return lines
+
+    def _wanted_scores(self) -> dict[str, tuple[str, ...]]:
+        written = [("fc_scores", line) for line in self._config.getini("fc_scores")]
+        typed = [("--fc-score", line) for line in self._config.getoption("fc_score")]
+        wanted: dict[str, dict[str, None]] = {}
+        for where, line in (*written, *typed):
+            tag, scores = _scores_of_line(where, line)
+            wanted.setdefault(tag, {}).update(dict.fromkeys(scores))
+        return {tag: tuple(scores) for tag, scores in wanted.items()}
+
+    def _environments(self) -> EnvironmentSettings:
+        lines: Callable[[str], list[str]] = self._config.getini
+        return EnvironmentSettings(
+            timeout=str(self._config.getini("fc_tool_timeout") or ""),
+            memory=str(self._config.getini("fc_tool_memory") or ""),
+            permissions=tuple(lines("fc_tool_allow")),
+            folders=tuple(lines("fc_tool_folders")),
+            variables=tuple(lines("fc_tool_variables")),
+            hosts=(*self._config.getoption("fc_allow_host"), *lines("fc_allow_hosts")),
+            headers=tuple(lines("fc_http_headers")),
+        )
+
+    def _worker(self) -> Worker | None:
+        given: Mapping[str, Any] | None = getattr(self._config, "workerinput", None)
+        return Worker(given["workerid"], given["workercount"], given["testrunuid"]) if given else None
 
 
 def _max_age(text: str) -> int | None:
@@ -129,47 +188,14 @@ def _max_age(text: str) -> int | None:
         raise SettingError(f"--fc-max-age: {error}") from None
 
 
-def _baseline(config: pytest.Config) -> BaselineSettings:
-    accept, prune = config.getoption("fc_accept"), config.getoption("fc_prune")
-    if (accept or prune) and os.environ.get("CI", "").lower() not in ("", "0", "false"):
-        option = "--fc-accept" if accept else "--fc-prune"
-        raise SettingError(f"{option}: CI={os.environ['CI']} is set, and baselines are only written by people")
-    return BaselineSettings(
-        accept=cast("Accept | None", accept),
-        prune=prune,
-        drift=cast("Drift", _choice(config, "drift", DRIFT)),
-        fixed=cast("Fixed", _choice(config, "fixed", FIXED)),
-        against=config.getoption("fc_baseline") or "",
-    )
-
-
-def _proxy(config: pytest.Config) -> bool:
-    given = str(config.getini("fc_proxy") or "on").strip()
-    if given not in ("on", "off"):
-        raise SettingError(f"fc_proxy: {given!r} must be on or off")
-    return given == "on"
-
-
-def _proxy_variables(config: pytest.Config) -> tuple[str, ...]:
-    lines = tuple(config.getini("fc_proxy_variables"))
-    if lines != DEFAULT_PROXY_VARIABLES:
-        from pytest_fcall.backends.proxy.variables import read_variables
-
-        try:
-            read_variables(lines)
-        except ValueError as error:
-            raise SettingError(f"fc_proxy_variables: {error}") from None
-    return lines
-
-
-def _wanted_scores(config: pytest.Config) -> dict[str, tuple[str, ...]]:
-    written = [("fc_scores", line) for line in config.getini("fc_scores")]
-    typed = [("--fc-score", line) for line in config.getoption("fc_score")]
-    wanted: dict[str, dict[str, None]] = {}
-    for where, line in (*written, *typed):
-        tag, scores = _scores_of_line(where, line)
-        wanted.setdefault(tag, {}).update(dict.fromkeys(scores))
-    return {tag: tuple(scores) for tag, scores in wanted.items()}
+def _shard(text: str | None) -> Shard | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d{1,5})/(\d{1,5})", text)
+    shard = Shard(int(found[1]), int(found[2])) if found else Shard(0, 0)
+    if not 1 <= shard.number <= shard.of:
+        raise SettingError(f"--fc-shard: {text!r} must be a share such as 3/8, from 1/8 to 8/8")
+    return shard
 
 
 def _scores_of_line(where: str, line: str) -> tuple[str, list[str]]:
@@ -188,31 +214,3 @@ def _scores_of_line(where: str, line: str) -> tuple[str, list[str]]:
         hint = f"did you mean {near}?" if near else f"there are {', '.join(SCORES)}"
         raise SettingError(f"{where}: there is no score {unknown[0]!r}; {hint}")
     return tag.strip(), scores
-
-
-def _shard(text: str | None) -> Shard | None:
-    if text is None:
-        return None
-    found = re.fullmatch(r"(\d{1,5})/(\d{1,5})", text)
-    shard = Shard(int(found[1]), int(found[2])) if found else Shard(0, 0)
-    if not 1 <= shard.number <= shard.of:
-        raise SettingError(f"--fc-shard: {text!r} must be a share such as 3/8, from 1/8 to 8/8")
-    return shard
-
-
-def _environments(config: pytest.Config) -> EnvironmentSettings:
-    lines: Callable[[str], list[str]] = config.getini
-    return EnvironmentSettings(
-        timeout=str(config.getini("fc_tool_timeout") or ""),
-        memory=str(config.getini("fc_tool_memory") or ""),
-        permissions=tuple(lines("fc_tool_allow")),
-        folders=tuple(lines("fc_tool_folders")),
-        variables=tuple(lines("fc_tool_variables")),
-        hosts=(*config.getoption("fc_allow_host"), *lines("fc_allow_hosts")),
-        headers=tuple(lines("fc_http_headers")),
-    )
-
-
-def _worker(config: pytest.Config) -> Worker | None:
-    given: Mapping[str, Any] | None = getattr(config, "workerinput", None)
-    return Worker(given["workerid"], given["workercount"], given["testrunuid"]) if given else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -25,7 +25,7 @@ def run_suites(config: pytest.Config) -> None:
     """
     if not config.getoption("fc_suite"):
         raise pytest.UsageError("--fc-suite-path, --fc-pick and the like say something about --fc-suite: name one")
-    _take_pasted(config)
+    _SuiteArguments(config).take_pasted()
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         config.args = []
     config.pluginmanager.register(SuiteRun(), "fcall-suites")
@@ -38,9 +38,12 @@ class SuiteRun:
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Add the cases, before others choose among the items."""
         register_hooks(session.config)
-        picked = _picked_of(session.config)
+        arguments = _SuiteArguments(session.config)
+        picked: dict[str, set[str | None]] = {}
+        for id_, model in arguments.picked:
+            picked.setdefault(id_, set()).add(model)
         with gc_paused():
-            for name, text in _texts(session.config).items():
+            for name, text in arguments.file_texts().items():
                 file = SuiteFile.from_parent(session, path=session.config.rootpath / f"{name}.fc.yaml", text=text)
                 items.extend(item for item in session.genitems(file) if _is_meant(item, picked))
 
@@ -61,30 +64,60 @@ class SuiteFile(CaseFile):
         return self._found
 
 
-def _texts(config: pytest.Config) -> dict[str, str]:
-    """The text of each file, by the name of its suite."""
-    named, pick = _specs_by_suite(config), config.getoption("fc_pick")
-    paths = _paths(config, named)
-    beside = {
-        "pick": [*dict.fromkeys(split_model(part.strip())[0] for part in pick.split(","))] if pick else None,
-        "profile": config.getoption("fc_suite_profile"),
-        "mode": config.getoption("fc_suite_mode"),
-    }
-    texts = {}
-    for name, specs in named.items():
-        path = paths.get(name) or paths.get("")
-        said = {"path": str(Path(config.invocation_params.dir, path)) if path else None, **beside}
-        texts[name] = json.dumps({"suite": specs, **{key: value for key, value in said.items() if value}})
-    return texts
+class _SuiteArguments:
+    """The suites of the command line, and what it says about them."""
 
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._named: dict[str, list[str]] = {}
+        """The names on the command line, by suite."""
+        for spec in config.getoption("fc_suite"):
+            self._named.setdefault(split_suite_name(spec)[0], []).append(spec)
 
-def _picked_of(config: pytest.Config) -> Mapping[str, set[str | None]]:
-    """The models of the ids that are picked, by the ids."""
-    picked: dict[str, set[str | None]] = {}
-    for part in (config.getoption("fc_pick") or "").split(","):
-        id_, model = split_model(part.strip())
-        picked.setdefault(id_, set()).add(model)
-    return picked
+    @property
+    def picked(self) -> list[tuple[str, str | None]]:
+        """The ids that are picked, each with its model, if it has one."""
+        text: str = self._config.getoption("fc_pick") or ""
+        return [split_model(part.strip()) for part in text.split(",")] if text else []
+
+    def file_texts(self) -> dict[str, str]:
+        """The text of each file, by the name of its suite."""
+        paths = self._paths()
+        beside = {
+            "pick": [*dict.fromkeys(id_ for id_, _ in self.picked)],
+            "profile": self._config.getoption("fc_suite_profile"),
+            "mode": self._config.getoption("fc_suite_mode"),
+        }
+        texts = {}
+        for name, specs in self._named.items():
+            path = paths.get(name) or paths.get("")
+            said = {"path": str(Path(self._config.invocation_params.dir, path)) if path else None, **beside}
+            texts[name] = json.dumps({"suite": specs, **{key: value for key, value in said.items() if value}})
+        return texts
+
+    def take_pasted(self) -> None:
+        """Pick the cases whose ids were pasted back, as `bfcl.fc.yaml::simple_python_0`: there is no such file."""
+        config = self._config
+        files = {f"{name}.fc.yaml" for name in self._named}
+        parted = [(arg, *arg.partition("::")[::2]) for arg in config.args]
+        pasted = [
+            (arg, id_) for arg, file, id_ in parted if id_ and file in files and not (config.rootpath / file).exists()
+        ]
+        if pasted:
+            config.option.fc_pick = ",".join(id_ for _, id_ in pasted)
+            config.args = [arg for arg in config.args if arg not in {arg for arg, _ in pasted}]
+
+    def _paths(self) -> dict[str, str]:
+        """The folders of the data, by suite; under "" for the suites without one of their own."""
+        paths: dict[str, str] = {}
+        for text in self._config.getoption("fc_suite_path"):
+            name, equals, path = text.partition("=")
+            of, path = (name, path) if equals and name in self._named else ("", text)
+            if of in paths:
+                whose = f"of {of}" if of else "of all; write NAME=DIR for that of one suite"
+                raise pytest.UsageError(f"--fc-suite-path: {safe_line(path)} is the second place {whose}")
+            paths[of] = path
+        return paths
 
 
 def _is_meant(item: pytest.Item, picked: Mapping[str, set[str | None]]) -> bool:
@@ -92,36 +125,3 @@ def _is_meant(item: pytest.Item, picked: Mapping[str, set[str | None]]) -> bool:
     id_, model = split_model(item.name)
     models = picked.get(id_, {None})
     return None in models or model in models
-
-
-def _specs_by_suite(config: pytest.Config) -> dict[str, list[str]]:
-    """The names on the command line, by suite."""
-    named: dict[str, list[str]] = {}
-    for spec in config.getoption("fc_suite"):
-        named.setdefault(split_suite_name(spec)[0], []).append(spec)
-    return named
-
-
-def _paths(config: pytest.Config, named: Collection[str]) -> dict[str, str]:
-    """The folders of the data, by suite; under "" for the suites without one of their own."""
-    paths: dict[str, str] = {}
-    for text in config.getoption("fc_suite_path"):
-        name, equals, path = text.partition("=")
-        of, path = (name, path) if equals and name in named else ("", text)
-        if of in paths:
-            whose = f"of {of}" if of else "of all; write NAME=DIR for that of one suite"
-            raise pytest.UsageError(f"--fc-suite-path: {safe_line(path)} is the second place {whose}")
-        paths[of] = path
-    return paths
-
-
-def _take_pasted(config: pytest.Config) -> None:
-    """Pick the cases whose ids were pasted back, as `bfcl.fc.yaml::simple_python_0`: there is no such file to run."""
-    files = {f"{name}.fc.yaml" for name in _specs_by_suite(config)}
-    parted = [(arg, *arg.partition("::")[::2]) for arg in config.args]
-    pasted = [
-        (arg, id_) for arg, file, id_ in parted if id_ and file in files and not (config.rootpath / file).exists()
-    ]
-    if pasted:
-        config.option.fc_pick = ",".join(id_ for _, id_ in pasted)
-        config.args = [arg for arg in config.args if arg not in {arg for arg, _ in pasted}]
