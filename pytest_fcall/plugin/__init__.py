@@ -53,10 +53,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse settings that cannot be used before anything runs, and listen for results."""
     if _says_something(config):
-        from pytest_fcall.plugin.configuration import check_settings, register_plugins
+        from pytest_fcall.plugin.configuration import configure_run
 
-        check_settings(config)
-        register_plugins(config)
+        configure_run(config)
     if not hasattr(config, "workerinput") and not config.pluginmanager.has_plugin("fcall-results"):
         config.pluginmanager.register(Listener(config), "fcall-listener")
 

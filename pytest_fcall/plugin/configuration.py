@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from pytest_fcall.plugin.settings import settings_of, suite_settings, usage_errors
 
+if TYPE_CHECKING:
+    from pytest_fcall.session.settings import BaselineSettings, Shard
 
-def check_settings(config: pytest.Config) -> None:
-    """Raise UsageError for settings that cannot be used."""
+
+def configure_run(config: pytest.Config) -> None:
+    """Check the settings, and register the parts of this plugin that they ask for. Raises UsageError."""
     settings = settings_of(config)
+    _check_names(config, settings.baseline)
+    _register(config, settings.shard)
+
+
+def _check_names(config: pytest.Config, baseline: BaselineSettings) -> None:
+    """Raise UsageError for gates, baselines and settings of suites that cannot be used."""
     if any(config.getoption(name) for name in ("fc_gate", "fc_fail")) or any(
         map(config.getini, ("fc_gates", "fc_fail"))
     ):
         from pytest_fcall.plugin.gates import gates_of
 
         gates_of(config)
-    if settings.baseline.against:
-        from pytest_fcall.session.judge.baselines import Baselines
+    with usage_errors():
+        if baseline.against:
+            from pytest_fcall.session.judge.baselines import Baselines
 
-        with usage_errors():
-            Baselines(settings.baseline, settings.root)
-    if config.getini("fc_apibench_checked"):
-        with usage_errors():
+            Baselines(baseline, config.rootpath)
+        if config.getini("fc_apibench_checked"):
             suite_settings(config)
 
 
-def register_plugins(config: pytest.Config) -> None:
-    """Register the parts of this plugin that the command line asks for."""
+def _register(config: pytest.Config, shard: Shard | None) -> None:
     register = config.pluginmanager.register
     if any(config.getoption(f"fc_{name}") for name in ("suite", "suite_path", "pick", "suite_profile", "suite_mode")):
         from pytest_fcall.plugin.suite_items import run_suites
@@ -37,23 +46,19 @@ def register_plugins(config: pytest.Config) -> None:
         from pytest_fcall.plugin.suite_files import write_reports
 
         write_reports(config)
-    if shard := settings_of(config).shard:
+    if shard:
         from pytest_fcall.plugin.sharding import Sharding
 
         register(Sharding(shard), "fcall-sharding")
+    on_worker = hasattr(config, "workerinput")
     if config.getoption("fc_dry_run"):
-        if hasattr(config, "workerinput") or config.getoption("numprocesses", None):
+        if on_worker or config.getoption("numprocesses", None):
             raise pytest.UsageError("--fc-dry-run asks nothing and so needs no workers: run it with -n0")
         from pytest_fcall.plugin.dry_run import DryRun
 
         register(DryRun(config), "fcall-dry-run")
-    elif _needs_summary(config):
+    elif (shard or config.getoption("fc_gate")) and not (on_worker or config.option.collectonly):
+        # A summary also without results: gates are judged, and the run of a shard is kept.
         from pytest_fcall.plugin.summary import Summary
 
         register(Summary(config), "fcall-results")
-
-
-def _needs_summary(config: pytest.Config) -> bool:
-    """Whether there is a summary even without results: gates are judged, and the run of a shard is kept."""
-    wanted = config.getoption("fc_gate") or config.getoption("fc_shard")
-    return bool(wanted) and not hasattr(config, "workerinput") and not config.option.collectonly

@@ -36,15 +36,20 @@ def baseline_path(case_file: Path, model: Model) -> Path:
     return case_file.parent / "__fcall__" / model.folder / f"{case_file.name}{SUFFIX}"
 
 
-def read_baseline(path: Path, named: Path | None = None) -> Baseline | None:
-    """Read a file; None where there is none. Errors become faults, which call the file `named`."""
+def read_baseline(path: Path) -> Baseline | None:
+    """Read a file; None where there is none. Errors become faults."""
     try:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        return Baseline(faults=(_fault(named or path, 1, f"the baseline cannot be read: {error.strerror}"),))
-    return _BaselineReader(named or path, content).baseline()
+        return Baseline(faults=(_fault(path, 1, f"the baseline cannot be read: {error.strerror}"),))
+    return parse_baseline(content, path)
+
+
+def parse_baseline(content: bytes, path: Path) -> Baseline:
+    """Read the content of a file. Errors become faults, which name `path`."""
+    return _BaselineReader(path, content).baseline()
 
 
 def write_baseline(path: Path, stanzas: Iterable[Stanza]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_fcall.core import Model
@@ -55,18 +54,13 @@ def _in_folder(folder: Path, root: Path, case_file: Path, model: Model) -> Basel
 
 
 def _at_revision(revision: str, root: Path) -> FindBaseline:
-    from pytest_fcall.tracking.baseline_file import baseline_path, read_baseline
+    from pytest_fcall.tracking.baseline_file import baseline_path, parse_baseline
     from pytest_fcall.tracking.revision import file_at_revision
 
     def find(case_file: Path, model: Model) -> Baseline | None:
         path = baseline_path(case_file, model)
         content = file_at_revision(revision, path)
-        if content is None:
-            return None
-        with TemporaryDirectory() as folder:
-            copy = Path(folder, "baseline.ambr")
-            copy.write_bytes(content)
-            return read_baseline(copy, path.with_name(f"{revision}:{path.name}"))
+        return None if content is None else parse_baseline(content, path.with_name(f"{revision}:{path.name}"))
 
     try:
         file_at_revision(revision, root / "any")
