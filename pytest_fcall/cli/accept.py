@@ -21,7 +21,7 @@ from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.tracking.acceptance import Acceptance, DamagedBaseline, accept
 from pytest_fcall.tracking.baseline_file import baseline_path
-from pytest_fcall.tracking.stanza import Stanza, stanza_from_json
+from pytest_fcall.tracking.stanza import Stanza, parse_stanza
 
 JudgedResult: TypeAlias = tuple[Result, Stanza]
 
@@ -150,7 +150,7 @@ class VerdictAcceptor:
                 self._report(f"{result.nodeid}: no verdict in this run")
             return None
         try:
-            return stanza_from_json(result.stanza)
+            return parse_stanza(result.stanza)
         except ValueError as error:
             self._report(f"{result.nodeid}: {error}")
             return None

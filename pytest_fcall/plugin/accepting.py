@@ -99,11 +99,11 @@ class BaselineWriter:
     def _chosen(self, results: Sequence[Result], which: Accept) -> dict[Path, list[Stanza]]:
         """The stanzas to be written, by file."""
         from pytest_fcall.tracking.baseline_file import baseline_path
-        from pytest_fcall.tracking.stanza import stanza_from_json
+        from pytest_fcall.tracking.stanza import parse_stanza
 
         chosen: dict[Path, list[Stanza]] = {}
         for result in results:
-            stanza = stanza_from_json(result.stanza) if result.stanza else None
+            stanza = parse_stanza(result.stanza) if result.stanza else None
             if stanza and (stanza.valid or which == "all") and not stanza.has_forbidden_call:
                 path = baseline_path(self._config.rootpath / result.file, Model.by_id(result.model))
                 chosen.setdefault(path, []).append(stanza)

@@ -55,10 +55,9 @@ class FileContext:
     def __init__(self, file: CaseFile, session: Session) -> None:
         self.file = file
         self.session = session
-        self.relative_path = ""
-        """The path as pytest's reports have it, once the first item has found it out."""
         self._baselines: dict[str, Baseline | None] = {}
         self._fixtures: object = None
+        self._relative_path = ""
         self._call: Callable[..., None] = case
         self.own_model = False
         """Whether the models of the command line and the configuration are asked, with no fixture in between."""
@@ -80,7 +79,7 @@ class FileContext:
         return self._item(name, entry, named, place)
 
     def _item(self, name: str, entry: Case | FaultyCase, named: NamedModel | None, place: int) -> CaseItem:
-        return CaseItem.from_parent(
+        item = CaseItem.from_parent(
             self.file,
             name=name,
             entry=entry,
@@ -90,6 +89,10 @@ class FileContext:
             callobj=self._call,
             fixtureinfo=self._fixtures,
         )
+        # pytest would find out the relative path for each item anew.
+        self._relative_path = self._relative_path or item.location[0]
+        item.location = self._relative_path, entry.location.line - 1, name
+        return item
 
     def baseline(self, model: str) -> Baseline | None:
         """The baseline of the file under a model. Raises CaseError where it is damaged."""
@@ -154,13 +157,6 @@ class CaseItem(pytest.Function):
         """The line of the YAML file, so that editors and reports lead to it."""
         return self.path, self.case.location.line - 1, self.name
 
-    @property
-    def location(self) -> tuple[str, int | None, str]:
-        """The same for reports. pytest would find out the relative path for each item anew."""
-        context = self.context
-        context.relative_path = context.relative_path or super().location[0]
-        return context.relative_path, self.case.location.line - 1, self.name
-
     def setup(self) -> None:
         """Set up the fixtures, then get the reply."""
         __tracebackhide__ = True
@@ -202,7 +198,6 @@ class CaseItem(pytest.Function):
             missing,
             unanswered,
             judged=judged is not None and report.when == "call",
-            stanza=judged.comparison.text() if judged else None,
             recorded=run.answers.recorded if run and run.is_complete else None,
             changes=tuple(run.changes) if run and self.config.get_verbosity() > 0 else (),
         )
@@ -241,12 +236,12 @@ class CaseItem(pytest.Function):
             self.context.session.settings.judge is None and self.uses_judge
         )
 
-    @cached_property
+    @property
     def uses_judge(self) -> bool:
         """Whether a model that judges may be asked about its answers."""
         return isinstance(self.case, Case) and uses_judge(self.case)
 
-    @cached_property
+    @property
     def asker(self) -> Asker:
         """The test that asks. It is named without the model, as in recordings and in a run of one model."""
         return Asker(self.path, self.case.id, self.nodeid, f"{self.context.file.nodeid}::{self.case.id}")

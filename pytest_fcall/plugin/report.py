@@ -22,8 +22,6 @@ class CaseReport(NamedTuple):
     """Whether there was no reply because of a server, the network or the model's entry."""
     judged: bool = False
     """Whether the report is about a verdict."""
-    stanza: str | None = None
-    """The stanza that a baseline would keep, as JSON."""
     recorded: float | None = None
     """Time of the oldest recording that was used, in seconds since 1970."""
     changes: tuple[str, ...] = ()
@@ -34,9 +32,9 @@ def case_report(report: pytest.TestReport) -> CaseReport | None:
     """What was attached to a report, in this process or in another one."""
     attached: CaseReport | list[Any] | None = getattr(report, "fcall", None)
     if isinstance(attached, list):
-        result, missing, unanswered, judged, stanza, recorded, changes = attached
+        result, missing, unanswered, judged, recorded, changes = attached
         found = result_from_json(result) if result is not None else None
-        attached = CaseReport(found, missing, unanswered, judged, stanza, recorded, tuple(changes))
+        attached = CaseReport(found, missing, unanswered, judged, recorded, tuple(changes))
     return attached
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -84,8 +83,7 @@ class Summary:
             self._unanswered.add(report.nodeid)
         if attached.result is None:  # of a plain test
             return
-        stanza = json.loads(attached.stanza) if attached.stanza else None
-        self._results[report.nodeid] = replace(self._priced(attached.result), stanza=stanza)
+        self._results[report.nodeid] = self._priced(attached.result)
         if attached.recorded:
             self._recorded.append(attached.recorded)
         self._changes.update(attached.changes)

@@ -7,7 +7,7 @@ from dataclasses import fields
 from types import MappingProxyType
 from typing import TypeVar, get_args
 
-from pytest_fcall.core import Json, Outcome, Usage
+from pytest_fcall.core import Json, Outcome, Usage, canonical
 from pytest_fcall.reporting.results import (
     AppUsage,
     JudgeUsage,
@@ -68,7 +68,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         most=_whole(data, "most"),
         suite=_field(data, "suite", str, ""),
         left_out=_texts(data, "left_out"),
-        stanza=None if data.get("stanza") is None else _field(data, "stanza", dict),
+        stanza=_stanza(data),
         scores=scores_from_json(data.get("scores", ())),
         judging=_judge_usage(data),
         inside=tuple(_app_usage(_checked(item, "inside", dict)) for item in _list(data, "inside")),
@@ -136,6 +136,14 @@ def _pair(data: Mapping[str, Json], name: str) -> tuple[int, int] | None:
     if len(numbers) != 2 or not 0 <= numbers[0] <= numbers[1] or numbers[1] == 0:
         raise ValueError(f"{name}: expected [right, asked]")
     return numbers[0], numbers[1]
+
+
+def _stanza(data: Mapping[str, Json]) -> str | None:
+    """The text of a stanza. Earlier versions wrote an object in its place."""
+    stanza = data.get("stanza")
+    if isinstance(stanza, Mapping):
+        return canonical(stanza)
+    return None if stanza is None else _checked(stanza, "stanza", str)
 
 
 def _outcome(data: Mapping[str, Json]) -> Outcome | None:

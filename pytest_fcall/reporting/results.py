@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -116,8 +116,8 @@ class Result:
     """The public benchmark that the case belongs to, if any."""
     left_out: tuple[str, ...] = ()
     """Expected tools that retrieval did not offer."""
-    stanza: Mapping[str, Json] | None = None
-    """The stanza of a baseline for it, as JSON of `tracking.stanza`."""
+    stanza: str | None = None
+    """The stanza of a baseline for it, as the JSON text of `tracking.stanza`: few runs read it, and all keep it."""
     scores: tuple[CaseScore, ...] = ()
     """The numbers that it adds to scores."""
     judging: JudgeUsage | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 from pytest_fcall.core import Fault, Location, Model
 from pytest_fcall.core.readable_json import readable_json
 from pytest_fcall.core.whole_file import replace_file
-from pytest_fcall.tracking.stanza import Stanza, stanza_from_json, stanza_to_json
+from pytest_fcall.tracking.stanza import Stanza, parse_stanza, stanza_to_json
 
 SUFFIX = ".ambr"
 
@@ -149,9 +148,7 @@ class _BaselineReader:
 
     def _stanza(self, found: _StanzaText) -> Stanza | None:
         try:
-            stanza = stanza_from_json(json.loads(found.text))
-        except RecursionError:
-            why = "it is nested too deeply"
+            stanza = parse_stanza(found.text)
         except ValueError as error:
             why = str(error)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -96,9 +97,12 @@ def stanza_to_json(stanza: Stanza) -> dict[str, Json]:
     return {name: value for name, value in data.items() if value is not None}
 
 
-def stanza_from_json(data: Json) -> Stanza:
-    """Read the JSON of a stanza; unknown fields are ignored. Raises ValueError, which names the field."""
-    fields = as_mapping(data, "the stanza")
+def parse_stanza(text: str) -> Stanza:
+    """Read the JSON text of a stanza; unknown fields are ignored. Raises ValueError, which names the field."""
+    try:
+        fields = as_mapping(json.loads(text), "the stanza")
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     return Stanza(
         case=required_field(fields, "case", str),
         valid=required_field(fields, "valid", bool),

@@ -61,6 +61,7 @@ def result_of(
         place=facts.place,
         outcome=Outcome.KNOWN_FAILURE if outcome and status == "xfailed" else outcome,
         since=comparison.since if comparison else (),
+        stanza=comparison.text() if comparison else None,
         samples=_samples(answers, judged) if answers and judged else None,
         before=comparison.before if comparison else None,
         most=answers.most if answers else None,
