@@ -111,7 +111,7 @@ def _write_expectations(path: Path, text: str, gaps: Sequence[Gap], collector: A
     unfilled |= {gap.name: faults[gap.id] for gap in gaps if gap.id in faults and gap.name in filled}
     filled = {name: expectation for name, expectation in filled.items() if name not in unfilled}
     if filled:
-        replace_file(path, fill_gaps(text, gaps, filled, _REVIEW_MARK).encode())
+        replace_file(path, [fill_gaps(text, gaps, filled, _REVIEW_MARK).encode()])
     turns = sum(gap.turn is not None for gap in gaps if gap.name in filled)
     counts = [plural_text(number, noun) for number, noun in ((len(filled) - turns, "case"), (turns, "turn")) if number]
     summary = f"{' and '.join(counts)} filled, to be reviewed" if counts else "nothing filled"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from types import MappingProxyType
-from typing import TypeVar, get_args
+from typing import TypeVar, get_args, overload
 
 from pytest_fcall.core import Json, Outcome, Usage, canonical
 from pytest_fcall.reporting.results import (
@@ -76,10 +76,31 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
     )
 
 
+class ResultRows(Sequence[Json]):
+    """Results as a sequence of JSON, each made when it is asked for: thousands together would take much memory."""
+
+    def __init__(self, results: Sequence[Result]) -> None:
+        self._results = results
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    @overload
+    def __getitem__(self, index: int) -> Json: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> ResultRows: ...
+
+    def __getitem__(self, index: int | slice) -> Json:
+        if isinstance(index, slice):
+            return ResultRows(self._results[index])
+        return result_to_json(self._results[index])
+
+
 def results_to_json(results: Results) -> dict[str, Json]:
-    """All results as JSON."""
+    """All results as JSON, with a sequence of rows for `write_run`."""
     return {
-        "results": [result_to_json(result) for result in results.results],
+        "results": ResultRows(results.results),
         "missing_recordings": results.missing_recordings,
         "files_without_cases": results.files_without_cases,
         "unanswered": results.unanswered,
@@ -115,7 +136,7 @@ def _number(data: Mapping[str, Json], name: str) -> float | None:
 
 def _list(data: Mapping[str, Json], name: str) -> Sequence[Json]:
     value = data.get(name, ())
-    return _checked(list(value) if isinstance(value, tuple) else value, name, list)
+    return _checked(list(value) if isinstance(value, tuple | ResultRows) else value, name, list)
 
 
 def _texts(data: Mapping[str, Json], name: str) -> tuple[str, ...]:

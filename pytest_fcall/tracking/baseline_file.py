@@ -60,9 +60,9 @@ def write_baseline(path: Path, stanzas: Iterable[Stanza]) -> None:
     if not by_case:
         path.unlink(missing_ok=True)
         return
-    text = "".join(f"{line}\n" for line in (_FIRST_LINE, *(line for each in by_case for line in _stanza_lines(each))))
+    lines = (_FIRST_LINE, *(line for each in by_case for line in _stanza_lines(each)))
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, text.encode())
+    replace_file(path, [f"{line}\n".encode() for line in lines])
 
 
 def _stanza_lines(stanza: Stanza) -> Iterator[str]:

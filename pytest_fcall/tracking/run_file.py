@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final, cast
 
 from pytest_fcall.core import Json
 from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
@@ -15,6 +16,7 @@ from pytest_fcall.core.whole_file import replace_file
 VERSION = 1
 """Version of the format. Files of later versions are refused: their fields may have another meaning."""
 
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
 _RUNS_TO_COMPARE = 2
 """A comparison needs this many runs."""
 
@@ -58,7 +60,7 @@ def run_paths(root: Path) -> list[Path]:
 def write_run(path: Path, run: RunFile) -> None:
     """Write a run atomically. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, (json.dumps(_to_json(run), separators=(",", ":")) + "\n").encode())
+    replace_file(path, (portion.encode() for portion in _portions(run)))
 
 
 def remove_old_runs(root: Path, keep: int, max_bytes: int = 250_000_000) -> None:
@@ -84,6 +86,17 @@ def read_run(path: Path) -> RunFile:
         raise RunFileError(f"{path}: not a run file: {error}") from None
 
 
+def _portions(run: RunFile) -> Iterator[str]:
+    """The text of the file, a line for each result: all at once would take ten times the memory of the text."""
+    rows = cast("Sequence[Json]", run.results.get("results", ()))
+    figures = {name: value for name, value in run.results.items() if name != "results"}
+    head = _ENCODER.encode({**_to_json(run), "results": {**figures, "results": []}})
+    yield head.removesuffix("]}}")
+    for place, row in enumerate(rows):
+        yield f"{',' if place else ''}\n{_ENCODER.encode(row)}"
+    yield "]}}\n"
+
+
 def _to_json(run: RunFile) -> dict[str, Json]:
     return {
         "fcall_run": VERSION,
@@ -96,7 +109,6 @@ def _to_json(run: RunFile) -> dict[str, Json]:
         "gates": run.gates,
         "fail": run.fail,
         "provenance": run.provenance,
-        "results": run.results,
     }
 
 

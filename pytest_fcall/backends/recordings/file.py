@@ -56,7 +56,7 @@ def write_recordings(path: Path, model: Model, entries: Iterable[Recording]) -> 
         *(line for *_, line in sorted(rows)),
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, "".join(f"{line}\n" for line in lines).encode())
+    replace_file(path, (f"{line}\n".encode() for line in lines))
 
 
 def read_recordings(path: Path, model: Model | None = None) -> Recordings:

@@ -106,7 +106,7 @@ def write_lock(path: Path, entries: Iterable[LockEntry]) -> None:
         raise SchemaError(f"a tool cannot be written as JSON: {error}") from None
     # The escape of a lone surrogate is the same in Python as in JSON.
     try:
-        replace_file(path, f"{text}\n".encode("utf-8", "backslashreplace"))
+        replace_file(path, [f"{text}\n".encode("utf-8", "backslashreplace")])
     except OSError as error:
         raise SchemaError(f"{path.name} cannot be written ({error.strerror})") from None
 
