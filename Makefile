@@ -14,13 +14,16 @@ OFFICIAL := .venv-official
 # compiler and Python 3.11; without them the tests that need it are skipped.
 APIBENCH := $(VENV)/share/pytest-fcall/apibench-parser
 
+# Fresh environments, whose speed is compared.
+BENCH := .venv-bench
+
 # A server that is not ours, with a real model. It needs torch, which nothing else here does.
 SERVERS := .venv-servers
 
 # Local models. The same libraries, and a few for the tests.
 LOCAL := .venv-local
 
-.PHONY: demo demo-live test conformance test-servers test-local bench-local statistics fuzz lint types imports docs changelog check clean
+.PHONY: demo demo-live test conformance test-servers test-local bench-local bench-guard bench-fresh statistics fuzz lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -46,6 +49,12 @@ statistics: $(READY) ## simulate 10,000 runs: how often a gate raises a false al
 bench-local: $(LOCAL)/.ready ## measure the embedded model, in batches and by workers
 	$(LOCAL)/bin/python -m benchmarks.local
 
+bench-guard: $(READY) ## fail where the checkout is over 10 % slower than the last release, or than AGAINST=commit
+	$(BIN)/python -m benchmarks.guard $(if $(AGAINST),--against $(AGAINST))
+
+bench-fresh: $(READY) $(OFFICIAL)/.ready ## measure what users pay, and print a row of docs/speed.md; BESIDE=commits are measured, too
+	$(BIN)/python -m benchmarks.fresh $(BESIDE)
+
 fuzz: $(READY) ## try to break every decoder and judge: FUZZ_SECONDS, ten minutes by default
 	$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),600)
 
@@ -69,7 +78,7 @@ changelog: $(READY) ## build the changelog from its fragments
 check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
-	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL)
+	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH)
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'

@@ -6,10 +6,17 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import TypeVar
+
+_Side = TypeVar("_Side")
+
+QUIET = ("-q", "-p", "no:cacheprovider")
+"""Options of a pytest run without what would differ from run to run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,24 +29,40 @@ class Run:
     """Megabytes at the peak."""
 
 
+class CommandFailed(Exception):
+    """A command that was to be measured failed; the message has the end of its output."""
+
+
 def pytest_command(*arguments: str) -> list[str]:
-    """A pytest run without what would differ from run to run."""
-    quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:asyncio", "-p", "no:cov"]
-    return [sys.executable, "-m", "pytest", *quiet, *arguments]
+    """A pytest run in this environment, without the plugins that only developers of this project install."""
+    return [sys.executable, "-m", "pytest", *QUIET, "-p", "no:randomly", "-p", "no:asyncio", "-p", "no:cov", *arguments]
 
 
 def side_by_side(commands: Mapping[str, Sequence[str]], folder: Path, rounds: int) -> dict[str, list[Run]]:
-    """Run the commands in turn, `rounds` times after a warm-up. One that fails ends it with what it printed."""
-    runs: dict[str, list[Run]] = {name: [] for name in commands}
+    """Run the commands in turn in one folder, `rounds` times after a warm-up."""
+    return in_turn({name: partial(run, command, folder) for name, command in commands.items()}, rounds)
+
+
+def in_turn(sides: Mapping[_Side, Callable[[], Run]], rounds: int) -> dict[_Side, list[Run]]:
+    """Run all sides `rounds` times after a warm-up, every other time in reverse.
+
+    What makes a machine slower or faster all the while then favours no side.
+    """
+    runs: dict[_Side, list[Run]] = {side: [] for side in sides}
     for number in range(rounds + 1):
-        for name, command in commands.items():
-            run = _run(command, folder)
+        for side in sides if number % 2 == 0 else reversed(list(sides)):
+            measured = sides[side]()
             if number:
-                runs[name].append(run)
+                runs[side].append(measured)
     return runs
 
 
-def _run(command: Sequence[str], folder: Path) -> Run:
+def run(command: Sequence[str], folder: Path) -> Run:
+    """Run a command in a folder.
+
+    Raises:
+        CommandFailed: Its exit status is not 0.
+    """
     started = time.perf_counter()
     # Without compiled files, every run would pay again for what people pay once.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -49,9 +72,8 @@ def _run(command: Sequence[str], folder: Path) -> Run:
         process.returncode = os.waitstatus_to_exitcode(status)
     wall = time.perf_counter() - started
     if process.returncode:
-        sys.exit(
-            f"{' '.join(command)} exited with {process.returncode}:\n{(folder / 'output.txt').read_text()[-3000:]}"
-        )
+        said = (folder / "output.txt").read_text(errors="replace")[-3000:]
+        raise CommandFailed(f"{' '.join(command)} exited with {process.returncode}:\n{said}")
     return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 

@@ -46,18 +46,26 @@ def test_nothing(number):
 
 
 def write_cases(folder: Path, count: int) -> None:
-    """Write the same cases twice: for a collector of fifteen lines, and for pytest-fcall with its app."""
-    (folder / "conftest.py").write_text(FLOOR)
+    """Write cases for pytest-fcall, and the app that answers them."""
     (folder / "app.py").write_text(APP)
-    cases = "cases:\n" + "".join(
+    tools = json.dumps([tool(n) for n in range(3)])
+    (folder / "many.fc.yaml").write_text(f"tools: {tools}\n{_cases(count)}")
+
+
+def write_collector(folder: Path, count: int) -> None:
+    """Write the same cases for a collector of fifteen lines."""
+    (folder / "conftest.py").write_text(FLOOR)
+    (folder / "many.floor.yaml").write_text(_cases(count))
+
+
+def _cases(count: int) -> str:
+    return "cases:\n" + "".join(
         f"  - id: case_{n}\n"
         f"    prompt: What is the weather going to be in number {n}\n"
         f"    expect:\n"
         f"      - tool_{n % 3}: {{city: City {n}, days: {n % 9}, unit: celsius}}\n"
         for n in range(count)
     )
-    (folder / "many.floor.yaml").write_text(cases)
-    (folder / "many.fc.yaml").write_text(f"tools: {json.dumps([tool(n) for n in range(3)])}\n{cases}")
 
 
 def write_spelt_out(folder: Path, count: int) -> None:
