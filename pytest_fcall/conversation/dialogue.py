@@ -17,7 +17,7 @@ from pytest_fcall.conversation.messages import (
     with_call_ids,
 )
 from pytest_fcall.conversation.tool_results import EnvironmentOpener, KnownResults, NoResult, ToolResults
-from pytest_fcall.core.case import Case, Turn, User, World
+from pytest_fcall.core.case import Case, ConversationSettings, Turn, User
 from pytest_fcall.core.conversation import CallResult, Follower, HeldTurn, NamedCalls, Step, Transcript
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.reply import Calls, Reply
@@ -57,9 +57,9 @@ async def hold_conversation(case: Case, first: Request, context: ConversationCon
     It ends early after a turn in which a forbidden call was made or a required one is missing: the user's next message
     would make no sense there. The turns are not judged here.
     """
-    world = case.world or World()
-    results = ToolResults(world, context.open_environment, context.known_results)
-    dialogue = _Dialogue(case, world, first, context, results)
+    settings = case.conversation or ConversationSettings()
+    results = ToolResults(settings, context.open_environment, context.known_results)
+    dialogue = _Dialogue(case, settings, first, context, results)
     known: NamedCalls = {}
     turns: list[HeldTurn] = []
     try:
@@ -80,12 +80,17 @@ class _Dialogue:
     """The messages of one conversation so far, and what produces the next ones."""
 
     def __init__(
-        self, case: Case, world: World, first: Request, context: ConversationContext, results: ToolResults
+        self,
+        case: Case,
+        settings: ConversationSettings,
+        first: Request,
+        context: ConversationContext,
+        results: ToolResults,
     ) -> None:
         self._messages: list[Message] = [*first.messages]
         self._first = first
         self._case = case
-        self._world = world
+        self._settings = settings
         self._context = context
         self._results = results
         self._call_count = 0
@@ -110,7 +115,7 @@ class _Dialogue:
     async def _until_answered(
         self, steps: list[Step], follower: Follower
     ) -> Literal["answered", "step_limit", "stopped"]:
-        for _ in range(self._world.max_steps):
+        for _ in range(self._settings.max_steps):
             first = _without_tool_choice(self._first) if steps and steps[-1].calls.calls else self._first
             request = replace(first, messages=tuple(self._messages))
             reply = await self._context.ask(request)
@@ -121,7 +126,7 @@ class _Dialogue:
                 return self._take_app_steps(step, steps, follower)
             steps.append(step)
             if not _can_continue(step):
-                if self._world.unreadable == "stops":
+                if self._settings.unreadable == "stops":
                     return "stopped"
                 self._messages.append(reply_text_message(reply))
                 return "answered"

@@ -9,7 +9,7 @@ from pytest_fcall.conversation.dialogue import ConversationContext, hold_convers
 from pytest_fcall.conversation.environments.wrappers import EnvironmentWrapper
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.conversation.tool_results import EnvironmentOpener
-from pytest_fcall.core import Case, Environment, Json, Message, Request, Transcript, World
+from pytest_fcall.core import Case, ConversationSettings, Environment, Json, Message, Request, Transcript
 
 _STATE_NAME: Final = "left"
 _TEXT_NAME: Final = "told"
@@ -27,8 +27,8 @@ class CarriedState:
 
     def set_up(self, case: Case) -> Case:
         """The case, with the memory in the setup of its environment."""
-        world = case.world or World()
-        return replace(case, world=replace(world, setup={**world.setup, _STATE_NAME: self.memory}))
+        settings = case.conversation or ConversationSettings()
+        return replace(case, conversation=replace(settings, setup={**settings.setup, _STATE_NAME: self.memory}))
 
     def fill_slot(self, slot: str, request: Request) -> Request:
         """The request, with the text in place of the slot."""

@@ -78,8 +78,8 @@ class EnvironmentNeeds:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
-    """The execution of calls in a conversation, and the simulated user."""
+class ConversationSettings:
+    """The settings of a conversation: the source of results of calls, the simulated user, and limits."""
 
     environment: str | None = None
     setup: Mapping[str, Json] = field(default_factory=dict)
@@ -90,11 +90,11 @@ class World:
     user: User | None = None
     unreadable: Literal["stops", "answers"] = "stops"
     """Whether a reply that is cut off, refuses or cannot be read ends the conversation (`stops`) or only its turn."""
-    kept: Literal["for_ever", "in_order"] | None = None
-    """Whether results of calls are recorded, to be used instead of another execution.
+    reuse_results: Literal["always", "in_order"] | None = None
+    """Whether results of calls are recorded, and then used instead of another execution.
 
-    `for_ever` if a call always has the same result. `in_order` if it depends on the calls before, so that it is used in
-    a replay only. With `for_ever` and no environment, results that apps report answer equal calls of other models."""
+    `always` if a call always has the same result. `in_order` if it depends on the calls before, so that it is used in
+    a replay only. With `always` and no environment, results that apps report answer equal calls of other models."""
     needs: EnvironmentNeeds | None = None
 
 
@@ -140,7 +140,7 @@ class Case:
     samples: Samples | None = None
     settings: Mapping[str, Json] = field(default_factory=dict, repr=False)
     decoder: str | None = None
-    world: World | None = None
+    conversation: ConversationSettings | None = None
     wire: WireExpectation | None = None
     """Expectations on the requests of an app; models that are asked directly are not subject to them."""
     mode: Literal["request", "conversation"] = "request"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pytest_fcall.conversation.dialogue import ConversationContext, UserTalk
     from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment
     from pytest_fcall.conversation.environments import StoredResults
-    from pytest_fcall.core import Environment, Model, Transcript, User, World
+    from pytest_fcall.core import ConversationSettings, Environment, Model, Transcript, User
     from pytest_fcall.session.ask.environments import EnvironmentSettings
     from pytest_fcall.session.ask.no_reply import NoReplies
     from pytest_fcall.session.ask.tool_results import RecordedResults
@@ -208,7 +208,7 @@ class ConversationRunner:
     def _context(self, conversation: Conversation, answers: list[Answer]) -> ConversationContext:
         from pytest_fcall.conversation.dialogue import ConversationContext
 
-        case, world = conversation.case, conversation.case.world
+        case, settings = conversation.case, conversation.case.conversation
         match = MatchContext(case.tools, case.rules, self.registry.comparators)
 
         def follow(expectation: Expectation | None, calls: NamedCalls) -> Follower:
@@ -218,9 +218,9 @@ class ConversationRunner:
             ask=self._asks(conversation.source, conversation.asker, answers),
             decode=lambda reply: decode(with_case_decoder(case, reply), case.tools, self.registry.decoders),
             follower=follow,
-            open_environment=self._opens(world, conversation) if world and world.environment else None,
-            known_results=self._recalls(world, conversation) if world else None,
-            user=self._talk(world.user, conversation, answers) if world and world.user else None,
+            open_environment=self._opens(settings, conversation) if settings and settings.environment else None,
+            known_results=self._recalls(settings, conversation) if settings else None,
+            user=self._talk(settings.user, conversation, answers) if settings and settings.user else None,
         )
 
     def _asks(self, source: Source, asker: Asker, answers: list[Answer]) -> Callable[[Request], Awaitable[Reply]]:
@@ -231,23 +231,25 @@ class ConversationRunner:
 
         return ask
 
-    def _opens(self, world: World, conversation: Conversation) -> Callable[[], Awaitable[Environment]]:
+    def _opens(
+        self, settings: ConversationSettings, conversation: Conversation
+    ) -> Callable[[], Awaitable[Environment]]:
         async def opened() -> Environment:
             from pytest_fcall.conversation.environments import open_environment
 
             results = self.asking.results(conversation)
             context = self.environments.context(self.root, conversation.asker.file, results)
-            return await open_environment(world, conversation.case.tools, context)
+            return await open_environment(settings, conversation.case.tools, context)
 
         return opened
 
-    def _recalls(self, world: World, conversation: Conversation) -> StoredResults | None:
+    def _recalls(self, settings: ConversationSettings, conversation: Conversation) -> StoredResults | None:
         """Results of equal calls in any conversation, where nothing else stands behind the tools."""
-        if world.environment or world.kept != "for_ever":
+        if settings.environment or settings.reuse_results != "always":
             return None
         from pytest_fcall.conversation.environments import StoredResults
 
-        return StoredResults({"environment": None, "setup": world.setup}, self.asking.recorded_results(conversation))
+        return StoredResults({"environment": None, "setup": settings.setup}, self.asking.recorded_results(conversation))
 
     def _talk(self, user: User, conversation: Conversation, answers: list[Answer]) -> UserTalk:
         from pytest_fcall.conversation.dialogue import user_talk

@@ -19,6 +19,7 @@ from pytest_fcall.core import (
     CannedResult,
     Case,
     Condition,
+    ConversationSettings,
     Expectation,
     ExpectedCall,
     Json,
@@ -27,7 +28,6 @@ from pytest_fcall.core import (
     Pattern,
     Samples,
     Tool,
-    World,
     request_digest,
 )
 from pytest_fcall.schema.sources.lock_file import LockEntry, lock_path, write_lock
@@ -465,7 +465,7 @@ def test_defaults_and_cases_add_up_or_stand_for_one_another(tmp_path: Path) -> N
     assert found.xfail == (Condition("now", ("a:*",)), Condition("later"))
     assert found.skip == (Condition("one"), Condition("two", ("a", "b")))
     assert found.decoder == "json"
-    assert found.world == World(stubs={"ping": 1, "book": 2})
+    assert found.conversation == ConversationSettings(stubs={"ping": 1, "book": 2})
     assert found.category == "mine"
 
 
@@ -474,7 +474,7 @@ def test_what_stands_behind_the_tools(tmp_path: Path) -> None:
         "prompt: x\nexpect: no_call\nenvironment: shop.fake:make\nsetup: {user: Ana}\nunmatched: null\nmax_steps: 4",
         tmp_path,
     )
-    assert found.world == World("shop.fake:make", {"user": "Ana"}, {}, None, 4)
+    assert found.conversation == ConversationSettings("shop.fake:make", {"user": "Ana"}, {}, None, 4)
     assert found.mode == "conversation"
 
 
@@ -482,7 +482,7 @@ def test_what_stands_behind_the_tools(tmp_path: Path) -> None:
 def test_an_environment_may_be_a_module_or_what_the_tools_came_from(name: str, tmp_path: Path) -> None:
     head = "tools: [{python: json:dumps}]\n"
     found = case(f"prompt: x\nexpect: no_call\nenvironment: {name}", tmp_path, head=head)
-    assert found.world == World(name)
+    assert found.conversation == ConversationSettings(name)
 
 
 def test_tools_know_what_they_were_read_from_also_behind_a_prefix(tmp_path: Path) -> None:

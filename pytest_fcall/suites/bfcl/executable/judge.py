@@ -23,7 +23,7 @@ from pytest_fcall.suites.bfcl.executable.functions import FUNCTIONS
 from pytest_fcall.suites.bfcl.judge import BfclJudge, answer_of_reply, decoded_answer, read_like_score
 from pytest_fcall.suites.json_files import is_strings
 
-_WORLD: Final = "pytest_fcall.suites.bfcl.executable.functions:make"
+_ENVIRONMENT: Final = "pytest_fcall.suites.bfcl.executable.functions:make"
 
 
 def is_executable(row: Mapping[str, Json]) -> bool:
@@ -40,7 +40,7 @@ def is_executable(row: Mapping[str, Json]) -> bool:
 
 def start_function_process() -> CallProcess:
     """Return the process that executes calls. It starts with the first call."""
-    return CallProcess(_WORLD, Limits())
+    return CallProcess(_ENVIRONMENT, Limits())
 
 
 class ExecutedJudge(BfclJudge):
