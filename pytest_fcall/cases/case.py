@@ -169,7 +169,7 @@ def _check_state(
 def mode_of(turns: Sequence[Turn], settings: ConversationSettings | None) -> Literal["request", "conversation"]:
     """`conversation` if the case needs more than one request.
 
-    It does with several turns or stages, canned results or something behind the tools, an answer after calls, or calls
+    It does with several turns or stages, stubbed results or something behind the tools, an answer after calls, or calls
     that may come one after the other.
     """
     longer = len(turns) > 1 or settings is not None or any(turn.state or turn.result is not None for turn in turns)
@@ -202,7 +202,7 @@ def _goes_on(expect: Expectation, *, answers: bool) -> bool:
     if any(_goes_on(each, answers=answers) for each in expect.alternatives):
         return True
     calls = [call for stage in expect.stages for call in stage]
-    if len(expect.stages) > 1 or any(call.canned or call.result is not None for call in calls):
+    if len(expect.stages) > 1 or any(call.stub or call.result is not None for call in calls):
         return True
     if expect.parallel == "free" and (len(calls) > 1 or any(call.times[1] != 1 for call in calls)):
         return True

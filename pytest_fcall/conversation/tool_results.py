@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeAlias
 
 from pytest_fcall.core.case import ConversationSettings
 from pytest_fcall.core.conversation import CallResult, Environment, FollowedCall
-from pytest_fcall.core.expectation import CannedResult
+from pytest_fcall.core.expectation import StubResult
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json
 
@@ -77,13 +77,13 @@ class ToolResults:
             await self._environment.close()
 
     def _has_result(self, followed: FollowedCall) -> bool:
-        prepared = followed.canned is not None or followed.call.name in self._settings.stubs
+        prepared = followed.stub is not None or followed.call.name in self._settings.stubs
         return prepared or self._open is not None or followed.expected or self._settings.unmatched != "fail"
 
     async def _result(self, followed: FollowedCall) -> CallResult:
         call = followed.call
-        if followed.canned is not None:
-            return _canned_result(followed.canned, followed.result_index)
+        if followed.stub is not None:
+            return _stub_value(followed.stub, followed.result_index)
         if call.name in self._settings.stubs:
             return CallResult(self._settings.stubs[call.name])
         if self._open is not None:
@@ -106,8 +106,8 @@ class ToolResults:
         return self._environment
 
 
-def _canned_result(canned: CannedResult, nth: int) -> CallResult:
+def _stub_value(stub: StubResult, nth: int) -> CallResult:
     """The result of the call when it is made for the nth time; the last of several results is repeated."""
-    if canned.raises is not None:
-        return CallResult(error=canned.raises)
-    return CallResult(canned.returns[min(nth, len(canned.returns) - 1)] if canned.returns else None)
+    if stub.raises is not None:
+        return CallResult(error=stub.raises)
+    return CallResult(stub.returns[min(nth, len(stub.returns) - 1)] if stub.returns else None)

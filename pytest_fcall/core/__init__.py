@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from pytest_fcall.core.digests import canonical, catalogue_digest, digest, request_digest
     from pytest_fcall.core.expectation import (
         CallPattern,
-        CannedResult,
         Expectation,
         ExpectedCall,
         Language,
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
         Profile,
         Rules,
         Strings,
+        StubResult,
     )
     from pytest_fcall.core.fault import Fault, FaultyCase, Location
     from pytest_fcall.core.operators import OPERATORS, OperandKind, Operator, OperatorSpec, Pattern
@@ -65,7 +65,6 @@ __all__ = [
     "CallPattern",
     "CallResult",
     "Calls",
-    "CannedResult",
     "Case",
     "CaseRefused",
     "Condition",
@@ -106,6 +105,7 @@ __all__ = [
     "Samples",
     "Step",
     "Strings",
+    "StubResult",
     "Tool",
     "Transcript",
     "Turn",
@@ -158,7 +158,7 @@ _MODULES = {
     "digests": ("canonical", "catalogue_digest", "digest", "request_digest"),
     "expectation": (
         "CallPattern",
-        "CannedResult",
+        "StubResult",
         "Expectation",
         "ExpectedCall",
         "Language",

@@ -144,7 +144,7 @@ class Case:
     wire: WireExpectation | None = None
     """Expectations on the requests of an app; models that are asked directly are not subject to them."""
     mode: Literal["request", "conversation"] = "request"
-    """A `conversation` needs more than one request: turns, canned results, an environment."""
+    """A `conversation` needs more than one request: turns, stubbed results, an environment."""
     retrieve: Retrieval | None = None
     """The choice among `tools`; None where all are offered."""
     earlier: EarlierCases | None = None

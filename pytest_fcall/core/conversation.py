@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from pytest_fcall.core.expectation import CannedResult
+    from pytest_fcall.core.expectation import StubResult
     from pytest_fcall.core.reply import Call, Calls, Reply
     from pytest_fcall.core.request import Request
     from pytest_fcall.core.values import Json
@@ -55,7 +55,7 @@ class FollowedCall:
     """A call of the model, and its role in the case."""
 
     call: Call
-    canned: CannedResult | None = None
+    stub: StubResult | None = None
     """The result that the case gives to it."""
     result_index: int = 0
     """The index of its result, where the case gives several."""

@@ -120,7 +120,7 @@ class _AlternativeFollower:
             self.unexpected_count += not is_allowed
             return FollowedCall(call, expected=is_allowed, forbidden=forbidden)
         nth, self._result_counts[place] = self._result_counts[place], self._result_counts[place] + 1
-        return FollowedCall(call, self.expected[place].canned, nth, expected=True, forbidden=forbidden)
+        return FollowedCall(call, self.expected[place].stub, nth, expected=True, forbidden=forbidden)
 
     def _assign(self, index: int, comparison: CallComparison) -> None:
         """Assign a call to an expected call, if it matches one."""

@@ -16,7 +16,6 @@ from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import (
     CallPattern,
-    CannedResult,
     Case,
     Condition,
     ConversationSettings,
@@ -27,6 +26,7 @@ from pytest_fcall.core import (
     Operator,
     Pattern,
     Samples,
+    StubResult,
     Tool,
     request_digest,
 )
@@ -197,9 +197,9 @@ class TestExpect:
             tmp_path,
         )
         assert found.stages[0] == (
-            ExpectedCall("get_weather", {"city": "Oslo"}, open=True, name="w", canned=CannedResult(({"t": -3},))),
-            ExpectedCall("ping", {}, times=(2, 2), canned=CannedResult((1, None), each=True)),
-            ExpectedCall("ping", {}, times=(0, None), canned=CannedResult(raises="503 try again")),
+            ExpectedCall("get_weather", {"city": "Oslo"}, open=True, name="w", stub=StubResult(({"t": -3},))),
+            ExpectedCall("ping", {}, times=(2, 2), stub=StubResult((1, None), each=True)),
+            ExpectedCall("ping", {}, times=(0, None), stub=StubResult(raises="503 try again")),
         )
 
     def test_any_arguments(self, tmp_path: Path) -> None:
