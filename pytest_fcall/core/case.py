@@ -103,11 +103,11 @@ class EarlierCases:
     """Conversations that precede a case, in this order and in one environment. Equal ones are held once.
 
     Their environments have two attributes: the value of `left` is passed under this name to the setup of the case's own
-    environment (theirs get null), and the text of `told` replaces `slot` in messages.
+    environment (theirs get null), and the text of `told` replaces `placeholder` in messages.
     """
 
     cases: tuple[Case, ...]
-    slot: str
+    placeholder: str
 
 
 RetrieverName: TypeAlias = Literal["bm25", "embeddings", "oracle"]

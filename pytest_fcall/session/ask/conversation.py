@@ -151,7 +151,7 @@ class ConversationRunner:
         transcripts: tuple[Transcript, ...] = ()
         if earlier := conversation.case.earlier:
             state, before = await self._before(earlier, conversation)
-            conversation, transcripts = conversation.after(state, earlier.slot), state.transcripts
+            conversation, transcripts = conversation.after(state, earlier.placeholder), state.transcripts
         with self._failures_of(conversation):
             context = self._context(conversation, answers)
             transcript = await hold_conversation(conversation.case, conversation.first, context)
@@ -183,7 +183,7 @@ class ConversationRunner:
             state, shared = CarriedState(), SharedEnvironment()
             try:
                 for case in earlier.cases:
-                    state = await self._next(state, case, earlier.slot, conversation, shared)
+                    state = await self._next(state, case, earlier.placeholder, conversation, shared)
             finally:
                 await shared.close()
             return state
@@ -191,7 +191,7 @@ class ConversationRunner:
         return await self.earlier.of(earlier, conversation.question, hold)
 
     async def _next(
-        self, state: CarriedState, case: Case, slot: str, wanted: Conversation, shared: SharedEnvironment
+        self, state: CarriedState, case: Case, placeholder: str, wanted: Conversation, shared: SharedEnvironment
     ) -> CarriedState:
         """Hold the next of the conversations before the wanted one."""
         from pytest_fcall.conversation.earlier_conversations import CarriedState, hold_earlier
@@ -200,7 +200,7 @@ class ConversationRunner:
         try:
             with self._failures_of(conversation):
                 context = self._context(conversation, [])
-                return await hold_earlier(state, conversation.case, conversation.first, slot, context, shared)
+                return await hold_earlier(state, conversation.case, conversation.first, placeholder, context, shared)
         except CaseEnded as ended:
             text = str(ended).removeprefix(f"{case.id}: ")
             raise type(ended)(f"{case.id}, a conversation before this case: {text}") from None

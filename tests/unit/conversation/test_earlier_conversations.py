@@ -17,7 +17,7 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.turn_follower import TurnFollower
 from tests.unit.conversation.conversations import Model, case_of
 
-TEXT = "messages: [{role: system, content: 'You know <slot>.'}, {role: user, content: Hello.}]\nexpect: any_call"
+TEXT = "messages: [{role: system, content: 'You know <placeholder>.'}, {role: user, content: Hello.}]\nexpect: any_call"
 
 
 @dataclass
@@ -61,7 +61,7 @@ def held(model: Model, folder: Path, notebook: Notebook, times: int = 1) -> Carr
     async def hold() -> CarriedState:
         left, shared = CarriedState(), SharedEnvironment()
         for _ in range(times):
-            left = await hold_earlier(left, case, plan_request(case), "<slot>", context, shared)
+            left = await hold_earlier(left, case, plan_request(case), "<placeholder>", context, shared)
         assert not notebook.closed
         await shared.close()
         return left
@@ -93,5 +93,5 @@ def test_a_case_is_asked_on_what_was_left(tmp_path: Path) -> None:
     case: Case = case_of(tmp_path, TEXT)
     left = CarriedState((), ["Oslo"], "Oslo")
     assert left.set_up(case).conversation == ConversationSettings(setup={"left": ["Oslo"]})
-    asked = left.fill_slot("<slot>", plan_request(case))
+    asked = left.fill_placeholder("<placeholder>", plan_request(case))
     assert [message["content"] for message in asked.messages] == ["You know Oslo.", "Hello."]

@@ -36,7 +36,7 @@ def test_a_question_is_asked_on_what_is_in_the_memory(data: Path) -> None:
     assert case.conversation is not None
     assert case.conversation.setup == {"kind": "kv", "scenario": "customer"}
     assert case.earlier is not None
-    assert case.earlier.slot == "{memory_content}"
+    assert case.earlier.placeholder == "{memory_content}"
 
 
 def test_the_conversations_before_it_are_told_of_the_memory_too(data: Path) -> None:
