@@ -134,10 +134,10 @@ class _Dialogue:
             if not step.calls.calls:
                 return "answered"
             try:
-                results = await self._results.results(follower.take(reply, step.calls.calls))
+                results = await self._results.results(follower.follow(reply, step.calls.calls))
             except NoResult:
                 return "stopped"
-            follower.answered(results)
+            follower.record_results(results)
             steps[-1] = replace(step, results=tuple(results))
             self._messages += self._result_messages(step, results)
         return "step_limit"
@@ -155,8 +155,8 @@ class _Dialogue:
     def _take_app_steps(self, step: Step, steps: list[Step], follower: Follower) -> Literal["answered", "stopped"]:
         """Take over the steps of an app, which has carried out its calls itself."""
         for taken in steps_of_trail(step):
-            follower.take(taken.reply, taken.calls.calls)
-            follower.answered(taken.results)
+            follower.follow(taken.reply, taken.calls.calls)
+            follower.record_results(taken.results)
             self._results.record(taken.calls.calls, taken.results)
             steps.append(taken)
         self._messages = messages_after_trail(step)

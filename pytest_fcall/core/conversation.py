@@ -77,11 +77,11 @@ class Follower(Protocol):
         """Whether all required calls were made, and no forbidden one."""
         ...
 
-    def take(self, reply: Reply, calls: Sequence[Call]) -> list[FollowedCall]:
+    def follow(self, reply: Reply, calls: Sequence[Call]) -> list[FollowedCall]:
         """Follow the calls of one reply. The calls before it must have results by now."""
         ...
 
-    def answered(self, results: Sequence[CallResult]) -> None:
+    def record_results(self, results: Sequence[CallResult]) -> None:
         """Record the results of the calls that were followed last."""
         ...
 

@@ -82,8 +82,8 @@ def _named_calls_after(steps: Sequence[Step], turn: Turn, context: MatchContext,
         return known
     follower = TurnFollower(turn.expect, context, known)
     for step in steps:
-        follower.take(step.reply, step.calls.calls)
-        follower.answered(step.results)
+        follower.follow(step.reply, step.calls.calls)
+        follower.record_results(step.results)
     return follower.known
 
 
