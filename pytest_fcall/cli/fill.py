@@ -21,7 +21,7 @@ from pytest_fcall.cases.missing_expectations import (
 from pytest_fcall.cases.yaml.flow_style import mark_literal, write_flow, write_flow_key
 from pytest_fcall.cases.yaml.reader import read_text
 from pytest_fcall.cli.command_parser import command_parser
-from pytest_fcall.core import Call, CallResult, Calls, ConversationSettings, FaultyCase, HeldTurn, Reply
+from pytest_fcall.core import Call, CallResult, Calls, ConversationSettings, FaultyCase, Reply, TranscriptTurn
 from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text
@@ -173,7 +173,7 @@ def _check_reply(reply: Reply, calls: Calls) -> None:
         raise NothingToExpect(f"the model gave no answer: {reply.refusal or reply.finish}")
 
 
-def _unspecified_calls(turn: HeldTurn, settings: ConversationSettings) -> Iterator[Call]:
+def _unspecified_calls(turn: TranscriptTurn, settings: ConversationSettings) -> Iterator[Call]:
     """The calls whose results the case does not define."""
     if settings.environment is None:
         for step in turn.steps:

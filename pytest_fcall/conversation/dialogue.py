@@ -18,7 +18,7 @@ from pytest_fcall.conversation.messages import (
 )
 from pytest_fcall.conversation.tool_results import EnvironmentOpener, KnownResults, NoResult, ToolResults
 from pytest_fcall.core.case import Case, ConversationSettings, Turn, User
-from pytest_fcall.core.conversation import CallResult, Follower, HeldTurn, NamedCalls, Step, Transcript
+from pytest_fcall.core.conversation import CallResult, Follower, NamedCalls, Step, Transcript, TranscriptTurn
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.request import Request
@@ -61,7 +61,7 @@ async def hold_conversation(case: Case, first: Request, context: ConversationCon
     results = ToolResults(settings, context.open_environment, context.known_results)
     dialogue = _Dialogue(case, settings, first, context, results)
     known: NamedCalls = {}
-    turns: list[HeldTurn] = []
+    turns: list[TranscriptTurn] = []
     try:
         for turn in case.turns:
             if turns:
@@ -101,7 +101,7 @@ class _Dialogue:
         if turn.tools is not None and not self._case.tools_in_messages:
             self._first = replace(self._first, tools=turn.tools)
 
-    async def hold_turn(self, turn: Turn, follower: Follower) -> HeldTurn:
+    async def hold_turn(self, turn: Turn, follower: Follower) -> TranscriptTurn:
         """Hold one turn; a simulated user may prolong it."""
         steps: list[Step] = []
         end = await self._until_answered(steps, follower)
@@ -110,7 +110,7 @@ class _Dialogue:
             self._messages.append({"role": "user", "content": text})
             end = await self._until_answered(steps, follower)
         state = await self._results.state([*turn.state]) if turn.state is not None and end == "answered" else None
-        return HeldTurn(tuple(steps), end, state)
+        return TranscriptTurn(tuple(steps), end, state)
 
     async def _until_answered(
         self, steps: list[Step], follower: Follower

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
         Environment,
         FollowedCall,
         Follower,
-        HeldTurn,
         NamedCall,
         NamedCalls,
         Step,
         Transcript,
+        TranscriptTurn,
     )
     from pytest_fcall.core.digests import canonical, catalogue_digest, digest, request_digest
     from pytest_fcall.core.expectation import (
@@ -79,7 +79,6 @@ __all__ = [
     "Finish",
     "FollowedCall",
     "Follower",
-    "HeldTurn",
     "Json",
     "Language",
     "Location",
@@ -108,6 +107,7 @@ __all__ = [
     "StubResult",
     "Tool",
     "Transcript",
+    "TranscriptTurn",
     "Turn",
     "Unanswered",
     "Usage",
@@ -149,7 +149,7 @@ _MODULES = {
         "Environment",
         "FollowedCall",
         "Follower",
-        "HeldTurn",
+        "TranscriptTurn",
         "NamedCall",
         "NamedCalls",
         "Step",

@@ -98,7 +98,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldTurn:
+class TranscriptTurn:
     """One turn of a transcript."""
 
     steps: tuple[Step, ...]
@@ -122,7 +122,7 @@ class HeldTurn:
 class Transcript:
     """All turns of a conversation that began."""
 
-    turns: tuple[HeldTurn, ...]
+    turns: tuple[TranscriptTurn, ...]
     earlier: tuple[Transcript, ...] = ()
     """The conversations that preceded it, as the case requires."""
 
