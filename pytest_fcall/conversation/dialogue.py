@@ -24,7 +24,7 @@ from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json, Message
 
-UserTalk: TypeAlias = Callable[[Sequence[Message]], Awaitable[str | None]]
+UserMessages: TypeAlias = Callable[[Sequence[Message]], Awaitable[str | None]]
 """Gives the user's next message, given all messages so far; None when the user is done."""
 
 USER_DONE: Final = "DONE"
@@ -47,7 +47,7 @@ class ConversationContext:
     open_environment: EnvironmentOpener | None = None
     known_results: KnownResults | None = None
     """Results of calls in earlier conversations."""
-    user: UserTalk | None = None
+    user: UserMessages | None = None
     """The simulated user, who may reply when the model has answered."""
 
 
@@ -177,7 +177,9 @@ def _can_continue(step: Step) -> bool:
     return not broken and step.reply.finish not in ("length", "refusal", "content_filter")
 
 
-def user_talk(user: User, ask: Callable[[Request], Awaitable[Reply]], settings: Mapping[str, Json]) -> UserTalk:
+def simulated_user(
+    user: User, ask: Callable[[Request], Awaitable[Reply]], settings: Mapping[str, Json]
+) -> UserMessages:
     """Make the simulated user: by the script of the case, or else by the model that `ask` asks."""
     return _ScriptedUser(user.script) if user.script else _SimulatedUser(user, ask, settings)
 

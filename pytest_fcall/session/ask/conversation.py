@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_fcall.conversation.dialogue import ConversationContext, UserTalk
+    from pytest_fcall.conversation.dialogue import ConversationContext, UserMessages
     from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment
     from pytest_fcall.conversation.environments import StoredResults
     from pytest_fcall.core import ConversationSettings, Environment, Model, Transcript, User
@@ -220,7 +220,7 @@ class ConversationRunner:
             follower=follow,
             open_environment=self._opens(settings, conversation) if settings and settings.environment else None,
             known_results=self._recalls(settings, conversation) if settings else None,
-            user=self._talk(settings.user, conversation, answers) if settings and settings.user else None,
+            user=self._user(settings.user, conversation, answers) if settings and settings.user else None,
         )
 
     def _asks(self, source: Source, asker: Asker, answers: list[Answer]) -> Callable[[Request], Awaitable[Reply]]:
@@ -251,11 +251,11 @@ class ConversationRunner:
 
         return StoredResults({"environment": None, "setup": settings.setup}, self.asking.recorded_results(conversation))
 
-    def _talk(self, user: User, conversation: Conversation, answers: list[Answer]) -> UserTalk:
-        from pytest_fcall.conversation.dialogue import user_talk
+    def _user(self, user: User, conversation: Conversation, answers: list[Answer]) -> UserMessages:
+        from pytest_fcall.conversation.dialogue import simulated_user
 
         source = self._player(user.model, conversation.source) if user.model else conversation.source
-        return user_talk(user, self._asks(source, conversation.asker, answers), {**source.settings})
+        return simulated_user(user, self._asks(source, conversation.asker, answers), {**source.settings})
 
     def _player(self, name: str, under_test: Source) -> Source:
         """The model that plays a user; it is asked only where the model under test may be."""
