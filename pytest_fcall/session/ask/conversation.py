@@ -111,7 +111,7 @@ def _key(earlier: EarlierCases, model: Model, request: Request) -> tuple[str, ..
     return canonical({**model.options}), *firsts
 
 
-class Asking(Protocol):
+class ConversationReplies(Protocol):
     """Answers the requests of conversations."""
 
     def source(self, named: NamedModel) -> Source:
@@ -138,7 +138,7 @@ class ConversationRunner:
     root: Path
     environments: EnvironmentSettings
     registry: Registry
-    asking: Asking
+    replies: ConversationReplies
     no_replies: NoReplies
     earlier: EarlierConversations
 
@@ -225,7 +225,7 @@ class ConversationRunner:
 
     def _asks(self, source: Source, asker: Asker, answers: list[Answer]) -> Callable[[Request], Awaitable[Reply]]:
         async def ask(request: Request) -> Reply:
-            answer = await self.asking.answer_async(Question.of(source, request, asker))
+            answer = await self.replies.answer_async(Question.of(source, request, asker))
             answers.append(answer)
             return answer.reply
 
@@ -237,7 +237,7 @@ class ConversationRunner:
         async def opened() -> Environment:
             from pytest_fcall.conversation.environments import open_environment
 
-            results = self.asking.results(conversation)
+            results = self.replies.results(conversation)
             context = self.environments.context(self.root, conversation.asker.file, results)
             return await open_environment(settings, conversation.case.tools, context)
 
@@ -249,7 +249,9 @@ class ConversationRunner:
             return None
         from pytest_fcall.conversation.environments import StoredResults
 
-        return StoredResults({"environment": None, "setup": settings.setup}, self.asking.recorded_results(conversation))
+        return StoredResults(
+            {"environment": None, "setup": settings.setup}, self.replies.recorded_results(conversation)
+        )
 
     def _user(self, user: User, conversation: Conversation, answers: list[Answer]) -> UserMessages:
         from pytest_fcall.conversation.dialogue import simulated_user
@@ -263,7 +265,7 @@ class ConversationRunner:
             model = parse_model(name, "`user`", self.root)
         except SettingError as error:
             raise CaseError(str(error)) from None
-        return self.asking.source(NamedModel(model, "fixture", live=under_test.named.live))
+        return self.replies.source(NamedModel(model, "fixture", live=under_test.named.live))
 
 
 def _oldest_recording(answers: Sequence[Answer]) -> float | None:
