@@ -133,9 +133,9 @@ class Replies:
         """Whether a recorded reply would answer, so that no model is asked."""
         return self._recorded(question) is not None
 
-    def overhear(self, question: Question) -> AbstractContextManager[Sequence[AppExchange] | None]:
+    def collect_exchanges(self, question: Question) -> AbstractContextManager[Sequence[AppExchange] | None]:
         """Let what an app in this process sends to models meanwhile belong to this question."""
-        return self._transport.overhear(question)
+        return self._transport.collect_exchanges(question)
 
     def results(self, conversation: Conversation) -> RecordedResults:
         """The recorded results of the calls of a conversation; servers may be asked where the model may."""

@@ -125,7 +125,7 @@ class Transport:
         """Whether an app can run again without the models that it asks."""
         return question.source.asks_models and self._proxy.has_recordings(question)
 
-    def overhear(self, question: Question) -> AbstractContextManager[Sequence[AppExchange] | None]:
+    def collect_exchanges(self, question: Question) -> AbstractContextManager[Sequence[AppExchange] | None]:
         """Let what an app in this process sends meanwhile belong to this question; see `AppProxy.in_process`."""
         return self._proxy.in_process(question)
 
