@@ -25,7 +25,7 @@ from pytest_fcall.core import (
 )
 from pytest_fcall.suites.bfcl.agentic import AgenticJudge
 from pytest_fcall.suites.bfcl.answers import Form
-from pytest_fcall.suites.bfcl.case_book import CaseBook
+from pytest_fcall.suites.bfcl.case_index import CaseIndex
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.unit.suites.bfcl.multi_turn.package import case_row, write_package
 
@@ -146,7 +146,7 @@ def test_a_question_without_texts_for_answers_is_faulty(tmp_path: Path, truth: J
 
 
 def test_stored_answers_find_their_question_by_the_category(tmp_path: Path) -> None:
-    book = CaseBook(write_package(tmp_path, {"memory": [{**QUESTION, "id": "memory_0-customer-0"}]}))
+    book = CaseIndex(write_package(tmp_path, {"memory": [{**QUESTION, "id": "memory_0-customer-0"}]}))
     judge = book.conversation_judge({"category": "memory_rec_sum", "id": "memory_rec_sum_0-customer-0"})
     assert isinstance(judge, AgenticJudge)
     assert judge.answers == ["Me"]
