@@ -94,7 +94,7 @@ class EarlierConversations:
         try:
             return await wrap_future(started.state)
         except BaseException:
-            self._no_replies.share(started.nodeid, question)
+            self._no_replies.copy_reason(started.nodeid, question)
             raise
 
 
