@@ -32,7 +32,7 @@ def main() -> None:
     limit, seconds, root = spec["result"], spec["seconds"], spec["root"]
     held = enter_sandbox(SandboxRules.from_data(spec["sandbox"]))
     try:
-        with killed_after(spec["start_seconds"]):
+        with kernel_time_limit(spec["start_seconds"]):
             environment = LoadedEnvironment(spec["environment"], spec["setup"], spec["functions"])
     except BaseException as error:
         place = _error_place(error, root)
@@ -40,13 +40,13 @@ def main() -> None:
         return
     _write_answer(answers, 0, f'"value": {json.dumps(held)}')
     for number, line in enumerate(messages, 1):
-        with killed_after(seconds):
+        with kernel_time_limit(seconds):
             answer = _answer(environment, json.loads(line), limit, root)
         _write_answer(answers, number, answer)
 
 
 @contextmanager
-def killed_after(seconds: float) -> Iterator[None]:
+def kernel_time_limit(seconds: float) -> Iterator[None]:
     """Have the kernel end this process some time after `seconds`, in case the parent is gone. Not on Windows."""
     _set_alarm(seconds + _GRACE_SECONDS)
     yield

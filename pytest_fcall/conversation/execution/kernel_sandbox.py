@@ -38,7 +38,7 @@ def limit_resources(rules: SandboxRules) -> None:
 _NO_NEW_PRIVILEGES = 38
 
 
-def give_up_privileges(libc: CDLL) -> None:
+def drop_privileges(libc: CDLL) -> None:
     """Keep programs that this process starts from gaining rights (setuid, capabilities)."""
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
 
@@ -75,7 +75,7 @@ def apply_landlock(rules: SandboxRules) -> bool:
             _allow_path(libc, ruleset, path, reading & rights)
         _allow_path(libc, ruleset, os.devnull, (_READ_FILE | _WRITE_FILE) & rights)
         _allow_path(libc, ruleset, rules.writable, rights & ~(_MAKE_CHAR | _MAKE_BLOCK))
-        give_up_privileges(libc)
+        drop_privileges(libc)
         return bool(libc.syscall(_RESTRICT, ruleset, 0) == 0)
     finally:
         os.close(ruleset)
@@ -186,7 +186,7 @@ def apply_seccomp(rules: SandboxRules) -> bool:
     held = create_string_buffer(steps, len(steps))
     program = _FilterProgram(len(steps) // 8, addressof(held))
     libc = CDLL(None, use_errno=True)
-    give_up_privileges(libc)
+    drop_privileges(libc)
     return bool(libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, c_ulong(addressof(program)), 0, 0) == 0)
 
 
