@@ -102,7 +102,7 @@ class Summary:
         """Take what a worker noticed. Each of them collects everything, so the numbers are the same."""
         self._worker_runs.add(node.workerinput["testrunuid"])
         output = getattr(node, "workeroutput", {})
-        self._baselines.take_stale(output)
+        self._baselines.add_stale(output)
         self._files_without_cases = max(self._files_without_cases, output.get("fcall_files_without_cases", 0))
         self._take_throughputs(output.get("fcall_figures", {}))
         self._worker_notes.update(dict.fromkeys(output.get("fcall_notes", ())))
