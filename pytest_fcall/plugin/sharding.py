@@ -16,7 +16,7 @@ class Sharding:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Deselect the tests of other shares."""
-        others = [item for item in items if not self._shard.takes(item.nodeid)]
+        others = [item for item in items if not self._shard.includes(item.nodeid)]
         if others:
             config.hook.pytest_deselected(items=others)
-            items[:] = [item for item in items if self._shard.takes(item.nodeid)]
+            items[:] = [item for item in items if self._shard.includes(item.nodeid)]

@@ -53,7 +53,7 @@ class Shard:
     number: int
     of: int
 
-    def takes(self, nodeid: str) -> bool:
+    def includes(self, nodeid: str) -> bool:
         """Whether a case or test belongs to this share. It depends on the node id alone, so all machines agree."""
         return int(hashlib.sha256(nodeid.encode("utf-8", "replace")).hexdigest(), 16) % self.of == self.number - 1
 
