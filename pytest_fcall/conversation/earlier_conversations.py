@@ -65,7 +65,7 @@ class _LentEnvironment(EnvironmentWrapper):
         """Leave the environment open: the next conversation uses it."""
 
 
-async def hold_earlier(
+async def hold_earlier_conversation(
     left: CarriedState,
     case: Case,
     first: Request,

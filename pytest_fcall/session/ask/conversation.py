@@ -194,13 +194,15 @@ class ConversationRunner:
         self, state: CarriedState, case: Case, placeholder: str, wanted: Conversation, shared: SharedEnvironment
     ) -> CarriedState:
         """Hold the next of the conversations before the wanted one."""
-        from pytest_fcall.conversation.earlier_conversations import CarriedState, hold_earlier
+        from pytest_fcall.conversation.earlier_conversations import CarriedState, hold_earlier_conversation
 
         conversation = wanted._replace(case=CarriedState().set_up(case), first=first_request(case, wanted.first))
         try:
             with self._failures_of(conversation):
                 context = self._context(conversation, [])
-                return await hold_earlier(state, conversation.case, conversation.first, placeholder, context, shared)
+                return await hold_earlier_conversation(
+                    state, conversation.case, conversation.first, placeholder, context, shared
+                )
         except CaseEnded as ended:
             text = str(ended).removeprefix(f"{case.id}: ")
             raise type(ended)(f"{case.id}, a conversation before this case: {text}") from None

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.conversation.dialogue import ConversationContext
-from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment, hold_earlier
+from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment, hold_earlier_conversation
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core import CallResult, Case, ConversationSettings, Json
 from pytest_fcall.decoding import decode
@@ -61,7 +61,7 @@ def held(model: Model, folder: Path, notebook: Notebook, times: int = 1) -> Carr
     async def hold() -> CarriedState:
         left, shared = CarriedState(), SharedEnvironment()
         for _ in range(times):
-            left = await hold_earlier(left, case, plan_request(case), "<placeholder>", context, shared)
+            left = await hold_earlier_conversation(left, case, plan_request(case), "<placeholder>", context, shared)
         assert not notebook.closed
         await shared.close()
         return left
