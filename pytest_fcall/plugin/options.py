@@ -137,7 +137,7 @@ def _add_results(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     group.addoption(
         "--fc-shard",
         metavar="I/N",
-        help="run only this share of the cases and tests, such as 3/8; `fcall merge` joins the runs of all shares",
+        help="run only this shard of the cases and tests, such as 3/8; `fcall merge` joins the runs of all shards",
     )
     group.addoption(
         "--fc-score",

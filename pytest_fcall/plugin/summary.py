@@ -118,7 +118,7 @@ class Summary:
         self._failures.otherwise |= self._baselines.failed
         self._failures.otherwise |= session.testsfailed > self._failed_reports  # such as too little coverage
         if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and shard:
-            session.exitstatus = pytest.ExitCode.OK  # all tests belong to other shares
+            session.exitstatus = pytest.ExitCode.OK  # all tests belong to other shards
         ran_to_its_end = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         broken_off = not ran_to_its_end or bool(session.shouldfail)
         gates = self._gates
@@ -216,7 +216,7 @@ class Summary:
             return []
         if self._verdicts is None:
             shard = self._session.settings.shard
-            why = "`fcall merge` judges all shares together" if shard else "the run was broken off"
+            why = "`fcall merge` judges all shards together" if shard else "the run was broken off"
             return [f"gates are not judged: {why}"] if gates.gates else []
         from pytest_fcall.session.result.gates import gate_verdict_lines
 
