@@ -93,7 +93,7 @@ class BaselineWriter:
                 yield safe_line(f"not accepted: {path.name}: {error}")
                 continue
             written, same = written + len(changed), same + len(stanzas) - len(changed)
-        yield f"accepted: {written:,} {'case' if written == 1 else 'cases'}, {same:,} as before"
+        yield f"accepted: {written:,} {'case' if written == 1 else 'cases'}, {same:,} unchanged"
         yield from _not_accepted(results, which)
 
     def _chosen(self, results: Sequence[Result], which: Accept) -> dict[Path, list[Stanza]]:
