@@ -267,6 +267,6 @@ def _add_suites(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     )
     parser.addini(
         "fc_apibench_checked",
-        "arguments that tell the APIs of APIBench apart, such as pipeline=model (an API a line)",
+        "arguments that distinguish the APIs of APIBench, such as pipeline=model (an API a line)",
         type="linelist",
     )

@@ -82,7 +82,7 @@ class Settings:
     proxy_variables: tuple[str, ...]
     """Lines `NAME` or `NAME=URL`."""
     wanted_scores: Mapping[str, tuple[str, ...]]
-    """Names of scores by the tag of the cases that they are told of."""
+    """Names of scores by the tag of the cases whose scores they are."""
     environments: EnvironmentSettings
     kept_runs: int
     """Number of runs that stay in `.fcall/runs`."""

@@ -1,4 +1,4 @@
-"""Files that tell apps started before the run where the run's proxy is."""
+"""Files with the address of the run's proxy, for apps started before the run."""
 
 from __future__ import annotations
 
