@@ -14,7 +14,7 @@ from pytest_fcall.cases.node_values import Entries, node_at
 from pytest_fcall.cases.patterns import pattern, patterns
 from pytest_fcall.cases.scope import Scope, check_tool_name
 from pytest_fcall.cases.yaml.tags import NULL, STR
-from pytest_fcall.core import CallPattern, CannedResult, ExpectedCall, Json, Operator, Pattern
+from pytest_fcall.core import CallPattern, ExpectedCall, Json, Operator, Pattern, StubResult
 from pytest_fcall.core.glob import glob_matches, is_glob
 from pytest_fcall.schema.findings import Finding
 from pytest_fcall.schema.value_text import nearest, quoted_path, types_in_words
@@ -57,7 +57,7 @@ def expected_call(node: Node, scope: Scope) -> ExpectedCall | None:
         arguments=arguments,
         open=found.read("args", node_values.choice, scope.faults, "`args`", ["open"], "open") == "open",
         times=found.read("times", _times, scope) or (1, 1),
-        canned=_canned(found, scope),
+        stub=_stub_result(found, scope),
         name=found.read("as", _call_name, scope),
         result=found.read("result", pattern, scope),
     )
@@ -129,7 +129,7 @@ def _times(node: Node, scope: Scope) -> tuple[int, int | None]:
     return fewest, most
 
 
-def _canned(found: Entries, scope: Scope) -> CannedResult | None:
+def _stub_result(found: Entries, scope: Scope) -> StubResult | None:
     given = [name for name in found if name in {"returns", "returns_each", "raises"}]
     if not given:
         return None
@@ -138,13 +138,13 @@ def _canned(found: Entries, scope: Scope) -> CannedResult | None:
         scope.faults.add("contradiction", found.key(given[1]), message)
     node = found[given[0]][1]
     if given[0] == "raises":
-        return CannedResult(raises=node_values.text(node, scope.faults, "`raises`"))
+        return StubResult(raises=node_values.text(node, scope.faults, "`raises`"))
     if given[0] == "returns":
-        return CannedResult((node_values.value(node, scope.faults),))
+        return StubResult((node_values.value(node, scope.faults),))
     results = node_values.items(node, scope.faults, "`returns_each`")
     if isinstance(node, SequenceNode) and not results:
         scope.faults.add("wrong-value", node, "`returns_each` is empty")
-    return CannedResult(tuple(node_values.value(item, scope.faults) for item in results), each=True)
+    return StubResult(tuple(node_values.value(item, scope.faults) for item in results), each=True)
 
 
 def _call_name(node: Node, scope: Scope) -> str:

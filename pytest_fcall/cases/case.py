@@ -23,7 +23,7 @@ from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.cases.rules import check_profile, match_rules
 from pytest_fcall.cases.scope import Extensions, Scope, Toolbox
 from pytest_fcall.cases.tool_entries import pick_tools
-from pytest_fcall.core import Case, Expectation, Json, MatchRule, Message, Request, Tool, Turn, World
+from pytest_fcall.core import Case, ConversationSettings, Expectation, Json, MatchRule, Message, Request, Tool, Turn
 
 _MESSAGE_KEYS = ("prompt", "messages")
 CASE_KEYS = OPTION_KEYS | {"id", "matrix", "turns", "tools", "match", "wire", *_MESSAGE_KEYS, *CHECK_KEYS}
@@ -77,8 +77,8 @@ def read_case(
         rules = replace(rules, match=scope.match_rules)
     turns = _turns(place, entries, options.system_message, scope)
     check_profile(entries.node("expect") or place, turns, rules, faults)
-    _check_state(place, entries, turns, options.world, faults)
-    mode = mode_of(turns, options.world)
+    _check_state(place, entries, turns, options.conversation, faults)
+    mode = mode_of(turns, options.conversation)
     return Case(
         id=name,
         location=context.source.location(place),
@@ -93,7 +93,7 @@ def read_case(
         settings=options.settings,
         decoder=options.decoder,
         retrieve=options.retrieve,
-        world=options.world,
+        conversation=options.conversation,
         wire=entries.read("wire", wire, scope),
         mode=mode,
     )
@@ -158,19 +158,21 @@ def _messages(place: Node, entries: Entries, system: tuple[Message, ...], scope:
     return messages
 
 
-def _check_state(place: Node, entries: Entries, turns: Sequence[Turn], world: World | None, faults: Faults) -> None:
-    if any(turn.state is not None for turn in turns) and not (world and world.environment):
+def _check_state(
+    place: Node, entries: Entries, turns: Sequence[Turn], settings: ConversationSettings | None, faults: Faults
+) -> None:
+    if any(turn.state is not None for turn in turns) and not (settings and settings.environment):
         place = entries.key("state") if "state" in entries else place
         faults.add("missing-key", place, "`state` needs an `environment`", "such as `environment: shop.fake:make`")
 
 
-def mode_of(turns: Sequence[Turn], world: World | None) -> Literal["request", "conversation"]:
+def mode_of(turns: Sequence[Turn], settings: ConversationSettings | None) -> Literal["request", "conversation"]:
     """`conversation` if the case needs more than one request.
 
-    It does with several turns or stages, canned results or a world behind the tools, an answer after calls, or calls
+    It does with several turns or stages, stubbed results or something behind the tools, an answer after calls, or calls
     that may come one after the other.
     """
-    longer = len(turns) > 1 or world is not None or any(turn.state or turn.result is not None for turn in turns)
+    longer = len(turns) > 1 or settings is not None or any(turn.state or turn.result is not None for turn in turns)
     if longer or any(turn.expect and _goes_on(turn.expect, answers=turn.answer is not None) for turn in turns):
         return "conversation"
     return "request"
@@ -200,7 +202,7 @@ def _goes_on(expect: Expectation, *, answers: bool) -> bool:
     if any(_goes_on(each, answers=answers) for each in expect.alternatives):
         return True
     calls = [call for stage in expect.stages for call in stage]
-    if len(expect.stages) > 1 or any(call.canned or call.result is not None for call in calls):
+    if len(expect.stages) > 1 or any(call.stub or call.result is not None for call in calls):
         return True
     if expect.parallel == "free" and (len(calls) > 1 or any(call.times[1] != 1 for call in calls)):
         return True

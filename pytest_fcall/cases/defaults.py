@@ -16,7 +16,7 @@ from pytest_fcall.cases.node_values import Entries
 from pytest_fcall.cases.option_values import OPTION_KEYS, OPTION_READERS
 from pytest_fcall.cases.rules import language, profile, strings
 from pytest_fcall.cases.scope import Scope
-from pytest_fcall.core import Json, Message, Rules, World
+from pytest_fcall.core import ConversationSettings, Json, Message, Rules
 
 _T = TypeVar("_T")
 _NO_ENTRIES = Entries()
@@ -115,7 +115,7 @@ class Options:
             now=scope.placeholders.now,
             language=layers.value("language", language) or "python",
         )
-        self.world = _world(layers)
+        self.conversation = _conversation_settings(layers)
         self.category = layers.value("category", read.category)
         self.tags = tuple(dict.fromkeys(layers.joined("tags", read.tags)))
         self.skip = layers.joined("skip", read.skip)
@@ -126,7 +126,7 @@ class Options:
         self.retrieve = layers.value("retrieve", read.retrieval)
 
 
-def _world(layers: _Layers) -> World | None:
+def _conversation_settings(layers: _Layers) -> ConversationSettings | None:
     environment = layers.value("environment", read.environment)
     setup = layers.merged("setup", read.setup)
     stubs = layers.merged("stubs", read.stubs)
@@ -135,7 +135,7 @@ def _world(layers: _Layers) -> World | None:
     user = layers.value("user", read.user)
     if not (environment or setup or stubs or unmatched or max_steps or user):
         return None
-    return World(environment, setup, stubs, unmatched[0] if unmatched else "fail", max_steps or 10, user)
+    return ConversationSettings(environment, setup, stubs, unmatched[0] if unmatched else "fail", max_steps or 10, user)
 
 
 class _Layers:

@@ -21,7 +21,7 @@ from pytest_fcall.cases.missing_expectations import (
 from pytest_fcall.cases.yaml.flow_style import mark_literal, write_flow, write_flow_key
 from pytest_fcall.cases.yaml.reader import read_text
 from pytest_fcall.cli.command_parser import command_parser
-from pytest_fcall.core import Call, CallResult, Calls, FaultyCase, HeldTurn, Reply, World
+from pytest_fcall.core import Call, CallResult, Calls, ConversationSettings, FaultyCase, Reply, TranscriptTurn
 from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text
@@ -158,7 +158,7 @@ def expectation_of(answers: CaseAnswers, turn: int | None) -> ExpectationText:
         _check_reply(step.reply, step.calls)
     if held.end != "answered":
         raise NothingToExpect("the conversation did not end within the step limit; `max_steps:` raises it")
-    if (call := next(_unspecified_calls(held, answers.case.world or World()), None)) is not None:
+    if (call := next(_unspecified_calls(held, answers.case.conversation or ConversationSettings()), None)) is not None:
         raise NothingToExpect(
             f"the result of {call.name} is not defined, so the answers after it mean nothing: define it under "
             "`stubs:`, or expect the call here with `returns:`"
@@ -173,12 +173,12 @@ def _check_reply(reply: Reply, calls: Calls) -> None:
         raise NothingToExpect(f"the model gave no answer: {reply.refusal or reply.finish}")
 
 
-def _unspecified_calls(turn: HeldTurn, world: World) -> Iterator[Call]:
+def _unspecified_calls(turn: TranscriptTurn, settings: ConversationSettings) -> Iterator[Call]:
     """The calls whose results the case does not define."""
-    if world.environment is None:
+    if settings.environment is None:
         for step in turn.steps:
             for call, result in zip(step.calls.calls, step.results, strict=False):
-                if call.name not in world.stubs and result == _UNSPECIFIED_RESULT:
+                if call.name not in settings.stubs and result == _UNSPECIFIED_RESULT:
                     yield call
 
 

@@ -17,14 +17,14 @@ from pytest_fcall.conversation.messages import (
     with_call_ids,
 )
 from pytest_fcall.conversation.tool_results import EnvironmentOpener, KnownResults, NoResult, ToolResults
-from pytest_fcall.core.case import Case, Turn, User, World
-from pytest_fcall.core.conversation import CallResult, Follower, HeldTurn, NamedCalls, Step, Transcript
+from pytest_fcall.core.case import Case, ConversationSettings, Turn, User
+from pytest_fcall.core.conversation import CallResult, Follower, NamedCalls, Step, Transcript, TranscriptTurn
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json, Message
 
-UserTalk: TypeAlias = Callable[[Sequence[Message]], Awaitable[str | None]]
+UserMessages: TypeAlias = Callable[[Sequence[Message]], Awaitable[str | None]]
 """Gives the user's next message, given all messages so far; None when the user is done."""
 
 USER_DONE: Final = "DONE"
@@ -47,7 +47,7 @@ class ConversationContext:
     open_environment: EnvironmentOpener | None = None
     known_results: KnownResults | None = None
     """Results of calls in earlier conversations."""
-    user: UserTalk | None = None
+    user: UserMessages | None = None
     """The simulated user, who may reply when the model has answered."""
 
 
@@ -57,11 +57,11 @@ async def hold_conversation(case: Case, first: Request, context: ConversationCon
     It ends early after a turn in which a forbidden call was made or a required one is missing: the user's next message
     would make no sense there. The turns are not judged here.
     """
-    world = case.world or World()
-    results = ToolResults(world, context.open_environment, context.known_results)
-    dialogue = _Dialogue(case, world, first, context, results)
+    settings = case.conversation or ConversationSettings()
+    results = ToolResults(settings, context.open_environment, context.known_results)
+    dialogue = _Dialogue(case, settings, first, context, results)
     known: NamedCalls = {}
-    turns: list[HeldTurn] = []
+    turns: list[TranscriptTurn] = []
     try:
         for turn in case.turns:
             if turns:
@@ -80,12 +80,17 @@ class _Dialogue:
     """The messages of one conversation so far, and what produces the next ones."""
 
     def __init__(
-        self, case: Case, world: World, first: Request, context: ConversationContext, results: ToolResults
+        self,
+        case: Case,
+        settings: ConversationSettings,
+        first: Request,
+        context: ConversationContext,
+        results: ToolResults,
     ) -> None:
         self._messages: list[Message] = [*first.messages]
         self._first = first
         self._case = case
-        self._world = world
+        self._settings = settings
         self._context = context
         self._results = results
         self._call_count = 0
@@ -96,7 +101,7 @@ class _Dialogue:
         if turn.tools is not None and not self._case.tools_in_messages:
             self._first = replace(self._first, tools=turn.tools)
 
-    async def hold_turn(self, turn: Turn, follower: Follower) -> HeldTurn:
+    async def hold_turn(self, turn: Turn, follower: Follower) -> TranscriptTurn:
         """Hold one turn; a simulated user may prolong it."""
         steps: list[Step] = []
         end = await self._until_answered(steps, follower)
@@ -105,12 +110,12 @@ class _Dialogue:
             self._messages.append({"role": "user", "content": text})
             end = await self._until_answered(steps, follower)
         state = await self._results.state([*turn.state]) if turn.state is not None and end == "answered" else None
-        return HeldTurn(tuple(steps), end, state)
+        return TranscriptTurn(tuple(steps), end, state)
 
     async def _until_answered(
         self, steps: list[Step], follower: Follower
     ) -> Literal["answered", "step_limit", "stopped"]:
-        for _ in range(self._world.max_steps):
+        for _ in range(self._settings.max_steps):
             first = _without_tool_choice(self._first) if steps and steps[-1].calls.calls else self._first
             request = replace(first, messages=tuple(self._messages))
             reply = await self._context.ask(request)
@@ -121,7 +126,7 @@ class _Dialogue:
                 return self._take_app_steps(step, steps, follower)
             steps.append(step)
             if not _can_continue(step):
-                if self._world.unreadable == "stops":
+                if self._settings.unreadable == "stops":
                     return "stopped"
                 self._messages.append(reply_text_message(reply))
                 return "answered"
@@ -129,10 +134,10 @@ class _Dialogue:
             if not step.calls.calls:
                 return "answered"
             try:
-                results = await self._results.results(follower.take(reply, step.calls.calls))
+                results = await self._results.results(follower.follow(reply, step.calls.calls))
             except NoResult:
                 return "stopped"
-            follower.answered(results)
+            follower.record_results(results)
             steps[-1] = replace(step, results=tuple(results))
             self._messages += self._result_messages(step, results)
         return "step_limit"
@@ -150,8 +155,8 @@ class _Dialogue:
     def _take_app_steps(self, step: Step, steps: list[Step], follower: Follower) -> Literal["answered", "stopped"]:
         """Take over the steps of an app, which has carried out its calls itself."""
         for taken in steps_of_trail(step):
-            follower.take(taken.reply, taken.calls.calls)
-            follower.answered(taken.results)
+            follower.follow(taken.reply, taken.calls.calls)
+            follower.record_results(taken.results)
             self._results.record(taken.calls.calls, taken.results)
             steps.append(taken)
         self._messages = messages_after_trail(step)
@@ -172,7 +177,9 @@ def _can_continue(step: Step) -> bool:
     return not broken and step.reply.finish not in ("length", "refusal", "content_filter")
 
 
-def user_talk(user: User, ask: Callable[[Request], Awaitable[Reply]], settings: Mapping[str, Json]) -> UserTalk:
+def simulated_user(
+    user: User, ask: Callable[[Request], Awaitable[Reply]], settings: Mapping[str, Json]
+) -> UserMessages:
     """Make the simulated user: by the script of the case, or else by the model that `ask` asks."""
     return _ScriptedUser(user.script) if user.script else _SimulatedUser(user, ask, settings)
 

@@ -9,7 +9,7 @@ from pytest_fcall.conversation.dialogue import ConversationContext, hold_convers
 from pytest_fcall.conversation.environments.wrappers import EnvironmentWrapper
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.conversation.tool_results import EnvironmentOpener
-from pytest_fcall.core import Case, Environment, Json, Message, Request, Transcript, World
+from pytest_fcall.core import Case, ConversationSettings, Environment, Json, Message, Request, Transcript
 
 _STATE_NAME: Final = "left"
 _TEXT_NAME: Final = "told"
@@ -23,20 +23,20 @@ class CarriedState:
     memory: Json = None
     """The environment's attribute `left`, with which the environment of the case is set up."""
     text: str = ""
-    """The environment's attribute `told`, which fills the slot in messages."""
+    """The environment's attribute `told`, which fills the placeholder in messages."""
 
     def set_up(self, case: Case) -> Case:
         """The case, with the memory in the setup of its environment."""
-        world = case.world or World()
-        return replace(case, world=replace(world, setup={**world.setup, _STATE_NAME: self.memory}))
+        settings = case.conversation or ConversationSettings()
+        return replace(case, conversation=replace(settings, setup={**settings.setup, _STATE_NAME: self.memory}))
 
-    def fill_slot(self, slot: str, request: Request) -> Request:
-        """The request, with the text in place of the slot."""
-        return replace(request, messages=tuple(self._filled(slot, message) for message in request.messages))
+    def fill_placeholder(self, placeholder: str, request: Request) -> Request:
+        """The request, with the text in place of the placeholder."""
+        return replace(request, messages=tuple(self._filled(placeholder, message) for message in request.messages))
 
-    def _filled(self, slot: str, message: Message) -> Message:
+    def _filled(self, placeholder: str, message: Message) -> Message:
         content = message.get("content")
-        return {**message, "content": content.replace(slot, self.text)} if isinstance(content, str) else message
+        return {**message, "content": content.replace(placeholder, self.text)} if isinstance(content, str) else message
 
 
 class SharedEnvironment:
@@ -65,8 +65,13 @@ class _LentEnvironment(EnvironmentWrapper):
         """Leave the environment open: the next conversation uses it."""
 
 
-async def hold_earlier(
-    left: CarriedState, case: Case, first: Request, slot: str, context: ConversationContext, shared: SharedEnvironment
+async def hold_earlier_conversation(
+    left: CarriedState,
+    case: Case,
+    first: Request,
+    placeholder: str,
+    context: ConversationContext,
+    shared: SharedEnvironment,
 ) -> CarriedState:
     """Hold one more conversation, which begins with `first`, in the shared environment; return what it leaves.
 
@@ -78,7 +83,9 @@ async def hold_earlier(
     opener = shared.opener(context.open_environment)
     environment = await opener()
     before = await _carried_state(environment)
-    transcript = await hold_conversation(case, before.fill_slot(slot, first), replace(context, open_environment=opener))
+    transcript = await hold_conversation(
+        case, before.fill_placeholder(placeholder, first), replace(context, open_environment=opener)
+    )
     return replace(await _carried_state(environment), transcripts=(*left.transcripts, transcript))
 
 

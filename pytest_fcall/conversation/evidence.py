@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from pytest_fcall.conversation.score_formulas import ComparedCalls
 from pytest_fcall.core.case import Case, Turn
-from pytest_fcall.core.conversation import CallResult, HeldTurn, Transcript
+from pytest_fcall.core.conversation import CallResult, Transcript, TranscriptTurn
 from pytest_fcall.core.expectation import Expectation, ExpectedCall, chosen_alternative
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.reply import Call
@@ -65,7 +65,7 @@ def subjects_of(case: Case) -> frozenset[Subject]:
 def evidence_of(case: Case, transcript: Transcript, verdict: Verdict) -> Evidence:
     """The evidence of a judged conversation. A turn that was not reached has no calls, no answer and no state."""
     verdicts = verdict.turns or (verdict,)
-    never = HeldTurn((), "stopped")
+    never = TranscriptTurn((), "stopped")
     turns = [
         _TurnEvidence(
             turn,
@@ -89,7 +89,7 @@ class _TurnEvidence:
     """A turn as expected, as held, and as judged."""
 
     turn: Turn
-    held: HeldTurn
+    held: TranscriptTurn
     verdict: Verdict
 
     @property
@@ -117,7 +117,7 @@ def _joined(turns: Sequence[ComparedCalls]) -> ComparedCalls | None:
     return list(chain.from_iterable(right)), list(chain.from_iterable(made))
 
 
-def _is_executable(held: HeldTurn, tools: Sequence[Tool]) -> bool:
+def _is_executable(held: TranscriptTurn, tools: Sequence[Tool]) -> bool:
     return all(
         step.calls.malformed is None
         and all(_could_be_made(call, result, held, tools) for call, result in _answered(step.calls.calls, step.results))
@@ -130,7 +130,7 @@ def _answered(calls: Sequence[Call], results: Sequence[CallResult]) -> Iterator[
         yield call, results[number] if number < len(results) else None
 
 
-def _could_be_made(call: Call, result: CallResult | None, held: HeldTurn, tools: Sequence[Tool]) -> bool:
+def _could_be_made(call: Call, result: CallResult | None, held: TranscriptTurn, tools: Sequence[Tool]) -> bool:
     """Whether the result is no error. Without a result: whether the tool was offered and accepts the arguments."""
     if result is not None:
         return result.error is None

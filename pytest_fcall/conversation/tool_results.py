@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, Protocol, TypeAlias
 
-from pytest_fcall.core.case import World
+from pytest_fcall.core.case import ConversationSettings
 from pytest_fcall.core.conversation import CallResult, Environment, FollowedCall
-from pytest_fcall.core.expectation import CannedResult
+from pytest_fcall.core.expectation import StubResult
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json
 
@@ -42,9 +42,12 @@ class ToolResults:
     """
 
     def __init__(
-        self, world: World, open_environment: EnvironmentOpener | None, known: KnownResults | None = None
+        self,
+        settings: ConversationSettings,
+        open_environment: EnvironmentOpener | None,
+        known: KnownResults | None = None,
     ) -> None:
-        self._world = world
+        self._settings = settings
         self._open = open_environment
         self._known = known
         self._environment: Environment | None = None
@@ -74,22 +77,22 @@ class ToolResults:
             await self._environment.close()
 
     def _has_result(self, followed: FollowedCall) -> bool:
-        prepared = followed.canned is not None or followed.call.name in self._world.stubs
-        return prepared or self._open is not None or followed.expected or self._world.unmatched != "fail"
+        prepared = followed.stub is not None or followed.call.name in self._settings.stubs
+        return prepared or self._open is not None or followed.expected or self._settings.unmatched != "fail"
 
     async def _result(self, followed: FollowedCall) -> CallResult:
         call = followed.call
-        if followed.canned is not None:
-            return _canned_result(followed.canned, followed.result_index)
-        if call.name in self._world.stubs:
-            return CallResult(self._world.stubs[call.name])
+        if followed.stub is not None:
+            return _stub_value(followed.stub, followed.result_index)
+        if call.name in self._settings.stubs:
+            return CallResult(self._settings.stubs[call.name])
         if self._open is not None:
             return await (await self._opened(self._open)).call(call.name, call.arguments)
         if (known := self._known_result(call)) is not None:
             return known
         if followed.expected:
             return CallResult({"ok": True})
-        unmatched = self._world.unmatched
+        unmatched = self._settings.unmatched
         return CallResult(error=_NO_RESULT) if unmatched == "error" else CallResult(unmatched)
 
     def _known_result(self, call: Call) -> CallResult | None:
@@ -103,8 +106,8 @@ class ToolResults:
         return self._environment
 
 
-def _canned_result(canned: CannedResult, nth: int) -> CallResult:
+def _stub_value(stub: StubResult, nth: int) -> CallResult:
     """The result of the call when it is made for the nth time; the last of several results is repeated."""
-    if canned.raises is not None:
-        return CallResult(error=canned.raises)
-    return CallResult(canned.returns[min(nth, len(canned.returns) - 1)] if canned.returns else None)
+    if stub.raises is not None:
+        return CallResult(error=stub.raises)
+    return CallResult(stub.returns[min(nth, len(stub.returns) - 1)] if stub.returns else None)

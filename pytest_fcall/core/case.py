@@ -78,8 +78,8 @@ class EnvironmentNeeds:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
-    """The execution of calls in a conversation, and the simulated user."""
+class ConversationSettings:
+    """The settings of a conversation: the source of results of calls, the simulated user, and limits."""
 
     environment: str | None = None
     setup: Mapping[str, Json] = field(default_factory=dict)
@@ -90,11 +90,11 @@ class World:
     user: User | None = None
     unreadable: Literal["stops", "answers"] = "stops"
     """Whether a reply that is cut off, refuses or cannot be read ends the conversation (`stops`) or only its turn."""
-    kept: Literal["for_ever", "in_order"] | None = None
-    """Whether results of calls are recorded, to be used instead of another execution.
+    reuse_results: Literal["always", "in_order"] | None = None
+    """Whether results of calls are recorded, and then used instead of another execution.
 
-    `for_ever` if a call always has the same result. `in_order` if it depends on the calls before, so that it is used in
-    a replay only. With `for_ever` and no environment, results that apps report answer equal calls of other models."""
+    `always` if a call always has the same result. `in_order` if it depends on the calls before, so that it is used in
+    a replay only. With `always` and no environment, results that apps report answer equal calls of other models."""
     needs: EnvironmentNeeds | None = None
 
 
@@ -103,11 +103,11 @@ class EarlierCases:
     """Conversations that precede a case, in this order and in one environment. Equal ones are held once.
 
     Their environments have two attributes: the value of `left` is passed under this name to the setup of the case's own
-    environment (theirs get null), and the text of `told` replaces `slot` in messages.
+    environment (theirs get null), and the text of `told` replaces `placeholder` in messages.
     """
 
     cases: tuple[Case, ...]
-    slot: str
+    placeholder: str
 
 
 RetrieverName: TypeAlias = Literal["bm25", "embeddings", "oracle"]
@@ -140,11 +140,11 @@ class Case:
     samples: Samples | None = None
     settings: Mapping[str, Json] = field(default_factory=dict, repr=False)
     decoder: str | None = None
-    world: World | None = None
+    conversation: ConversationSettings | None = None
     wire: WireExpectation | None = None
     """Expectations on the requests of an app; models that are asked directly are not subject to them."""
     mode: Literal["request", "conversation"] = "request"
-    """A `conversation` needs more than one request: turns, canned results, an environment."""
+    """A `conversation` needs more than one request: turns, stubbed results, an environment."""
     retrieve: Retrieval | None = None
     """The choice among `tools`; None where all are offered."""
     earlier: EarlierCases | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from pytest_fcall.core.expectation import CannedResult
+    from pytest_fcall.core.expectation import StubResult
     from pytest_fcall.core.reply import Call, Calls, Reply
     from pytest_fcall.core.request import Request
     from pytest_fcall.core.values import Json
@@ -55,7 +55,7 @@ class FollowedCall:
     """A call of the model, and its role in the case."""
 
     call: Call
-    canned: CannedResult | None = None
+    stub: StubResult | None = None
     """The result that the case gives to it."""
     result_index: int = 0
     """The index of its result, where the case gives several."""
@@ -77,11 +77,11 @@ class Follower(Protocol):
         """Whether all required calls were made, and no forbidden one."""
         ...
 
-    def take(self, reply: Reply, calls: Sequence[Call]) -> list[FollowedCall]:
+    def follow(self, reply: Reply, calls: Sequence[Call]) -> list[FollowedCall]:
         """Follow the calls of one reply. The calls before it must have results by now."""
         ...
 
-    def answered(self, results: Sequence[CallResult]) -> None:
+    def record_results(self, results: Sequence[CallResult]) -> None:
         """Record the results of the calls that were followed last."""
         ...
 
@@ -98,7 +98,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldTurn:
+class TranscriptTurn:
     """One turn of a transcript."""
 
     steps: tuple[Step, ...]
@@ -122,7 +122,7 @@ class HeldTurn:
 class Transcript:
     """All turns of a conversation that began."""
 
-    turns: tuple[HeldTurn, ...]
+    turns: tuple[TranscriptTurn, ...]
     earlier: tuple[Transcript, ...] = ()
     """The conversations that preceded it, as the case requires."""
 

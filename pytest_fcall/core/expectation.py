@@ -22,7 +22,7 @@ class CallPattern:
 
 
 @dataclass(frozen=True, slots=True)
-class CannedResult:
+class StubResult:
     """The result that the test gives to an expected call."""
 
     returns: tuple[Json, ...] = ()
@@ -43,7 +43,7 @@ class ExpectedCall:
     open: bool = False
     times: tuple[int, int | None] = (1, 1)
     """The fewest and the most calls, None for no upper bound."""
-    canned: CannedResult | None = None
+    stub: StubResult | None = None
     name: str | None = None
     """The name by which `$from` refers to it (`as:` in a case file)."""
     result: Pattern = None

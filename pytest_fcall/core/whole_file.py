@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def replace_file(path: Path, portions: Iterable[bytes]) -> None:
-    """Write a file atomically: whoever reads it finds the old content or the new. Raises OSError.
+    """Write a file atomically: a reader finds the old content or the new. Raises OSError.
 
     A file that exists keeps its permissions.
     """

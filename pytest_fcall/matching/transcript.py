@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_fcall.core.case import Turn
-from pytest_fcall.core.conversation import HeldTurn, NamedCalls, Step, Transcript
+from pytest_fcall.core.conversation import NamedCalls, Step, Transcript, TranscriptTurn
 from pytest_fcall.core.expectation import Expectation, ExpectedCall, chosen_alternative
 from pytest_fcall.core.reply import Call, Calls, Reply
 from pytest_fcall.core.verdict import Reason, Verdict
@@ -36,7 +36,7 @@ def judge_transcript(transcript: Transcript, turns: Sequence[Turn], context: Mat
 
 
 def _judge_held_turn(
-    held: HeldTurn, turn: Turn, context: MatchContext, known: NamedCalls
+    held: TranscriptTurn, turn: Turn, context: MatchContext, known: NamedCalls
 ) -> tuple[Verdict, NamedCalls]:
     known = _named_calls_after(held.steps, turn, context, known)
     reply, calls = _joined_turn(held)
@@ -48,7 +48,7 @@ def _judge_held_turn(
 
 
 def _other_reasons(
-    held: HeldTurn, turn: Turn, verdict: Verdict, context: MatchContext, known: NamedCalls
+    held: TranscriptTurn, turn: Turn, verdict: Verdict, context: MatchContext, known: NamedCalls
 ) -> Iterable[Reason]:
     """Report the step limit, wrong steps, results and state: all beside the calls and the answer."""
     if held.end == "step_limit":
@@ -82,12 +82,12 @@ def _named_calls_after(steps: Sequence[Step], turn: Turn, context: MatchContext,
         return known
     follower = TurnFollower(turn.expect, context, known)
     for step in steps:
-        follower.take(step.reply, step.calls.calls)
-        follower.answered(step.results)
+        follower.follow(step.reply, step.calls.calls)
+        follower.record_results(step.results)
     return follower.known
 
 
-def _resolved_turn(held: HeldTurn, turn: Turn, known: NamedCalls) -> Turn:
+def _resolved_turn(held: TranscriptTurn, turn: Turn, known: NamedCalls) -> Turn:
     """The turn with references resolved, and without an answer where the model did not finish."""
     return replace(
         turn,
@@ -96,7 +96,7 @@ def _resolved_turn(held: HeldTurn, turn: Turn, known: NamedCalls) -> Turn:
     )
 
 
-def _joined_turn(held: HeldTurn) -> tuple[Reply, Calls]:
+def _joined_turn(held: TranscriptTurn) -> tuple[Reply, Calls]:
     """A turn as if it were one reply: all its calls, and its last text."""
     last = held.steps[-1]
     notes = dict.fromkeys(note for step in held.steps for note in step.calls.notes)
@@ -143,7 +143,7 @@ def _step_order_reason(index: int, other: int, calls: Sequence[Call], when: str,
     return Reason("wrong_order", f"calls[{index}]", message)
 
 
-def _unanswered_reason(held: HeldTurn) -> Reason:
+def _unanswered_reason(held: TranscriptTurn) -> Reason:
     """The reason for a conversation that had to be stopped although its calls are right."""
     index = len(held.results)
     name = f"`{printable_name(held.calls[index].name)}`" if index < len(held.calls) else "A call"

@@ -49,16 +49,16 @@ class TurnFollower:
         """Whether all required calls were made, and no unexpected one."""
         return any(each.is_complete for each in self._alternatives)
 
-    def take(self, reply: Reply, calls: Sequence[Call]) -> list[FollowedCall]:
+    def follow(self, reply: Reply, calls: Sequence[Call]) -> list[FollowedCall]:
         """Follow the calls of one reply. The results of those before it must be recorded by now."""
         effects = wire_effects_of(reply)
-        followed = [each.take(calls, effects) for each in self._alternatives]
+        followed = [each.follow(calls, effects) for each in self._alternatives]
         return min(zip(self._alternatives, followed, strict=True), key=lambda pair: pair[0].unexpected_count)[1]
 
-    def answered(self, results: Sequence[CallResult]) -> None:
+    def record_results(self, results: Sequence[CallResult]) -> None:
         """Record the results of the calls that were followed last."""
         for each in self._alternatives:
-            each.answered(results)
+            each.record_results(results)
 
 
 class _AlternativeFollower:
@@ -92,7 +92,7 @@ class _AlternativeFollower:
             return False
         return covering_assignment([each.times for each in self.expected], self._fits, ()) is not None
 
-    def take(self, calls: Sequence[Call], effects: Collection[str]) -> list[FollowedCall]:
+    def follow(self, calls: Sequence[Call], effects: Collection[str]) -> list[FollowedCall]:
         comparison = CallComparison(calls, self._context, effects)
         self._first = len(self._made)
         for index, call in enumerate(comparison.calls):
@@ -104,7 +104,7 @@ class _AlternativeFollower:
         allowed = resolved_call_patterns(self.expectation.allow, known)
         return [self._followed(index, comparison, never, allowed) for index in range(len(calls))]
 
-    def answered(self, results: Sequence[CallResult]) -> None:
+    def record_results(self, results: Sequence[CallResult]) -> None:
         for number, result in enumerate(results[: len(self._made) - self._first], self._first):
             self._made[number] = self._made[number]._replace(result=result)
 
@@ -120,7 +120,7 @@ class _AlternativeFollower:
             self.unexpected_count += not is_allowed
             return FollowedCall(call, expected=is_allowed, forbidden=forbidden)
         nth, self._result_counts[place] = self._result_counts[place], self._result_counts[place] + 1
-        return FollowedCall(call, self.expected[place].canned, nth, expected=True, forbidden=forbidden)
+        return FollowedCall(call, self.expected[place].stub, nth, expected=True, forbidden=forbidden)
 
     def _assign(self, index: int, comparison: CallComparison) -> None:
         """Assign a call to an expected call, if it matches one."""

@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         configure_run(config)
     if not hasattr(config, "workerinput") and not config.pluginmanager.has_plugin("fcall-results"):
-        config.pluginmanager.register(Listener(config), "fcall-listener")
+        config.pluginmanager.register(FirstResultListener(config), "fcall-listener")
 
 
 def _says_something(config: pytest.Config) -> bool:
@@ -204,7 +204,7 @@ def fc_wire(request: pytest.FixtureRequest) -> Iterator[AppWire]:
         yield wire
 
 
-class Listener:
+class FirstResultListener:
     """Waits, where reports arrive, for the first that comes from a case, and registers the summary."""
 
     def __init__(self, config: pytest.Config) -> None:

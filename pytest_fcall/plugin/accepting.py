@@ -34,14 +34,14 @@ _NARROWING = {
 """Options after which a run has not seen all cases."""
 
 
-def stale_of(config: pytest.Config) -> list[Stale]:
+def stale_stanzas(config: pytest.Config) -> list[Stale]:
     """The stanzas of baselines whose cases are gone, in the folders that this run has read."""
     session = session_of(config)
     models = [named.model for named in session.settings.models]
     return stale_baselines(session.baselines, config.rootpath, collected(config).cases, models)
 
 
-def why_narrowed(config: pytest.Config) -> str | None:
+def narrowing_reason(config: pytest.Config) -> str | None:
     """The reason why this run has not seen all cases; None where it has."""
     if config.option.collectonly or config.getoption("fc_dry_run"):
         return "nothing was run"
@@ -63,7 +63,7 @@ class BaselineWriter:
         self.failed = False
         """Whether something could not be written."""
 
-    def take_stale(self, output: Mapping[str, Any]) -> None:
+    def add_stale(self, output: Mapping[str, Any]) -> None:
         """Take the stale stanzas that a worker has found; all workers find the same."""
         if "fcall_stale" in output:
             self._stale = [Stale(*each) for each in output["fcall_stale"]]
@@ -71,7 +71,7 @@ class BaselineWriter:
     def finish(self, session: pytest.Session, results: Sequence[Result]) -> None:
         """Write what is to be accepted, and remove what is to be pruned."""
         if self._stale is None:
-            self._stale = stale_of(self._config)
+            self._stale = stale_stanzas(self._config)
         settings = session_of(self._config).settings.baseline
         if settings.accept:
             self.lines += self._accept(results, settings.accept)
@@ -93,7 +93,7 @@ class BaselineWriter:
                 yield safe_line(f"not accepted: {path.name}: {error}")
                 continue
             written, same = written + len(changed), same + len(stanzas) - len(changed)
-        yield f"accepted: {written:,} {'case' if written == 1 else 'cases'}, {same:,} as before"
+        yield f"accepted: {written:,} {'case' if written == 1 else 'cases'}, {same:,} unchanged"
         yield from _not_accepted(results, which)
 
     def _chosen(self, results: Sequence[Result], which: Accept) -> dict[Path, list[Stanza]]:
@@ -113,7 +113,7 @@ class BaselineWriter:
         from pytest_fcall.tracking.acceptance import DamagedBaseline, remove_cases
 
         failed = "" if session.exitstatus == pytest.ExitCode.OK else "not everything passed"
-        if why := why_narrowed(self._config) or failed:
+        if why := narrowing_reason(self._config) or failed:
             yield f"not pruned, since {why}"
             yield from self._stale_lines()
             return

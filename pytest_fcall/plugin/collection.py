@@ -78,7 +78,7 @@ class CaseFile(pytest.Module):
             for model in models or (None,):
                 name = f"{entry.id}[{model.model.id}]" if with_models and model else entry.id
                 known.places += 1
-                if shard and not shard.takes(f"{self.nodeid}::{name}"):
+                if shard and not shard.includes(f"{self.nodeid}::{name}"):
                     continue
                 yield context.item(name, entry, model, known.places)
 

@@ -14,7 +14,7 @@ from pytest_fcall.core import Backend, Model, Request
 from pytest_fcall.plugin.models import ids_have_models
 from pytest_fcall.plugin.session import OPEN_WIRE, session_of
 from pytest_fcall.plugin.settings import settings_of
-from pytest_fcall.session.ask.app_wire import AppWire, overheard
+from pytest_fcall.session.ask.app_wire import AppWire, collected_wire
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import Asker, Question, Source
 from pytest_fcall.session.judge.llm_judge import AskJudge
@@ -97,7 +97,7 @@ def wire_of_test(request: pytest.FixtureRequest) -> Iterator[AppWire]:
         raise CaseError(_PROXY_OFF)
     _make_models_first(request)
     recording = ExitStack()
-    wire = recording.enter_context(overheard(session.replies, _wire_question(request)))
+    wire = recording.enter_context(collected_wire(session.replies, _wire_question(request)))
     request.node.stash[OPEN_WIRE] = recording
     try:
         yield wire

@@ -129,10 +129,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the controller what only workers know: it collects nothing itself."""
     if (output := getattr(session.config, "workeroutput", None)) is not None:
-        from pytest_fcall.plugin.accepting import stale_of
+        from pytest_fcall.plugin.accepting import stale_stanzas
 
         replies = session_of(session.config).replies
         output["fcall_files_without_cases"] = collected(session.config).files_without_cases
         output["fcall_notes"] = replies.notes()
-        output["fcall_stale"] = [[stale.path, stale.cases] for stale in stale_of(session.config)]
+        output["fcall_stale"] = [[stale.path, stale.cases] for stale in stale_stanzas(session.config)]
         output["fcall_figures"] = replies.throughputs()

@@ -137,7 +137,7 @@ def _add_results(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     group.addoption(
         "--fc-shard",
         metavar="I/N",
-        help="run only this share of the cases and tests, such as 3/8; `fcall merge` joins the runs of all shares",
+        help="run only this shard of the cases and tests, such as 3/8; `fcall merge` joins the runs of all shards",
     )
     group.addoption(
         "--fc-score",
@@ -267,6 +267,6 @@ def _add_suites(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     )
     parser.addini(
         "fc_apibench_checked",
-        "arguments that tell the APIs of APIBench apart, such as pipeline=model (an API a line)",
+        "arguments that distinguish the APIs of APIBench, such as pipeline=model (an API a line)",
         type="linelist",
     )

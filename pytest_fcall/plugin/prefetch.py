@@ -135,10 +135,10 @@ class JudgePrefetch:
         replies = self._session.replies
         sent: list[Future[Reply]] = []
         for item, wanted in [*self.waiting.items()]:
-            if any(map(replies.is_awaited, wanted)):
+            if any(map(replies.is_pending, wanted)):
                 continue
             del self.waiting[item]
-            answers = [answer for each in wanted if (answer := replies.arrived(each))]
+            answers = [answer for each in wanted if (answer := replies.finished_reply(each))]
             if len(answers) == len(wanted) and isinstance(item.case, Case):
                 try:
                     opinions = self._session.opinions(item.case, item.asker)

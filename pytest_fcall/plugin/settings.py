@@ -194,7 +194,7 @@ def _shard(text: str | None) -> Shard | None:
     found = re.fullmatch(r"(\d{1,5})/(\d{1,5})", text)
     shard = Shard(int(found[1]), int(found[2])) if found else Shard(0, 0)
     if not 1 <= shard.number <= shard.of:
-        raise SettingError(f"--fc-shard: {text!r} must be a share such as 3/8, from 1/8 to 8/8")
+        raise SettingError(f"--fc-shard: {text!r} must be a shard such as 3/8, from 1/8 to 8/8")
     return shard
 
 

@@ -100,7 +100,7 @@ class Summary:
         """Take what a worker noticed. Each of them collects everything, so the numbers are the same."""
         self._worker_runs.add(node.workerinput["testrunuid"])
         output = getattr(node, "workeroutput", {})
-        self._baselines.take_stale(output)
+        self._baselines.add_stale(output)
         self._files_without_cases = max(self._files_without_cases, output.get("fcall_files_without_cases", 0))
         self._take_throughputs(output.get("fcall_figures", {}))
         self._worker_notes.update(dict.fromkeys(output.get("fcall_notes", ())))
@@ -116,7 +116,7 @@ class Summary:
         self._failures.otherwise |= self._baselines.failed
         self._failures.otherwise |= session.testsfailed > self._failed_reports  # such as too little coverage
         if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and shard:
-            session.exitstatus = pytest.ExitCode.OK  # all tests belong to other shares
+            session.exitstatus = pytest.ExitCode.OK  # all tests belong to other shards
         ran_to_its_end = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         broken_off = not ran_to_its_end or bool(session.shouldfail)
         gates = self._gates
@@ -214,7 +214,7 @@ class Summary:
             return []
         if self._verdicts is None:
             shard = self._session.settings.shard
-            why = "`fcall merge` judges all shares together" if shard else "the run was broken off"
+            why = "`fcall merge` judges all shards together" if shard else "the run was broken off"
             return [f"gates are not judged: {why}"] if gates.gates else []
         from pytest_fcall.session.result.gates import gate_verdict_lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
-from pytest_fcall.core import CallResult, HeldTurn, Json, Message, Step, Transcript, Verdict
+from pytest_fcall.core import CallResult, Json, Message, Step, Transcript, TranscriptTurn, Verdict
 from pytest_fcall.reporting.call_pairs import call_index
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks
@@ -38,7 +38,7 @@ def last_lines(lines: Sequence[str], most: int, marks: Marks) -> list[str]:
     return [f"  {marks.cut} {len(lines) - most + 1} earlier lines with -vv", *lines[len(lines) - most + 1 :]]
 
 
-def _turn(held: HeldTurn, wrong: frozenset[int], marks: Marks, limit: int) -> Iterator[str]:
+def _turn(held: TranscriptTurn, wrong: frozenset[int], marks: Marks, limit: int) -> Iterator[str]:
     index = message_count = 0
     for step in held.steps:
         for message in _new_messages(step, message_count):

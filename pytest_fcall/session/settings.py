@@ -48,13 +48,13 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """The share of a run among several machines, counted from 1."""
+    """One shard of a run that several machines divide, counted from 1."""
 
     number: int
     of: int
 
-    def takes(self, nodeid: str) -> bool:
-        """Whether a case or test belongs to this share. It depends on the node id alone, so all machines agree."""
+    def includes(self, nodeid: str) -> bool:
+        """Whether a case or test belongs to this shard. It depends on the node id alone, so all machines agree."""
         return int(hashlib.sha256(nodeid.encode("utf-8", "replace")).hexdigest(), 16) % self.of == self.number - 1
 
 
@@ -82,7 +82,7 @@ class Settings:
     proxy_variables: tuple[str, ...]
     """Lines `NAME` or `NAME=URL`."""
     wanted_scores: Mapping[str, tuple[str, ...]]
-    """Names of scores by the tag of the cases that they are told of."""
+    """Names of scores by the tag of the cases whose scores they are."""
     environments: EnvironmentSettings
     kept_runs: int
     """Number of runs that stay in `.fcall/runs`."""

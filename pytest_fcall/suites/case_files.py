@@ -52,9 +52,9 @@ def _shared(case: Case) -> dict[str, Json]:
         shared["settings"] = case.settings
     if case.decoder:
         shared["decoder"] = case.decoder
-    if case.world and case.world.environment:
-        world = case.world
-        shared |= {"environment": world.environment, "setup": world.setup, "max_steps": world.max_steps}
+    if case.conversation and case.conversation.environment:
+        settings = case.conversation
+        shared |= {"environment": settings.environment, "setup": settings.setup, "max_steps": settings.max_steps}
     return shared
 
 

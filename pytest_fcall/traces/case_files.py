@@ -22,7 +22,7 @@ _REVIEW_MARK: Final = "# review"
 _DEFAULT_STEPS: Final = 10
 """The default of `max_steps`."""
 _MOST_CASES: Final = 1000
-"""The most cases in one file. Nobody can review more at once."""
+"""The most cases in one file. More cannot be reviewed at once."""
 
 
 @dataclass(frozen=True, slots=True)

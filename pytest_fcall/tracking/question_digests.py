@@ -12,7 +12,7 @@ from pytest_fcall.core.identity_key import IdentityKey
 from pytest_fcall.schema.value_text import shown
 
 _LENGTH = 8
-"""Hexadecimal digits of a digest: enough to tell versions of one text apart."""
+"""Hexadecimal digits of a digest: enough to distinguish versions of one text."""
 TOOL_PREFIX = "tool:"
 """Prefix of the names of tools."""
 _NAMES: Mapping[str, str] = {

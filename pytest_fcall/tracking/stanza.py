@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from pytest_fcall.core import Call, CallResult, Calls, HeldTurn, Json, Reply, Request, Step, Transcript
+from pytest_fcall.core import Call, CallResult, Calls, Json, Reply, Request, Step, Transcript, TranscriptTurn
 from pytest_fcall.core.json_fields import as_mapping, optional_field, optional_strings, required_field
 from pytest_fcall.tracking.question_digests import TOOL_PREFIX
 from pytest_fcall.tracking.significance import Rate
@@ -234,7 +234,7 @@ def transcript_of(stanza: Stanza, last: Reply) -> Transcript:
             for n in counts or (0,)
         ]
         steps[-1] = replace(steps[-1], reply=last)
-        turns.append(HeldTurn(tuple(steps), "answered"))
+        turns.append(TranscriptTurn(tuple(steps), "answered"))
     return Transcript(tuple(turns))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.conversation.environments import EnvironmentContext, open_environment
-from pytest_fcall.core import Json, Tool, World
+from pytest_fcall.core import ConversationSettings, Json, Tool
 from pytest_fcall.suites.bfcl.source_calls import call_source
 from tests.conformance.official.client import PYTHON, ROOT
 from tests.conformance.official.conversations import PACKAGES
@@ -76,10 +76,10 @@ async def ours(kind: str, conversations: list[list[Call]]) -> list[dict[str, Jso
     left: Json = None
     tools = [Tool(name) for calls in conversations for name, _ in calls]
     for calls in conversations:
-        world = World(
+        settings = ConversationSettings(
             "pytest_fcall.suites.bfcl.memory.world:make", {"kind": kind, "scenario": "customer", "left": left}
         )
-        environment = await open_environment(world, tools, EnvironmentContext(ROOT, ROOT))
+        environment = await open_environment(settings, tools, EnvironmentContext(ROOT, ROOT))
         try:
             seen: Any = (await environment.state(["told"])).value
             results = [await environment.call(*call) for call in calls]

@@ -15,7 +15,7 @@ import pytest
 
 from pytest_fcall.conversation.environments import EnvironmentContext, open_environment
 from pytest_fcall.conversation.execution.limits import Limits
-from pytest_fcall.core import CallResult, Json, Tool, World
+from pytest_fcall.core import CallResult, ConversationSettings, Json, Tool
 from pytest_fcall.suites.bfcl.function_docs import DOCUMENT_FILES
 from tests.conformance.official.client import PYTHON, ROOT
 
@@ -52,8 +52,10 @@ def orders(classes: list[str]) -> dict[str, list[str]]:
     return {tool["name"]: list(tool["parameters"]["properties"]) for document in documents for tool in lines(document)}
 
 
-async def ours(world: World, calls: list[tuple[str, dict[str, Json]]]) -> tuple[list[CallResult], CallResult]:
-    environment = await open_environment(world, [Tool(name) for name in {name for name, _ in calls}], GROUND)
+async def ours(
+    settings: ConversationSettings, calls: list[tuple[str, dict[str, Json]]]
+) -> tuple[list[CallResult], CallResult]:
+    environment = await open_environment(settings, [Tool(name) for name in {name for name, _ in calls}], GROUND)
     try:
         return [await environment.call(*call) for call in calls], await environment.state()
     finally:
@@ -103,7 +105,7 @@ def test_calls_come_to_the_same_and_leave_the_same_state(category: str, monkeypa
         setup = {name: question[name] for name in ("classes", "config", "long_context")}
         order = orders(question["classes"])
         calls = [arguments_of(call, order) for call in question["calls"]]
-        results, state = asyncio.run(ours(World("pytest_fcall.suites.bfcl.world:make", setup), calls))
+        results, state = asyncio.run(ours(ConversationSettings("pytest_fcall.suites.bfcl.world:make", setup), calls))
         for call, wanted, result in zip(question["calls"], official["results"], results, strict=True):
             assert same(wanted, result), (call, wanted, result)
         assert state == CallResult(official["state"])

@@ -66,7 +66,7 @@ def test_accepted_replies_are_well_the_next_time_and_no_file_changes(mind: Mind,
     result = mind.run("--fc-accept=all", workers)
 
     result.assert_outcomes(passed=1, xfailed=2)
-    result.stdout.fnmatch_lines(["accepted: 0 cases, 3 as before"])
+    result.stdout.fnmatch_lines(["accepted: 0 cases, 3 unchanged"])
     assert mind.files() == before
 
 

@@ -71,7 +71,7 @@ def test_a_share_is_kept_even_where_runs_are_not(large: Shop) -> None:
 def test_gates_are_not_judged_on_a_part(large: Shop) -> None:
     result = large.ask("--fc-shard=1/2", "--fc-gate=cases>=30")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["gates are not judged: `fcall merge` judges all shares together"])
+    result.stdout.fnmatch_lines(["gates are not judged: `fcall merge` judges all shards together"])
 
 
 @pytest.mark.parametrize(("gates", "status"), [([], 1), (["--fc-gate=accuracy>=0.1"], 0)])
@@ -79,8 +79,8 @@ def test_where_gates_decide_a_failed_case_does_not_fail_its_share(weather: Shop,
     assert weather.ask("--fc-shard=1/1", *gates).ret == status
 
 
-@pytest.mark.parametrize("share", ["0/3", "4/3", "1", "a/b", "1/0", "-1/3", "1/3/5", "1/9999999"])
-def test_what_is_no_share_is_a_usage_error(large: Shop, share: str) -> None:
-    result = large.ask(f"--fc-shard={share}")
+@pytest.mark.parametrize("shard", ["0/3", "4/3", "1", "a/b", "1/0", "-1/3", "1/3/5", "1/9999999"])
+def test_what_is_no_shard_is_a_usage_error(large: Shop, shard: str) -> None:
+    result = large.ask(f"--fc-shard={shard}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: --fc-shard: '{share}' must be a share such as 3/8*"])
+    result.stderr.fnmatch_lines([f"ERROR: --fc-shard: '{shard}' must be a shard such as 3/8*"])

@@ -14,8 +14,13 @@ from typing import TypeAlias
 
 from pytest_fcall.backends.local.answerer import Answerer, Feeder, load_answerer
 from pytest_fcall.backends.local.process_data import ProcessSpec, process_spec_from_data, request_from_data
+from pytest_fcall.backends.processes.client_connections import (
+    IDLE_SECONDS,
+    ClientConnections,
+    read_launch_order,
+    send_frame,
+)
 from pytest_fcall.backends.processes.protocol import encode_frame, failure_to_data, read_frame
-from pytest_fcall.backends.processes.visits import UNVISITED_SECONDS, Visits, read_launch_order, send_frame
 from pytest_fcall.backends.recordings.entry import reply_to_data
 from pytest_fcall.core import Json
 
@@ -87,7 +92,7 @@ def _forget(answers: dict[Json, AnswerTask], number: Json, _: AnswerTask) -> Non
     answers.pop(number, None)
 
 
-def main(unvisited_seconds: float = UNVISITED_SECONDS) -> None:
+def main(idle_seconds: float = IDLE_SECONDS) -> None:
     """Answer clients until the last one is gone."""
     # Threads of torch that wait for each other would keep processors busy that others need: on a machine that is not
     # idle, that takes several times as long. The variable is read when torch is imported.
@@ -96,7 +101,7 @@ def main(unvisited_seconds: float = UNVISITED_SECONDS) -> None:
     server = AnswerServer(process_spec_from_data(launch.spec))
 
     async def run() -> None:
-        await Visits(launch.tokens, server.serve).run(unvisited_seconds)
+        await ClientConnections(launch.tokens, server.serve).run(idle_seconds)
 
     asyncio.run(run())
 

@@ -39,7 +39,7 @@ def users_folder() -> Path:
 class Launcher:
     """Finds or starts the process of one specification. Its files are in a folder that only this user can open.
 
-    The process runs `module`, which reads a LaunchOrder from stdin and opens a port by `Visits`.
+    The process runs `module`, which reads a LaunchOrder from stdin and opens a port by `ClientConnections`.
     """
 
     module: str

@@ -1,4 +1,4 @@
-"""Files that tell apps started before the run where the run's proxy is."""
+"""Files with the address of the run's proxy, for apps started before the run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def announced_proxies(root: Path) -> dict[Path, str]:
 
 
 @asynccontextmanager
-async def only_run_at_app(root: Path) -> AsyncIterator[None]:
+async def exclusive_app_use(root: Path) -> AsyncIterator[None]:
     """Wait until no other run in this root folder uses an app started by hand, whose requests name no run."""
     path = root / ".fcall" / "proxies.lock"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -21,9 +21,14 @@ from pathlib import Path
 from typing import cast
 from urllib.parse import urlsplit
 
+from pytest_fcall.backends.processes.client_connections import (
+    IDLE_SECONDS,
+    ClientConnections,
+    read_launch_order,
+    send_frame,
+)
 from pytest_fcall.backends.processes.locks import lock
 from pytest_fcall.backends.processes.protocol import Frame, encode_frame, failure_to_data, read_frame
-from pytest_fcall.backends.processes.visits import UNVISITED_SECONDS, Visits, read_launch_order, send_frame
 from pytest_fcall.backends.servers import watchdog
 from pytest_fcall.backends.servers.command import PORT_PLACEHOLDER, Command, command_from_data
 from pytest_fcall.core import ModelUnavailable
@@ -39,18 +44,18 @@ _LONGEST_BODY = 65_536
 _NO_SUCH_PAGE = (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED)
 
 
-def main(unvisited_seconds: float = UNVISITED_SECONDS) -> None:
+def main(idle_seconds: float = IDLE_SECONDS) -> None:
     """Keep the server of the launch order on stdin."""
     order = read_launch_order()
     keeper = Keeper(command_from_data(order.spec), order.folder)
 
     async def run() -> None:
-        visits = Visits(order.tokens, keeper.serve)
+        connections = ClientConnections(order.tokens, keeper.serve)
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError):
-                asyncio.get_running_loop().add_signal_handler(number, visits.end)
+                asyncio.get_running_loop().add_signal_handler(number, connections.end)
         try:
-            await visits.run(unvisited_seconds)
+            await connections.run(idle_seconds)
         finally:
             await keeper.stop()
 

@@ -53,7 +53,7 @@ MIGRATIONS: Sequence[str] = (
 """Step n turns a database of version n into one of version n + 1. A released step never changes."""
 
 _MARK = 0xFCA11 << 8
-"""Added to our version number, to tell it from the number of another program."""
+"""Added to our version number, to distinguish it from the number of another program."""
 
 
 class NewerVersion(Exception):

@@ -1,4 +1,4 @@
-"""Syntax errors of YAML, in words that tell how to correct the file."""
+"""Syntax errors of YAML, in words that say how to correct the file."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TextIO, TypeVar
 
 from pytest_fcall.cli.command_parser import command_parser, whole_number
-from pytest_fcall.cli.score.rows import JudgedRow, RowJudge, check_readable, judge_portion, row_portions
+from pytest_fcall.cli.score.rows import JudgedRow, RowJudge, check_readable, judge_batch, row_batches
 from pytest_fcall.reporting.number_text import plural_text
 
 FORMATS: Mapping[str, str] = MappingProxyType(
@@ -108,7 +108,7 @@ def _open_differences(parser: ArgumentParser, path: str | None) -> AbstractConte
 def _score_rows(options: Namespace, judge: RowJudge, differences: TextIO | None) -> int:
     """Print verdicts as they come to standard output, and the summary to standard error."""
     summary, progress = ScoreSummary(judge.has_two_profiles), Progress(sys.stderr)
-    for judged in map_in_order(partial(judge_portion, judge), row_portions(options.rows), options.processes):
+    for judged in map_in_order(partial(judge_batch, judge), row_batches(options.rows), options.processes):
         for row in judged:
             print(row.line)
             if differences is not None and row.difference is not None:

@@ -12,7 +12,7 @@ from typing import ClassVar
 from pytest_fcall.cli.score.rows import RowJudge, RowVerdict
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.bfcl.answers import Source, as_answer_row, read_answer
-from pytest_fcall.suites.bfcl.case_book import CaseBook, conversation_score_row, is_conversation, verdict_row
+from pytest_fcall.suites.bfcl.case_index import CaseIndex, conversation_score_row, is_conversation, verdict_row
 from pytest_fcall.suites.bfcl.judge import score_answer
 from pytest_fcall.suites.bfcl.profile_differences import profile_difference
 
@@ -40,7 +40,7 @@ def judge_of(parser: ArgumentParser, options: Namespace) -> BfclJudge:
     """The judge of the command line. A file that cannot be read ends the program through `parser`."""
     judge = BfclJudge(options.cases, options.source)
     try:
-        _case_book(judge.cases)
+        _case_index(judge.cases)
     except OSError as error:
         parser.error(f"cannot read {options.cases}: {error.strerror or error}")
     return judge
@@ -58,13 +58,13 @@ class BfclJudge(RowJudge):
 
     def judge(self, row: Mapping[str, Json]) -> RowVerdict:
         """Judge the answer in `row` by both profiles; conversations and executed calls have one rule."""
-        book = _case_book(self.cases)
+        index = _case_index(self.cases)
         row = as_answer_row(row)
         if is_conversation(row):
-            return RowVerdict(conversation_score_row(row, book.conversation_judge(row)))
-        if executed := book.executed_judge(row):
+            return RowVerdict(conversation_score_row(row, index.conversation_judge(row)))
+        if executed := index.executed_judge(row):
             return RowVerdict(verdict_row(row, executed.verdict(read_answer(row, self.source))))
-        case = book.case(row)
+        case = index.case(row)
         scored = score_answer(case, read_answer(row, self.source))
         verdict = {"category": row["category"], "id": case.case.id, **scored.as_row()}
         why = profile_difference(case, scored)
@@ -83,5 +83,5 @@ class BfclJudge(RowJudge):
 
 
 @lru_cache(maxsize=1)
-def _case_book(path: Path) -> CaseBook:
-    return CaseBook(path)
+def _case_index(path: Path) -> CaseIndex:
+    return CaseIndex(path)

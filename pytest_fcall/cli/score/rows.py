@@ -1,4 +1,4 @@
-"""Rows of stored answers: read in portions, and judged by the judge of their format."""
+"""Rows of stored answers: read in batches, and judged by the judge of their format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Portion:
+class RowBatch:
     """Consecutive lines of a file."""
 
     file: str
@@ -42,11 +42,11 @@ def check_readable(parser: ArgumentParser, files: Sequence[str]) -> None:
             parser.error(f"cannot read {_file_title(name)}: {error.strerror}")
 
 
-def row_portions(files: Iterable[str]) -> Iterator[Portion]:
-    """The lines of all files, in portions."""
+def row_batches(files: Iterable[str]) -> Iterator[RowBatch]:
+    """The lines of all files, in batches."""
     for name in files:
         with _open_rows(name) as file, decompressed(file) as stream:
-            yield from _file_portions(_file_title(name), stream)
+            yield from _file_batches(_file_title(name), stream)
 
 
 def _open_rows(name: str) -> BufferedReader:
@@ -57,7 +57,7 @@ def _file_title(name: str) -> str:
     return "standard input" if name == "-" else name
 
 
-def _file_portions(name: str, stream: Iterable[bytes]) -> Iterator[Portion]:
+def _file_batches(name: str, stream: Iterable[bytes]) -> Iterator[RowBatch]:
     first, lines, size = 1, list[bytes](), 0
     broken: str | None = None
     try:
@@ -65,12 +65,12 @@ def _file_portions(name: str, stream: Iterable[bytes]) -> Iterator[Portion]:
             lines.append(line)
             size += len(line)
             if len(lines) >= _MOST_LINES or size >= _MOST_BYTES:
-                yield Portion(name, first, tuple(lines))
+                yield RowBatch(name, first, tuple(lines))
                 first, lines, size = first + len(lines), [], 0
     except BrokenFile as error:
         broken = str(error)
     if lines or broken:
-        yield Portion(name, first, tuple(lines), broken)
+        yield RowBatch(name, first, tuple(lines), broken)
 
 
 class GroupFacts(NamedTuple):
@@ -127,15 +127,15 @@ class JudgedRow:
     group_facts: GroupFacts | None = None
 
 
-def judge_portion(judge: RowJudge, portion: Portion) -> list[JudgedRow]:
-    """Judge the lines of a portion. Empty lines are skipped."""
+def judge_batch(judge: RowJudge, batch: RowBatch) -> list[JudgedRow]:
+    """Judge the lines of a batch. Empty lines are skipped."""
     judged = [
-        _judged_row(judge, f"{portion.file}:{number}", line)
-        for number, line in enumerate(portion.lines, portion.first)
+        _judged_row(judge, f"{batch.file}:{number}", line)
+        for number, line in enumerate(batch.lines, batch.first)
         if line.strip()
     ]
-    if portion.broken is not None:
-        judged.append(_broken_row(f"{portion.file}:{portion.first + len(portion.lines)}", portion.broken, {}))
+    if batch.broken is not None:
+        judged.append(_broken_row(f"{batch.file}:{batch.first + len(batch.lines)}", batch.broken, {}))
     return judged
 
 

@@ -20,7 +20,7 @@ from pytest_fcall.conversation.execution.limits import (
     EnvironmentUnavailable,
     Limits,
 )
-from pytest_fcall.core import Environment, EnvironmentNeeds, Tool, World, digest
+from pytest_fcall.core import ConversationSettings, Environment, EnvironmentNeeds, Tool, digest
 
 __all__ = [
     "EnvironmentContext",
@@ -35,16 +35,18 @@ __all__ = [
 _WITHOUT_SETUP: Final = ("python", "mcp")
 
 
-async def open_environment(world: World, tools: Sequence[Tool], context: EnvironmentContext) -> Environment:
+async def open_environment(
+    settings: ConversationSettings, tools: Sequence[Tool], context: EnvironmentContext
+) -> Environment:
     """Open a fresh environment for the tools of one conversation; the caller closes it.
 
-    Tools that `world` answers by a stub need no environment. Raises EnvironmentFailed, with a text for people.
+    Tools that `settings` answers by a stub need no environment. Raises EnvironmentFailed, with a text for people.
     """
-    called = [tool for tool in tools if tool.name not in world.stubs]
+    called = [tool for tool in tools if tool.name not in settings.stubs]
     names = {tool.name: tool.name for tool in called}
-    if world.setup and world.environment in _WITHOUT_SETUP:
-        raise EnvironmentFailed(f"`environment: {world.environment}` takes no `setup`")
-    match world.environment:
+    if settings.setup and settings.environment in _WITHOUT_SETUP:
+        raise EnvironmentFailed(f"`environment: {settings.environment}` takes no `setup`")
+    match settings.environment:
         case None:
             raise EnvironmentFailed("the case names no `environment`")
         case "python":
@@ -56,22 +58,22 @@ async def open_environment(world: World, tools: Sequence[Tool], context: Environ
         case "http":
             from pytest_fcall.conversation.environments.http import open_http
 
-            return OfferedTools(names, open_http(world, called, context))
+            return OfferedTools(names, open_http(settings, called, context))
         case environment:
             names = {tool.name: source_name(tool) for tool in called}
-            spec = EnvironmentSpec(context.root, environment, world.setup)
-    start = partial(_start_process, world.needs or EnvironmentNeeds(), spec, context.limits)
-    return OfferedTools(names, await _recorded(world, start, context.result_store))
+            spec = EnvironmentSpec(context.root, environment, settings.setup)
+    start = partial(_start_process, settings.needs or EnvironmentNeeds(), spec, context.limits)
+    return OfferedTools(names, await _recorded(settings, start, context.result_store))
 
 
 async def _recorded(
-    world: World, start: Callable[[], Awaitable[Environment]], store: ResultStore | None
+    settings: ConversationSettings, start: Callable[[], Awaitable[Environment]], store: ResultStore | None
 ) -> Environment:
     """The started environment; one with recorded results is only started when it is needed."""
-    if store is not None and world.kept == "for_ever":
-        return CachedEnvironment(str(world.environment), start, store)
-    if store is not None and world.kept == "in_order":
-        return ReplayedEnvironment({"environment": world.environment, "setup": digest(world.setup)}, start, store)
+    if store is not None and settings.reuse_results == "always":
+        return CachedEnvironment(str(settings.environment), start, store)
+    if store is not None and settings.reuse_results == "in_order":
+        return ReplayedEnvironment({"environment": settings.environment, "setup": digest(settings.setup)}, start, store)
     return await start()
 
 

@@ -15,7 +15,7 @@ from pytest_fcall.conversation.environments.http_request import (
 )
 from pytest_fcall.conversation.environments.recorded_results import ResultRecorder
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
-from pytest_fcall.core import Call, CallResult, Json, Tool, World
+from pytest_fcall.core import Call, CallResult, ConversationSettings, Json, Tool
 from pytest_fcall.schema.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ class HttpEnvironment:
         return await self._sender.send(request)
 
 
-def open_http(world: World, tools: Sequence[Tool], context: EnvironmentContext) -> HttpEnvironment:
+def open_http(settings: ConversationSettings, tools: Sequence[Tool], context: EnvironmentContext) -> HttpEnvironment:
     """Make the environment of these tools. Raises EnvironmentFailed for a tool or a server that cannot be asked."""
-    server = world.setup.get("server", "")
-    if not isinstance(server, str) or world.setup.keys() - {"server"}:
+    server = settings.setup.get("server", "")
+    if not isinstance(server, str) or settings.setup.keys() - {"server"}:
         raise EnvironmentFailed("the `setup` of `environment: http` must be `server: ADDRESS` and nothing else")
     for tool in tools:
         _check_sendable(tool, server)

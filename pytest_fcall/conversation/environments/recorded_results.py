@@ -88,8 +88,8 @@ class ResultRecorder:
 class StoredResults:
     """Results found by the call alone, in whatever conversation it was made.
 
-    `identity` tells the tools of one environment from those of others. Raises ValueError or RecursionError where the
-    arguments are not JSON.
+    `identity` distinguishes the tools of one environment from those of another. Raises ValueError or RecursionError
+    where the arguments are not JSON.
     """
 
     identity: Mapping[str, Json]

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from pytest_fcall.conversation.execution.loaded_environment import LoadedEnvironment, NoSuchName
 from pytest_fcall.conversation.execution.plain_json import NotPlain, json_text
-from pytest_fcall.conversation.execution.walls import Walls, raise_walls
+from pytest_fcall.conversation.execution.sandbox import SandboxRules, enter_sandbox
 
 _GRACE_SECONDS: Final = 2.0
 """Seconds that the parent has to end the process itself, and to say why."""
@@ -30,23 +30,23 @@ def main() -> None:
     messages, answers = _channel()
     spec = json.loads(messages.readline())
     limit, seconds, root = spec["result"], spec["seconds"], spec["root"]
-    walls = raise_walls(Walls.from_data(spec["walls"]))
+    held = enter_sandbox(SandboxRules.from_data(spec["sandbox"]))
     try:
-        with killed_after(spec["start_seconds"]):
+        with kernel_time_limit(spec["start_seconds"]):
             environment = LoadedEnvironment(spec["environment"], spec["setup"], spec["functions"])
     except BaseException as error:
         place = _error_place(error, root)
         _write_answer(answers, 0, f'"error": {json.dumps(_error_text(error) + (f" ({place})" if place else ""))}')
         return
-    _write_answer(answers, 0, f'"value": {json.dumps(walls)}')
+    _write_answer(answers, 0, f'"value": {json.dumps(held)}')
     for number, line in enumerate(messages, 1):
-        with killed_after(seconds):
+        with kernel_time_limit(seconds):
             answer = _answer(environment, json.loads(line), limit, root)
         _write_answer(answers, number, answer)
 
 
 @contextmanager
-def killed_after(seconds: float) -> Iterator[None]:
+def kernel_time_limit(seconds: float) -> Iterator[None]:
     """Have the kernel end this process some time after `seconds`, in case the parent is gone. Not on Windows."""
     _set_alarm(seconds + _GRACE_SECONDS)
     yield

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Self
 
 from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, EnvironmentFailed, EnvironmentSpec, Limits
-from pytest_fcall.conversation.execution.walls import Walls
+from pytest_fcall.conversation.execution.sandbox import SandboxRules
 from pytest_fcall.core.conversation import CallResult
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ class ToolProcess:
         self._end_reason: str | None = None
         self._printed = bytearray()
         self._reader = asyncio.create_task(self._read_output())
-        self.walls: tuple[str, ...] = ()
-        """The walls that hold on this machine, of `resources`, `landlock`, `seccomp` and `hook`."""
+        self.sandbox: tuple[str, ...] = ()
+        """The parts of the sandbox that hold on this machine, of `resources`, `landlock`, `seccomp` and `hook`."""
 
     @classmethod
     async def start(cls, spec: EnvironmentSpec, limits: Limits = DEFAULT_LIMITS) -> Self:
@@ -90,7 +90,7 @@ class ToolProcess:
             await process.close()
             hint = f"; modules are looked for in {spec.root} first" if made.error.startswith(_NOT_FOUND) else ""
             raise EnvironmentFailed(f"{spec.environment or 'the functions'}: {made.error}{hint}")
-        process.walls = tuple(map(str, made.value)) if isinstance(made.value, list) else ()
+        process.sandbox = tuple(map(str, made.value)) if isinstance(made.value, list) else ()
         return process
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
@@ -217,7 +217,7 @@ def _harmless_variables(variables: Mapping[str, str], folder: str) -> dict[str, 
 
 def _process_spec(spec: EnvironmentSpec, limits: Limits, folder: Path) -> dict[str, Json]:
     """The first line sent to the process."""
-    walls = Walls(
+    rules = SandboxRules(
         readable=_readable_paths(tuple(sys.path), spec.root, limits.folders),
         writable=str(folder),
         memory=limits.memory,
@@ -229,7 +229,7 @@ def _process_spec(spec: EnvironmentSpec, limits: Limits, folder: Path) -> dict[s
         "environment": spec.environment,
         "setup": spec.setup,
         "functions": spec.functions,
-        "walls": walls.to_data(),
+        "sandbox": rules.to_data(),
         "root": str(spec.root),
         "result": limits.result,
         "seconds": limits.seconds,

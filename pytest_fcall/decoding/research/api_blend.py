@@ -38,7 +38,7 @@ _ROUND = re.compile(rf"(?P<name>{_NAME})\((?P<inside>(?:{_INNER})*+)\)\s*+[,;.]?
 class Notation:
     """A decoder of `name`, brackets, and arguments between them.
 
-    Every value is text in these notations; the schemas of the tools tell which are numbers.
+    Every value is text in these notations; the schemas of the tools say which are numbers.
     """
 
     brackets: str

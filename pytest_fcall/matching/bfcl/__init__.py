@@ -1,6 +1,6 @@
 """The official checker of the Berkeley Function Calling Leaderboard (bfcl_eval 2026.3.23), verdict for verdict.
 
-Its defects are reproduced, as scores can only be compared if everybody counts alike. Comments name them where they are.
+Its defects are reproduced, as scores can only be compared if all count alike. Comments name them where they are.
 """
 
 from pytest_fcall.matching.bfcl.checker import check_answer, check_undecodable

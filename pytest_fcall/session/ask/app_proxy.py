@@ -221,9 +221,9 @@ class AppProxy:
 
     def turn(self) -> AbstractAsyncContextManager[None]:
         """Wait until no other run uses an app that was started by hand."""
-        from pytest_fcall.backends.proxy.announcements import only_run_at_app
+        from pytest_fcall.backends.proxy.announcements import exclusive_app_use
 
-        return only_run_at_app(self._settings.root) if self._settings.proxy else nullcontext()
+        return exclusive_app_use(self._settings.root) if self._settings.proxy else nullcontext()
 
     def close(self) -> None:
         """Stop serving."""

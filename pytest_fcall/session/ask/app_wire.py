@@ -57,10 +57,10 @@ class AppWire:
 
 
 @contextmanager
-def overheard(replies: Replies, question: Question) -> Iterator[AppWire]:
+def collected_wire(replies: Replies, question: Question) -> Iterator[AppWire]:
     """Let what an app sends belong to the question of a plain test. Ends the test where a request was not answered."""
     try:
-        with replies.overhear(question) as exchanges:
+        with replies.collect_exchanges(question) as exchanges:
             yield AppWire(() if exchanges is None else exchanges, replies)
     except NotRecorded as missing:
         replies.no_replies.missing.add(question.asker.nodeid)

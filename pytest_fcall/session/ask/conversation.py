@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_fcall.conversation.dialogue import ConversationContext, UserTalk
+    from pytest_fcall.conversation.dialogue import ConversationContext, UserMessages
     from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment
     from pytest_fcall.conversation.environments import StoredResults
-    from pytest_fcall.core import Environment, Model, Transcript, User, World
+    from pytest_fcall.core import ConversationSettings, Environment, Model, Transcript, User
     from pytest_fcall.session.ask.environments import EnvironmentSettings
     from pytest_fcall.session.ask.no_reply import NoReplies
     from pytest_fcall.session.ask.tool_results import RecordedResults
@@ -94,7 +94,7 @@ class EarlierConversations:
         try:
             return await wrap_future(started.state)
         except BaseException:
-            self._no_replies.share(started.nodeid, question)
+            self._no_replies.copy_reason(started.nodeid, question)
             raise
 
 
@@ -111,7 +111,7 @@ def _key(earlier: EarlierCases, model: Model, request: Request) -> tuple[str, ..
     return canonical({**model.options}), *firsts
 
 
-class Asking(Protocol):
+class ConversationReplies(Protocol):
     """Answers the requests of conversations."""
 
     def source(self, named: NamedModel) -> Source:
@@ -138,7 +138,7 @@ class ConversationRunner:
     root: Path
     environments: EnvironmentSettings
     registry: Registry
-    asking: Asking
+    replies: ConversationReplies
     no_replies: NoReplies
     earlier: EarlierConversations
 
@@ -151,7 +151,7 @@ class ConversationRunner:
         transcripts: tuple[Transcript, ...] = ()
         if earlier := conversation.case.earlier:
             state, before = await self._before(earlier, conversation)
-            conversation, transcripts = conversation.after(state, earlier.slot), state.transcripts
+            conversation, transcripts = conversation.after(state, earlier.placeholder), state.transcripts
         with self._failures_of(conversation):
             context = self._context(conversation, answers)
             transcript = await hold_conversation(conversation.case, conversation.first, context)
@@ -183,7 +183,7 @@ class ConversationRunner:
             state, shared = CarriedState(), SharedEnvironment()
             try:
                 for case in earlier.cases:
-                    state = await self._next(state, case, earlier.slot, conversation, shared)
+                    state = await self._next(state, case, earlier.placeholder, conversation, shared)
             finally:
                 await shared.close()
             return state
@@ -191,16 +191,18 @@ class ConversationRunner:
         return await self.earlier.of(earlier, conversation.question, hold)
 
     async def _next(
-        self, state: CarriedState, case: Case, slot: str, wanted: Conversation, shared: SharedEnvironment
+        self, state: CarriedState, case: Case, placeholder: str, wanted: Conversation, shared: SharedEnvironment
     ) -> CarriedState:
         """Hold the next of the conversations before the wanted one."""
-        from pytest_fcall.conversation.earlier_conversations import CarriedState, hold_earlier
+        from pytest_fcall.conversation.earlier_conversations import CarriedState, hold_earlier_conversation
 
         conversation = wanted._replace(case=CarriedState().set_up(case), first=first_request(case, wanted.first))
         try:
             with self._failures_of(conversation):
                 context = self._context(conversation, [])
-                return await hold_earlier(state, conversation.case, conversation.first, slot, context, shared)
+                return await hold_earlier_conversation(
+                    state, conversation.case, conversation.first, placeholder, context, shared
+                )
         except CaseEnded as ended:
             text = str(ended).removeprefix(f"{case.id}: ")
             raise type(ended)(f"{case.id}, a conversation before this case: {text}") from None
@@ -208,7 +210,7 @@ class ConversationRunner:
     def _context(self, conversation: Conversation, answers: list[Answer]) -> ConversationContext:
         from pytest_fcall.conversation.dialogue import ConversationContext
 
-        case, world = conversation.case, conversation.case.world
+        case, settings = conversation.case, conversation.case.conversation
         match = MatchContext(case.tools, case.rules, self.registry.comparators)
 
         def follow(expectation: Expectation | None, calls: NamedCalls) -> Follower:
@@ -218,42 +220,46 @@ class ConversationRunner:
             ask=self._asks(conversation.source, conversation.asker, answers),
             decode=lambda reply: decode(with_case_decoder(case, reply), case.tools, self.registry.decoders),
             follower=follow,
-            open_environment=self._opens(world, conversation) if world and world.environment else None,
-            known_results=self._recalls(world, conversation) if world else None,
-            user=self._talk(world.user, conversation, answers) if world and world.user else None,
+            open_environment=self._opens(settings, conversation) if settings and settings.environment else None,
+            known_results=self._recalls(settings, conversation) if settings else None,
+            user=self._user(settings.user, conversation, answers) if settings and settings.user else None,
         )
 
     def _asks(self, source: Source, asker: Asker, answers: list[Answer]) -> Callable[[Request], Awaitable[Reply]]:
         async def ask(request: Request) -> Reply:
-            answer = await self.asking.answer_async(Question.of(source, request, asker))
+            answer = await self.replies.answer_async(Question.of(source, request, asker))
             answers.append(answer)
             return answer.reply
 
         return ask
 
-    def _opens(self, world: World, conversation: Conversation) -> Callable[[], Awaitable[Environment]]:
+    def _opens(
+        self, settings: ConversationSettings, conversation: Conversation
+    ) -> Callable[[], Awaitable[Environment]]:
         async def opened() -> Environment:
             from pytest_fcall.conversation.environments import open_environment
 
-            results = self.asking.results(conversation)
+            results = self.replies.results(conversation)
             context = self.environments.context(self.root, conversation.asker.file, results)
-            return await open_environment(world, conversation.case.tools, context)
+            return await open_environment(settings, conversation.case.tools, context)
 
         return opened
 
-    def _recalls(self, world: World, conversation: Conversation) -> StoredResults | None:
+    def _recalls(self, settings: ConversationSettings, conversation: Conversation) -> StoredResults | None:
         """Results of equal calls in any conversation, where nothing else stands behind the tools."""
-        if world.environment or world.kept != "for_ever":
+        if settings.environment or settings.reuse_results != "always":
             return None
         from pytest_fcall.conversation.environments import StoredResults
 
-        return StoredResults({"environment": None, "setup": world.setup}, self.asking.recorded_results(conversation))
+        return StoredResults(
+            {"environment": None, "setup": settings.setup}, self.replies.recorded_results(conversation)
+        )
 
-    def _talk(self, user: User, conversation: Conversation, answers: list[Answer]) -> UserTalk:
-        from pytest_fcall.conversation.dialogue import user_talk
+    def _user(self, user: User, conversation: Conversation, answers: list[Answer]) -> UserMessages:
+        from pytest_fcall.conversation.dialogue import simulated_user
 
         source = self._player(user.model, conversation.source) if user.model else conversation.source
-        return user_talk(user, self._asks(source, conversation.asker, answers), {**source.settings})
+        return simulated_user(user, self._asks(source, conversation.asker, answers), {**source.settings})
 
     def _player(self, name: str, under_test: Source) -> Source:
         """The model that plays a user; it is asked only where the model under test may be."""
@@ -261,7 +267,7 @@ class ConversationRunner:
             model = parse_model(name, "`user`", self.root)
         except SettingError as error:
             raise CaseError(str(error)) from None
-        return self.asking.source(NamedModel(model, "fixture", live=under_test.named.live))
+        return self.replies.source(NamedModel(model, "fixture", live=under_test.named.live))
 
 
 def _oldest_recording(answers: Sequence[Answer]) -> float | None:

@@ -83,7 +83,7 @@ class NoReplies:
             raise CaseError(text) from None
         raise without_own_frames(error)
 
-    def share(self, nodeid: str, question: Question) -> None:
+    def copy_reason(self, nodeid: str, question: Question) -> None:
         """Give the test of the question the same reason as the test `nodeid`, which asked for the same.
 
         Ends the test where the model cannot be asked any more.

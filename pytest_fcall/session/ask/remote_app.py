@@ -32,7 +32,7 @@ class RemoteApp:
         self._turn = Lock()
 
     @asynccontextmanager
-    async def at_work(self) -> AsyncIterator[None]:
+    async def wait_for_turn(self) -> AsyncIterator[None]:
         """Wait for the turn, where the app does not forward the case that its own requests belong to."""
         if self._forwards:
             yield
@@ -50,7 +50,7 @@ class CaseScopedApp(BackendWrapper):
 
     async def complete(self, request: Request) -> Reply:
         """Answer `request`. Raises what the app's backend raises, NotRecorded, OverBudget and StoreError."""
-        async with self.app.at_work():
+        async with self.app.wait_for_turn():
             with self.app.proxy.elsewhere(self.question, self.app) as exchanges:
                 reply = await self.backend.complete(request)
         self.app.exchanges[self.question.digest] = None if exchanges is None else tuple(exchanges)

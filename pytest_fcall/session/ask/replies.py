@@ -11,7 +11,7 @@ from pytest_fcall.session.ask.costs import Spending
 from pytest_fcall.session.ask.no_reply import NoReplies
 from pytest_fcall.session.ask.recordings import SessionRecordings
 from pytest_fcall.session.ask.sources import Sources
-from pytest_fcall.session.ask.transport import Received, Transport, result_of
+from pytest_fcall.session.ask.transport import ReceivedReply, Transport, result_of
 from pytest_fcall.session.ask.types import Answer, Conversation, Question, Source
 
 if TYPE_CHECKING:
@@ -113,29 +113,29 @@ class Replies:
                 self._ahead[each.key] = self._transport.start(self._conversations().hold(each))
         return [self._ahead[each.key] for each in live]
 
-    def arrived(self, wanted: Question | Conversation) -> Answer | None:
+    def finished_reply(self, wanted: Question | Conversation) -> Answer | None:
         """The answer that a test will get, if it is there already."""
         if isinstance(wanted, Conversation):
             held = self._ahead.get(wanted.key)
             return result_of(held) if held else None
         if self._transport.is_under_way(wanted.digest):
-            reply = self._transport.arrived(wanted.digest)
+            reply = self._transport.finished_reply(wanted.digest)
             return Answer(reply) if reply else None
         return self._recorded(wanted)
 
-    def is_awaited(self, wanted: Question | Conversation) -> bool:
+    def is_pending(self, wanted: Question | Conversation) -> bool:
         """Whether it was asked for ahead and is not there yet."""
         if isinstance(wanted, Conversation):
             return wanted.key in self._ahead and not self._ahead[wanted.key].done()
-        return self._transport.is_awaited(wanted.digest)
+        return self._transport.is_pending(wanted.digest)
 
     def is_recorded(self, question: Question) -> bool:
         """Whether a recorded reply would answer, so that no model is asked."""
         return self._recorded(question) is not None
 
-    def overhear(self, question: Question) -> AbstractContextManager[Sequence[AppExchange] | None]:
+    def collect_exchanges(self, question: Question) -> AbstractContextManager[Sequence[AppExchange] | None]:
         """Let what an app in this process sends to models meanwhile belong to this question."""
-        return self._transport.overhear(question)
+        return self._transport.collect_exchanges(question)
 
     def results(self, conversation: Conversation) -> RecordedResults:
         """The recorded results of the calls of a conversation; servers may be asked where the model may."""
@@ -216,7 +216,7 @@ class Replies:
         self._recordings.mark_used(question)
         return recorded
 
-    def _answer(self, received: Received) -> Answer:
+    def _answer(self, received: ReceivedReply) -> Answer:
         """The answer; it counts as recorded where all requests that an app sent were answered by recordings."""
         if not received.exchanges:
             return Answer(received.reply, exchanges=received.exchanges)

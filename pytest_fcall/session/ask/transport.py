@@ -43,7 +43,7 @@ class ProgressDisplay(Protocol):
 ProgressDisplayFactory: TypeAlias = "Callable[[Callable[[], Progress], int], ProgressDisplay]"
 
 
-class Received(NamedTuple):
+class ReceivedReply(NamedTuple):
     """A reply, and the requests that an app sent to models on the way to it."""
 
     reply: Reply
@@ -84,11 +84,11 @@ class Transport:
         """Whether a reply was asked for ahead, and no test has taken it yet."""
         return digest in self._ahead
 
-    def arrived(self, digest: str) -> Reply | None:
+    def finished_reply(self, digest: str) -> Reply | None:
         """The reply that was asked for ahead, once it is there."""
         return result_of(self._ahead[digest]) if digest in self._ahead else None
 
-    def is_awaited(self, digest: str) -> bool:
+    def is_pending(self, digest: str) -> bool:
         """Whether a reply was asked for ahead and is not there yet."""
         return digest in self._ahead and not self._ahead[digest].done()
 
@@ -97,35 +97,35 @@ class Transport:
         future = self._ahead[question.digest] = self._submit(backend, question)
         return future
 
-    def ask(self, backend: Backend, question: Question) -> Received:
+    def ask(self, backend: Backend, question: Question) -> ReceivedReply:
         """Ask, and wait for the reply. Raises what the backend raises, NotRecorded and StoreError."""
         if question.source.is_app:
             with self._proxy.in_process(question) as exchanges:
                 reply = self._called(backend, question.request)
             self._recordings.record_soon(question, reply)
-            return Received(reply, None if exchanges is None else tuple(exchanges))
+            return ReceivedReply(reply, None if exchanges is None else tuple(exchanges))
         reply = self.wait(self._submit(backend, question))
         self._mark_use(question)
-        return Received(reply, self._exchanges(backend, question))
+        return ReceivedReply(reply, self._exchanges(backend, question))
 
-    async def ask_async(self, backend: Backend, question: Question) -> Received:
+    async def ask_async(self, backend: Backend, question: Question) -> ReceivedReply:
         """Do what `ask` does, in the event loop of an async test."""
         if question.source.is_app:
             with self._proxy.in_process(question) as exchanges:
                 reply = await backend.complete(question.request)
             self._recordings.record_soon(question, reply)
-            return Received(reply, None if exchanges is None else tuple(exchanges))
+            return ReceivedReply(reply, None if exchanges is None else tuple(exchanges))
         from asyncio import wrap_future
 
         reply = await wrap_future(self._submit(backend, question))
         self._mark_use(question)
-        return Received(reply, self._exchanges(backend, question))
+        return ReceivedReply(reply, self._exchanges(backend, question))
 
     def runs_offline(self, question: Question) -> bool:
         """Whether an app can run again without the models that it asks."""
         return question.source.asks_models and self._proxy.has_recordings(question)
 
-    def overhear(self, question: Question) -> AbstractContextManager[Sequence[AppExchange] | None]:
+    def collect_exchanges(self, question: Question) -> AbstractContextManager[Sequence[AppExchange] | None]:
         """Let what an app in this process sends meanwhile belong to this question; see `AppProxy.in_process`."""
         return self._proxy.in_process(question)
 

@@ -102,9 +102,9 @@ class Conversation(NamedTuple):
         """The first request as a question. Raises CaseError as `Question.of` does."""
         return Question.of(self.source, self.first, self.asker)
 
-    def after(self, state: CarriedState, slot: str) -> Conversation:
+    def after(self, state: CarriedState, placeholder: str) -> Conversation:
         """The conversation, set up with the state that earlier ones have left."""
-        return self._replace(case=state.set_up(self.case), first=state.fill_slot(slot, self.first))
+        return self._replace(case=state.set_up(self.case), first=state.fill_placeholder(placeholder, self.first))
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,9 +36,8 @@ def assert_calls(
 
     `expected` is what stands behind `expect:` there, in Python: a list of calls such as
     `[{"get_weather": {"city": {"$any": ["Oslo", "OSL"]}}}]`, `"no_call"`, `"any_call"`, or a mapping with
-    `calls`, `order`, `extra` … The reply is one that the fixture `fc_model` gave, or what `fc_wire` gave: then all
-    calls count that the app was told to make. `now` is the clock of `$date`,
-    and `judge` what the fixture `fc_judge` gave, for `$judge`.
+    `calls`, `order`, `extra` … The reply comes from the fixture `fc_model` or from `fc_wire`; of the latter, the calls
+    of all replies count. `now` is the clock of `$date`, and `judge` the value of the fixture `fc_judge`, for `$judge`.
     """
     __tracebackhide__ = True
     reply = reply if isinstance(reply, Reply) else reply.whole()

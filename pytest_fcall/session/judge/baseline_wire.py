@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _PROVIDER_IDS: Final = frozenset({"id", "call_id", "tool_call_id", "tool_use_id"})
 """What a provider calls things, otherwise each time."""
 _UNSTABLE_SETTINGS: Final = frozenset({"model", "previous_response_id"})
-"""Settings that are told apart from the others, or are such names."""
+"""Settings that are compared by themselves, or are such names."""
 _UNSTABLE_FIGURES: Final = ("tokens", "cost")
 """What is otherwise each time, so that it is not kept."""
 _BROKEN: Final = ("length", "content_filter", "refusal")
@@ -31,7 +31,7 @@ _ANY: Final[Mapping[str, Json]] = {"type": "object", "additionalProperties": Tru
 
 
 def wire_of(inside: Sequence[AppExchange] | None, decoders: Mapping[str, Decoder]) -> tuple[WireRequest, ...] | None:
-    """What is kept of the requests that a model answered; None where nobody knows what was asked."""
+    """What is kept of the requests that a model answered; None where the requests are unknown."""
     if inside is None:
         return None
     return tuple(

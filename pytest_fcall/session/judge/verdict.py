@@ -70,7 +70,7 @@ class CaseJudge:
         return self.opinions.ask_ahead(judges, self._session.registry.comparators)
 
     def rejudge(self, exchanges: Sequence[AppExchange] | None, stanza: Stanza) -> Verdict:
-        """The verdict on the calls of a stanza by the case as it is today, as far as the stanza tells.
+        """The verdict on the calls of a stanza by the case as it is today, as far as the stanza has it.
 
         `exchanges` are the requests that the app sends to models now.
         """

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from pytest_fcall.core import Calls, Case, HeldTurn, Reply, Turn, Verdict
+from pytest_fcall.core import Calls, Case, Reply, TranscriptTurn, Turn, Verdict
 from pytest_fcall.matching.results import state_changes
 from pytest_fcall.reporting.failure import Failure, failure_text, full_failure_text
 from pytest_fcall.reporting.faults import location_text
@@ -68,7 +68,7 @@ def _failure_context(shown: JudgedAnswer, case: Case, marks: Marks, *, fully: bo
     )
 
 
-def _state_lines(turn: Turn, held: HeldTurn, verdict: Verdict) -> list[str]:
+def _state_lines(turn: Turn, held: TranscriptTurn, verdict: Verdict) -> list[str]:
     """The changes of the state, where it is wrong in more than one place: a single one is in its reason."""
     wrong = [reason for reason in verdict.reasons if reason.kind == "wrong_state"]
     if turn.state is None or held.state is None or len(wrong) < 2:

@@ -32,9 +32,9 @@ _PAIRS: Mapping[Outcome | None, RatePair] = MappingProxyType(
 """The rates of right answers before and now, by outcome; a case without an accepted answer has none before."""
 
 
-def measured(results: Iterable[Result], scope: Sequence[str] = ()) -> GroupFigures:
+def group_figures(results: Iterable[Result], scope: Sequence[str] = ()) -> GroupFigures:
     """The figures of the results that have each name in `scope`."""
-    chosen = within(results, scope)
+    chosen = results_in_scope(results, scope)
     counted = statistics_of(chosen)
     return GroupFigures(
         answered=counted.answered,
@@ -53,7 +53,7 @@ def measured(results: Iterable[Result], scope: Sequence[str] = ()) -> GroupFigur
     )
 
 
-def within(results: Iterable[Result], scope: Sequence[str]) -> list[Result]:
+def results_in_scope(results: Iterable[Result], scope: Sequence[str]) -> list[Result]:
     """The results that have each name in `scope` as category, tag, suite or model, or have a score of that name."""
     return [result for result in results if _scope_names(result).issuperset(scope)]
 
@@ -89,10 +89,10 @@ class Gates:
 
 
 def _measured_for(gate: Gate, results: Sequence[Result], suites: Suites) -> GroupFigures:
-    found = measured(results, gate.scope)
+    found = group_figures(results, gate.scope)
     if gate.figure in FIGURES:
         return found
-    score = combined_score(gate.figure, within(results, gate.scope), suites, gate.scope)
+    score = combined_score(gate.figure, results_in_scope(results, gate.scope), suites, gate.scope)
     return replace(found, scores={gate.figure: score})
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pytest_fcall.conversation.evidence import Evidence, evidence_of, subjects_of
 from pytest_fcall.conversation.named_scores import SCORES, ScoreNumbers, score_value
-from pytest_fcall.core import Case, HeldTurn, Step, Transcript
+from pytest_fcall.core import Case, Step, Transcript, TranscriptTurn
 from pytest_fcall.reporting.number_text import score_text
 from pytest_fcall.reporting.results import CaseScore, Result
 from pytest_fcall.reporting.score_tables import ScoreRow, score_lines
@@ -81,7 +81,7 @@ def _rows_of_model(model: str, parts: Mapping[tuple[str, str], Sequence[ScoreNum
 def _evidence(case: Case, asked: CaseAnswers, judged: JudgedAnswer) -> Evidence:
     """A single reply is a conversation of one step."""
     transcript = judged.answer.transcript or Transcript(
-        (HeldTurn((Step(asked.request, judged.reply, judged.calls),), "answered"),)
+        (TranscriptTurn((Step(asked.request, judged.reply, judged.calls),), "answered"),)
     )
     return evidence_of(case, transcript, judged.verdict)
 

@@ -17,12 +17,12 @@ Suites: TypeAlias = Mapping[str, Suite]
 
 def score_lines(suites: Suites, results: Sequence[Result], width: int) -> list[str]:
     """The scores of each suite in a table, a column a model, and those beside verdicts in one of their own."""
-    told = [line for name, figures in _by_suite(suites, results) for line in suite_score_lines(name, figures, width)]
+    lines = [line for name, figures in _by_suite(suites, results) for line in suite_score_lines(name, figures, width)]
     if not any(result.scores for result in results):
-        return told
+        return lines
     from pytest_fcall.session.result.scores import score_table
 
-    return [*told, *score_table(results, width)]
+    return [*lines, *score_table(results, width)]
 
 
 def short_score_lines(suites: Suites, results: Sequence[Result], width: int) -> list[str]:
@@ -33,9 +33,9 @@ def short_score_lines(suites: Suites, results: Sequence[Result], width: int) -> 
 
 
 def unknown_suite_lines(suites: Suites, results: Sequence[Result]) -> list[str]:
-    """A line for each suite that is not known here, so that nobody can work out its scores."""
+    """A line for each suite that is not known here, so that its scores cannot be computed."""
     unknown = [name for name in _suite_names(results) if name not in suites]
-    return [f"{safe_line(name)}: only the project that adds this suite can tell its scores" for name in unknown]
+    return [f"{safe_line(name)}: only the project that adds this suite can compute its scores" for name in unknown]
 
 
 def score_names(suites: Suites) -> Iterator[str]:
@@ -91,7 +91,7 @@ def _figures_named(name: str, suites: Suites, results: Sequence[Result]) -> Iter
 
 
 def _by_suite(suites: Suites, results: Sequence[Result]) -> Iterator[tuple[str, Mapping[str, Sequence[Figure]]]]:
-    """What each suite tells of each model."""
+    """The scores of each suite for each model."""
     for name in _suite_names(results):
         if name in suites:
             own = [result for result in results if result.suite == name and result.model]
@@ -101,7 +101,7 @@ def _by_suite(suites: Suites, results: Sequence[Result]) -> Iterator[tuple[str, 
 
 
 def _figures(suite: Suite, results: Sequence[Result]) -> list[Figure]:
-    """All that a suite tells of results of one model, or of several together."""
+    """All scores of a suite for the results of one model, or of several together."""
     return [*figures_of(suite, tallies(results)), *averages_of(suite, _measured(results))]
 
 

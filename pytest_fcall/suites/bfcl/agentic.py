@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from pytest_fcall.core.case import Case, EarlierCases, Turn, World
+from pytest_fcall.core.case import Case, ConversationSettings, EarlierCases, Turn
 from pytest_fcall.core.conversation import CallResult, Transcript
 from pytest_fcall.core.expectation import Rules
 from pytest_fcall.core.operators import Operator
@@ -123,8 +123,8 @@ class _Agency(Protocol):
         """Return the messages with the instructions of the agent before them."""
         ...
 
-    def world(self, scenario: str) -> World:
-        """Return the world behind the tools."""
+    def conversation(self, scenario: str) -> ConversationSettings:
+        """Return the settings of a conversation about a scenario."""
         ...
 
     def earlier(self, scenario: str) -> EarlierCases | None:
@@ -146,10 +146,12 @@ class _SearchAgency:
     def with_instructions(self, messages: Sequence[Message], _scenario: str) -> tuple[Message, ...]:
         return tuple(messages)
 
-    def world(self, _scenario: str) -> World:
+    def conversation(self, _scenario: str) -> ConversationSettings:
         # The two categories have different results for the same call.
         setup = {"searches": self._category}
-        return World(None, setup, unmatched="error", max_steps=MOST_STEPS, unreadable="answers", kept="for_ever")
+        return ConversationSettings(
+            None, setup, unmatched="error", max_steps=MOST_STEPS, unreadable="answers", reuse_results="always"
+        )
 
     def earlier(self, _scenario: str) -> None:
         return None
@@ -184,7 +186,7 @@ class AgenticReader:
             tools=agency.tools,
             rules=Rules("bfcl", "relaxed"),
             category=self._category.name,
-            world=agency.world(scenario),
+            conversation=agency.conversation(scenario),
             mode="conversation",
             earlier=agency.earlier(scenario),
             conversation_judge=judge,

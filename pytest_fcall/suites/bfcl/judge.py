@@ -105,7 +105,7 @@ class BfclJudge:
         """Judge a reply."""
         if case.rules.profile == "strict":
             own = case_of(self.row, self._location)
-            calls = read_like_score(reply, calls, own.case)
+            calls = read_generously(reply, calls, own.case)
             return judge(reply, calls, own.expect, MatchContext(own.case.tools, case.rules))
         ruling = _judge_officially(official_case_of(self.row), answer_of_reply(reply, calls)).ruling
         expect = case.turns[0].expect or Expectation()
@@ -146,7 +146,7 @@ def strict_reading(answer: Answer, case: Case) -> tuple[Reply, Calls]:
     return reply, _typed(calls, case)
 
 
-def read_like_score(reply: Reply, calls: Calls, case: Case) -> Calls:
+def read_generously(reply: Reply, calls: Calls, case: Case) -> Calls:
     """Return the calls of a reply, read as generously as `fcall score` reads stored answers."""
     if OFFICIAL_DECODERS.get(reply.decoder or "") == DEFAULT_FORMAT:
         calls = decode(replace(reply, decoder="python"), case.tools)

@@ -21,11 +21,11 @@ def make(classes: Sequence[str], config: Config | None = None, long_context: boo
     Their public methods are the tools. If two classes have a method of one name, that of the later class is called, as
     in the official checker. The state is the instances, by the names of their classes.
     """
-    world: dict[str, object] = {}
+    names: dict[str, object] = {}
     for name, instance in instances_of(classes, config, long_context).items():
-        world |= methods_of(instance)
-        world[name] = instance
-    return world
+        names |= methods_of(instance)
+        names[name] = instance
+    return names
 
 
 def instances_of(classes: Sequence[str], config: Config | None = None, long_context: bool = False) -> dict[str, object]:

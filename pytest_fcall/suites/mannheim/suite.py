@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from pytest_fcall.core.case import Case, Turn, World
+from pytest_fcall.core.case import Case, ConversationSettings, Turn
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.extension import About, Figure, figure_of
 from pytest_fcall.core.extension import Part as Listed
@@ -106,11 +106,11 @@ class _Reader:
     def __init__(self, part: Part, files: Files, path: Path | None) -> None:
         self._part = part
         self._location = Location(str(files.questions_path))
-        self._world = World(
+        self._conversation = ConversationSettings(
             environment="pytest_fcall.suites.mannheim.world:make",
             setup={"folder": str(Path(path or "").absolute()), "domain": part.domain},
             max_steps=_MAX_STEPS,
-            kept="for_ever",
+            reuse_results="always",
         )
         try:
             self.repairs = Repairs.of([tool_from_data(_stripped(each)) for each in part.functions])
@@ -144,7 +144,7 @@ class _Reader:
             category=f"{self._part.name}/{category}",
             tags=("mannheim",),
             settings={"temperature": 0},
-            world=self._world,
+            conversation=self._conversation,
             mode="conversation",
             judge=MannheimJudge(paths, question.answer, question.ordered),
         )

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core.case import Case, Condition, Turn, World
+from pytest_fcall.core.case import Case, Condition, ConversationSettings, Turn
 from pytest_fcall.core.extension import About, Figure, Part, figure_of
 from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.operators import Operator, Pattern
@@ -161,7 +161,7 @@ class _Reader:
             tags=("toolbench",),
             skip=() if self.shop else (Condition(_missing(self.task)),),
             settings={"temperature": 0},
-            world=World(environment=self.shop, setup={"id": session}, max_steps=_SHOP_STEPS),
+            conversation=ConversationSettings(environment=self.shop, setup={"id": session}, max_steps=_SHOP_STEPS),
             mode="conversation",
         )
 

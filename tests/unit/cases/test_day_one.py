@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.cases.case_file import CaseFile, read_case_file
-from pytest_fcall.core import CannedResult, Case, Condition, Expectation, Operator, Pattern, World
+from pytest_fcall.core import Case, Condition, ConversationSettings, Expectation, Operator, Pattern, StubResult
 from tests.unit.cases.day_one import write_day_one
 
 
@@ -45,7 +45,7 @@ def test_all_of_it_loads_without_a_fault(day_one: CaseFile, cases: dict[str, Cas
 def test_it_means_what_its_comments_say(cases: dict[str, Case]) -> None:
     orders = cases["two_orders_any_provider"]
     assert orders.xfail == (Condition("parser drops the second call", ("local:*",)),)
-    assert orders.world == World(stubs={"get_order": {"state": "shipped"}})
+    assert orders.conversation == ConversationSettings(stubs={"get_order": {"state": "shipped"}})
     assert _expect(orders).parallel == "free"
     meeting = cases["meeting_tomorrow"]
     assert meeting.turns[0].messages[0]["content"] == "Today is Saturday 21 November 2026, -0800."
@@ -62,7 +62,7 @@ def test_it_means_what_its_comments_say(cases: dict[str, Case]) -> None:
 
 def test_calls_that_come_later_speak_of_earlier_ones(cases: dict[str, Case]) -> None:
     first, then = _expect(cases["charge_retry"]).stages
-    assert first[0].canned == CannedResult(raises="503 try again")
+    assert first[0].stub == StubResult(raises="503 try again")
     assert then[0].arguments == {"invoice": 77, "idempotency_key": Operator("from", "first.args.idempotency_key")}
     assert then[0].times == (1, 2)
     assert cases["refund_last_order"].mode == "conversation"

@@ -16,9 +16,9 @@ from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import (
     CallPattern,
-    CannedResult,
     Case,
     Condition,
+    ConversationSettings,
     Expectation,
     ExpectedCall,
     Json,
@@ -26,8 +26,8 @@ from pytest_fcall.core import (
     Operator,
     Pattern,
     Samples,
+    StubResult,
     Tool,
-    World,
     request_digest,
 )
 from pytest_fcall.schema.sources.lock_file import LockEntry, lock_path, write_lock
@@ -197,9 +197,9 @@ class TestExpect:
             tmp_path,
         )
         assert found.stages[0] == (
-            ExpectedCall("get_weather", {"city": "Oslo"}, open=True, name="w", canned=CannedResult(({"t": -3},))),
-            ExpectedCall("ping", {}, times=(2, 2), canned=CannedResult((1, None), each=True)),
-            ExpectedCall("ping", {}, times=(0, None), canned=CannedResult(raises="503 try again")),
+            ExpectedCall("get_weather", {"city": "Oslo"}, open=True, name="w", stub=StubResult(({"t": -3},))),
+            ExpectedCall("ping", {}, times=(2, 2), stub=StubResult((1, None), each=True)),
+            ExpectedCall("ping", {}, times=(0, None), stub=StubResult(raises="503 try again")),
         )
 
     def test_any_arguments(self, tmp_path: Path) -> None:
@@ -465,7 +465,7 @@ def test_defaults_and_cases_add_up_or_stand_for_one_another(tmp_path: Path) -> N
     assert found.xfail == (Condition("now", ("a:*",)), Condition("later"))
     assert found.skip == (Condition("one"), Condition("two", ("a", "b")))
     assert found.decoder == "json"
-    assert found.world == World(stubs={"ping": 1, "book": 2})
+    assert found.conversation == ConversationSettings(stubs={"ping": 1, "book": 2})
     assert found.category == "mine"
 
 
@@ -474,7 +474,7 @@ def test_what_stands_behind_the_tools(tmp_path: Path) -> None:
         "prompt: x\nexpect: no_call\nenvironment: shop.fake:make\nsetup: {user: Ana}\nunmatched: null\nmax_steps: 4",
         tmp_path,
     )
-    assert found.world == World("shop.fake:make", {"user": "Ana"}, {}, None, 4)
+    assert found.conversation == ConversationSettings("shop.fake:make", {"user": "Ana"}, {}, None, 4)
     assert found.mode == "conversation"
 
 
@@ -482,7 +482,7 @@ def test_what_stands_behind_the_tools(tmp_path: Path) -> None:
 def test_an_environment_may_be_a_module_or_what_the_tools_came_from(name: str, tmp_path: Path) -> None:
     head = "tools: [{python: json:dumps}]\n"
     found = case(f"prompt: x\nexpect: no_call\nenvironment: {name}", tmp_path, head=head)
-    assert found.world == World(name)
+    assert found.conversation == ConversationSettings(name)
 
 
 def test_tools_know_what_they_were_read_from_also_behind_a_prefix(tmp_path: Path) -> None:

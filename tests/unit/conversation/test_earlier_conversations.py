@@ -9,15 +9,15 @@ import pytest
 
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.conversation.dialogue import ConversationContext
-from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment, hold_earlier
+from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment, hold_earlier_conversation
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
-from pytest_fcall.core import CallResult, Case, Json, World
+from pytest_fcall.core import CallResult, Case, ConversationSettings, Json
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.turn_follower import TurnFollower
 from tests.unit.conversation.conversations import Model, case_of
 
-TEXT = "messages: [{role: system, content: 'You know <slot>.'}, {role: user, content: Hello.}]\nexpect: any_call"
+TEXT = "messages: [{role: system, content: 'You know <placeholder>.'}, {role: user, content: Hello.}]\nexpect: any_call"
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Notebook:
 
 
 def held(model: Model, folder: Path, notebook: Notebook, times: int = 1) -> CarriedState:
-    case = replace(case_of(folder, TEXT), world=World("notes:make", max_steps=2))
+    case = replace(case_of(folder, TEXT), conversation=ConversationSettings("notes:make", max_steps=2))
     case = replace(case, turns=tuple(replace(turn, expect=None) for turn in case.turns))
     exam = MatchContext(case.tools, case.rules)
     context = ConversationContext(
@@ -61,7 +61,7 @@ def held(model: Model, folder: Path, notebook: Notebook, times: int = 1) -> Carr
     async def hold() -> CarriedState:
         left, shared = CarriedState(), SharedEnvironment()
         for _ in range(times):
-            left = await hold_earlier(left, case, plan_request(case), "<slot>", context, shared)
+            left = await hold_earlier_conversation(left, case, plan_request(case), "<placeholder>", context, shared)
         assert not notebook.closed
         await shared.close()
         return left
@@ -92,6 +92,6 @@ def test_it_is_an_error_if_nobody_can_see_what_is_left(tmp_path: Path) -> None:
 def test_a_case_is_asked_on_what_was_left(tmp_path: Path) -> None:
     case: Case = case_of(tmp_path, TEXT)
     left = CarriedState((), ["Oslo"], "Oslo")
-    assert left.set_up(case).world == World(setup={"left": ["Oslo"]})
-    asked = left.fill_slot("<slot>", plan_request(case))
+    assert left.set_up(case).conversation == ConversationSettings(setup={"left": ["Oslo"]})
+    asked = left.fill_placeholder("<placeholder>", plan_request(case))
     assert [message["content"] for message in asked.messages] == ["You know Oslo.", "Hello."]

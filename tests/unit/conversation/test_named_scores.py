@@ -16,7 +16,6 @@ from pytest_fcall.core import (
     Case,
     Expectation,
     ExpectedCall,
-    HeldTurn,
     Location,
     Reason,
     Reply,
@@ -24,6 +23,7 @@ from pytest_fcall.core import (
     Step,
     Tool,
     Transcript,
+    TranscriptTurn,
     Turn,
     Verdict,
 )
@@ -48,11 +48,11 @@ def step(*calls: Call, results: tuple[CallResult, ...] = (), text: str = "", mal
     return Step(Request(()), Reply(text), Calls(calls, malformed), results)
 
 
-def held(*steps: Step, end: str = "answered", state: CallResult | None = None) -> HeldTurn:
-    return HeldTurn(steps, end, state)  # type: ignore[arg-type]  # one of three words
+def held(*steps: Step, end: str = "answered", state: CallResult | None = None) -> TranscriptTurn:
+    return TranscriptTurn(steps, end, state)  # type: ignore[arg-type]  # one of three words
 
 
-def found(asked: Case, *turns: HeldTurn) -> Evidence:
+def found(asked: Case, *turns: TranscriptTurn) -> Evidence:
     transcript = Transcript(turns)
     return evidence_of(asked, transcript, judge_transcript(transcript, asked.turns, MatchContext(TOOLS, asked.rules)))
 
@@ -94,7 +94,7 @@ def test_a_case_says_something_of_calls_answer_and_state() -> None:
         (held(step(ONE, text="Oslo"), end="stopped"), False),
     ],
 )
-def test_an_answer_is_right_where_the_verdict_on_it_is(last: HeldTurn, right: bool) -> None:
+def test_an_answer_is_right_where_the_verdict_on_it_is(last: TranscriptTurn, right: bool) -> None:
     assert found(case(turn(answer="Oslo")), last).answer is right
 
 
@@ -132,7 +132,7 @@ def test_without_a_state_nothing_is_held() -> None:
         (held(step(ONE, results=OK), end="step_limit"), True),
     ],
 )
-def test_an_answer_is_executable_where_all_of_its_calls_are(went: HeldTurn, executable: bool) -> None:
+def test_an_answer_is_executable_where_all_of_its_calls_are(went: TranscriptTurn, executable: bool) -> None:
     assert found(case(turn(expect=F)), went).executable is executable
 
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import (
-    CannedResult,
     Case,
     Expectation,
     ExpectedCall,
@@ -19,6 +18,7 @@ from pytest_fcall.core import (
     Location,
     Operator,
     Pattern,
+    StubResult,
     Tool,
     Turn,
 )
@@ -66,7 +66,7 @@ def scripts(draw: st.DrawFn) -> Script:
                     arguments["of"], made["of"] = Operator("from", f"{name}.result"), found
                 name = f"call{number}"
                 named.append((name, result))
-                stage.append(ExpectedCall(tool, arguments, canned=CannedResult((result,)), name=name))
+                stage.append(ExpectedCall(tool, arguments, stub=StubResult((result,)), name=name))
                 reply.append((tool, made))
             stages.append(tuple(stage))
             replies.append(draw(st.permutations(reply)))

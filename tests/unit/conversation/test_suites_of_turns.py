@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.core import Reply, World
+from pytest_fcall.core import ConversationSettings, Reply
 from tests.unit.conversation.conversations import MemoryStore, Model, case_of, held
 
 TWO_TURNS = "turns: [{user: Look., expect: any_call}, {user: And now?, answer: {$contains: e}}]"
@@ -27,7 +27,7 @@ def test_tools_that_a_turn_offers_are_offered_from_there_on(tmp_path: Path) -> N
     "said", [Reply("[search(", malformed="It breaks off."), Reply("sear", finish="length"), Reply(refusal="No.")]
 )
 def test_a_reply_that_cannot_be_read_may_end_its_turn_alone(tmp_path: Path, said: Reply) -> None:
-    case = replace(case_of(tmp_path, TWO_TURNS), world=World(unreadable="answers"))
+    case = replace(case_of(tmp_path, TWO_TURNS), conversation=ConversationSettings(unreadable="answers"))
     case = replace(case, turns=tuple(replace(turn, expect=None) for turn in case.turns))
     model = Model([said, "Here."])
     transcript, _ = held(case, model)

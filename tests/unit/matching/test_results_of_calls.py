@@ -12,13 +12,13 @@ from pytest_fcall.core import (
     Calls,
     Expectation,
     ExpectedCall,
-    HeldTurn,
     Reply,
     Request,
     Rules,
     Step,
     Tool,
     Transcript,
+    TranscriptTurn,
     Turn,
     Verdict,
 )
@@ -51,7 +51,7 @@ def judged(
         )
         for cities in groups
     ]
-    held = HeldTurn((*steps, Step(Request(()), Reply("Done."), Calls())), "answered")
+    held = TranscriptTurn((*steps, Step(Request(()), Reply("Done."), Calls())), "answered")
     turn = Turn((), expectation, result=pattern(result))
     return judge_transcript(Transcript((held,)), [turn], MatchContext([WEATHER], rules or Rules()))
 

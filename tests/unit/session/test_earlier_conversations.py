@@ -13,7 +13,6 @@ from pytest_fcall.conversation.earlier_conversations import CarriedState
 from pytest_fcall.core import (
     Case,
     EarlierCases,
-    HeldTurn,
     Json,
     Location,
     Model,
@@ -21,6 +20,7 @@ from pytest_fcall.core import (
     Request,
     Step,
     Transcript,
+    TranscriptTurn,
     Turn,
 )
 from pytest_fcall.core.reply import Calls
@@ -59,7 +59,7 @@ class Holding:
 
 
 def _transcript(said: str) -> Transcript:
-    return Transcript((HeldTurn((Step(ASKED, Reply(said), Calls()),), "answered"),))
+    return Transcript((TranscriptTurn((Step(ASKED, Reply(said), Calls()),), "answered"),))
 
 
 @dataclass

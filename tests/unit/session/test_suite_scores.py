@@ -119,7 +119,7 @@ def test_tables_of_suites_come_before_scores_beside_verdicts() -> None:
 
 def test_a_suite_that_nobody_knows_here_is_named() -> None:
     assert score_lines(SUITES, RUN, 100) == []
-    assert unknown_suite_lines(SUITES, RUN) == ["quiz: only the project that adds this suite can tell its scores"]
+    assert unknown_suite_lines(SUITES, RUN) == ["quiz: only the project that adds this suite can compute its scores"]
     assert unknown_suite_lines(SUITES_HERE, RUN) == []
 
 

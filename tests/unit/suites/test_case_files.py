@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.cases.scope import Extensions
-from pytest_fcall.core import Case, Expectation, ExpectedCall, Location, Operator, Tool, Turn, World
+from pytest_fcall.core import Case, ConversationSettings, Expectation, ExpectedCall, Location, Operator, Tool, Turn
 from pytest_fcall.suites.builtin import SUITE_OPERATORS
 from pytest_fcall.suites.case_files import case_file_text
 
@@ -64,8 +64,8 @@ def test_operators_of_an_answer_keep_their_options() -> None:
 
 
 def test_settings_decoder_and_world_are_those_of_all_cases() -> None:
-    world = World("shop.fake:make", {"folder": "here", "n": 1}, max_steps=7)
+    settings = ConversationSettings("shop.fake:make", {"folder": "here", "n": 1}, max_steps=7)
     asked = Turn(({"role": "user", "content": "Tea?"},), Expectation("no_call"))
-    whole = replace(case(asked), settings={"stop": ["x"], "max_tokens": 5}, decoder="toolbench", world=world)
+    whole = replace(case(asked), settings={"stop": ["x"], "max_tokens": 5}, decoder="toolbench", conversation=settings)
     found = read(case_file_text([whole], "title"))
-    assert (found.settings, found.decoder, found.world) == (whole.settings, "toolbench", world)
+    assert (found.settings, found.decoder, found.conversation) == (whole.settings, "toolbench", settings)

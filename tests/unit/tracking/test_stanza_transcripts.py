@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.core import Call, CallResult, Calls, HeldTurn, Reply, Request, Step, Transcript
+from pytest_fcall.core import Call, CallResult, Calls, Reply, Request, Step, Transcript, TranscriptTurn
 from pytest_fcall.tracking.stanza import Stanza, call_counts_of, call_results_of, transcript_of
 
 VALUES = st.recursive(
@@ -19,7 +19,7 @@ LAST = Reply("Done.")
 def test_calls_and_what_they_gave_are_the_same_after_they_were_kept(given_back: list[list[list[CallResult]]]) -> None:
     transcript = Transcript(
         tuple(
-            HeldTurn(
+            TranscriptTurn(
                 tuple(Step(Request(()), LAST, Calls((Call("f", {}),) * len(step)), tuple(step)) for step in turn),
                 "answered",
             )

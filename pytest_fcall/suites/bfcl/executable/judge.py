@@ -20,10 +20,10 @@ from pytest_fcall.suites.bfcl.answers import Answer
 from pytest_fcall.suites.bfcl.call_process import CallProcess
 from pytest_fcall.suites.bfcl.call_sources import read_call_sources
 from pytest_fcall.suites.bfcl.executable.functions import FUNCTIONS
-from pytest_fcall.suites.bfcl.judge import BfclJudge, answer_of_reply, decoded_answer, read_like_score
+from pytest_fcall.suites.bfcl.judge import BfclJudge, answer_of_reply, decoded_answer, read_generously
 from pytest_fcall.suites.json_files import is_strings
 
-_WORLD: Final = "pytest_fcall.suites.bfcl.executable.functions:make"
+_ENVIRONMENT: Final = "pytest_fcall.suites.bfcl.executable.functions:make"
 
 
 def is_executable(row: Mapping[str, Json]) -> bool:
@@ -40,7 +40,7 @@ def is_executable(row: Mapping[str, Json]) -> bool:
 
 def start_function_process() -> CallProcess:
     """Return the process that executes calls. It starts with the first call."""
-    return CallProcess(_WORLD, Limits())
+    return CallProcess(_ENVIRONMENT, Limits())
 
 
 class ExecutedJudge(BfclJudge):
@@ -54,7 +54,7 @@ class ExecutedJudge(BfclJudge):
         """Judge a reply by the results of its calls."""
         answer = answer_of_reply(reply, calls)
         if case.rules.profile == "strict":
-            calls = read_like_score(reply, calls, case)
+            calls = read_generously(reply, calls, case)
             if calls.calls and calls.malformed is None:
                 answer = decoded_answer(calls)
         return replace(self.verdict(answer), notes=calls.notes)

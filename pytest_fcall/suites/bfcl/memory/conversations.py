@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from pytest_fcall.core.case import Case, EarlierCases, EnvironmentNeeds, Turn, World
+from pytest_fcall.core.case import Case, ConversationSettings, EarlierCases, EnvironmentNeeds, Turn
 from pytest_fcall.core.fault import Location
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, Message
@@ -34,7 +34,7 @@ _TORCH_MEMORY: Final = 16 << 30
 """The address space that torch reserves; it uses little of it."""
 _SLOT: Final = "{memory_content}"
 """The placeholder of the memory's content in the leaderboard's instructions."""
-_WORLD: Final = "pytest_fcall.suites.bfcl.memory.world:make"
+_ENVIRONMENT: Final = "pytest_fcall.suites.bfcl.memory.world:make"
 _FOLDER: Final = "memory_prereq_conversation"
 
 
@@ -60,10 +60,12 @@ class MemoryConversations:
         """Return the messages with the instructions on the model's role and memory before them."""
         return with_system_text(self._instruction.replace("{scenario_setting}", self._role(scenario)), messages)
 
-    def world(self, scenario: str) -> World:
-        """Return the world of all conversations of a scenario."""
+    def conversation(self, scenario: str) -> ConversationSettings:
+        """Return the settings of all conversations of a scenario."""
         setup = {"kind": self._kind, "scenario": scenario}
-        return World(_WORLD, setup, max_steps=MOST_STEPS, unreadable="answers", kept="in_order", needs=self._needs)
+        return ConversationSettings(
+            _ENVIRONMENT, setup, max_steps=MOST_STEPS, unreadable="answers", reuse_results="in_order", needs=self._needs
+        )
 
     def earlier(self, scenario: str) -> EarlierCases:
         """Return the conversations of a scenario. Raises BrokenRow for an unknown scenario or a broken conversation."""
@@ -100,7 +102,7 @@ class MemoryConversations:
             turns=(Turn(messages), *(Turn(tuple(each)) for each in later)),
             tools=self.tools,
             category=f"{self._category}_prereq",
-            world=self.world(scenario),
+            conversation=self.conversation(scenario),
             mode="conversation",
             tools_in_messages=self._prompt is not None,
             decoder=None if self._prompt is None else "bfcl",

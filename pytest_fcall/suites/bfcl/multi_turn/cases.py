@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, TypeGuard
 
-from pytest_fcall.core.case import Case, Turn, World
+from pytest_fcall.core.case import Case, ConversationSettings, Turn
 from pytest_fcall.core.expectation import Rules
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.suites.bfcl.categories import Category
@@ -19,7 +19,7 @@ from pytest_fcall.suites.bfcl.prompt import Prompt, more_functions_text
 from pytest_fcall.suites.bfcl.rows import BFCL_PACKAGE, Row
 from pytest_fcall.suites.json_files import BrokenRow, is_strings
 
-_WORLD: Final = "pytest_fcall.suites.bfcl.multi_turn.world:make"
+_ENVIRONMENT: Final = "pytest_fcall.suites.bfcl.multi_turn.world:make"
 MOST_STEPS: Final = 21
 """The official limit is twenty, and is checked after one more step."""
 
@@ -53,7 +53,7 @@ class MultiTurnReader:
             tools=tuple(map(self._tools, [*first, *(document for each in later for document in each)])),
             rules=Rules("bfcl", "relaxed"),
             category=self._category.name,
-            world=World(_WORLD, truth.setup, max_steps=MOST_STEPS, unreadable="answers"),
+            conversation=ConversationSettings(_ENVIRONMENT, truth.setup, max_steps=MOST_STEPS, unreadable="answers"),
             mode="conversation",
             conversation_judge=MultiTurnJudge(row.data, truth, self._checker),
         )

@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_fcall.conversation.execution.limits import Limits
 from pytest_fcall.core.case import Case
-from pytest_fcall.core.conversation import CallResult, HeldTurn, Step, Transcript
+from pytest_fcall.core.conversation import CallResult, Step, Transcript, TranscriptTurn
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
@@ -89,12 +89,12 @@ def with_case_decoder(case: Case, reply: Reply) -> Reply:
     return replace(reply, decoder=case.decoder) if case.decoder else reply
 
 
-def turn_answers(case: Case, held: HeldTurn) -> list[Answer]:
+def turn_answers(case: Case, held: TranscriptTurn) -> list[Answer]:
     """Return the answers of a turn, reply by reply."""
     return [*(_answer(case, step) for step in held.steps), *(Answer("fc", text) for text in closing_texts(held))]
 
 
-def closing_texts(held: HeldTurn) -> list[str]:
+def closing_texts(held: TranscriptTurn) -> list[str]:
     """Return the final text of an app that executed its calls itself; this text is not a step of its own."""
     return [step.reply.text for step in held.steps[-1:] if step.reply.trail and step.calls.calls]
 

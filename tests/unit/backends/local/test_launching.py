@@ -94,7 +94,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 def test_a_process_that_nobody_comes_to_ends(tmp_path: Path) -> None:
     order = ProcessSpec(f"{ENGINES}:spelling").to_data()
     told = json.dumps({"spec": order, "tokens": new_tokens().to_data(), "folder": str(tmp_path)})
-    code = "from pytest_fcall.backends.local.process import main; main(unvisited_seconds=0)"
+    code = "from pytest_fcall.backends.local.process import main; main(idle_seconds=0)"
     done = subprocess.run(
         [sys.executable, "-c", code], input=told.encode(), capture_output=True, timeout=60, check=True
     )

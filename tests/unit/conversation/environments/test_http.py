@@ -16,7 +16,7 @@ from pytest_fcall.conversation.environments import (
 )
 from pytest_fcall.conversation.environments.http_hosts import Hosts
 from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, Limits
-from pytest_fcall.core import CallResult, Json, Tool, Unanswered, World
+from pytest_fcall.core import CallResult, ConversationSettings, Json, Tool, Unanswered
 from pytest_fcall.schema.sources.openapi import tools_from_openapi
 from tests.unit.conversation.environments.result_store import MemoryStore
 from tests.unit.conversation.environments.web_shop import Shop, open_shop
@@ -40,7 +40,7 @@ def called(
 ) -> list[CallResult]:
     async def run() -> list[CallResult]:
         context = EnvironmentContext(Path(), Path(), limits, hosts, store)
-        environment = await open_environment(World("http", setup or {}), tools, context)
+        environment = await open_environment(ConversationSettings("http", setup or {}), tools, context)
         try:
             return [await environment.call(*call) for call in calls]
         finally:
@@ -260,7 +260,9 @@ def test_no_credential_is_kept(shop: Shop) -> None:
 def test_a_server_shows_no_state(shop: Shop) -> None:
     async def state() -> CallResult:
         context = EnvironmentContext(Path(), Path(), hosts=Hosts((shop.host,)))
-        environment = await open_environment(World("http", {"server": shop.url}), [Tool("GET /x")], context)
+        environment = await open_environment(
+            ConversationSettings("http", {"server": shop.url}), [Tool("GET /x")], context
+        )
         try:
             return await environment.state(["stock"])
         finally:

@@ -16,12 +16,12 @@ from pytest_fcall.conversation.environments import (
     open_environment,
 )
 from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, Limits
-from pytest_fcall.core import CallResult, Json, Tool, Unanswered, World
+from pytest_fcall.core import CallResult, ConversationSettings, Json, Tool, Unanswered
 from tests.mcp_server import CALLED
 from tests.unit.conversation.environments.result_store import MemoryStore
 from tests.unit.schema.test_mcp_client import SERVER, served
 
-MCP = World("mcp")
+MCP = ConversationSettings("mcp")
 Spec = dict[str, Json]
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 from pytest_fcall.conversation.environments import StoredResults
 from pytest_fcall.conversation.tool_results import ToolResults
-from pytest_fcall.core import Call, CallResult, FollowedCall, Json, World
+from pytest_fcall.core import Call, CallResult, ConversationSettings, FollowedCall, Json
 from tests.unit.conversation.environments.result_store import MemoryStore
 
 
@@ -15,19 +15,19 @@ def answered(results: ToolResults, **arguments: Json) -> CallResult:
 
 def test_a_recorded_result_answers_equal_calls() -> None:
     store = MemoryStore()
-    world = World(unmatched="error")
-    ToolResults(world, None, StoredResults({"of": "tea"}, store)).record(
+    settings = ConversationSettings(unmatched="error")
+    ToolResults(settings, None, StoredResults({"of": "tea"}, store)).record(
         [Call("search", {"for": "tea"})], [CallResult(["Oolong"])]
     )
-    other = ToolResults(world, None, StoredResults({"of": "tea"}, store))
+    other = ToolResults(settings, None, StoredResults({"of": "tea"}, store))
     assert answered(other, **{"for": "tea"}).value == ["Oolong"]
     assert answered(other, **{"for": "milk"}).error == "nothing is known about this call"
-    assert answered(ToolResults(world, None, StoredResults({"of": "x"}, store)), **{"for": "tea"}).error is not None
+    assert answered(ToolResults(settings, None, StoredResults({"of": "x"}, store)), **{"for": "tea"}).error is not None
 
 
 def test_errors_and_calls_that_are_not_json_are_not_recorded() -> None:
     store = MemoryStore()
-    results = ToolResults(World(unmatched="error"), None, StoredResults({}, store))
+    results = ToolResults(ConversationSettings(unmatched="error"), None, StoredResults({}, store))
     calls = [Call("search", {"for": "tea"}), Call("search", {"for": float("nan")}), Call("search", {})]
     results.record(calls, [CallResult(error="too many requests"), CallResult("x")])
     assert not store.results

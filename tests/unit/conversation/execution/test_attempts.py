@@ -286,7 +286,7 @@ def test_resources_without_end_come_to_an_end(runner: asyncio.Runner, attempt: s
 
 
 def test_the_walls_of_linux_stand(worker: ToolProcess) -> None:
-    assert worker.walls == ("resources", "landlock", "seccomp", "hook")
+    assert worker.sandbox == ("resources", "landlock", "seccomp", "hook")
 
 
 def test_attempts_are_many() -> None:

@@ -28,13 +28,13 @@ def behind(environment: str | None = None, setup: Mapping[str, Json] | None = No
 
 
 async def called(
-    world: EnvironmentSpec,
+    spec: EnvironmentSpec,
     *calls: tuple[str, dict[str, Json]],
     limits: Limits = DEFAULT_LIMITS,
     state: list[str] | None = None,
 ) -> list[CallResult]:
     """Make calls, and then read the state."""
-    async with started(world, limits) as worker:
+    async with started(spec, limits) as worker:
         return [*[await worker.call(*call) for call in calls], await worker.state(state)]
 
 
@@ -70,8 +70,8 @@ def test_a_factory_may_be_asynchronous() -> None:
 
 
 def test_tools_may_be_keys_methods_within_and_plain_functions() -> None:
-    world = behind("shelf", None, "double")
-    *done, state = asyncio.run(called(world, ("shop.buy", {"number": 1}), ("double", {"value": 4}), ("size", {})))
+    spec = behind("shelf", None, "double")
+    *done, state = asyncio.run(called(spec, ("shop.buy", {"number": 1}), ("double", {"value": 4}), ("size", {})))
     assert done == [CallResult({"left": 2}), CallResult(8), CallResult(error="`size` is not a function")]
     assert isinstance(state.value, dict)
     assert state.value["size"] == 2

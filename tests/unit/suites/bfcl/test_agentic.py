@@ -14,7 +14,6 @@ from pytest_fcall.core import (
     Case,
     EarlierCases,
     FaultyCase,
-    HeldTurn,
     Json,
     Location,
     RawCall,
@@ -22,10 +21,11 @@ from pytest_fcall.core import (
     Request,
     Step,
     Transcript,
+    TranscriptTurn,
 )
 from pytest_fcall.suites.bfcl.agentic import AgenticJudge
 from pytest_fcall.suites.bfcl.answers import Form
-from pytest_fcall.suites.bfcl.case_book import CaseBook
+from pytest_fcall.suites.bfcl.case_index import CaseIndex
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.unit.suites.bfcl.multi_turn.package import case_row, write_package
 
@@ -81,16 +81,18 @@ QUESTIONED = Case("case", Location("", 1), ())
 def test_a_conversation_is_judged_by_its_last_message() -> None:
     steps = Step(ASKED, Reply(tool_calls=(RawCall("look", "{}"),)), Calls()), Step(ASKED, Reply("You are 35."), Calls())
     judge = AgenticJudge({}, ["35"])
-    assert judge(QUESTIONED, Transcript((HeldTurn(steps, "answered"),))).valid
-    assert not judge(QUESTIONED, Transcript((HeldTurn(steps[:1], "answered"),))).valid
+    assert judge(QUESTIONED, Transcript((TranscriptTurn(steps, "answered"),))).valid
+    assert not judge(QUESTIONED, Transcript((TranscriptTurn(steps[:1], "answered"),))).valid
 
 
 def test_an_app_says_its_answer_after_its_calls() -> None:
     reply = Reply("35", (RawCall("look", "{}"),), trail=({"role": "assistant", "content": "35"},))
     step = Step(Request(({"role": "user", "content": "?"},)), reply, Calls((Call("look", {}),)))
     case = Case("case", Location("", 1), ())
-    assert AgenticJudge({}, ["35"])(case, Transcript((HeldTurn((step,), "answered"),))).valid
-    assert AgenticJudge({}, ["35"])(case, Transcript((HeldTurn((replace(step, calls=Calls()),), "answered"),))).valid
+    assert AgenticJudge({}, ["35"])(case, Transcript((TranscriptTurn((step,), "answered"),))).valid
+    assert AgenticJudge({}, ["35"])(
+        case, Transcript((TranscriptTurn((replace(step, calls=Calls()),), "answered"),))
+    ).valid
 
 
 QUESTION = case_row(question=[[{"role": "user", "content": "Who?"}]], ground_truth=["Me"])
@@ -129,7 +131,7 @@ def test_what_went_wrong_before_the_question_is_told(
 ) -> None:
     step = Step(ASKED, Reply(""), Calls(tuple(Call("add", {}) for _ in results)), tuple(results))
     last = Step(ASKED, Reply("I do not know."), Calls())
-    transcript = Transcript((HeldTurn((last,), "answered"),), (Transcript((HeldTurn((step,), end),)),))
+    transcript = Transcript((TranscriptTurn((last,), "answered"),), (Transcript((TranscriptTurn((step,), end),)),))
     (reason,) = AgenticJudge({}, ["35"])(EARLIER, transcript).reasons
     assert told in reason.message if told else reason.message.endswith("'35'")
     (reason,) = AgenticJudge({}, ["35"])(QUESTIONED, transcript).reasons
@@ -144,7 +146,7 @@ def test_a_question_without_texts_for_answers_is_faulty(tmp_path: Path, truth: J
 
 
 def test_stored_answers_find_their_question_by_the_category(tmp_path: Path) -> None:
-    book = CaseBook(write_package(tmp_path, {"memory": [{**QUESTION, "id": "memory_0-customer-0"}]}))
+    book = CaseIndex(write_package(tmp_path, {"memory": [{**QUESTION, "id": "memory_0-customer-0"}]}))
     judge = book.conversation_judge({"category": "memory_rec_sum", "id": "memory_rec_sum_0-customer-0"})
     assert isinstance(judge, AgenticJudge)
     assert judge.answers == ["Me"]

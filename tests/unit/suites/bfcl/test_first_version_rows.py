@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Case, FaultyCase, Json
-from pytest_fcall.suites.bfcl.case_book import CaseBook
+from pytest_fcall.suites.bfcl.case_index import CaseIndex
 from pytest_fcall.suites.bfcl.executable.judge import ExecutedJudge
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.bfcl_data import PACK, SAIL, write_category, write_rows
@@ -24,7 +24,7 @@ def write(folder: Path, name: str, questions: Rows, truths: Rows = ()) -> Path:
 
 
 def truths_of(part: str, folder: Path) -> dict[str, Json]:
-    book = CaseBook(folder)
+    book = CaseIndex(folder)
     found = [case for case in BfclSuite().cases(part, folder) if isinstance(case, Case)]
     return {case.id: [*book.case({"category": part, "id": case.id}).official_case.truth] for case in found}
 

@@ -11,7 +11,7 @@ import pytest
 from pytest_fcall.core import Case, Json, Reply
 from pytest_fcall.decoding import DECODERS, decode
 from pytest_fcall.suites.bfcl.answers import as_answer_row, read_answer
-from pytest_fcall.suites.bfcl.case_book import CaseBook
+from pytest_fcall.suites.bfcl.case_index import CaseIndex
 from pytest_fcall.suites.bfcl.judge import score_answer
 from pytest_fcall.suites.bfcl.prompt_formats import DEFAULT_FORMAT, FORMATS, PromptFormat, format_of
 from pytest_fcall.suites.bfcl.result_files import model_files, score_table
@@ -122,7 +122,7 @@ def test_a_call_without_its_tags_cannot_be_read(folder: Path) -> None:
 
 
 def test_stored_answers_are_read_in_the_format_that_their_id_names(folder: Path) -> None:
-    book = CaseBook(folder)
+    book = CaseIndex(folder)
     for case in cases(folder)[:26]:
         row = as_answer_row({"id": case.id, "result": said(case).text})
         assert row["category"] == "format_sensitivity"

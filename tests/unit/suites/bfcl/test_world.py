@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.conversation.environments import EnvironmentContext, EnvironmentFailed, open_environment
-from pytest_fcall.core import CallResult, Json, Tool, World
+from pytest_fcall.core import CallResult, ConversationSettings, Json, Tool
 
 CONSTANTS = """
 CLASS_FILE_PATH_MAPPING = {"Shop": "bfcl_eval.shop", "Desk": "bfcl_eval.desk", "Memory": "bfcl_eval.memory"}
@@ -46,8 +46,10 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def called(setup: dict[str, Json], *tools: str) -> list[CallResult]:
     async def run() -> list[CallResult]:
-        world = World("pytest_fcall.suites.bfcl.world:make", setup)
-        environment = await open_environment(world, [Tool(name) for name in tools], EnvironmentContext(Path(), Path()))
+        settings = ConversationSettings("pytest_fcall.suites.bfcl.world:make", setup)
+        environment = await open_environment(
+            settings, [Tool(name) for name in tools], EnvironmentContext(Path(), Path())
+        )
         try:
             return [*[await environment.call(tool, {}) for tool in tools], await environment.state()]
         finally:

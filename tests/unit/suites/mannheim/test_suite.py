@@ -40,8 +40,8 @@ def test_a_question_is_a_conversation_of_ten_steps_over_tables(tmp_path: Path) -
     assert (first.id, first.category) == ("music_single_Q1", "music_single/Selection")
     assert second.category == "music_single/Long Tail Entities"
     assert first.mode == "conversation"
-    assert first.world is not None
-    assert (first.world.max_steps, first.world.setup["domain"]) == (10, "music")
+    assert first.conversation is not None
+    assert (first.conversation.max_steps, first.conversation.setup["domain"]) == (10, "music")
     assert [tool.name for tool in first.tools] == ["albums_by_artist_1", "top_rated_albums", "high_rated_albums"]
 
 

@@ -278,8 +278,12 @@ def test_scenes_succeed_as_the_simulation_says(tmp_path: Path) -> None:
 def test_a_shop_is_a_conversation_with_the_users_environment(tmp_path: Path) -> None:
     write(tmp_path, "web_shop", {"id": 3})
     case = only(tmp_path, ToolBenchSuite(shop="shop.env:make"))
-    assert case.world is not None
-    assert (case.world.environment, case.world.setup, case.world.max_steps) == ("shop.env:make", {"id": 3}, 25)
+    assert case.conversation is not None
+    assert (case.conversation.environment, case.conversation.setup, case.conversation.max_steps) == (
+        "shop.env:make",
+        {"id": 3},
+        25,
+    )
     assert case.skip == ()
 
 

@@ -148,7 +148,7 @@ def forge_an_error() -> None:
 
 
 def forge_more() -> None:
-    say_everywhere(b'{"number": 1, "value": "forged", "walls": []}\n')
+    say_everywhere(b'{"number": 1, "value": "forged", "sandbox": []}\n')
 
 
 def recurse_without_limit() -> None:

@@ -8,7 +8,7 @@ import pytest
 from pytest_fcall.core import Calls, Case, FaultyCase, Json, RawCall, Reply, Verdict
 from pytest_fcall.decoding import decode
 from pytest_fcall.suites.bfcl.answers import Answer
-from pytest_fcall.suites.bfcl.case_book import CaseBook
+from pytest_fcall.suites.bfcl.case_index import CaseIndex
 from pytest_fcall.suites.bfcl.executable.judge import ExecutedJudge
 from pytest_fcall.suites.bfcl.judge import BfclJudge
 from pytest_fcall.suites.bfcl.suite import BfclSuite
@@ -141,7 +141,7 @@ def test_no_case_file_says_what_is_judged_by_results(tmp_path: Path) -> None:
 
 def test_stored_answers_find_who_carries_their_calls_out(tmp_path: Path) -> None:
     write(tmp_path, "exec_multiple", (["math_gcd(a=4, b=6)"], ["exact_match"]), (["fly()"], ["exact_match"]))
-    book = CaseBook(tmp_path)
+    book = CaseIndex(tmp_path)
     judge = book.executed_judge({"category": "exec_multiple", "id": "exec_multiple_0"})
     assert judge is not None
     assert judge.verdict(Answer("prompt", "[math_gcd(a=2, b=4)]")).valid

@@ -33,10 +33,10 @@ def test_a_question_is_asked_on_what_is_in_the_memory(data: Path) -> None:
     assert case.id == "memory_kv_0-customer-0"
     assert contents(case) == [["Serve a customer. Core: {memory_content}\n\nAnswer in short.", "Which tea do I like?"]]
     assert [tool.name for tool in case.tools] == ["add", "read", "leave"]
-    assert case.world is not None
-    assert case.world.setup == {"kind": "kv", "scenario": "customer"}
+    assert case.conversation is not None
+    assert case.conversation.setup == {"kind": "kv", "scenario": "customer"}
     assert case.earlier is not None
-    assert case.earlier.slot == "{memory_content}"
+    assert case.earlier.placeholder == "{memory_content}"
 
 
 def test_the_conversations_before_it_are_told_of_the_memory_too(data: Path) -> None:
@@ -47,7 +47,7 @@ def test_the_conversations_before_it_are_told_of_the_memory_too(data: Path) -> N
     instruction = "Serve a customer. Core: {memory_content}"
     assert contents(first) == [[instruction, "I like green tea."], ["Really."]]
     assert contents(second) == [[instruction, "And I like milk."]]
-    assert (first.world, first.tools) == (case.world, case.tools)
+    assert (first.conversation, first.tools) == (case.conversation, case.tools)
 
 
 def test_a_memory_that_is_one_text_is_told_of_otherwise(data: Path) -> None:

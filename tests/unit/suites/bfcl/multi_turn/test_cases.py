@@ -38,9 +38,9 @@ def test_a_row_is_a_conversation_with_the_functions_of_its_classes(tmp_path: Pat
     assert [turn.messages[0]["content"] for turn in case.turns] == ["Book 4A.", "And now?"]
     assert [tool.name for tool in case.tools] == ["book", "look", "add"]
     assert case.tools[0].description == "To book. Note that the provided function is in Python 3 syntax."
-    assert case.world is not None
-    assert case.world.max_steps == 21
-    assert case.world.setup == {
+    assert case.conversation is not None
+    assert case.conversation.max_steps == 21
+    assert case.conversation.setup == {
         "classes": ["TicketAPI", "MathAPI"],
         "config": {"TicketAPI": {"seats": ["1A"]}},
         "long_context": False,
@@ -49,9 +49,9 @@ def test_a_row_is_a_conversation_with_the_functions_of_its_classes(tmp_path: Pat
 
 @pytest.mark.usefixtures("installed")
 def test_only_one_category_has_long_contexts(tmp_path: Path) -> None:
-    world = case_of(tmp_path, case_row(id="multi_turn_long_context_0")).world
-    assert world is not None
-    assert world.setup["long_context"] is True
+    settings = case_of(tmp_path, case_row(id="multi_turn_long_context_0")).conversation
+    assert settings is not None
+    assert settings.setup["long_context"] is True
 
 
 @pytest.mark.usefixtures("installed")

@@ -5,7 +5,19 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcall.core import Call, Calls, Case, HeldTurn, Json, Location, RawCall, Reply, Request, Step, Transcript
+from pytest_fcall.core import (
+    Call,
+    Calls,
+    Case,
+    Json,
+    Location,
+    RawCall,
+    Reply,
+    Request,
+    Step,
+    Transcript,
+    TranscriptTurn,
+)
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.answers import Answer
 from pytest_fcall.suites.bfcl.multi_turn.cases import parse_truth
@@ -96,8 +108,8 @@ def test_a_call_that_ends_the_process_costs_no_other_its_verdict(bench: CheckerP
     assert verdict(bench, [BOOKED], [LOOKED]).valid
 
 
-def held(*steps: Step) -> HeldTurn:
-    return HeldTurn(steps, "answered")
+def held(*steps: Step) -> TranscriptTurn:
+    return TranscriptTurn(steps, "answered")
 
 
 def case(decoder: str | None = None) -> Case:

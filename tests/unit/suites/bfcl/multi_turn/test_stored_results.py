@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fcall.core import Json
 from pytest_fcall.suites.bfcl.answers import as_answer_row
-from pytest_fcall.suites.bfcl.case_book import CaseBook, conversation_score_row, is_conversation, result_form
+from pytest_fcall.suites.bfcl.case_index import CaseIndex, conversation_score_row, is_conversation, result_form
 from pytest_fcall.suites.bfcl.multi_turn.cases import parse_truth
 from pytest_fcall.suites.bfcl.multi_turn.judge import CheckerProcess, MultiTurnJudge
 from pytest_fcall.suites.json_files import BrokenRow
@@ -90,7 +90,7 @@ def test_rows_of_answers_are_left_alone() -> None:
 
 
 def test_cases_are_found_in_the_folder_of_the_data(tmp_path: Path) -> None:
-    cases = CaseBook(write_package(tmp_path, {"multi_turn_base": [case_row()]}))
+    cases = CaseIndex(write_package(tmp_path, {"multi_turn_base": [case_row()]}))
     named: dict[str, Json] = {"category": "multi_turn_base", "id": "multi_turn_base_0"}
     judge = cases.conversation_judge(named)
     assert isinstance(judge, MultiTurnJudge)
@@ -106,4 +106,4 @@ def test_cases_are_found_in_the_folder_of_the_data(tmp_path: Path) -> None:
 
 def test_a_folder_without_data_is_told(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no data for suite bfcl in"):
-        CaseBook(tmp_path)
+        CaseIndex(tmp_path)

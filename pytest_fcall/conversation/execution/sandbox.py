@@ -1,6 +1,6 @@
-"""Walls around a process: limits of what it may read, write, start and reach.
+"""The sandbox of a process: limits of what it may read, write, start and reach.
 
-Python's audit hook enforces them on every system; `kernel_walls` adds those of the operating system.
+Python's audit hook enforces them on every system; `kernel_sandbox` adds that of the operating system.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NETWORK = (
 HookCheck: TypeAlias = Callable[[tuple[Any, ...]], None]
 
 
-class Walls(NamedTuple):
+class SandboxRules(NamedTuple):
     """Folders and files that may be read, the one folder that may be written, and the other limits."""
 
     readable: tuple[str, ...]
@@ -40,7 +40,7 @@ class Walls(NamedTuple):
     processes: bool
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Walls:
+    def from_data(cls, data: Mapping[str, Any]) -> SandboxRules:
         """Read what `to_data` gave, after it was sent as JSON."""
         return cls(**{**data, "readable": tuple(data["readable"])})
 
@@ -49,25 +49,25 @@ class Walls(NamedTuple):
         return self._asdict()
 
 
-def raise_walls(walls: Walls) -> list[str]:
-    """Raise all walls around this process, for good, and name those that hold. Call it before any foreign code runs."""
-    raised: list[str] = []
+def enter_sandbox(rules: SandboxRules) -> list[str]:
+    """Enter the sandbox, for good, and name the parts that hold. Call it before any foreign code runs."""
+    applied: list[str] = []
     if sys.platform != "win32":
-        from pytest_fcall.conversation.execution.kernel_walls import limit_resources
+        from pytest_fcall.conversation.execution.kernel_sandbox import limit_resources
 
-        limit_resources(walls)
-        raised.append("resources")
+        limit_resources(rules)
+        applied.append("resources")
     if sys.platform == "linux":
-        from pytest_fcall.conversation.execution.kernel_walls import raise_landlock, raise_seccomp
+        from pytest_fcall.conversation.execution.kernel_sandbox import apply_landlock, apply_seccomp
 
-        raised += [name for name, wall in (("landlock", raise_landlock), ("seccomp", raise_seccomp)) if wall(walls)]
-    raise_hook(walls)
-    return [*raised, "hook"]
+        applied += [name for name, apply in (("landlock", apply_landlock), ("seccomp", apply_seccomp)) if apply(rules)]
+    add_audit_hook(rules)
+    return [*applied, "hook"]
 
 
-def raise_hook(walls: Walls) -> None:
-    """Raise PermissionError from now on for everything that `walls` do not allow. A hook cannot be removed."""
-    checks = _checks(walls)
+def add_audit_hook(rules: SandboxRules) -> None:
+    """Raise PermissionError from now on for everything that `rules` do not allow. A hook cannot be removed."""
+    checks = _checks(rules)
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if (check := checks.get(event)) is not None:
@@ -78,17 +78,17 @@ def raise_hook(walls: Walls) -> None:
     sys.addaudithook(hook)
 
 
-def _checks(walls: Walls) -> dict[str, HookCheck]:
-    own = (walls.writable, os.devnull)
+def _checks(rules: SandboxRules) -> dict[str, HookCheck]:
+    own = (rules.writable, os.devnull)
     inside = partial(_is_inside, tuple(map(_real_path, own)))
-    readable = partial(_is_inside, tuple(map(_real_path, (*walls.readable, *own))))
+    readable = partial(_is_inside, tuple(map(_real_path, (*rules.readable, *own))))
     checks: dict[str, HookCheck] = {"open": partial(_check_open, readable, inside)}
     checks |= dict.fromkeys(_CHANGES, partial(_check_paths, inside))
     checks |= dict.fromkeys(_LOOKS, partial(_check_paths, readable))
-    if not walls.processes:
+    if not rules.processes:
         checks |= dict.fromkeys(_PROCESSES, partial(_refuse, "start other programs"))
         checks |= {"os.kill": _check_kill, "os.killpg": partial(_refuse, "send signals to other processes")}
-    if not walls.network:
+    if not rules.network:
         checks |= dict.fromkeys(_NETWORK, partial(_refuse, "use the network"))
     return checks
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.suites.bfcl.case_book import CaseBook
+from pytest_fcall.suites.bfcl.case_index import CaseIndex
 from pytest_fcall.suites.json_files import BrokenFile, BrokenRow
 from tests.unit.suites.bfcl.rows import case_row, forecast
 
@@ -16,10 +16,10 @@ NONE = case_row(category="irrelevance")
 NAMED: dict[str, Json] = {"category": "simple_python", "id": "simple_python_0"}
 
 
-def book(folder: Path, *rows: Json) -> CaseBook:
+def book(folder: Path, *rows: Json) -> CaseIndex:
     path = folder / "cases.jsonl"
     path.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    return CaseBook(path)
+    return CaseIndex(path)
 
 
 def test_a_case_is_found_by_category_and_id_and_read_once(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_row_that_names_no_case_is_broken(tmp_path: Path, row: dict[str, Json]
 
 def test_a_file_that_cannot_be_read_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        CaseBook(tmp_path / "none.jsonl")
+        CaseIndex(tmp_path / "none.jsonl")
     (tmp_path / "cut.gz").write_bytes(gzip.compress(json.dumps(OSLO).encode())[:-9])
     with pytest.raises(BrokenFile):
-        CaseBook(tmp_path / "cut.gz")
+        CaseIndex(tmp_path / "cut.gz")

@@ -1,4 +1,4 @@
-"""Walls of the operating system: resource limits on POSIX, Landlock and seccomp on Linux."""
+"""The sandbox of the operating system: resource limits on POSIX, Landlock and seccomp on Linux."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from pytest_fcall.conversation.execution.walls import Walls
+    from pytest_fcall.conversation.execution.sandbox import SandboxRules
 
 
 _MOST_FILES = 256
 
 
-def limit_resources(walls: Walls) -> None:
+def limit_resources(rules: SandboxRules) -> None:
     """Limit address space, sizes and number of files, and core dumps, as far as the kernel supports it."""
     for kind, limit in (
-        (resource.RLIMIT_AS, walls.memory),
-        (resource.RLIMIT_FSIZE, walls.file),
+        (resource.RLIMIT_AS, rules.memory),
+        (resource.RLIMIT_FSIZE, rules.file),
         (resource.RLIMIT_NOFILE, _MOST_FILES),
         (resource.RLIMIT_CORE, 0),
     ):
@@ -38,7 +38,7 @@ def limit_resources(walls: Walls) -> None:
 _NO_NEW_PRIVILEGES = 38
 
 
-def give_up_privileges(libc: CDLL) -> None:
+def drop_privileges(libc: CDLL) -> None:
     """Keep programs that this process starts from gaining rights (setuid, capabilities)."""
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
 
@@ -57,28 +57,28 @@ _KNOWN_RIGHTS = ((1, 13), (2, 14), (3, 15), (5, 16))
 """Pairs: a version of Landlock, and the number of rights that it knows."""
 
 
-def raise_landlock(walls: Walls) -> bool:
-    """Restrict reading and writing to what `walls` allow. Returns False on a kernel without Landlock."""
+def apply_landlock(rules: SandboxRules) -> bool:
+    """Restrict reading and writing to what `rules` allow. Returns False on a kernel without Landlock."""
     libc = CDLL(None, use_errno=True)
     version = libc.syscall(_CREATE, None, 0, _ASK_VERSION)
     if version < 1:
         return False
     rights = (1 << max(bits for since, bits in _KNOWN_RIGHTS if since <= version)) - 1
-    asked = struct.pack("=QQQ", rights, 0 if walls.network else _TCP_RIGHTS, _SCOPES)
+    asked = struct.pack("=QQQ", rights, 0 if rules.network else _TCP_RIGHTS, _SCOPES)
     size = 8 if version < 4 else 16 if version < 6 else 24
-    rules = libc.syscall(_CREATE, create_string_buffer(asked, len(asked)), size, 0)
-    if rules < 0:
+    ruleset = libc.syscall(_CREATE, create_string_buffer(asked, len(asked)), size, 0)
+    if ruleset < 0:
         return False
     reading = _EXECUTE | _READ_FILE | _READ_DIR
     try:
-        for path in walls.readable:
-            _allow_path(libc, rules, path, reading & rights)
-        _allow_path(libc, rules, os.devnull, (_READ_FILE | _WRITE_FILE) & rights)
-        _allow_path(libc, rules, walls.writable, rights & ~(_MAKE_CHAR | _MAKE_BLOCK))
-        give_up_privileges(libc)
-        return bool(libc.syscall(_RESTRICT, rules, 0) == 0)
+        for path in rules.readable:
+            _allow_path(libc, ruleset, path, reading & rights)
+        _allow_path(libc, ruleset, os.devnull, (_READ_FILE | _WRITE_FILE) & rights)
+        _allow_path(libc, ruleset, rules.writable, rights & ~(_MAKE_CHAR | _MAKE_BLOCK))
+        drop_privileges(libc)
+        return bool(libc.syscall(_RESTRICT, ruleset, 0) == 0)
     finally:
-        os.close(rules)
+        os.close(ruleset)
 
 
 def _allow_path(libc: CDLL, rules: int, path: str, rights: int) -> None:
@@ -114,7 +114,7 @@ _NEVER: Mapping[str, tuple[int, int]] = MappingProxyType(
         "setsid": (112, 157),
         "setpgid": (109, 154),
         "setrlimit": (160, 164),
-        # ways around the other walls
+        # ways around the other limits
         "io_uring_setup": (425, 425),
         "open_by_handle_at": (304, 265),
         "userfaultfd": (323, 282),
@@ -177,33 +177,33 @@ class _FilterProgram(Structure):
     _fields_: ClassVar = [("length", c_ushort), ("filter", c_void_p)]
 
 
-def raise_seccomp(walls: Walls) -> bool:
-    """Refuse system calls that `walls` do not allow. Returns False without seccomp, or on other architectures."""
+def apply_seccomp(rules: SandboxRules) -> bool:
+    """Refuse system calls that `rules` do not allow. Returns False without seccomp, or on other architectures."""
     if (known := _COLUMNS.get(platform.machine())) is None:
         return False
     column, architecture = known
-    steps = b"".join(_filter_steps(walls, column, architecture, os.getpid()))
+    steps = b"".join(_filter_steps(rules, column, architecture, os.getpid()))
     held = create_string_buffer(steps, len(steps))
     program = _FilterProgram(len(steps) // 8, addressof(held))
     libc = CDLL(None, use_errno=True)
-    give_up_privileges(libc)
+    drop_privileges(libc)
     return bool(libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, c_ulong(addressof(program)), 0, 0) == 0)
 
 
-def _filter_steps(walls: Walls, column: int, architecture: int, own: int) -> Iterator[bytes]:
+def _filter_steps(rules: SandboxRules, column: int, architecture: int, own: int) -> Iterator[bytes]:
     refuse = _instruction(_RETURN, _REFUSED | errno.EPERM)
     allow = _instruction(_RETURN, _ALLOWED)
     yield from (_instruction(_LOAD, _ARCHITECTURE), _instruction(_EQUAL, architecture, 1, 0), refuse)
     yield from (_instruction(_LOAD, _NUMBER), _instruction(_AT_LEAST, _OTHER_NUMBERS, 0, 1), refuse)
     refused = [
         *_NEVER.values(),
-        *(() if walls.network else (_SOCKET,)),
-        *(() if walls.processes else _PROCESS_CALLS.values()),
+        *(() if rules.network else (_SOCKET,)),
+        *(() if rules.processes else _PROCESS_CALLS.values()),
     ]
     for numbers in refused:
         if (number := numbers[column]) >= 0:
             yield from (_instruction(_EQUAL, number, 0, 1), refuse)
-    if not walls.processes:
+    if not rules.processes:
         # Threads are allowed. A filter cannot read the flags of clone3; without it, libraries fall back to clone.
         yield from (_instruction(_EQUAL, _CLONE3[column], 0, 1), _instruction(_RETURN, _REFUSED | errno.ENOSYS))
         yield from (

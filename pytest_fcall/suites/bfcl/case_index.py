@@ -26,7 +26,7 @@ CaseKey: TypeAlias = tuple[str, str]
 _T = TypeVar("_T")
 
 
-class CaseBook:
+class CaseIndex:
     """The cases of a file or a folder, each parsed once. Raises OSError for a path that cannot be read."""
 
     def __init__(self, path: Path) -> None:

@@ -19,7 +19,7 @@ from pytest_fcall.core.json_fields import as_mapping, required_field
 
 Serve: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
-UNVISITED_SECONDS = 60.0
+IDLE_SECONDS = 60.0
 """Seconds after which a process without a client ends: the process that started it must have died."""
 
 
@@ -42,7 +42,7 @@ def read_launch_order() -> LaunchOrder:
     )
 
 
-class Visits:
+class ClientConnections:
     """Admits clients that know the token, and ends after the last has left, for whatever reason.
 
     `serve` serves one client. It returns, or raises EOFError, when the client is gone.
@@ -54,20 +54,20 @@ class Visits:
         self._ended = asyncio.Event()
         self._clients = 0
 
-    async def run(self, unvisited_seconds: float) -> None:
+    async def run(self, idle_seconds: float) -> None:
         """Print the port, and serve until the last client is gone, or none has come for so many seconds."""
         server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
         sys.stdout.flush()
         os.dup2(2, 1)  # stdout is not read any more: what libraries print belongs into the log
-        asyncio.get_running_loop().call_later(unvisited_seconds, self._end_if_unvisited)
+        asyncio.get_running_loop().call_later(idle_seconds, self._end_if_idle)
         await self._ended.wait()
 
     def end(self) -> None:
         """End, whether there are clients or not."""
         self._ended.set()
 
-    def _end_if_unvisited(self) -> None:
+    def _end_if_idle(self) -> None:
         if not self._clients:
             self.end()
 
@@ -80,7 +80,7 @@ class Visits:
                     await self._serve(reader, writer)
                 finally:
                     self._clients -= 1
-                    self._end_if_unvisited()
+                    self._end_if_idle()
         writer.close()
 
 
