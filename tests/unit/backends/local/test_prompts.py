@@ -11,7 +11,7 @@ import pytest
 from pytest_fcall.backends.local.aliases import LocalModel, find_model
 from pytest_fcall.backends.local.prompts import ModelPrompts
 from pytest_fcall.core import CaseRefused, Json, Message, ModelUnavailable, Request, Tool
-from tests.unit.backends.local.test_own_prompts import AGAIN, BEGIN, CALLED, RESULT, SYSTEM, USER, WEATHER
+from tests.unit.backends.local.test_prompts_own import AGAIN, BEGIN, CALLED, RESULT, SYSTEM, USER, WEATHER
 
 REASON = "chat templates are rendered by transformers' own tokenizers; they come with the extra `local`"
 tokenizers: Any = pytest.importorskip("tokenizers", reason=REASON)

@@ -19,7 +19,7 @@ from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, Limits
 from pytest_fcall.core import CallResult, ConversationSettings, Json, Tool, Unanswered
 from tests.mcp_server import CALLED
 from tests.unit.conversation.environments.result_store import MemoryStore
-from tests.unit.schema.test_mcp_client import SERVER, served
+from tests.unit.schema.sources.test_mcp_server import SERVER, served
 
 MCP = ConversationSettings("mcp")
 Spec = dict[str, Json]

@@ -14,7 +14,7 @@ from pytest_fcall.core import Json
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.mcp_server import list_mcp_tools
 
-SERVER = str(Path(__file__).parents[2] / "mcp_server.py")
+SERVER = str(Path(__file__).parents[3] / "mcp_server.py")
 TOOLS: list[dict[str, Json]] = [
     {
         "name": f"tool_{number}",

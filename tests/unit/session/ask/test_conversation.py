@@ -68,7 +68,7 @@ class Lacks:
 
     likewise_of: list[tuple[str, str]] = field(default_factory=list)
 
-    def share(self, nodeid: str, question: Question) -> None:
+    def copy_reason(self, nodeid: str, question: Question) -> None:
         self.likewise_of.append((nodeid, question.asker.nodeid))
 
 
