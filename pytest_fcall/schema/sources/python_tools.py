@@ -25,7 +25,7 @@ from pytest_fcall.schema.sources.type_hints import (
     own_docstring,
     pydantic_refusal,
 )
-from pytest_fcall.schema.value_text import nearest, with_type
+from pytest_fcall.schema.value_text import did_you_mean, with_type
 
 
 def tool_from_object(obj: object) -> Tool:
@@ -149,9 +149,9 @@ def _attribute(module: ModuleType, attributes: str) -> object:
         try:
             found = getattr(found, name)
         except AttributeError:
-            near = nearest(name, vars(found) if isinstance(found, ModuleType | type) else ())
+            hint = did_you_mean(name, vars(found) if isinstance(found, ModuleType | type) else ())
             owner = getattr(found, "__qualname__", None) or module.__name__
-            raise SchemaError(f"`{owner}` has no `{name}`", hint=f"did you mean `{near}`?" if near else "") from None
+            raise SchemaError(f"`{owner}` has no `{name}`", hint=hint) from None
     return found
 
 
