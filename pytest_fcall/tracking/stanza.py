@@ -8,8 +8,8 @@ from itertools import islice
 
 from pytest_fcall.core import Call, CallResult, Calls, HeldTurn, Json, Reply, Request, Step, Transcript
 from pytest_fcall.core.json_fields import as_mapping, optional_field, optional_strings, required_field
+from pytest_fcall.core.rate import Rate
 from pytest_fcall.tracking.question_digests import TOOL_PREFIX
-from pytest_fcall.tracking.significance import Rate
 
 
 @dataclass(frozen=True, slots=True)
