@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from inspect import isawaitable
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_fcall.backends.openai import settings as openai_settings
 from pytest_fcall.backends.openai.chat import CHAT
@@ -274,7 +274,7 @@ def _failure_with_status(error: AnyLLMError, status: int) -> ProviderFailure:
     headers = dict(_headers(cause))
     if isinstance(after := getattr(error, "retry_after", None), str):
         headers.setdefault("retry-after", after)
-    body = cast("Json", getattr(cause, "body", None))
+    body: Json = getattr(cause, "body", None)
     failure = read_failure(status, body or error.message, headers)
     codes = (code.lower() for code in (error.code, error.error_type) if code)
     return replace(failure, codes=failure.codes | frozenset(codes))
