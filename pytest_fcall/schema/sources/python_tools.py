@@ -89,7 +89,7 @@ def _tool(name: str, schema: dict[str, Json], docstring: str, origin: object) ->
 def _pydantic_schema(cls: Any) -> dict[str, Json]:
     try:
         schema: dict[str, Json] = cls.model_json_schema()
-    except Exception as error:
+    except Exception as error:  # hooks of the class run here
         raise pydantic_refusal(f"`{cls.__name__}`", error) from None
     words = read_docstring(own_docstring(cls)).parameters
     properties = schema.get("properties")
