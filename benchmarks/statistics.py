@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from pytest_fcall.tracking.significance import Rate, RatePair, p_value_worse
+from pytest_fcall.core.rate import Rate
+from pytest_fcall.tracking.significance import RatePair, p_value_worse
 
 _LEVEL = 0.05
 

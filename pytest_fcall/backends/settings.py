@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeGuard, cast
 
 from pytest_fcall.core import Json, Model, ModelUnavailable
+from pytest_fcall.core.json_reading import read_json
 
 PYPROJECT = "pyproject.toml"
 TABLE = "tool.fcall.models"
@@ -131,7 +132,7 @@ def _parse_number(text: str) -> Json:
 
 
 def _parse_json(text: str) -> Json:
-    return cast("Json", json.loads(text))
+    return read_json(text)
 
 
 def _is_json(value: object) -> bool:
@@ -210,7 +211,7 @@ def _target(alias: str, target: Json) -> Model:
 
 def _model_tables(root: Path) -> Tables:
     try:
-        return cast("Tables", project_tables(root, "models"))
+        return cast("Tables", project_tables(root, "models"))  # values are checked where an entry is read
     except ValueError as error:
         raise SettingsError(str(error)) from None
 

@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeGuard
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import did_you_mean, one_of, quoted
+from pytest_fcall.cases.faults import one_of, quoted
 from pytest_fcall.cases.node_values import Entries, node_at
 from pytest_fcall.cases.patterns import pattern, patterns
 from pytest_fcall.cases.scope import Scope, check_tool_name
@@ -17,7 +17,7 @@ from pytest_fcall.cases.yaml.tags import NULL, STR
 from pytest_fcall.core import CallPattern, ExpectedCall, Json, Operator, Pattern, StubResult
 from pytest_fcall.core.glob import glob_matches, is_glob
 from pytest_fcall.schema.findings import Finding
-from pytest_fcall.schema.value_text import nearest, quoted_path, types_in_words
+from pytest_fcall.schema.value_text import did_you_mean, nearest, quoted_path, types_in_words
 
 _FITTING: Mapping[str, Sequence[Json]] = MappingProxyType(
     {
@@ -219,7 +219,7 @@ def _unknown_names(
         if name not in known and not name.startswith("$"):
             likely = nearest(name, [other for other in known if other not in arguments])
             others = one_of(known) if known else "it has no arguments"
-            hint = f"did you mean {quoted(likely)}?" if likely else others
+            hint = f"did you mean `{likely}`?" if likely else others
             key = next((key for key, _ in node.value if key.value == name), node)
             scope.faults.add("unknown-argument", key, f"{quoted(tool)} has no argument {quoted(name)}", hint)
             meant |= {likely} if likely else set()

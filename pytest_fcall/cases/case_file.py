@@ -12,7 +12,7 @@ from yaml import MappingNode, Node, SequenceNode
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.case import CASE_KEYS, read_case
 from pytest_fcall.cases.expectations import EXPECT_KEYS
-from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, did_you_mean, one_of, quoted
+from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, one_of, quoted
 from pytest_fcall.cases.files import display_path
 from pytest_fcall.cases.ids import case_id, row_id, substitute_id
 from pytest_fcall.cases.node_values import Entries, node_at
@@ -22,6 +22,7 @@ from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.core import Case, Fault, FaultyCase
 from pytest_fcall.core.gc_pause import gc_paused
+from pytest_fcall.schema.value_text import did_you_mean
 
 SUITE_KEYS = ("suite", "pick", "path", "profile", "mode")
 _FILE_KEYS = (*PREAMBLE_KEYS, *SUITE_KEYS, "cases")

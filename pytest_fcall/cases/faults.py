@@ -9,7 +9,6 @@ from typing import Protocol
 from yaml import Node
 
 from pytest_fcall.core import Fault, Location
-from pytest_fcall.schema.value_text import nearest
 
 _BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
 _LONGEST_QUOTE = 60
@@ -72,12 +71,6 @@ def quoted(text: str) -> str:
     """A name or value for a message: in back quotes, printable, shortened."""
     short = text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 1] + "…"
     return f"`{_printable(short)}`"
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint that names the known name closest to `name`; empty if none is close."""
-    meant = nearest(name, known)
-    return "" if meant is None else f"did you mean {quoted(meant)}?"
 
 
 def one_of(names: Iterable[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from yaml import Node
@@ -11,6 +10,7 @@ from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, quoted
 from pytest_fcall.cases.yaml.reader import MAX_BYTES, read_text, read_yaml
 from pytest_fcall.core import Json
+from pytest_fcall.core.json_reading import read_json
 
 
 def display_path(path: Path, root: Path) -> str:
@@ -72,14 +72,14 @@ def read_data(path: Path, node: Node, faults: Faults) -> Json:
     try:
         source = read_text(path, path.name)
         if path.suffix.lower() == ".json":
-            data = json.loads(source.text)
+            data = read_json(source.text)
         elif (root := read_yaml(source)) is not None:
             inner = Faults(source)
             data = node_values.value(root, inner)
     except UnreadableFile as error:
         inner.append(error.fault)
-    except (ValueError, RecursionError) as error:
-        faults.add("bad-file", node, f"{quoted(path.name)} is not valid JSON: {error}")
+    except ValueError as error:
+        faults.add("bad-file", node, f"{quoted(path.name)} is {error}")
         return None
     for fault in inner:
         where = fault.location

@@ -13,7 +13,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.calls import call_patterns
-from pytest_fcall.cases.faults import Faults, did_you_mean, one_of, quoted
+from pytest_fcall.cases.faults import Faults, one_of, quoted
 from pytest_fcall.cases.ids import tag
 from pytest_fcall.cases.messages import Messages
 from pytest_fcall.cases.node_values import one_or_many
@@ -23,6 +23,7 @@ from pytest_fcall.cases.scope import Scope, check_library, check_tool_name
 from pytest_fcall.cases.yaml.tags import STR
 from pytest_fcall.core import CallPattern, Condition, Json, Samples, User
 from pytest_fcall.core.case import Retrieval, RetrieverName
+from pytest_fcall.schema.value_text import did_you_mean
 
 
 def system(node: Node, scope: Scope) -> str:

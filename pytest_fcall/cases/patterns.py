@@ -11,12 +11,13 @@ from typing import get_args
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import did_you_mean, one_of, quoted
+from pytest_fcall.cases.faults import one_of, quoted
 from pytest_fcall.cases.node_values import Entries
 from pytest_fcall.cases.scope import Scope, check_library
 from pytest_fcall.cases.yaml.tags import BOOL, STR
 from pytest_fcall.core import OPERATORS, Json, OperandKind, Operator, OperatorSpec, Pattern, Strings
 from pytest_fcall.core.operators import MOST_DIGITS, MOST_VOTES
+from pytest_fcall.schema.value_text import did_you_mean
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 DAYS = ("today", "tomorrow", "yesterday")

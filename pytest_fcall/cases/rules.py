@@ -8,13 +8,14 @@ from typing import get_args
 from yaml import MappingNode, Node
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import Faults, did_you_mean, quoted
+from pytest_fcall.cases.faults import Faults, quoted
 from pytest_fcall.cases.node_values import glob
 from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.scope import Scope, check_tool_name
 from pytest_fcall.core import Language, MatchRule, Operator, Profile, Rules, Strings, Turn
 from pytest_fcall.core.glob import is_glob
 from pytest_fcall.core.operators import pattern_operators
+from pytest_fcall.schema.value_text import did_you_mean
 
 
 def match_rules(node: Node, scope: Scope) -> tuple[MatchRule, ...]:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from yaml import Node
 
-from pytest_fcall.cases.faults import Faults, did_you_mean, one_of, quoted
+from pytest_fcall.cases.faults import Faults, one_of, quoted
 from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.core import Json, MatchRule, Profile, Tool
 from pytest_fcall.core.extension import Suite, ToolSource
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.findings import Finding
 from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
+from pytest_fcall.schema.value_text import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,14 @@ from yaml import Node, ScalarNode
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.case import FileContext
 from pytest_fcall.cases.defaults import Options
-from pytest_fcall.cases.faults import Faults, did_you_mean, one_of, quoted
+from pytest_fcall.cases.faults import Faults, one_of, quoted
 from pytest_fcall.cases.node_values import Entries, one_or_many
 from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.cases.rules import profile
 from pytest_fcall.core import Case, Fault, FaultyCase, Location, Profile, Rules
 from pytest_fcall.core.extension import Suite
 from pytest_fcall.core.glob import glob_matches, is_glob
+from pytest_fcall.schema.value_text import did_you_mean, nearest
 
 _COUNT = re.compile(r"([0-9]{1,9})(?:@([0-9]{1,18}))?")
 _BAD_COUNT = re.compile(r"-[0-9]+|-?[0-9.]*@.*")
@@ -58,10 +59,8 @@ class Pick:
         known = frozenset(ids)
         for wanted in self.ids:
             if wanted not in known and not (is_glob(wanted) and any(glob_matches(wanted, id_) for id_ in ids)):
-                from difflib import get_close_matches
-
-                near = [id_ for id_ in ids if id_.startswith(wanted)] or get_close_matches(wanted[:200], ids, n=1)
-                meant = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(ids[:3])} …"
+                near = next((id_ for id_ in ids if id_.startswith(wanted)), None) or nearest(wanted, ids)
+                meant = f"did you mean `{near}`?" if near else f"available: {', '.join(ids[:3])} …"
                 raise ValueError(f"no case has the id {wanted!r:.80}; {meant}")
 
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import Faults, did_you_mean, quoted
+from pytest_fcall.cases.faults import Faults, quoted
 from pytest_fcall.cases.files import display_path, find_file, read_data
 from pytest_fcall.cases.node_values import Entries, node_at, one_or_many
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.core.glob import glob_matches, is_glob
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.value_text import path_text
+from pytest_fcall.schema.value_text import did_you_mean, path_text
 
 _BUILT_IN = ("python", "file", "openapi", "mcp")
 _PREFIX = re.compile(r"[A-Za-z0-9_-]+")

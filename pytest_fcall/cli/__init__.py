@@ -7,7 +7,6 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from keyword import iskeyword
 from types import MappingProxyType
@@ -71,8 +70,10 @@ def _run(arguments: list[str]) -> int:
         parser.print_help()
         return 2
     if command not in COMMANDS:
-        near = get_close_matches(command, COMMANDS, n=1)
-        parser.error(f"unknown command {command!r}" + (f": did you mean {near[0]!r}?" if near else ""))
+        from pytest_fcall.schema.value_text import did_you_mean
+
+        hint = did_you_mean(command, COMMANDS)
+        parser.error(f"unknown command {command!r}" + (f"; {hint}" if hint else ""))
     run = import_module(f"pytest_fcall.cli.{command}{'_' if iskeyword(command) else ''}").run
     status: int = run(arguments[1:])
     return status

@@ -9,12 +9,13 @@ from typing import TypeAlias
 
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.runs import Run, open_runs
+from pytest_fcall.core.rate import Rate
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_comparison import ComparedGroup, RunComparison, comparison_lines
 from pytest_fcall.reporting.score_tables import ScoreChange
 from pytest_fcall.reporting.tool_confusion import confusion_counts
 from pytest_fcall.session.result.scores import score_rows
-from pytest_fcall.tracking.significance import Rate, RatePair, adjust_by_holm, difference_interval, p_value_different
+from pytest_fcall.tracking.significance import RatePair, adjust_by_holm, difference_interval, p_value_different
 
 ResultPair: TypeAlias = tuple[Result, Result]
 """The results of a case: before, now."""

@@ -12,7 +12,8 @@ from pytest_fcall.cli.command_parser import command_parser, whole_number
 from pytest_fcall.cli.project import root_of
 from pytest_fcall.cli.runs import Run, load_run
 from pytest_fcall.core.glob import glob_matches
-from pytest_fcall.reporting.history import Point, Series, history_lines
+from pytest_fcall.core.rate import Rate
+from pytest_fcall.reporting.history import Series, history_lines
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.tracking.run_file import RunFileError, run_paths
@@ -74,11 +75,11 @@ def _series(runs: Sequence[Run], models: str, by_category: bool) -> Iterator[Ser
             yield Series(model, category or "all", tuple(own.get((model, category)) for own in points))
 
 
-def _points_of(results: Sequence[Result]) -> dict[tuple[str, str], Point]:
+def _points_of(results: Sequence[Result]) -> dict[tuple[str, str], Rate]:
     """The number of right and of all answers, by model and category; the category `""` covers all."""
     answers: dict[tuple[str, str], list[bool]] = {}
     for result in results:
         if result.answered:
             for category in ("", result.category):
                 answers.setdefault((result.model, category), []).append(result.right)
-    return {name: Point(sum(right), len(right)) for name, right in answers.items()}
+    return {name: Rate(sum(right), len(right)) for name, right in answers.items()}

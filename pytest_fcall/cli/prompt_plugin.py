@@ -12,7 +12,7 @@ from pytest_fcall.core import CaseRefused, FaultyCase, ModelUnavailable, backend
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.session import registry_of
 from pytest_fcall.reporting.faults import fault_text
-from pytest_fcall.schema.value_text import nearest
+from pytest_fcall.schema.value_text import did_you_mean
 from pytest_fcall.session.models import HOW_TO_NAME_A_MODEL, NamedModel
 
 
@@ -57,9 +57,8 @@ def _chosen_item(items: list[CaseItem], wanted: str) -> CaseItem:
     if matches:
         raise NoPrompt(f"several models are configured; choose one of {', '.join(item.name for item in matches)}")
     ids = list(dict.fromkeys(item.case.id for item in items))
-    near = nearest(wanted, ids)
     available = ", ".join(ids[:10]) + (" …" if ids[10:] else "") if ids else "none"
-    raise NoPrompt(f"no case {wanted!r}; " + (f"did you mean {near!r}?" if near else f"available: {available}"))
+    raise NoPrompt(f"no case {wanted!r}; " + (did_you_mean(wanted, ids) or f"available: {available}"))
 
 
 def _shown_prompt(item: CaseItem) -> ShownPrompt:

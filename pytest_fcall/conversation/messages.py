@@ -9,9 +9,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, repeat
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple
 
 from pytest_fcall.core.conversation import CallResult, Step
+from pytest_fcall.core.json_reading import read_json, refuse_constant
 from pytest_fcall.core.reply import Call, Calls, Reply
 from pytest_fcall.core.values import Json, Message
 
@@ -192,13 +193,9 @@ def _result(content: Json, *, failed: bool = False) -> CallResult:
     if not isinstance(content, str):
         return CallResult(content)
     try:
-        value = json.loads(content, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
+        value = read_json(content, refuse_constant)
+    except ValueError:
         return CallResult(content)
     if isinstance(value, Mapping) and value.keys() == {"error"}:
         return CallResult(error=str(value["error"]))
     return CallResult(value)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")

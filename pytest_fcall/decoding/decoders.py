@@ -84,7 +84,6 @@ def _decode_text(reply: Reply, name: str, tools: Sequence[Tool], decoders: Mappi
 
 
 def _decoder_hint(name: str, known: set[str]) -> str:
-    from pytest_fcall.schema.value_text import nearest
+    from pytest_fcall.schema.value_text import did_you_mean
 
-    near = nearest(name, sorted(known))
-    return f"did you mean `{near}`?" if near else f"available: {', '.join(sorted(known))}."
+    return did_you_mean(name, sorted(known)) or f"available: {', '.join(sorted(known))}."

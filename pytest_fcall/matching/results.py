@@ -15,7 +15,7 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.place import Mismatch, Path
 from pytest_fcall.matching.values import compare_outside_calls, judge_value
 from pytest_fcall.matching.wording import value_text
-from pytest_fcall.schema.value_text import describe_changes, json_text, nearest, path_text
+from pytest_fcall.schema.value_text import describe_changes, did_you_mean, json_text, path_text
 
 _STATE = "state"
 
@@ -108,8 +108,8 @@ def _attribute_hint(mismatch: Mismatch, state: Json) -> str:
         return ""
     *above, name = mismatch.path[1:]
     around = _value_at(state, tuple(above))
-    near = nearest(name, around) if isinstance(around, Mapping) else None
-    return f"; did you mean `{near}`?" if near else ""
+    hint = did_you_mean(name, around) if isinstance(around, Mapping) else ""
+    return f"; {hint}" if hint else ""
 
 
 def _value_at(value: Json, path: Path) -> Json:

@@ -131,7 +131,7 @@ def pytest_fixture_setup(
     __tracebackhide__ = True
     try:
         return _as_model((yield), fixturedef, request)
-    except BaseException as error:
+    except BaseException as error:  # CaseEnded is one, and must not be imported where nothing fails
         from pytest_fcall.session.outcomes import CaseEnded
 
         if isinstance(error, CaseEnded):
@@ -172,7 +172,8 @@ def fc_model() -> AskModel:
     """
     from pytest_fcall.plugin.fixtures import UnresolvedModel
 
-    # pytest makes a fixture `request` anew wherever one is wanted, which takes longer than all of this.
+    # `pytest_fixture_setup` makes an AskModel of it. Here it cannot be made: pytest makes a fixture `request` anew
+    # wherever one is wanted, which takes longer than all of this.
     return cast("AskModel", UnresolvedModel())
 
 

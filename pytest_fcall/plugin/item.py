@@ -161,9 +161,9 @@ class CaseItem(pytest.Function):
         """Set up the fixtures, then get the reply."""
         __tracebackhide__ = True
         self.run = None
-        self._refuse_faults()
+        case = self._sound_case()
         super().setup()
-        self._ask(cast("Case", self.case))
+        self._ask(case)
 
     def runtest(self) -> None:
         """Judge the reply. Raises CaseFailed with the text for people."""
@@ -203,6 +203,7 @@ class CaseItem(pytest.Function):
         )
         attach(report, attached)
 
+    # The override is that of pytest's Function, which leaves out a parameter of Node.
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
         """A judged failure is its own text; exceptions of fixtures and apps are pytest's to show."""
         if isinstance(excinfo.value, CaseFailed | NotAccepted):
@@ -249,7 +250,7 @@ class CaseItem(pytest.Function):
     def planned_request(self, settings: Mapping[str, Json]) -> Request:
         """The request as the file of the case says it; fixtures have no part in it. Made once."""
         if self._planned is None:
-            case = cast("Case", self.case)
+            case = cast("Case", self.case)  # requests are planned for cases without faults only
             if case.retrieve is not None:
                 from pytest_fcall.session.ask.retrieval import with_chosen_tools
 
@@ -257,14 +258,15 @@ class CaseItem(pytest.Function):
             self._planned = plan_request(case, settings)
         return self._planned
 
-    def _refuse_faults(self) -> None:
+    def _sound_case(self) -> Case:
+        """The case. Raises CaseError for one with faults."""
         case = self.case
         if isinstance(case, FaultyCase):
             faults = case.faults
         elif case.judge is not None and (fault := judge_fault(case)):
             faults = (fault,)
         else:
-            return
+            return case
         from pytest_fcall.reporting.faults import fault_text
 
         raise CaseError("\n".join(fault_text(fault, self.config.rootpath) for fault in faults))
@@ -272,7 +274,7 @@ class CaseItem(pytest.Function):
     def _ask(self, case: Case) -> None:
         __tracebackhide__ = True
         context, session = self.context, self.context.session
-        model = cast("AskModel | None", self.funcargs.get("fc_model"))
+        model = cast("AskModel | None", self.funcargs.get("fc_model"))  # our hook around fixtures has made it one
         if model is None:
             model = session.model(self.named, self.asker)
         self._skip_or_excuse(case, model.id)

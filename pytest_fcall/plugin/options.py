@@ -5,11 +5,16 @@ This module is imported in every run, so it imports nothing of ours.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-RECORD = ("missing", "all", "off")
-DRIFT = ("note", "fail", "ignore")
-FIXED = ("pass", "fail")
+if TYPE_CHECKING:
+    from pytest_fcall.session.settings import Drift, Fixed, Record
+
+RECORD: tuple[Record, ...] = ("missing", "all", "off")
+DRIFT: tuple[Drift, ...] = ("note", "fail", "ignore")
+FIXED: tuple[Fixed, ...] = ("pass", "fail")
 FAIL = ("items", "gates", "both")
 DEFAULT_PROXY_VARIABLES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
 

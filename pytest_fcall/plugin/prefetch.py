@@ -181,6 +181,7 @@ class _Queue(Protocol):
 def _worker_queue(config: pytest.Config) -> _Queue | None:
     """The items that a worker of pytest-xdist was sent; it may be read while it is locked."""
     for plugin in config.pluginmanager.get_plugins() if hasattr(config, "workerinput") else ():
-        if (queue := getattr(plugin, "torun", None)) is not None and hasattr(queue, "lock"):
-            return queue  # type: ignore[no-any-return]
+        queue: _Queue | None = getattr(plugin, "torun", None)
+        if queue is not None and hasattr(queue, "lock"):
+            return queue
     return None

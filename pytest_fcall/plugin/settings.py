@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from math import inf
-from typing import Any, TypeVar, cast
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import pytest
 
@@ -15,13 +14,10 @@ from pytest_fcall.plugin.models import ModelArguments
 from pytest_fcall.plugin.options import DEFAULT_PROXY_VARIABLES, DRIFT, FIXED, RECORD
 from pytest_fcall.session.ask.environments import EnvironmentSettings
 from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.setting_values import choice, positive_number
 from pytest_fcall.session.settings import (
     DEFAULT_CONCURRENCY,
-    Accept,
     BaselineSettings,
-    Drift,
-    Fixed,
-    Record,
     Settings,
     Shard,
     Worker,
@@ -29,7 +25,7 @@ from pytest_fcall.session.settings import (
 
 SETTINGS = pytest.StashKey[Settings]()
 
-_T = TypeVar("_T", int, float)
+_Choice = TypeVar("_Choice", bound=str)
 
 
 @contextmanager
@@ -79,13 +75,13 @@ class _SettingsReader:
             models=models.under_test(),
             judge=models.judge(),
             replay=self._config.getoption("fc_replay"),
-            record=cast("Record", self._choice("record", RECORD)),
+            record=self._choice("record", RECORD),
             max_age=_max_age(self._given("max_age")),
-            concurrency=self._number("concurrency", int) or DEFAULT_CONCURRENCY,
-            requests_per_minute=self._number("rpm", int),
-            tokens_per_minute=self._number("tpm", int),
-            max_cost=self._number("max_cost", float),
-            confirm=self._number("confirm", int) or 0,
+            concurrency=self._count("concurrency") or DEFAULT_CONCURRENCY,
+            requests_per_minute=self._count("rpm"),
+            tokens_per_minute=self._count("tpm"),
+            max_cost=positive_number("--fc-max-cost", self._given("max_cost"), float, " of US dollars"),
+            confirm=self._count("confirm") or 0,
             samples=parse_samples(samples) if samples else None,
             baseline=self._baseline(),
             proxy=self._proxy(),
@@ -103,23 +99,12 @@ class _SettingsReader:
         """The value of the command line, or else of the configuration."""
         return self._config.getoption(f"fc_{name}") or str(self._config.getini(f"fc_{name}") or "")
 
-    def _choice(self, name: str, choices: tuple[str, ...]) -> str:
+    def _choice(self, name: str, choices: tuple[_Choice, ...]) -> _Choice:
         """One of the choices; the first where nothing is given."""
-        given = self._given(name) or choices[0]
-        if given not in choices:
-            raise SettingError(f"fc_{name}: {given!r} is none of {', '.join(choices)}")
-        return given
+        return choice(f"fc_{name}", self._given(name) or choices[0], choices)
 
-    def _number(self, name: str, read: Callable[[str], _T]) -> _T | None:
-        text = self._given(name)
-        if not text:
-            return None
-        with suppress(ValueError):
-            number = read(text)
-            if 0 < number < inf:
-                return number
-        kind = "integer" if read is int else "number of US dollars"
-        raise SettingError(f"--fc-{name.replace('_', '-')}: {text!r} must be a positive {kind}")
+    def _count(self, name: str) -> int | None:
+        return positive_number(f"--fc-{name}", self._given(name), int)
 
     def _baseline(self) -> BaselineSettings:
         accept, prune = self._config.getoption("fc_accept"), self._config.getoption("fc_prune")
@@ -127,10 +112,10 @@ class _SettingsReader:
             option = "--fc-accept" if accept else "--fc-prune"
             raise SettingError(f"{option}: CI={os.environ['CI']} is set, and baselines are only written by people")
         return BaselineSettings(
-            accept=cast("Accept | None", accept),
+            accept=accept,
             prune=prune,
-            drift=cast("Drift", self._choice("drift", DRIFT)),
-            fixed=cast("Fixed", self._choice("fixed", FIXED)),
+            drift=self._choice("drift", DRIFT),
+            fixed=self._choice("fixed", FIXED),
             against=self._config.getoption("fc_baseline") or "",
         )
 
@@ -208,9 +193,8 @@ def _scores_of_line(where: str, line: str) -> tuple[str, list[str]]:
             f"{where}: {line!r} names no scores; write a tag and its scores, such as 'smoke: api_f1, lcs_f1'"
         )
     if unknown := [score for score in scores if score not in SCORES]:
-        from pytest_fcall.schema.value_text import nearest
+        from pytest_fcall.schema.value_text import did_you_mean
 
-        near = nearest(unknown[0], SCORES)
-        hint = f"did you mean {near}?" if near else f"there are {', '.join(SCORES)}"
+        hint = did_you_mean(unknown[0], SCORES) or f"there are {', '.join(SCORES)}"
         raise SettingError(f"{where}: there is no score {unknown[0]!r}; {hint}")
     return tag.strip(), scores

@@ -6,12 +6,11 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, cast, runtime_checkable
 
 import pytest
 
-from pytest_fcall.core import Case, Json, Model
-from pytest_fcall.core.extension import Suite
+from pytest_fcall.core import Case, Json, Model, Reply, Transcript, Verdict
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.session import registry_of
 from pytest_fcall.reporting.results import Result, Results
@@ -19,6 +18,29 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.judge.samples import JudgedAnswer
 
 Row: TypeAlias = "Mapping[str, Json]"
+
+
+@runtime_checkable
+class _ReportingSuite(Protocol):
+    """A suite with files of its own."""
+
+    def row(self, case: Case, reply: Reply, verdict: Verdict, /) -> Row:
+        """The row of an answer."""
+        ...
+
+    def conversation_row(self, case: Case, transcript: Transcript, verdict: Verdict, /) -> Row:
+        """The row of a conversation."""
+        ...
+
+    def files(
+        self,
+        rows: Mapping[str, Sequence[Row]],
+        costs: Mapping[str, float | None],
+        read_text: Callable[[str], str | None],
+        /,
+    ) -> Iterable[tuple[str, str]]:
+        """The paths and texts of the files of some models; `read_text` gives what a file holds already."""
+        ...
 
 
 def write_reports(config: pytest.Config) -> None:
@@ -45,8 +67,8 @@ class SuiteReports:
         """Refuse reports that cannot be written, before anything runs and costs."""
         suites = registry_of(self._config).suites
         for name, folder in self._folders.items():
-            if name not in suites or not hasattr(suites[name], "files"):
-                able = [known for known in suites if hasattr(suites[known], "files")]
+            if not isinstance(suites.get(name), _ReportingSuite):
+                able = [known for known in suites if isinstance(suites[known], _ReportingSuite)]
                 raise pytest.UsageError(f"--fc-report: {name!r} has no files of its own; {', '.join(able)} has")
             try:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -63,7 +85,7 @@ class SuiteReports:
         if isinstance(item, CaseItem) and report.when == "call" and item.run and (judged := item.run.judged):
             case = item.run.case
             if case.suite in self._folders:
-                report.fcall_row = self._row(case, judged.result.shown)  # type: ignore[attr-defined]
+                report.fcall_row = self._row(case, judged.result.shown)  # type: ignore[attr-defined]  # as in `report`
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -73,7 +95,6 @@ class SuiteReports:
 
     def pytest_fcall_report(self, results: Results) -> None:
         """Write the files."""
-        suites = registry_of(self._config).suites
         for name, folder in self._folders.items():
             own = [result for result in results.results if result.suite == name and result.nodeid in self._rows]
             models: dict[str, list[Result]] = {}
@@ -82,7 +103,7 @@ class SuiteReports:
             rows = {model: [self._rows[result.nodeid] for result in of_it] for model, of_it in models.items()}
             costs = {model: _cost(of_it) for model, of_it in models.items()}
             try:
-                _write(suites[name], rows, costs, folder)
+                _write(self._suite(name), rows, costs, folder)
             except OSError as error:
                 self._faults.append(f"--fc-report: {folder} is not whole: {error.strerror or error}")
 
@@ -91,19 +112,23 @@ class SuiteReports:
         for fault in self._faults:
             terminalreporter.line(safe_line(fault))
 
+    def _suite(self, name: str) -> _ReportingSuite:
+        """A suite that `pytest_sessionstart` found to have files of its own."""
+        return cast("_ReportingSuite", registry_of(self._config).suites[name])
+
     def _row(self, case: Case, shown: JudgedAnswer) -> Row:
-        suite = registry_of(self._config).suites[case.suite]
+        suite = self._suite(case.suite)
         if shown.answer.transcript is not None:
-            held: Callable[..., Row] = suite.conversation_row  # type: ignore[attr-defined]
             transcript = shown.answer.transcript
             # Earlier conversations belong to the row of the case that they were held for.
             whole = transcript if shown.answer.before else replace(transcript, earlier=())
-            return held(case, whole, shown.verdict)
-        row: Callable[..., Row] = suite.row  # type: ignore[attr-defined]
-        return row(case, shown.reply, shown.verdict)
+            return suite.conversation_row(case, whole, shown.verdict)
+        return suite.row(case, shown.reply, shown.verdict)
 
 
-def _write(suite: Suite, rows: Mapping[str, Sequence[Row]], costs: Mapping[str, float | None], folder: Path) -> None:
+def _write(
+    suite: _ReportingSuite, rows: Mapping[str, Sequence[Row]], costs: Mapping[str, float | None], folder: Path
+) -> None:
     """Write the files of a suite, which may look at what is there. Raises OSError."""
 
     def there(place: str) -> str | None:
@@ -112,8 +137,7 @@ def _write(suite: Suite, rows: Mapping[str, Sequence[Row]], costs: Mapping[str, 
         except FileNotFoundError:
             return None
 
-    files: Callable[..., Iterable[tuple[str, str]]] = suite.files  # type: ignore[attr-defined]
-    for place, text in list(files(rows, costs, there)) if rows else ():
+    for place, text in list(suite.files(rows, costs, there)) if rows else ():
         path = folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -21,6 +21,6 @@ def scheduler(config: pytest.Config, log: object) -> object:
     asks_ahead = any(named.live and named.model.kind not in _APPS for named in settings.models)
     if not asks_ahead or settings.record == "off":
         return None
-    from xdist.scheduler import WorkStealingScheduling  # type: ignore[import-untyped]
+    from xdist.scheduler import WorkStealingScheduling  # type: ignore[import-untyped]  # it has no types
 
     return WorkStealingScheduling(config, log)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pytest_fcall.core.rate import Rate
 from pytest_fcall.reporting.number_text import accuracy_text, interval_text, plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import is_encodable, table_lines
@@ -18,25 +19,12 @@ _PLAIN_BARS, _PLAIN_GAP = "12345678", "."
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """At least one answer of one run, and how many answers were right."""
-
-    right: int
-    answered: int
-
-    @property
-    def share(self) -> float:
-        """The share of right answers."""
-        return self.right / self.answered
-
-
-@dataclass(frozen=True, slots=True)
 class Series:
-    """The results of a model, or of one of its categories, from run to run; None for a run without answers."""
+    """The answers of a model, or in one of its categories, from run to run; None for a run without any."""
 
     model: str
     category: str
-    points: tuple[Point | None, ...]
+    points: tuple[Rate | None, ...]
 
 
 def history_lines(
@@ -66,10 +54,10 @@ def _row(series: Series, model: str, chart: str) -> list[str]:
         safe_line(model),
         safe_line(series.category),
         chart,
-        accuracy_text(first.right, first.answered),
-        accuracy_text(last.right, last.answered),
-        interval_text(last.right, last.answered),
-        f"{last.answered:,}",
+        accuracy_text(first.right, first.asked),
+        accuracy_text(last.right, last.asked),
+        interval_text(last.right, last.asked),
+        f"{last.asked:,}",
     ]
 
 

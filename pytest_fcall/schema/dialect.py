@@ -15,7 +15,7 @@ from typing import Any, Final
 from pytest_fcall.core import Json
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.traversal import SCHEMA_KEYWORDS, SCHEMA_LIST_KEYWORDS, SCHEMA_MAP_KEYWORDS, Path
-from pytest_fcall.schema.value_text import MAX_INTEGER_BITS, nearest, with_type
+from pytest_fcall.schema.value_text import MAX_INTEGER_BITS, did_you_mean, with_type
 
 MAX_SCHEMA_DEPTH = 100
 """The longest path into a schema: far more than real ones have, and well within the recursion limit."""
@@ -240,8 +240,7 @@ def _type(name: Json, path: Path) -> _Schema:
         raise SchemaError(f"a type name must be a string, not {with_type(name)}", path)
     if (found := named_type(name)) is not None:
         return found
-    near = nearest(name, TYPE_NAMES)
-    hint = f"did you mean `{near}`?" if near else "the types are string, integer, number, boolean, array, object, null"
+    hint = did_you_mean(name, TYPE_NAMES) or "the types are string, integer, number, boolean, array, object, null"
     raise SchemaError(f"`{name[:_LONGEST_NAME]}` is not a type of JSON Schema", path, hint)
 
 

@@ -28,6 +28,7 @@ from pytest_fcall.schema.traversal import (
 from pytest_fcall.schema.value_text import (
     MAX_INTEGER_BITS,
     alternatives,
+    did_you_mean,
     nearest,
     one_of_values,
     quoted_path,
@@ -344,10 +345,10 @@ class Explainer:
 def unexpected_argument(path: Path, known: Sequence[str], owner: Json) -> Finding:
     """The finding that the last name of `path` is not one of the `known` properties of its `owner`."""
     given = owner if isinstance(owner, Mapping) else {}
-    near = nearest(path[-1], [name for name in known if name not in given])
+    hint = did_you_mean(path[-1], [name for name in known if name not in given])
     kind = f"property of {quoted_path(path[:-1])}" if path[:-1] else "argument of this tool"
     article = "a" if path[:-1] else "an"
-    message = f"{quoted_path(path)} is not {article} {kind}" + (f"; did you mean `{near}`?" if near else "")
+    message = f"{quoted_path(path)} is not {article} {kind}" + (f"; {hint}" if hint else "")
     return Finding("unexpected_argument", path, message, got=given.get(str(path[-1])))
 
 

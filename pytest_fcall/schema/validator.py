@@ -6,9 +6,9 @@ formats have bounds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 from jsonschema_rs import (
     Draft202012Validator,
@@ -125,18 +125,13 @@ def _only_integers(kinds: Json) -> bool:
 
 _LONGEST = 200
 _PLAIN_ADDRESS = EmailOptions(allow_display_text=False)
+_Compiled = TypeVar("_Compiled")
 
 
 def compile_validator(schema: dict[str, Json]) -> Validator:
     """The validator of a strict schema. Known formats are checked, and remote references are never fetched."""
     try:
-        return Draft202012Validator(
-            schema,
-            keywords={INTEGER_KEYWORD: IntegerKeyword},
-            offline=True,
-            validate_formats=True,
-            email_options=_PLAIN_ADDRESS,
-        )
+        return _compiled(Draft202012Validator, schema)
     except ValidationError as error:
         raise _complaint(error, schema) from None
     except ValueError as error:
@@ -145,7 +140,11 @@ def compile_validator(schema: dict[str, Json]) -> Validator:
 
 def compile_part_validators(schema: dict[str, Json]) -> ValidatorMap:
     """The validators of all subschemas of a schema that compiled, by JSON pointer."""
-    return validator_map_for(
+    return _compiled(validator_map_for, schema)
+
+
+def _compiled(compile_schema: Callable[..., _Compiled], schema: dict[str, Json]) -> _Compiled:
+    return compile_schema(
         schema,
         keywords={INTEGER_KEYWORD: IntegerKeyword},
         offline=True,

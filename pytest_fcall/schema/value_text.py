@@ -104,6 +104,12 @@ def nearest(name: object, known: Iterable[object], cutoff: float = 0.6) -> str |
     return folded[found[0]] if found else None
 
 
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """A hint that names the known name closest to `name`; empty if none is close."""
+    meant = nearest(name, known)
+    return "" if meant is None else f"did you mean `{meant}`?"
+
+
 def path_text(path: Sequence[str | int]) -> str:
     """A path in arguments, such as `stops[0].city`. Names with other characters are in quotes."""
     parts: list[str] = []

@@ -68,4 +68,4 @@ def _suggestion(name: str, root: Path) -> str:
 
     known = {**{alias: f"local:{alias}" for alias in ALIASES}, **{alias: alias for alias in aliases(root)}}
     meant = nearest(name, known)
-    return f"did you mean {known[meant]}? else " if meant else ""
+    return f"did you mean `{known[meant]}`? else " if meant else ""

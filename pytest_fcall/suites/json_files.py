@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TypeGuard
 
+from pytest_fcall.core import json_reading
 from pytest_fcall.core.fault import Fault, FaultyCase, Location
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
@@ -70,15 +70,9 @@ def count_rows(path: Path) -> int:
 def parse_record(line: bytes) -> Mapping[str, Json]:
     """Parse one line, which must be a JSON object; NaN and infinities are accepted. Raises BrokenRow."""
     try:
-        value = json.loads(line)
-    except UnicodeDecodeError as error:
-        raise BrokenRow(f"not UTF-8: {error.reason} at byte {error.start + 1}") from None
-    except json.JSONDecodeError as error:
-        raise BrokenRow(f"not JSON: {error.msg} at character {error.pos + 1}") from None
-    except RecursionError:
-        raise BrokenRow("nested too deeply") from None
-    except ValueError:  # Python's limit on the digits of an integer
-        raise BrokenRow("an integer has thousands of digits") from None
+        value = json_reading.read_json(line)
+    except ValueError as error:
+        raise BrokenRow(str(error)) from None
     if not isinstance(value, Mapping):
         raise BrokenRow(f"expected a JSON object, got {'null' if value is None else type(value).__name__}")
     return value

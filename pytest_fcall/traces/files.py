@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pytest_fcall.core import Json
-from pytest_fcall.traces.formats import exchanges, inspect, langfuse, langsmith, otel, promptfoo, recordings
+from pytest_fcall.traces.formats import (
+    exchanges,
+    inspect,
+    langfuse,
+    langsmith,
+    otel,
+    promptfoo,
+    promptfoo_files,
+    recordings,
+)
 from pytest_fcall.traces.record import Record, SkippedEntry, UnreadableTrace, UnusableRecord
 from pytest_fcall.traces.values import MOST_BYTES, document_value, mapping, read_json
 
@@ -32,7 +41,7 @@ FORMATS: Final[Sequence[Format]] = (
     Format("LangSmith runs", langsmith.matches, langsmith.read),
     Format("Langfuse observations", langfuse.matches, langfuse.read),
     Format("inspect_ai logs", inspect.matches, inspect.read),
-    Format("promptfoo configurations and results", promptfoo.matches, promptfoo.read, promptfoo.with_files),
+    Format("promptfoo configurations and results", promptfoo.matches, promptfoo.read, promptfoo_files.with_files),
     Format("requests and answers of Chat Completions, Responses or Messages", exchanges.matches, exchanges.read),
 )
 

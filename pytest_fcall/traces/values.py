@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -11,7 +10,7 @@ from pytest_fcall.backends.openai.answer_fields import items, mapping, text
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile
 from pytest_fcall.cases.yaml.reader import read_yaml
-from pytest_fcall.core import Json
+from pytest_fcall.core import Json, json_reading
 from pytest_fcall.traces.record import UnreadableTrace, UnusableRecord
 
 __all__ = [
@@ -39,15 +38,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def read_json(line: str) -> Json:
     """The value of JSON text. NaN becomes null, lone surrogates become U+FFFD. Raises ValueError."""
-    try:
-        value: Json = json.loads(line, parse_constant=lambda _: None)
-        return _without_surrogates(value) if "\\ud" in line or "\\uD" in line else value
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON: {error.msg.removesuffix(' at').lower()}") from None
-    except RecursionError:
-        raise ValueError("the JSON is nested too deeply") from None
-    except ValueError:
-        raise ValueError("the JSON holds a number with thousands of digits") from None
+    value = json_reading.read_json(line, lambda _: None)
+    return _without_surrogates(value) if "\\ud" in line or "\\uD" in line else value
 
 
 def _without_surrogates(value: Json) -> Json:

@@ -6,10 +6,10 @@ import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 from types import MappingProxyType
 
+from pytest_fcall.schema.value_text import did_you_mean
 from pytest_fcall.tracking.gate_figures import (
     FIGURES,
     FigureKind,
@@ -164,11 +164,9 @@ def _parse_bound(reader: _Scanner, found: re.Match[str], kind: FigureKind, at: i
 
 
 def _suggestion(word: str, scores: Collection[str]) -> str:
-    known = (*FIGURES, *scores)
-    near = [_SYNONYMS[word.lower()]] if word.lower() in _SYNONYMS else get_close_matches(word, known, n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return f"available: {', '.join(FIGURES)}" + (", and the scores in the summary" if scores else "")
+    meant = _SYNONYMS.get(word.lower(), word)
+    available = f"available: {', '.join(FIGURES)}" + (", and the scores in the summary" if scores else "")
+    return did_you_mean(meant, (*FIGURES, *scores)) or available
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from typing import Final, cast
 
 from pytest_fcall.core import Json
 from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
+from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.whole_file import replace_file
 
 VERSION = 1
@@ -76,12 +77,9 @@ def remove_old_runs(root: Path, keep: int, max_bytes: int = 250_000_000) -> None
 def read_run(path: Path) -> RunFile:
     """Read a run; unknown fields are ignored. Raises RunFileError."""
     try:
-        data = json.loads(path.read_bytes())
-        return _from_json(as_mapping(data, "the file"))
+        return _from_json(as_mapping(read_json(path.read_bytes()), "the file"))
     except OSError as error:
         raise RunFileError(f"{path}: cannot be read: {error.strerror}") from None
-    except RecursionError:
-        raise RunFileError(f"{path}: not a run file: it is nested too deeply") from None
     except ValueError as error:
         raise RunFileError(f"{path}: not a run file: {error}") from None
 

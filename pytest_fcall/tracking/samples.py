@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass
 from math import inf, log
 
-from pytest_fcall.tracking.significance import SIGNIFICANCE_LEVEL, Rate, RatePair, p_value_worse
+from pytest_fcall.core.rate import Rate
+from pytest_fcall.tracking.significance import SIGNIFICANCE_LEVEL, RatePair, p_value_worse
 
 
 @dataclass(frozen=True, slots=True)

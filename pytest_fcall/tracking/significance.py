@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, fsum, sqrt
-from typing import NamedTuple
+
+from pytest_fcall.core.rate import Rate
 
 SIGNIFICANCE_LEVEL = 0.05
 """A p-value up to this level counts as a change."""
@@ -19,18 +20,6 @@ _NOTHING = 1e-18
 """Smaller probabilities are dropped: all of them together do not change a result visibly."""
 _Z = 1.959963984540054
 """Covers 95 % of a normal distribution."""
-
-
-class Rate(NamedTuple):
-    """The number of right answers to a case, and of all. A case that was asked once has 0 or 1 of 1."""
-
-    right: int
-    asked: int
-
-    @property
-    def share(self) -> float:
-        """The share of right answers."""
-        return self.right / self.asked
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from itertools import islice
 
 from pytest_fcall.core import Call, CallResult, Calls, Json, Reply, Request, Step, Transcript, TranscriptTurn
 from pytest_fcall.core.json_fields import as_mapping, optional_field, optional_strings, required_field
+from pytest_fcall.core.rate import Rate
 from pytest_fcall.tracking.question_digests import TOOL_PREFIX
-from pytest_fcall.tracking.significance import Rate
 
 
 @dataclass(frozen=True, slots=True)

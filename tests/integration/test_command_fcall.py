@@ -32,8 +32,8 @@ def test_the_version_is_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("lnt", "unknown command 'lnt': did you mean 'lint'?"),
-        ("tool", "unknown command 'tool': did you mean 'tools'?"),
+        ("lnt", "unknown command 'lnt'; did you mean `lint`?"),
+        ("tool", "unknown command 'tool'; did you mean `tools`?"),
         ("xyz", "unknown command 'xyz'\n"),
         ("__main__", "unknown command '__main__'"),
     ],

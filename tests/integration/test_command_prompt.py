@@ -87,7 +87,7 @@ def test_hooks_of_a_conftest_have_their_part_in_it(project: Path) -> None:
 @pytest.mark.parametrize(
     ("case", "models", "status", "told"),
     [
-        ("cases.fc.yaml::fnd", ["openai:x"], 1, "no case 'fnd'; did you mean 'find'?"),
+        ("cases.fc.yaml::fnd", ["openai:x"], 1, "no case 'fnd'; did you mean `find`?"),
         ("cases.fc.yaml::zebra", ["openai:x"], 1, "no case 'zebra'; available: find, faulty"),
         ("cases.fc.yaml::faulty", ["openai:x"], 1, "jira.serch"),
         ("cases.fc.yaml::find", [], 1, "no model is named"),

@@ -139,7 +139,7 @@ def test_what_is_no_gate_is_a_usage_error_that_points(weather: Shop) -> None:
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
         [
-            "ERROR: --fc-gate: unknown figure 'latency'; did you mean 'p95'?",
+            "ERROR: --fc-gate: unknown figure 'latency'; did you mean `p95`?",
             "  accuracy>=0.5 and latency<=5s",
             "                    ^",
         ]

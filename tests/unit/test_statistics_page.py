@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fcall.core.rate import Rate
 from pytest_fcall.reporting.number_text import interval_text
-from pytest_fcall.tracking.significance import Rate, RatePair, difference_interval, p_value_different, p_value_worse
+from pytest_fcall.tracking.significance import RatePair, difference_interval, p_value_different, p_value_worse
 
 PAGE = (Path(__file__).parents[2] / "docs/explanation/statistics.md").read_text(encoding="utf-8")
 RIGHT, WRONG = Rate(1, 1), Rate(0, 1)

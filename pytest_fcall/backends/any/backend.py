@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from inspect import isawaitable
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_fcall.backends.openai import settings as openai_settings
 from pytest_fcall.backends.openai.chat import CHAT
@@ -31,7 +31,7 @@ from pytest_fcall.backends.redaction import secrets_of_request
 from pytest_fcall.backends.settings import ModelEntry, Option, SettingsError
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request
 from pytest_fcall.core.json_fields import optional_field
-from pytest_fcall.schema.value_text import nearest
+from pytest_fcall.schema.value_text import did_you_mean
 
 if TYPE_CHECKING:
     from any_llm import AnyLLM
@@ -199,8 +199,8 @@ def provider_of(name: str, settings: Mapping[str, Json]) -> Provider:
     try:
         llm_class = AnyLLM.get_provider_class(name)
     except UnsupportedProviderError as error:
-        near = nearest(name, error.supported_providers)
-        hint = f"did you mean `{near}`?" if near else f"available: {', '.join(sorted(error.supported_providers))}"
+        known = error.supported_providers
+        hint = did_you_mean(name, known) or f"available: {', '.join(sorted(known))}"
         raise ValueError(f"no any-llm provider {name!r:.60}; {hint}") from None
     except ImportError:
         raise ValueError(_not_installed(name)) from None
@@ -274,7 +274,7 @@ def _failure_with_status(error: AnyLLMError, status: int) -> ProviderFailure:
     headers = dict(_headers(cause))
     if isinstance(after := getattr(error, "retry_after", None), str):
         headers.setdefault("retry-after", after)
-    body = cast("Json", getattr(cause, "body", None))
+    body: Json = getattr(cause, "body", None)
     failure = read_failure(status, body or error.message, headers)
     codes = (code.lower() for code in (error.code, error.error_type) if code)
     return replace(failure, codes=failure.codes | frozenset(codes))

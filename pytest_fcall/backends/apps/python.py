@@ -103,7 +103,8 @@ class CopyableTools:
 
     def copy(self) -> list[dict[str, Any]]:
         """The tools as new lists and dicts."""
-        return cast("list[dict[str, Any]]", marshal.loads(self._data))  # noqa: S302 - made above
+        tools: list[dict[str, Any]] = marshal.loads(self._data)  # noqa: S302 - made above
+        return tools
 
 
 def app_request(request: Request, tools: CopyableTools) -> AppRequest:
@@ -269,7 +270,7 @@ def _raw_call(item: object) -> RawCall:
 
 def _reply_of_trail(messages: list[object], sent: Sequence[Message]) -> Reply:
     """The calls of all new assistant messages, in order, and the text of the last one."""
-    added = _new_messages(cast("list[Message]", messages), sent)
+    added = _new_messages(cast("list[Message]", messages), sent)  # `_is_message` has seen each
     new = [_reply_of_message(message) for message in added if message["role"] == "assistant"]
     if not new:
         raise AnswerError("the app returned no new message with the role 'assistant'")

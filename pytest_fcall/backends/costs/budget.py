@@ -156,7 +156,7 @@ async def hold_and_settle(
     bill = Bill()
     try:
         yield bill
-    except Exception:
+    except Exception:  # failures cost nothing, of whatever kind they are
         budget.settle(number, 0.0)
         raise
     except BaseException:  # broken off: the server may have answered, and may charge for it

@@ -47,7 +47,7 @@ class ContinuousEngine:
         while True:
             try:
                 manager = self._manager(places)
-            except Exception as error:
+            except Exception as error:  # each kind of device raises errors of its own
                 if not is_out_of_memory(error) or places == 1:
                     raise ModelUnavailable(
                         f"the model cannot be batched continuously: {one_line(error)}; {_ADVICE}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Literal, cast
+from typing import Literal
 
 from pytest_fcall.backends.local.memory import peak_bytes
 from pytest_fcall.core import Json, Tool
@@ -53,7 +53,7 @@ class Figures:
 
     def to_data(self) -> dict[str, Json]:
         """The figures as JSON."""
-        return cast("dict[str, Json]", asdict(self))
+        return asdict(self)
 
     def text(self) -> str:
         """One line for people."""

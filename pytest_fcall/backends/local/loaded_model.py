@@ -129,7 +129,7 @@ def load_model(weights: Weights, options: LoadOptions, cache: Path | None = None
         model = transformers.AutoModelForCausalLM.from_pretrained(
             **source, dtype=dtype, device_map=options.device_map or device
         )
-    except Exception as error:
+    except Exception as error:  # a model's files and their libraries may cause any error
         raise _load_failure(error, folder, device) from error
     if options.adapter:
         _load_adapter(model, options.adapter)
@@ -179,7 +179,7 @@ def _load_adapter(model: Any, adapter: Path) -> None:
     import_library("peft", "adapters need", "pip install peft")
     try:
         model.load_adapter(str(adapter))
-    except Exception as error:
+    except Exception as error:  # an adapter's files may cause any error
         raise ModelUnavailable(
             f"the adapter {adapter} does not fit: {type(error).__name__}: {one_line(error)}"
         ) from error

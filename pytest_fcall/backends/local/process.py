@@ -70,7 +70,7 @@ class AnswerServer:
     async def _send_ready(self, writer: asyncio.StreamWriter) -> None:
         try:
             await self._loaded()
-        except Exception as error:
+        except Exception as error:  # the clients are sent any failure
             await send_frame(writer, encode_frame(failure_to_data(error, "the model cannot be loaded", "model")))
         else:
             await send_frame(writer, encode_frame({"ready": True}))
@@ -83,7 +83,7 @@ class AnswerServer:
             note = str(answerer.engine.about.get("memory", ""))
             figures = feeder.tally.figures(self._loading_seconds, self._spec.batch, note)
             frame = encode_frame({"number": number, "reply": reply_to_data(reply), "figures": figures.to_data()})
-        except Exception as error:
+        except Exception as error:  # the client is sent any failure
             frame = encode_frame({"number": number, **failure_to_data(error, "the model failed")})
         await send_frame(writer, frame)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import cast
 
 from pytest_fcall.backends.processes.protocol import Frame
-from pytest_fcall.core import Json, Message, Request, Tool
+from pytest_fcall.core import Json, Request, Tool
 from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
 
 
@@ -54,7 +53,7 @@ def request_from_data(data: Json) -> Request:
     """Read what `request_to_data` wrote. Raises DamagedData."""
     fields = as_mapping(data, "the request")
     return Request(
-        messages=tuple(cast("list[Message]", required_field(fields, "messages", list))),
+        messages=tuple(required_field(fields, "messages", list)),
         tools=tuple(_tool(as_mapping(each, "a tool")) for each in required_field(fields, "tools", list)),
         settings=required_field(fields, "settings", dict),
         sample=optional_field(fields, "sample", int) or 0,

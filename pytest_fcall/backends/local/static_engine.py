@@ -141,7 +141,7 @@ class BatchSplitter:
             part = items[len(results) : len(results) + (self.limit or len(items))]
             try:
                 results += work(part)
-            except Exception as error:
+            except Exception as error:  # each kind of device has an error of its own for that
                 if not is_out_of_memory(error):
                     raise
                 if len(part) == 1:

@@ -177,7 +177,7 @@ def _missing(model: LocalModel, address: str, revision: str | None, root: Path, 
     lines = [
         f"the weights of {_shown(address)}{f' at {revision}' if revision else ''} are not on this machine",
         f"searched in {places}",
-        f"did you mean local:{near}?" if near else _download_hint(model, address, revision),
+        f"did you mean `local:{near}`?" if near else _download_hint(model, address, revision),
         "recorded replies need no weights (--fc-replay)" + _demo_hint(model),
     ]
     return "; ".join(filter(None, lines))

@@ -111,6 +111,7 @@ class Launcher:
             "tokens": tokens.to_data(),
             "folder": str(self._process_folder),
         }
+        # Both are there, since they are pipes.
         with cast("IO[bytes]", process.stdin) as stdin, cast("IO[bytes]", process.stdout) as stdout:
             with suppress(BrokenPipeError):
                 stdin.write(json.dumps(order).encode())

@@ -122,7 +122,7 @@ class Exchange:
             if self.request.transport is not None:
                 self.request.transport.abort()
             return web.Response()
-        except BaseException:
+        except BaseException:  # cancellation, too
             self.run.release(self.numbered)
             raise
 

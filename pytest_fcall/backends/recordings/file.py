@@ -6,7 +6,6 @@ each reply, by case and sample.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from pytest_fcall.backends.recordings.entry import (
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Fault, Json, Location, Model, Request, Tool, catalogue_digest
 from pytest_fcall.core.json_fields import DamagedData, as_mapping, optional_field, optional_number, required_field
+from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.readable_json import readable_json
 from pytest_fcall.core.whole_file import replace_file
 
@@ -221,11 +221,7 @@ def _tool(fields: Mapping[str, Json]) -> Tool:
 def line_fields(line: bytes) -> Mapping[str, Json]:
     """The JSON object in a line. Raises DamagedData if there is none."""
     try:
-        fields: Json = json.loads(line)
-    except UnicodeDecodeError:
-        raise DamagedData("this line is not UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise DamagedData(f"this line is not JSON: {error.msg} at column {error.colno}") from None
-    except (ValueError, RecursionError):
-        raise DamagedData("this line nests too deeply or holds a number that is too long") from None
+        fields = read_json(line)
+    except ValueError as error:
+        raise DamagedData(f"this line is {error}") from None
     return as_mapping(fields, "this line")

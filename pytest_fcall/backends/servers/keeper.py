@@ -107,7 +107,7 @@ class Keeper:
             await self._server.ready()
         except sqlite3.Error as error:
             return {"failure": "model", "text": f"the server of an earlier run has not ended yet: {error}"}
-        except Exception as error:
+        except Exception as error:  # the clients are sent any failure
             if self._server is not None:
                 await self._server.stop()
             return failure_to_data(error, "the server cannot be started", "model")
@@ -218,6 +218,7 @@ class Watchdog:
 
     def guard(self, group: int) -> None:
         """End this process group if the keeper dies before it calls `stop`."""
+        # It is there, since it is a pipe.
         cast("asyncio.StreamWriter", self._process.stdin).write(f"{group}\n".encode())
 
     async def stop(self) -> None:

@@ -36,7 +36,7 @@ class ClaimingBackend(BackendWrapper):
             return stored.reply
         try:
             return await self.backend.complete(request)
-        except BaseException:
+        except BaseException:  # cancellation, too
             self._release(digest)
             raise
 

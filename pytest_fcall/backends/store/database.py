@@ -179,7 +179,7 @@ def _open(path: Path) -> sqlite3.Connection:
     except NewerVersion:
         connection.close()
         raise StoreError(f"recorded replies in {path}: a newer pytest-fcall wrote them; update this one") from None
-    except BaseException:
+    except BaseException:  # Ctrl+C, too
         connection.close()
         raise
     return connection
@@ -190,7 +190,7 @@ def _transaction(connection: sqlite3.Connection, work: Work[Result]) -> Result:
     try:
         result = work(connection)
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException:  # Ctrl+C, too
         with suppress(sqlite3.Error):
             connection.rollback()
         raise

@@ -71,7 +71,7 @@ def _copy(connection: sqlite3.Connection, damaged: Path) -> int:
     try:
         copied = {_copied(connection, record) for record in salvaged_records(damaged, _beside(damaged, "-wal"))}
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException:  # Ctrl+C, too
         with suppress(sqlite3.Error):
             connection.rollback()
         raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from pytest_fcall.cases.preamble import tool_sources
 from pytest_fcall.cases.yaml.reader import MAX_BYTES, read_yaml
 from pytest_fcall.cli.project import Project
 from pytest_fcall.core import Fault, Json, Tool, canonical
+from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe
 from pytest_fcall.schema.errors import SchemaError
@@ -142,13 +142,12 @@ def _parsed_document(url: str, content: bytes) -> Json:
     text = content.decode("utf-8-sig", errors="replace")
     try:
         if text.lstrip().startswith("{"):
-            data: Json = json.loads(text)
-            return data
+            return read_json(text)
         faults = Faults(SourceFile(url, text))
         root = read_yaml(faults.source)
         data = None if root is None else node_values.value(root, faults)
-    except (ValueError, RecursionError) as error:
-        raise SchemaError(f"{url} is not JSON: {error}") from error
+    except ValueError as error:
+        raise SchemaError(f"{url} is {error}") from error
     except UnreadableFile as error:
         raise SchemaError(f"{url}: {error.fault.message}") from error
     if faults:

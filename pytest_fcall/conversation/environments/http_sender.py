@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Final
 
@@ -13,6 +12,7 @@ from pytest_fcall.conversation.environments.http_hosts import HostRefused, Hosts
 from pytest_fcall.conversation.environments.http_request import HttpRequest
 from pytest_fcall.conversation.execution.limits import Limits
 from pytest_fcall.core import CallResult, Json, Unanswered
+from pytest_fcall.core.json_reading import read_json, refuse_constant
 from pytest_fcall.schema.errors import SchemaError
 
 _MOST_REDIRECTS: Final = 10
@@ -103,11 +103,6 @@ def _value(text: str) -> Json:
     if not text.strip():
         return None
     try:
-        value: Json = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
+        return read_json(text, refuse_constant)
+    except ValueError:
         return text
-    return value
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")

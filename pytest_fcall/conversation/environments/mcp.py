@@ -77,7 +77,7 @@ async def open_mcp(offered: Sequence[Tool], context: EnvironmentContext) -> McpE
             if tool.session_key not in sessions:
                 sessions[tool.session_key] = await _session(tool.server, context)
             _check_offered(tool.name, sessions[tool.session_key])
-    except BaseException:
+    except BaseException:  # cancellation, too
         await environment.close()
         raise
     return environment

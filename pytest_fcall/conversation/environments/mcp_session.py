@@ -47,7 +47,7 @@ class McpSession:
         session = cls(spec, folder, limits)
         try:
             await session._wait_for(session._ready)
-        except BaseException:
+        except BaseException:  # cancellation, too
             await session.close()
             raise
         if not session._ready.done():

@@ -34,7 +34,7 @@ def main() -> None:
     try:
         with kernel_time_limit(spec["start_seconds"]):
             environment = LoadedEnvironment(spec["environment"], spec["setup"], spec["functions"])
-    except BaseException as error:
+    except BaseException as error:  # code of the environment may raise anything, SystemExit too
         place = _error_place(error, root)
         _write_answer(answers, 0, f'"error": {json.dumps(_error_text(error) + (f" ({place})" if place else ""))}')
         return

@@ -78,12 +78,12 @@ class ToolProcess:
         folder = _make_folder()
         try:
             process = cls(await _start_process(spec, limits, folder), folder, limits)
-        except BaseException:
+        except BaseException:  # cancellation, too
             _remove_folder(folder)
             raise
         try:
             made = await process._exchange(_process_spec(spec, limits, folder), limits.start_seconds)
-        except BaseException:
+        except BaseException:  # cancellation, too
             await process.close()
             raise
         if made.error is not None:
@@ -142,7 +142,7 @@ class ToolProcess:
             self._end_reason = await self._exit_reason()
         except (ValueError, RecursionError):
             self._end_reason = "it wrote into the channel of the results; the process was killed"
-        except BaseException:
+        except BaseException:  # cancellation, or Ctrl+C
             self._end_reason = "the call was cancelled"
             self._kill()
             raise

@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, NoReturn
+from typing import Final
 
+from pytest_fcall.core.json_reading import read_json, refuse_constant
 from pytest_fcall.core.operators import OPERATORS, Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.place import Mismatch, Place, is_list, is_number
@@ -29,7 +30,7 @@ _MAX_LITERAL: Final = 10_000
 
 def json_values_in(text: str) -> list[Json]:
     """All outermost objects and lists in a text, in order, in JSON or in Python's notation."""
-    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+    decoder = json.JSONDecoder(parse_constant=refuse_constant)
     found: list[Json] = []
     at = 0
     for _ in range(_MAX_TRIED):
@@ -49,11 +50,6 @@ def json_values_in(text: str) -> list[Json]:
     return found
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    """Refuse NaN and Infinity, which Python reads but JSON does not have."""
-    raise ValueError(f"{name} is not a JSON number")
-
-
 def _read_python_literal(text: str, start: int) -> tuple[Json, int] | None:
     """Read a value in Python's notation, which models take for JSON: single quotes, `None` and `True`."""
     parts: list[str] = []
@@ -65,8 +61,8 @@ def _read_python_literal(text: str, start: int) -> tuple[Json, int] | None:
         if not depth:
             break
     try:
-        return json.loads("".join(parts), parse_constant=_refuse_constant), at
-    except (ValueError, RecursionError):
+        return read_json("".join(parts), refuse_constant), at
+    except ValueError:
         return None
 
 
@@ -124,9 +120,9 @@ def json_text(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
             return place.mismatch(operator, got, "it contains no JSON object or list")
         return min(tried, key=lambda found: _mismatch_distance(found, place))
     try:
-        value: Json = json.loads(got, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        return place.mismatch(operator, got, f"it is not JSON: {error or 'nested too deeply'}{_json_hint(got)}")
+        value = read_json(got, refuse_constant)
+    except ValueError as error:
+        return place.mismatch(operator, got, f"it is {error}{_json_hint(got)}")
     return inside.compare(expected, value)
 
 

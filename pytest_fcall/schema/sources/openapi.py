@@ -14,7 +14,7 @@ from pytest_fcall.core import Json, Tool
 from pytest_fcall.schema.dialect import MAX_SCHEMA_DEPTH, normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.traversal import Path, look_up, path_exists, pointer, pointer_path, rebuild_schema
-from pytest_fcall.schema.value_text import nearest, shown, with_type
+from pytest_fcall.schema.value_text import did_you_mean, shown, with_type
 
 _MOST_COPIES: Final = 500
 _LONGEST_CHAIN: Final = 20
@@ -201,10 +201,9 @@ def _selected(name: str, offered: Sequence[_Operation]) -> _Operation:
     for operation in offered:
         if name in {operation.name, operation.title}:
             return operation
-    near = nearest(name, [other for operation in offered for other in (operation.name, operation.title)])
+    hint = did_you_mean(name, [other for operation in offered for other in (operation.name, operation.title)])
     raise SchemaError(
-        f"the document has no operation `{name}`",
-        hint=f"did you mean `{near}`?" if near else "name it by its operationId or as `GET /path`",
+        f"the document has no operation `{name}`", hint=hint or "name it by its operationId or as `GET /path`"
     )
 
 

@@ -25,7 +25,7 @@ from pytest_fcall.schema.sources.type_hints import (
     own_docstring,
     pydantic_refusal,
 )
-from pytest_fcall.schema.value_text import nearest, with_type
+from pytest_fcall.schema.value_text import did_you_mean, with_type
 
 
 def tool_from_object(obj: object) -> Tool:
@@ -89,7 +89,7 @@ def _tool(name: str, schema: dict[str, Json], docstring: str, origin: object) ->
 def _pydantic_schema(cls: Any) -> dict[str, Json]:
     try:
         schema: dict[str, Json] = cls.model_json_schema()
-    except Exception as error:
+    except Exception as error:  # hooks of the class run here
         raise pydantic_refusal(f"`{cls.__name__}`", error) from None
     words = read_docstring(own_docstring(cls)).parameters
     properties = schema.get("properties")
@@ -149,9 +149,9 @@ def _attribute(module: ModuleType, attributes: str) -> object:
         try:
             found = getattr(found, name)
         except AttributeError:
-            near = nearest(name, vars(found) if isinstance(found, ModuleType | type) else ())
+            hint = did_you_mean(name, vars(found) if isinstance(found, ModuleType | type) else ())
             owner = getattr(found, "__qualname__", None) or module.__name__
-            raise SchemaError(f"`{owner}` has no `{name}`", hint=f"did you mean `{near}`?" if near else "") from None
+            raise SchemaError(f"`{owner}` has no `{name}`", hint=hint) from None
     return found
 
 

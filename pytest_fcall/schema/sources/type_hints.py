@@ -122,7 +122,7 @@ def _is_required(hint: object, otherwise: bool) -> bool:
 def _class_hints(cls: type) -> Mapping[str, object]:
     try:
         return typing.get_type_hints(cls, include_extras=True)
-    except Exception as error:
+    except Exception as error:  # a hint in quotes is code, and may raise anything
         raise SchemaError(f"the type hints of `{cls.__name__}` cannot be resolved: {error}", hint=_HINT) from None
 
 
@@ -150,7 +150,7 @@ def _resolved(name: str, hint: object, scope: Mapping[str, Any]) -> object:
     holder.__annotations__ = {name: hint}
     try:
         return typing.get_type_hints(holder, dict(scope), include_extras=True)[name]
-    except Exception as error:
+    except Exception as error:  # as in `_class_hints`
         raise SchemaError(f"the type hint {hint} of `{name}` cannot be resolved: {error}", hint=_HINT) from None
 
 
@@ -313,7 +313,7 @@ class HintSchemas:
 
         try:
             schema = TypeAdapter[Any](hint).json_schema()
-        except Exception as error:
+        except Exception as error:  # hooks of the classes run here
             raise pydantic_refusal("it", error) from None
         for name, definition in schema.pop("$defs", {}).items():
             if self.definitions.setdefault(name, definition) != definition:

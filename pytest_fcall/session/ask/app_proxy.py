@@ -238,7 +238,7 @@ class AppProxy:
         active = self._begin(question, origin, group)
         try:
             yield active
-        except Exception:
+        except Exception:  # whatever an app makes of a request that failed, the failure is the reason
             _raise_failures(active)
             raise
         finally:

@@ -66,5 +66,5 @@ def collected_wire(replies: Replies, question: Question) -> Iterator[AppWire]:
         replies.no_replies.missing.add(question.asker.nodeid)
         text = f'{missing}\nrecord it: pytest --fc-live "{question.asker.nodeid}"'
         raise (CaseError if replies.no_replies.replay else CaseSkipped)(text) from None
-    except Exception as error:
+    except Exception as error:  # `failed` tells the kinds apart, and raises unknown ones again
         replies.no_replies.failed(question, error)

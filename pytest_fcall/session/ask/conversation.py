@@ -84,7 +84,7 @@ class EarlierConversations:
             return EarlierResult(await self._awaited(known, question))
         try:
             state = await hold()
-        except BaseException as error:
+        except BaseException as error:  # CaseEnded is one, and the others wait for any end
             started.state.set_exception(error)
             raise
         started.state.set_result(state)
@@ -93,7 +93,7 @@ class EarlierConversations:
     async def _awaited(self, started: _Started, question: Question) -> CarriedState:
         try:
             return await wrap_future(started.state)
-        except BaseException:
+        except BaseException:  # CaseEnded is one
             self._no_replies.copy_reason(started.nodeid, question)
             raise
 
@@ -152,15 +152,15 @@ class ConversationRunner:
         if earlier := conversation.case.earlier:
             state, before = await self._before(earlier, conversation)
             conversation, transcripts = conversation.after(state, earlier.placeholder), state.transcripts
-        with self._failures_of(conversation):
+        with self._failures_of(conversation, f"{conversation.case.id}: "):
             context = self._context(conversation, answers)
             transcript = await hold_conversation(conversation.case, conversation.first, context)
         whole = replace(transcript, earlier=transcripts)
         return Answer(transcript.steps[-1].reply, _oldest_recording(answers), whole, _exchanges(answers), before)
 
     @contextmanager
-    def _failures_of(self, conversation: Conversation) -> Iterator[None]:
-        """End the test with a sentence where the conversation cannot be held."""
+    def _failures_of(self, conversation: Conversation, case: str) -> Iterator[None]:
+        """End the test with a sentence where the conversation cannot be held. `case` names the case in it."""
         from pytest_fcall.conversation.environments import EnvironmentFailed, EnvironmentUnavailable, ResultNotRecorded
 
         try:
@@ -169,11 +169,11 @@ class ConversationRunner:
             self.no_replies.result_not_recorded(conversation.question, str(missing))
         except Unanswered as error:
             self.no_replies.unanswered.add(conversation.asker.nodeid)
-            raise CaseError(f"{conversation.case.id}: {error}") from None
+            raise CaseError(f"{case}{error}") from None
         except EnvironmentUnavailable as error:
             raise CaseSkipped(str(error)) from None
         except EnvironmentFailed as error:
-            raise CaseError(f"{conversation.case.id}: {error}") from None
+            raise CaseError(f"{case}{error}") from None
 
     async def _before(self, earlier: EarlierCases, conversation: Conversation) -> EarlierResult:
         """The result of the conversations before it, which are held for the first test that needs them."""
@@ -198,14 +198,13 @@ class ConversationRunner:
 
         conversation = wanted._replace(case=CarriedState().set_up(case), first=first_request(case, wanted.first))
         try:
-            with self._failures_of(conversation):
+            with self._failures_of(conversation, ""):
                 context = self._context(conversation, [])
                 return await hold_earlier_conversation(
                     state, conversation.case, conversation.first, placeholder, context, shared
                 )
         except CaseEnded as ended:
-            text = str(ended).removeprefix(f"{case.id}: ")
-            raise type(ended)(f"{case.id}, a conversation before this case: {text}") from None
+            raise type(ended)(f"{case.id}, a conversation before this case: {ended}") from None
 
     def _context(self, conversation: Conversation, answers: list[Answer]) -> ConversationContext:
         from pytest_fcall.conversation.dialogue import ConversationContext

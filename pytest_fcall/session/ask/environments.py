@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.setting_values import positive_number
 
 if TYPE_CHECKING:
     from pytest_fcall.conversation.environments import EnvironmentContext, ResultStore
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
 
 _PERMISSIONS = ("network", "programs")
 _MIB = 1 << 20
-_T = TypeVar("_T", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +50,8 @@ class EnvironmentSettings:
             raise SettingError(f"fc_tool_allow: {unknown[0]!r} is none of {', '.join(_PERMISSIONS)}")
         default = DEFAULT_LIMITS
         return Limits(
-            seconds=_positive("fc_tool_timeout", self.timeout, float) or default.seconds,
-            memory=(_positive("fc_tool_memory", self.memory, int) or default.memory // _MIB) * _MIB,
+            seconds=positive_number("fc_tool_timeout", self.timeout, float) or default.seconds,
+            memory=(positive_number("fc_tool_memory", self.memory, int) or default.memory // _MIB) * _MIB,
             network="network" in self.permissions,
             processes="programs" in self.permissions,
             folders=tuple(root / path for path in self.folders),
@@ -77,13 +74,3 @@ class EnvironmentSettings:
                     f"--fc-allow-host: {host!r} is not a host; write api.example.com, or localhost:8000 with a port"
                 )
         return Hosts(self.hosts, headers, os.environ)
-
-
-def _positive(name: str, text: str, read: Callable[[str], _T]) -> _T | None:
-    if not text:
-        return None
-    with suppress(ValueError):
-        number = read(text)
-        if 0 < number < inf:
-            return number
-    raise SettingError(f"{name}: {text!r} must be a positive {'integer' if read is int else 'number'}")

@@ -71,4 +71,4 @@ def _function(place: str, root: Path) -> Embed:
     """A function of the project that embeds texts, such as a client of an API."""
     from pytest_fcall.backends.apps.python import find_app
 
-    return cast("Embed", find_app(place, root))
+    return cast("Embed", find_app(place, root))  # what it returns is checked where it is used

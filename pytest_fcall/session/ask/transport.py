@@ -141,7 +141,7 @@ class Transport:
         """Run a coroutine in this thread, and wait."""
         try:
             loop = self._loop()
-        except BaseException:
+        except BaseException:  # CaseEnded is one; a coroutine that is not awaited warns
             work.close()
             raise
         return loop.run_until_complete(work)

@@ -51,6 +51,7 @@ def wire_reasons(
     """
     if case.wire is None:
         return ()
+    # Kinds in the file that this version does not have are compared as text, and equal none.
     found = [Reason(cast("ReasonKind", kind), path, "") for kind, path in stanza.reasons if path.startswith("wire.")]
     if stanza.wire is None or any(each.calls is None for each in stanza.wire):
         return tuple(found)
@@ -73,6 +74,7 @@ def _calls(inner: AppExchange, decoders: Mapping[str, Decoder]) -> tuple[Call, .
 
 def _stable_request(request: Request) -> Request:
     """The request without what models said, and without names of theirs: neither says that the app has changed."""
+    # Without the ids, a message is still one.
     messages = tuple(cast("Message", _without_ids(message)) for message in request.messages if _is_own(message))
     settings = {name: value for name, value in request.settings.items() if name not in _UNSTABLE_SETTINGS}
     return Request(messages, request.tools, without_secrets(settings))

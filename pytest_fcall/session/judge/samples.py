@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core import Calls, Case, Reply, Request, Samples, Usage, Verdict
+from pytest_fcall.core.rate import Rate
 from pytest_fcall.core.reply import total_usage
 from pytest_fcall.session.outcomes import SettingError
-from pytest_fcall.tracking.significance import Rate
 from pytest_fcall.tracking.stanza import Stanza
 
 if TYPE_CHECKING:

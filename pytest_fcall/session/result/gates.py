@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import cast, get_args
+from typing import get_args
 
 from pytest_fcall.core import Outcome
+from pytest_fcall.core.rate import Rate
 from pytest_fcall.reporting.gates import JudgedGate, gate_lines
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.statistics import statistics_of
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.session.result.exit_status import Fail, RunFailures
 from pytest_fcall.session.result.suite_scores import Suites, combined_score
+from pytest_fcall.session.setting_values import choice
 from pytest_fcall.tracking.gate_figures import FIGURES, GroupFigures
 from pytest_fcall.tracking.gates import Gate, GateError, GateVerdict, parse_gates
-from pytest_fcall.tracking.significance import Rate, RatePair
+from pytest_fcall.tracking.significance import RatePair
 
 _RIGHT, _WRONG = Rate(1, 1), Rate(0, 1)
 
@@ -109,12 +111,10 @@ def read_gates(written: Iterable[tuple[str, str]], fail: str, score_names: Calla
     `fail` may be empty: gates decide where there are any, and else the cases do.
     """
     gates = tuple(gate for where, text in written for gate in _parsed(where, text, score_names))
-    chosen = fail or ("gates" if gates else "items")
-    if chosen not in get_args(Fail):
-        raise SettingError(f"fc_fail: {chosen!r} is none of {', '.join(get_args(Fail))}")
+    chosen: Fail = choice("fc_fail", fail or ("gates" if gates else "items"), get_args(Fail))
     if chosen != "items" and not gates:
         raise SettingError(f"--fc-fail={chosen} needs gates, and there are none: add --fc-gate or fc_gates")
-    return Gates(gates, cast("Fail", chosen))
+    return Gates(gates, chosen)
 
 
 def _parsed(where: str, text: str, score_names: Callable[[], Iterable[str]]) -> tuple[Gate, ...]:

@@ -159,10 +159,9 @@ def categories_of(part: str) -> list[Category]:
     """Return the categories of a part: of a group, or the one of this name. Raises ValueError for an unknown part."""
     names = GROUPS.get(part or ALL, (part,))
     if names[0] not in CATEGORIES:
-        from pytest_fcall.schema.value_text import nearest
+        from pytest_fcall.schema.value_text import did_you_mean
 
-        near = nearest(part, [*GROUPS, *CATEGORIES])
-        meant = f"; did you mean {near!r}?" if near else "."
+        hint = did_you_mean(part, [*GROUPS, *CATEGORIES])
         known = f"Available: {', '.join(CATEGORIES)}; groups: {', '.join(GROUPS)}"
-        raise ValueError(f"no part {part!r:.60} in suite bfcl{meant} {known}")
+        raise ValueError(f"no part {part!r:.60} in suite bfcl{f'; {hint}' if hint else '.'} {known}")
     return [CATEGORIES[name] for name in names]

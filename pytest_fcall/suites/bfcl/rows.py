@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core.fault import Location
+from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, Category
@@ -224,11 +224,11 @@ def _format_rows(category: Category, folder: Path) -> Iterator[Row]:
 def _format_question_ids(path: Path) -> Mapping[str, Sequence[str]]:
     """The ids of the questions, by category. Raises ValueError for a file that is not such an object."""
     try:
-        ids = json.loads(path.read_bytes())
+        ids = read_json(path.read_bytes())
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not JSON: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{path} is {error}") from None
     if not isinstance(ids, dict) or not all(map(is_strings, ids.values())):
         raise ValueError(f"{path} must be an object with a list of ids for each category")
     for name in ids:

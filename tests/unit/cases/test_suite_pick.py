@@ -39,13 +39,13 @@ def test_ids_and_globs_take_what_they_name() -> None:
 
 
 def test_an_id_that_is_not_there_is_told_with_one_that_is() -> None:
-    with pytest.raises(ValueError, match=r"no case has the id 'cse_7'; did you mean 'case_7'\?"):
+    with pytest.raises(ValueError, match=r"no case has the id 'cse_7'; did you mean `case_7`\?"):
         picked("cse_7")
 
 
 def test_an_id_that_begins_as_it_was_said_is_proposed_before_one_that_is_alike() -> None:
     ids = ["live_simple_0-0-0", "live_simple_4-3-0"]
-    with pytest.raises(ValueError, match="did you mean 'live_simple_0-0-0'"):
+    with pytest.raises(ValueError, match="did you mean `live_simple_0-0-0`"):
         Pick(ids=("live_simple_0",)).indexes(ids)
 
 

@@ -3,14 +3,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pytest_fcall.reporting.history import Point, Series, history_lines
+from pytest_fcall.core.rate import Rate
+from pytest_fcall.reporting.history import Series, history_lines
 
 PAGE = Path(__file__).parents[3] / "docs/reference/command-line.md"
 DAYS = ["2026-11-01 09:00", "2026-11-02 09:00", "2026-11-03 09:00", "2026-11-04 09:00"]
 
 
-def points(*right: int | None, of: int = 40) -> tuple[Point | None, ...]:
-    return tuple(None if number is None else Point(number, of) for number in right)
+def points(*right: int | None, of: int = 40) -> tuple[Rate | None, ...]:
+    return tuple(None if number is None else Rate(number, of) for number in right)
 
 
 def test_each_model_and_category_has_a_bar_for_each_run_as_the_documentation_shows() -> None:

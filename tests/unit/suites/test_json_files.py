@@ -31,8 +31,8 @@ def test_a_record_is_read(line: bytes, value: Json) -> None:
         (b"null", "expected a JSON object, got null"),
         (b"[1]", "expected a JSON object, got list"),
         (b'{"a": "\xff"}', "not UTF-8: invalid start byte at byte 8"),
-        (b'{"a": ' * 100_000, "nested too deeply"),
-        (b'{"a": ' + b"9" * 5_000 + b"}", "an integer has thousands of digits"),
+        (b'{"a": ' * 100_000, "JSON that is nested too deeply"),
+        (b'{"a": ' + b"9" * 5_000 + b"}", "JSON with a number of thousands of digits"),
     ],
     ids=repr,
 )

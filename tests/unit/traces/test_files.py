@@ -105,13 +105,13 @@ def test_nesting_without_end_is_told(tmp_path: Path) -> None:
     path.write_text(json.dumps(ROW) + "\n" + '{"messages":' + "[" * 200_000 + "\n", encoding="utf-8")
     records, unread = read_all(path)
     assert len(records) == 1
-    assert [each.reason for each in unread] == ["the JSON is nested too deeply"]
+    assert [each.reason for each in unread] == ["JSON that is nested too deeply"]
 
 
 def test_numbers_without_end_are_told(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps(ROW) + '\n{"a": ' + "9" * 10_000 + "}\n", encoding="utf-8")
-    assert [each.reason for each in read_all(path)[1]] == ["the JSON holds a number with thousands of digits"]
+    assert [each.reason for each in read_all(path)[1]] == ["JSON with a number of thousands of digits"]
 
 
 def test_hidden_files_of_a_folder_are_passed_over(tmp_path: Path) -> None:

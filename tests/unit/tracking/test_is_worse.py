@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fcall.core.rate import Rate
 from pytest_fcall.tracking.samples import is_confirmed, is_worse
-from pytest_fcall.tracking.significance import Rate
 
 
 @pytest.mark.parametrize(

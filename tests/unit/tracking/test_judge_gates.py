@@ -4,9 +4,10 @@ from math import nan
 
 import pytest
 
+from pytest_fcall.core.rate import Rate
 from pytest_fcall.tracking.gate_figures import GroupFigures, GroupScore
 from pytest_fcall.tracking.gates import GateVerdict, parse_gates
-from pytest_fcall.tracking.significance import Rate, RatePair
+from pytest_fcall.tracking.significance import RatePair
 
 RIGHT, WRONG = Rate(1, 1), Rate(0, 1)
 STAYED, LOST, WON = RatePair(RIGHT, RIGHT), RatePair(RIGHT, WRONG), RatePair(WRONG, RIGHT)

@@ -48,8 +48,8 @@ def test_and_joins_gates_that_must_all_hold() -> None:
     ("text", "column", "message"),
     [
         ("", 0, "a figure: accuracy, "),
-        ("accurcy>=0.9", 0, "unknown figure 'accurcy'; did you mean 'accuracy'?"),
-        ("latency<=5s", 0, "unknown figure 'latency'; did you mean 'p95'?"),
+        ("accurcy>=0.9", 0, "unknown figure 'accurcy'; did you mean `accuracy`?"),
+        ("latency<=5s", 0, "unknown figure 'latency'; did you mean `p95`?"),
         ("beauty>=1", 0, "unknown figure 'beauty'; available: accuracy, "),
         ("accuracy 0.9", 9, "expected one of >= <= == > <"),
         ("accuracy=>0.9", 8, "one of >= "),
@@ -69,7 +69,7 @@ def test_and_joins_gates_that_must_all_hold() -> None:
         ("p95<=5h", 5, "a time needs a unit: 5s or 5ms"),
         ("p95<=5s, cost<=1", 7, "expected `and` or the end"),
         ("p95<=5s andcost<=1", 8, "expected `and` or the end"),
-        ("regressed<=0", 0, "did you mean 'regressions'?"),
+        ("regressed<=0", 0, "did you mean `regressions`?"),
         ("significant", 11, "expected a level in brackets, such as (0.05)"),
         ("significant(5)", 11, "a level in brackets"),
         ("significant(0.00)", 11, "the level must be above 0"),
@@ -107,7 +107,7 @@ def test_scores_are_bounded_like_shares_under_whatever_names_they_have() -> None
 
 
 def test_a_misspelt_score_is_pointed_at_and_figures_ask_nobody() -> None:
-    with pytest.raises(GateError, match=r"unknown figure 'overal'; did you mean 'overall'"):
+    with pytest.raises(GateError, match=r"unknown figure 'overal'; did you mean `overall`"):
         parse_gates("overal>=0.8", lambda: ["overall"])
     with pytest.raises(GateError, match="cost, p50, p95, max, and the scores in the summary"):
         parse_gates("beauty>=0.8", lambda: ["overall"])

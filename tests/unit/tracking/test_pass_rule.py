@@ -4,8 +4,8 @@ from collections import defaultdict
 
 import pytest
 
+from pytest_fcall.core.rate import Rate
 from pytest_fcall.tracking.samples import PassRule
-from pytest_fcall.tracking.significance import Rate
 
 
 def exam(deciding: PassRule, true_rate: float) -> tuple[float, float]:

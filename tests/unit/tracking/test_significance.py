@@ -11,8 +11,8 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar  # type: ignore[import-untyped]  # it has no types
 from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]  # it has no types
 
+from pytest_fcall.core.rate import Rate
 from pytest_fcall.tracking.significance import (
-    Rate,
     RatePair,
     adjust_by_holm,
     difference_interval,

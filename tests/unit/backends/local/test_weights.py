@@ -215,7 +215,7 @@ def test_the_demo_is_not_offered_instead_of_itself(tmp_path: Path) -> None:
 
 def test_a_misspelt_alias_is_named_with_a_suggestion(tmp_path: Path) -> None:
     said = refused("gorila", tmp_path)
-    assert "did you mean local:gorilla?" in said
+    assert "did you mean `local:gorilla`?" in said
     assert "hf download" not in said
 
 

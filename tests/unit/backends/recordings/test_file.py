@@ -210,8 +210,8 @@ HEADER = b'{"fcall": "replies", "version": 1, "model": "local:smollm2"}'
             "the tools of this reply are not in the file",
         ),
         (b'{"catalogue": "c", "tools": [{"name": "f"}]}', "`parameters` is missing"),
-        (b'{"request": ' + b"[" * 100_000, "nests too deeply"),
-        (b'{"request": ' + b"9" * 5_000 + b"}", "a number that is too long"),
+        (b'{"request": ' + b"[" * 100_000, "nested too deeply"),
+        (b'{"request": ' + b"9" * 5_000 + b"}", "a number of thousands of digits"),
         (b"<<<<<<< HEAD", "an unresolved merge conflict"),
     ],
 )

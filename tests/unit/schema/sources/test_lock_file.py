@@ -173,10 +173,10 @@ def locked(**changes: object) -> str:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("", "is not valid JSON"),
-        ("{", "is not valid JSON"),
-        ("[" * 100_000, "is not valid JSON"),
-        ('{"version": ' + "9" * 5000 + "}", "is not valid JSON"),
+        ("", "is not JSON"),
+        ("{", "is not JSON"),
+        ("[" * 100_000, "is JSON that is nested too deeply"),
+        ('{"version": ' + "9" * 5000 + "}", "is JSON with a number of thousands of digits"),
         ("[]", "is not a lock file"),
         ("{}", "is not a lock file"),
         (locked(version=2), "has version 2; this pytest-fcall reads version 1"),

@@ -32,7 +32,7 @@ def test_the_profile_of_a_suite_is_the_official_one(folder: Path) -> None:
 
 
 def test_a_part_that_is_not_known_is_told_with_those_that_are(folder: Path) -> None:
-    with pytest.raises(ValueError, match=r"no part 'simple_pyton' .* did you mean 'simple_python'\? .*rest"):
+    with pytest.raises(ValueError, match=r"no part 'simple_pyton' .* did you mean `simple_python`\? .*rest"):
         cases("simple_pyton", folder)
 
 
