@@ -25,7 +25,7 @@ from pytest_fcall.cli import main as fcall
 _FORKING = multiprocessing.get_context("forkserver")
 _FORKING.set_forkserver_preload([__name__])
 _PROGRAMS: dict[str, Callable[[list[str]], int]] = {"fcall": fcall, "pytest": pytest.main}
-_PLUGINS = "pytest_fcall", "anyio"
+_PLUGINS = ("pytest_fcall",)
 """pytest warns of plugins that are there before it could rewrite them."""
 
 

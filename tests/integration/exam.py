@@ -11,13 +11,12 @@ from pathlib import Path
 
 # Each run inside a test forgets the modules that it imported; these are kept, for speed.
 import aiohttp  # noqa: F401
-import openai  # noqa: F401
 import pytest
-from openai.resources import chat, responses  # noqa: F401
 
 import pytest_fcall.backends.dispatch
 import pytest_fcall.backends.openai.backend
-import pytest_fcall.backends.openai.client  # noqa: F401
+import pytest_fcall.backends.openai.client
+import pytest_fcall.backends.openai.direct_sender  # noqa: F401
 from pytest_fcall.backends.store import ReplyStore, store_path
 from tests.integration.conftest import QUIET, Shop
 from tests.servers import Answer, Asked, Server

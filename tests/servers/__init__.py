@@ -25,9 +25,10 @@ from tests.servers.faults import (
     truncated_json,
     web_page,
 )
-from tests.servers.server import Server, echo
+from tests.servers.server import LOOPBACK_CERTIFICATE, Server, echo
 
 __all__ = [
+    "LOOPBACK_CERTIFICATE",
     "Answer",
     "Asked",
     "Responder",

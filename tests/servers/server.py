@@ -7,12 +7,14 @@ import contextlib
 import http.client
 import json
 import socket
+import ssl
 import struct
 import threading
 import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Self
 
 from tests.servers.answer import Answer, Asked, Responder
@@ -21,6 +23,8 @@ from tests.servers.faults import provider_error
 
 PATIENCE = 60.0
 LONGEST_BODY = 64_000_000
+LOOPBACK_CERTIFICATE = Path(__file__).parent / "loopback.pem"
+"""A certificate for 127.0.0.1 and its key, which everybody knows: it protects nothing."""
 
 
 def echo(asked: Asked) -> Answer:
@@ -40,9 +44,10 @@ def echo(asked: Asked) -> Answer:
 class Server:
     """Answers as scripted, then by `default`; keeps what it was asked, in the order in which it arrived."""
 
-    def __init__(self, default: Responder = echo, port: int = 0) -> None:
+    def __init__(self, default: Responder = echo, port: int = 0, certificate: Path | None = None) -> None:
         self.default = default
         self._wanted = port
+        self._certificate = certificate
         self.asked: list[Asked] = []
         self.connections = 0
         self._script: deque[Answer] = deque()
@@ -63,7 +68,7 @@ class Server:
     @property
     def url(self) -> str:
         """What a client takes as `base_url`."""
-        return f"http://127.0.0.1:{self._port.result()}/v1"
+        return f"http{'s' if self._certificate else ''}://127.0.0.1:{self._port.result()}/v1"
 
     def script(self, *answers: Answer) -> None:
         """Give these answers to the next requests, one each, in the order in which they arrive."""
@@ -89,7 +94,11 @@ class Server:
         self._stop = asyncio.Event()
         self._open = asyncio.Event()
         self._open.set()
-        listening = await asyncio.start_server(self._connection, "127.0.0.1", self._wanted, backlog=1024)
+        tls = None
+        if self._certificate:
+            tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            tls.load_cert_chain(self._certificate)
+        listening = await asyncio.start_server(self._connection, "127.0.0.1", self._wanted, backlog=1024, ssl=tls)
         self._port.set_result(listening.sockets[0].getsockname()[1])
         await self._stop.wait()
         listening.close()

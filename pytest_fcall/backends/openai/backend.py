@@ -50,7 +50,7 @@ class OpenAIBackend:
 
     async def complete(self, request: Request) -> Reply:
         """Answer `request`; the reply's time is that of the one exchange with the server."""
-        from pytest_fcall.backends.openai.client import read_answer
+        from pytest_fcall.backends.openai.server_answer import read_answer
 
         prepared = self._prepare(request)
         settings, wire = prepared.settings, prepared.wire

@@ -126,6 +126,8 @@ def _check(name: str, value: Json) -> None:
 OFFICIAL_URL = "https://api.openai.com/v1"
 _KEY_VARIABLE = "OPENAI_API_KEY"
 _URL_VARIABLE = "OPENAI_BASE_URL"
+_HEADER_VARIABLES = (("OpenAI-Organization", "OPENAI_ORG_ID"), ("OpenAI-Project", "OPENAI_PROJECT_ID"))
+_HEADERS_VARIABLE = "OPENAI_CUSTOM_HEADERS"
 _SERVED_URL = f"http://127.0.0.1:{PORT_PLACEHOLDER}/v1"
 _NO_KEY = "none"
 """Sent to a server that needs no key, since the library always sends one."""
@@ -160,10 +162,18 @@ class Server:
 
     def secrets(self, headers: Mapping[str, str], body: Json) -> tuple[str, ...]:
         """What no message may show: the key, the address, the headers, and secrets in the body."""
+        headers = {**environment_headers(), **headers}
         return long_secrets([self._environment_key(), *secrets_of_request(self.url, headers, body)])
 
     def _environment_key(self) -> str:
         return os.environ.get(self.key_variable, "").strip()
+
+
+def environment_headers() -> dict[str, str]:
+    """The headers that the variables of the openai library name."""
+    headers = {name: os.environ[variable].strip() for name, variable in _HEADER_VARIABLES if variable in os.environ}
+    lines = (line.partition(":") for line in os.environ.get(_HEADERS_VARIABLE, "").split("\n"))
+    return headers | {name.strip(): value.strip() for name, colon, value in lines if colon}
 
 
 def server_of(settings: Mapping[str, Json]) -> Server:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import openai  # noqa: F401  # takes longer than the shortest time that is measured here
 import pytest
 
+import pytest_fcall.backends.openai.direct_sender  # noqa: F401  # takes longer than the shortest time that is measured here
 from pytest_fcall.backends.dispatch.job import Limits
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.core import Backend, CaseRefused, Model, ModelUnavailable, Unanswered

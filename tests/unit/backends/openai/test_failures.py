@@ -162,6 +162,7 @@ SECRETS = {
     "query": "planted-query-0003",
     "step": "planted-step-of-an-address-0004",
     "body": "planted-body-0005",
+    "variable": "planted-variable-0006",
 }
 
 
@@ -172,6 +173,7 @@ def test_secrets_are_in_no_message_and_in_no_reply(
     told = f"You sent {' and '.join(SECRETS.values())} to {server.url}/{SECRETS['step']}."
     server.script(servers.provider_error(status, told))
     monkeypatch.setenv("PLANTED", SECRETS["key"])
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"X-Gateway: {SECRETS['variable']}")
     options = {
         "api_key_env": "PLANTED",
         "base_url": f"{server.url}/{SECRETS['step']}?code={SECRETS['query']}",
@@ -181,7 +183,7 @@ def test_secrets_are_in_no_message_and_in_no_reply(
     with pytest.raises((ModelUnavailable, CaseRefused, Unanswered)) as caught:
         ask(server, request(), **options)
     everything = f"{caught.value!r} {vars(caught.value)} {caught.value.__cause__!r} {caught.value.__context__!r}"
-    assert "You sent … and … and … and … and … to" in str(caught.value)
+    assert "You sent … and … and … and … and … and … to" in str(caught.value)
     assert not any(secret in everything for secret in SECRETS.values())
 
 

@@ -1,0 +1,56 @@
+"""The HTTP answer of a server, and the Reply or failure in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from pytest_fcall.backends.openai.wire_request import Endpoint
+from pytest_fcall.backends.provider_failures import ProviderFailure, parse_body, read_failure
+from pytest_fcall.core import Reply
+from pytest_fcall.schema.wire_tools import WireTools
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAnswer:
+    """An HTTP answer."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+    """By names in lower case."""
+
+    @property
+    def redirects(self) -> bool:
+        """Whether the server names another address instead of answering."""
+        return self.status in _REDIRECTS and "location" in self.headers
+
+
+def read_answer(answer: ServerAnswer, endpoint: Endpoint, wire_tools: WireTools) -> Reply | ProviderFailure:
+    """The reply in an answer, or the failure that the answer reports."""
+    succeeded = answer.status < HTTPStatus.BAD_REQUEST
+    try:
+        body = parse_body(answer.body)
+    except ValueError as error:
+        if succeeded:
+            return ProviderFailure(_not_json(answer.body, str(error)))
+        body = answer.body.decode(errors="replace")
+    if succeeded and isinstance(body, Mapping) and (reply := endpoint.read_reply(body, wire_tools)) is not None:
+        return reply
+    failure = read_failure(answer.status, body, answer.headers)
+    return failure if failure.text else ProviderFailure("the server's answer is JSON, but not in OpenAI's form")
+
+
+def _not_json(body: bytes, fault: str) -> str:
+    """The message for a body that is not JSON."""
+    start = body.lstrip()[:10]
+    if not start:
+        return "the server's answer is empty"
+    if start.startswith(b"<"):
+        return "the server answered with a web page; `base_url` usually ends in /v1, or is there a proxy in between?"
+    if start.startswith((b"data:", b"event:")):
+        return "the server streams its answer, though the request did not ask for a stream"
+    return f"the server's answer is {fault}"
