@@ -22,7 +22,7 @@ def cases(pytester: pytest.Pytester) -> None:
 
 def run(pytester: pytest.Pytester, server: Server, *arguments: str) -> pytest.RunResult:
     return pytester.runpytest(
-        "-p", "no:asyncio", "-p", "no:randomly", f"--fc-model=openai:exam?base_url={server.url}", *arguments
+        f"--fc-model=openai:exam?base_url={server.url}", *arguments
     )
 
 
