@@ -24,9 +24,7 @@ def cases(pytester: pytest.Pytester) -> None:
 
 
 def run(pytester: pytest.Pytester, server: Server, *arguments: str) -> pytest.RunResult:
-    return pytester.runpytest(
-        f"--fc-model=openai:exam?base_url={server.url}", *arguments
-    )
+    return pytester.runpytest(f"--fc-model=openai:exam?base_url={server.url}", *arguments)
 
 
 def test_nothing_is_asked_and_what_would_be_is_listed(pytester: pytest.Pytester, server: Server) -> None:
