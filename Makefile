@@ -23,7 +23,7 @@ SERVERS := .venv-servers
 # Local models. The same libraries, and a few for the tests.
 LOCAL := .venv-local
 
-.PHONY: demo demo-live test conformance test-servers test-local bench-local bench-guard bench-fresh statistics fuzz lint types imports docs changelog check clean
+.PHONY: demo demo-live test conformance test-servers nightly test-local bench-local bench-guard bench-fresh statistics fuzz lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -34,8 +34,11 @@ demo-live: $(LOCAL)/.ready ## ask the embedded model all of them, on this machin
 test: $(READY) $(APIBENCH)/.ready ## run the whole test suite
 	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local
 
+nightly: $(READY) $(APIBENCH)/.ready ## run all of it with all of the data, and try properties on many examples
+	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local
+
 conformance: $(READY) $(OFFICIAL)/.ready ## compare 20,000 generated answers with the official BFCL checker
-	$(BIN)/python -m pytest tests/conformance --hypothesis-profile=conformance
+	$(BIN)/python -m pytest tests/conformance -m "" --hypothesis-profile=conformance
 
 test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that others wrote
 	$(BIN)/python -m pytest tests/independent

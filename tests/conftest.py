@@ -1,9 +1,23 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 
 pytest_plugins = ["pytester", "tests.servers.fixture"]
 
 # How long an example takes depends on who else uses the machine.
 settings.register_profile("patient", deadline=None, max_examples=50)
+settings.register_profile("nightly", deadline=None, max_examples=1_000)
 settings.load_profile("patient")
+
+# They serve the tests, and to import them takes a run inside a test longer than the run itself. Where a test is about
+# one of them, it says `-p NAME`.
+TOOLS = "anyio", "asyncio", "hypothesispytest", "platformdirs", "pytest_cov", "randomly", "rerunfailures", "timeout"
+WITHOUT_TOOLS = " ".join(f"-p no:{name}" for name in TOOLS)
+
+
+@pytest.fixture
+def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A project whose runs, and their workers, load of all plugins only pytest-fcall and those that come with it."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", WITHOUT_TOOLS)
+    return pytester

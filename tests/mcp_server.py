@@ -21,7 +21,6 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -83,6 +82,8 @@ async def over_stdio(server: Server[Any]) -> None:
 
 
 def over_http(server: Server[Any], token: str) -> None:
+    import uvicorn
+
     app = server.streamable_http_app()
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:

@@ -11,8 +11,14 @@ settings.register_profile("conformance", deadline=None, max_examples=2_300)
 
 
 def is_thorough(config: pytest.Config) -> bool:
-    """Whether there is a night to spend: `make conformance` judges all rows, and `make test` a part of them."""
-    return bool(config.getoption("--hypothesis-profile") == "conformance")
+    """Whether there is a night to spend: `make nightly` and `make conformance` judge all rows, `make test` a part."""
+    return config.getoption("--hypothesis-profile") in {"conformance", "nightly"}
+
+
+@pytest.fixture(scope="session")
+def every(pytestconfig: pytest.Config) -> int:
+    """Of how many rows of the corpus one is judged."""
+    return 1 if is_thorough(pytestconfig) else 5
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

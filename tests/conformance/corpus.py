@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +58,21 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
         yield from (dict(parse_record(line)) for line in read_lines(stream))
 
 
-def write_cases(folder: Path) -> None:
-    """Write the cases as the leaderboard's own files."""
+def write_part(path: Path, folder: Path, every: int) -> Path:
+    """Write one of so many rows of a file of the corpus, as they are; returns the file."""
+    part = folder / path.name.removesuffix(".gz")
+    with open_lines(path) as stream:
+        part.write_bytes(b"".join(islice(stream, 0, None, every)))
+    return part
+
+
+def write_cases(folder: Path, ids: Container[str] | None = None) -> None:
+    """Write the cases, all or those of these ids, as the leaderboard's own files."""
     questions: dict[str, list[dict[str, Any]]] = {}
     truths: dict[str, list[dict[str, Any]]] = {}
     for row in rows(CASES):
+        if ids is not None and row["id"] not in ids:
+            continue
         asked = {key: row[key] for key in ("id", "question", "function")}
         questions.setdefault(row["category"], []).append(asked)
         truths.setdefault(row["category"], []).append({"id": row["id"], "ground_truth": row["ground_truth"]})
@@ -71,10 +82,10 @@ def write_cases(folder: Path) -> None:
             write_rows(folder / "possible_answer" / f"BFCL_v4_{category}.json", truths[category])
 
 
-def write_exam(folder: Path, model: str) -> list[dict[str, Any]]:
-    """Write all that a run needs in which the model's answers are given again; returns its rows."""
-    write_cases(folder / "data")
-    answered = [row for row in rows(VERDICTS) if row["model"] == model]
+def write_exam(folder: Path, model: str, every: int) -> list[dict[str, Any]]:
+    """Write all that a run needs in which one of so many of the model's answers is given again; returns their rows."""
+    answered = [row for row in rows(VERDICTS) if row["model"] == model][::every]
+    write_cases(folder / "data", {row["id"] for row in answered})
     write_rows(folder / "rows.jsonl", answered)
     ids = json.dumps([row["id"] for row in answered])
     (folder / "exam.fc.yaml").write_text(f"suite: bfcl\npath: data\npick: {ids}\n", encoding="utf-8")

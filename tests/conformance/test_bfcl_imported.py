@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import Any
 
@@ -14,7 +14,6 @@ from pytest_fcall.core import Case, RawCall, Reply
 from pytest_fcall.decoding import DECODERS, decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
-from tests.conformance.conftest import is_thorough
 from tests.conformance.corpus import CASES, VERDICTS, rows, write_cases
 from tests.integration.command import fcall
 
@@ -32,26 +31,28 @@ pytestmark = pytest.mark.skipif(not CASES.is_file(), reason="FCALL_CORPUS names 
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
+def chosen(every: int) -> set[str]:
+    return {row["id"] for row in islice(rows(CASES), 0, None, every)} | LEFT_OUT | NAMELESS
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory, chosen: Collection[str]) -> dict[str, Case]:
     folder = tmp_path_factory.mktemp("imported")
-    write_cases(folder / "data")
+    write_cases(folder / "data", chosen)
     done = fcall(folder, "import", "bfcl", "--path", "data", "--out", "cases")
     assert {line.split(": ")[1] for line in done.stderr.splitlines()[:-1]} == LEFT_OUT
-    assert done.stderr.endswith(f"{len(LEFT_OUT)} of 3,641 cases left out\n")
+    assert done.stderr.endswith(f"{len(LEFT_OUT)} of {len(chosen):,} cases left out\n")
     known = Extensions(decoders=frozenset(DECODERS))
     files = [read_case_file(path, root=folder, extensions=known) for path in (folder / "cases").iterdir()]
     return {case.id: case for file in files for case in file.entries if isinstance(case, Case)}
 
 
-def test_all_cases_that_can_be_said_are_there(imported: Mapping[str, Case]) -> None:
-    assert imported.keys() == {row["id"] for row in rows(CASES)} - LEFT_OUT
+def test_all_cases_that_can_be_said_are_there(imported: Mapping[str, Case], chosen: Collection[str]) -> None:
+    assert imported.keys() == set(chosen) - LEFT_OUT
 
 
-def test_imported_cases_judge_as_the_official_checker_does(
-    imported: Mapping[str, Case], pytestconfig: pytest.Config
-) -> None:
-    every = 1 if is_thorough(pytestconfig) else 5
-    told = [row for row in islice(rows(VERDICTS), 0, None, every) if row["id"] in imported and is_plain(row)]
+def test_imported_cases_judge_as_the_official_checker_does(imported: Mapping[str, Case], every: int) -> None:
+    told = [row for row in rows(VERDICTS) if row["id"] in imported and is_plain(row)]
     wrong = {(row["model"], row["id"]) for row in told if valid(imported[row["id"]], row) is not row["valid"]}
     assert len(told) > 30_000 / every
     assert {id_ for _, id_ in wrong} <= NAMELESS

@@ -18,6 +18,7 @@ from pytest_fcall.suites.apibench.files import HUBS
 from pytest_fcall.suites.apibench.original_rule import OriginalRule
 from pytest_fcall.suites.apibench.parsers import installed_parser, original_parser_folder
 from pytest_fcall.suites.json_files import find_file, open_lines
+from tests.conformance.corpus import write_part
 from tests.integration.command import fcall
 
 CORPUS = Path(os.environ.get("FCALL_CORPUS") or "no-corpus").absolute()
@@ -44,10 +45,15 @@ def test_every_score_is_that_of_the_original_evaluator(name: str, files: list[st
 
 
 @pytest.fixture(scope="module")
-def apibench() -> CompletedProcess[str]:
-    """All answers, judged and added up."""
-    shown = ("--api-db", "native/apibench/api", "--compare", "--totals")
-    return fcall(CORPUS, "score", "--format", "apibench", *shown, "apibench_verdicts.jsonl.gz")
+def answers(tmp_path_factory: pytest.TempPathFactory, every: int) -> Path:
+    return write_part(CORPUS / "apibench_verdicts.jsonl.gz", tmp_path_factory.mktemp("answers"), every)
+
+
+@pytest.fixture(scope="module")
+def apibench(answers: Path) -> CompletedProcess[str]:
+    """The answers, judged and added up."""
+    shown = ("--api-db", str(NATIVE / "api"), "--compare", "--totals")
+    return fcall(answers.parent, "score", "--format", "apibench", *shown, answers.name)
 
 
 @pytest.mark.skipif(original_parser_folder() is None, reason="the original's parser is not in this environment")
@@ -56,16 +62,17 @@ def test_every_answer_to_apibench_is_judged_as_by_the_original_script(apibench: 
     assert re.search(r"^verdict: (\S+) of \1 agree with the rows$", apibench.stderr, re.MULTILINE)
 
 
-def test_the_parser_of_today_differs_in_less_than_one_answer_of_a_hundred() -> None:
+def test_the_parser_of_today_differs_in_less_than_one_answer_of_a_hundred(answers: Path) -> None:
     paths = {hub: find_file(NATIVE / "api", f"{HUBS[hub].apis}.jsonl") for hub in HUBS}
     apis = {hub: read_apis(path) for hub, path in paths.items() if path}
     rules = {hub: OriginalRule(HUBS[hub], apis[hub], installed_parser()) for hub in HUBS}
-    with open_lines(CORPUS / "apibench_verdicts.jsonl.gz") as stream:
+    with open_lines(answers) as stream:
         rows = [json.loads(line) for line in stream]
     same = sum(rules[row["hub"]](row["response"], row["gold_domain"]) == row["verdict"] for row in rows)
     assert len(rows) * 0.99 < same <= len(rows)
 
 
+@pytest.mark.nightly
 def test_totals_of_apibench_are_close_to_those_of_all_rows(apibench: CompletedProcess[str]) -> None:
     """The rows are half of all, so the shares are not quite the same."""
     found = dict(re.findall(r"^(\w+ \w+): \S+ rows, ([\d.]+)% correct", apibench.stderr, re.MULTILINE))

@@ -75,10 +75,11 @@ def reading(offered: Sequence[Sequence[Tool]] = (TOOLS, ())) -> dict[str, Callab
     for language in LANGUAGES:
         targets[f"bfcl {language}"] = partial(_bfcl_prompt, "python", False, language)
         targets[f"bfcl {language} values"] = partial(_bfcl_values, language)
-        targets[f"strict {language} values"] = partial(_strict_values, language)
+        targets[f"strict {language} values"] = partial(_typed_values, language)
     for form in get_args(CallFormat):
         targets[f"bfcl {form}"] = partial(_bfcl_prompt, form, False, "python")
         targets[f"bfcl {form} in tags"] = partial(_bfcl_prompt, form, True, "python")
+    targets["strict comparisons"] = _strict_comparisons
     targets["mannheim answer"] = answer_object
     for task, label in TASKS.items():
         targets[f"toolbench {task}"] = partial(_toolbench, task, label)
@@ -129,11 +130,15 @@ def _bfcl_values(language: Language, text: str) -> None:
         )
 
 
-def _strict_values(language: Language, text: str) -> None:
-    """One value as `strict` reads it, and all ways of comparing it."""
+def _typed_values(language: Language, text: str) -> None:
+    """One value as `strict` reads it, declared as each type that there is."""
     for kind in TYPES[language]:
         tool = Tool("find", declared={"type": "dict", "properties": {"a": {"type": kind, "items": {"type": "any"}}}})
         _calls(typed_arguments(Calls((Call("find", {"a": text}),)), (tool,), language))
+
+
+def _strict_comparisons(text: str) -> None:
+    """One value, compared in all ways."""
     for expected in EXPECTED:
         expectation = read_expectation([{"find": {"a": expected}}])
         for made in ({"a": text}, {"a": [text]}, {text: 1}):

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.conftest import WITHOUT_TOOLS
+
 __all__ = ["completed", "fcall", "python", "run_pytest"]
 
 if sys.platform != "win32":
@@ -22,11 +24,11 @@ else:
 
 
 def fcall(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return completed("fcall", folder, arguments, plain() | environment)
+    return completed("fcall", folder, arguments, plain() | {"PYTEST_ADDOPTS": WITHOUT_TOOLS} | environment)
 
 
 def run_pytest(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return completed("pytest", folder, arguments, plain() | environment)
+    return completed("pytest", folder, arguments, plain() | {"PYTEST_ADDOPTS": WITHOUT_TOOLS} | environment)
 
 
 def python(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.integration.exam import Exam
     from tests.integration.mind import Mind
 
-QUIET = ["-p", "no:cacheprovider", "-p", "no:randomly"]
+QUIET = ["-p", "no:cacheprovider"]
 
 ECHO = '''
 import json
@@ -69,9 +69,7 @@ class Shop:
         return name
 
     def run(self, *args: str) -> pytest.RunResult:
-        # It leaves a thread and a socket behind in each run, which are many in the end.
-        reruns = any(arg.startswith("--reruns") for arg in args)
-        return self.pytester.runpytest(*QUIET, *([] if reruns else ["-p", "no:rerunfailures"]), *args)
+        return self.pytester.runpytest(*QUIET, *args)
 
     def ask(self, *args: str) -> pytest.RunResult:
         """Run with the echo as the model."""
@@ -79,8 +77,7 @@ class Shop:
 
 
 @pytest.fixture
-def shop(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest -o asyncio_default_fixture_loop_scope=function")
+def shop(pytester: pytest.Pytester) -> Iterator[Shop]:
     before = set(sys.modules)
     yield Shop(pytester)
     for name in {"echo", "mind", "conftest"} & (sys.modules.keys() - before):

@@ -234,7 +234,7 @@ def test_where_a_test_is_run_again_the_last_verdict_is_accepted(mind: Mind) -> N
         "    return [{'name': 'get_weather', 'arguments': {'city': ['Rome', 'Oslo'][next(turn)]}}]\n"
     )
 
-    mind.run("--fc-accept=all", "--reruns=1", "--fc-record=off")
+    mind.run("--fc-accept=all", "-p", "rerunfailures", "--reruns=1", "--fc-record=off")
 
     assert '"valid": true' in mind.baseline().read_text("utf-8")
 

@@ -34,7 +34,7 @@ cases:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     (tmp_path / "cases.fc.yaml").write_text(CASES, encoding="utf-8")
-    ini = ("filterwarnings = error", "asyncio_default_fixture_loop_scope = function", "addopts = -n 2")
+    ini = ("filterwarnings = error", "addopts = -n 2")
     (tmp_path / "pytest.ini").write_text("\n".join(["[pytest]", *ini, ""]), encoding="utf-8")
     return tmp_path
 

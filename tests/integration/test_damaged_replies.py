@@ -20,7 +20,7 @@ def kept(pytester: pytest.Pytester, server: Server) -> Path:
 
 
 def ask(pytester: pytest.Pytester, server: Server, *arguments: str) -> pytest.RunResult:
-    return pytester.runpytest("-p", "no:asyncio", f"--fc-model=openai:exam?base_url={server.url}", *arguments)
+    return pytester.runpytest(f"--fc-model=openai:exam?base_url={server.url}", *arguments)
 
 
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])

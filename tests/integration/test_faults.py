@@ -65,6 +65,6 @@ def test_a_terminal_without_unicode_gets_the_same_lines_in_ascii(shop: Shop, mon
           - {id: typo, prompt: hello, expect: [{get_wether: {city: München}}]}
         """
     )
-    result = shop.pytester.runpytest_subprocess("--fc-model=python:echo:answer", "-p", "no:randomly")
+    result = shop.pytester.runpytest_subprocess("--fc-model=python:echo:answer")
     result.assert_outcomes(failed=1, errors=1)
     result.stdout.fnmatch_lines(["*did you mean `get_weather`?", "  ! get_weather", "  !   city *M?xfcnchen*K?xf6ln*"])

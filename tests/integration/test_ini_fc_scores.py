@@ -140,7 +140,7 @@ def test_many_cases_are_counted_together_or_averaged(two: Shop) -> None:
 
 
 def test_workers_send_what_their_cases_add(two: Shop) -> None:
-    result = two.pytester.runpytest_subprocess("-p", "no:randomly", "--fc-model=python:echo:answer", "-n", "2")
+    result = two.pytester.runpytest_subprocess("--fc-model=python:echo:answer", "-n", "2")
     assert scores(result) == OF_TWO
 
 
@@ -351,7 +351,7 @@ def test_nothing_is_imported_where_no_score_is_asked_for(two: Shop) -> None:
             print("LOADED", [name for name in rooms if name in sys.modules])
         """,
     )
-    arguments = ["-p", "no:randomly", "--fc-model=python:echo:answer"]
+    arguments = ["--fc-model=python:echo:answer"]
     asked = two.pytester.runpytest_subprocess(*arguments)
     asked.stdout.fnmatch_lines(
         ["LOADED ['pytest_fcall.conversation.named_scores', 'pytest_fcall.session.result.scores']"]

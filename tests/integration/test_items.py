@@ -44,7 +44,7 @@ def test_tags_are_markers_that_strict_markers_knows(weather: Shop) -> None:
 
 
 def test_last_failed_runs_what_failed(weather: Shop) -> None:
-    arguments = ["--fc-model=python:echo:answer", "-p", "no:randomly"]
+    arguments = ["--fc-model=python:echo:answer"]
     weather.pytester.runpytest(*arguments).assert_outcomes(passed=1, failed=1)
     weather.pytester.runpytest(*arguments, "--lf").assert_outcomes(failed=1)
     result = weather.pytester.runpytest(*arguments, "--ff", "-v")

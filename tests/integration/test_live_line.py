@@ -44,7 +44,7 @@ def test_elsewhere_there_is_none(pytester: pytest.Pytester) -> None:
 def on_a_terminal(*arguments: str) -> str:
     """Run pytest, and give all that it writes to its terminal."""
     screen, terminal = os.openpty()
-    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:asyncio", *arguments]
+    command = [sys.executable, "-m", "pytest", *arguments]
     with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal) as running:
         os.close(terminal)
         said = b""

@@ -24,9 +24,7 @@ def cases(pytester: pytest.Pytester) -> None:
 
 
 def run(pytester: pytest.Pytester, server: Server, *arguments: str) -> pytest.RunResult:
-    return pytester.runpytest(
-        "-p", "no:asyncio", "-p", "no:randomly", f"--fc-model=openai:exam?base_url={server.url}", *arguments
-    )
+    return pytester.runpytest(f"--fc-model=openai:exam?base_url={server.url}", *arguments)
 
 
 def test_nothing_is_asked_and_what_would_be_is_listed(pytester: pytest.Pytester, server: Server) -> None:
@@ -57,7 +55,7 @@ def test_what_recordings_answer_is_counted_apart(pytester: pytest.Pytester, serv
     [("openai:exam?temprature=1", "*`temprature` is not a setting*"), ("opnai:exam", "*of kind 'opnai'; available: *")],
 )
 def test_a_model_that_cannot_be_asked_is_told_in_one_line(pytester: pytest.Pytester, model: str, told: str) -> None:
-    result = pytester.runpytest("-p", "no:asyncio", "--fc-dry-run", f"--fc-model={model}")
+    result = pytester.runpytest("--fc-dry-run", f"--fc-model={model}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: {told}"])
     result.stdout.no_fnmatch_line("*nothing was sent*")

@@ -21,9 +21,7 @@ def cases(pytester: pytest.Pytester) -> None:
 
 
 def run(pytester: pytest.Pytester, server: Server, *arguments: str) -> pytest.RunResult:
-    return pytester.runpytest(
-        "-p", "no:asyncio", "-p", "no:randomly", f"--fc-model=openai:exam?base_url={server.url}", *arguments
-    )
+    return pytester.runpytest(f"--fc-model=openai:exam?base_url={server.url}", *arguments)
 
 
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])

@@ -15,7 +15,7 @@ def cases(pytester: pytest.Pytester) -> None:
 
 
 def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    return pytester.runpytest("-p", "no:asyncio", "-p", "no:randomly", *arguments)
+    return pytester.runpytest(*arguments)
 
 
 @pytest.mark.parametrize(

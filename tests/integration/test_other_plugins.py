@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.conftest import TOOLS
 from tests.integration.conftest import Shop
 
 FLAKY = """
@@ -15,6 +16,7 @@ def answer(request):
     asked.append(request)
     return "hello" if len(asked) == 1 else json.loads(request.messages[-1]["content"])
 """
+ASYNCIO = ["-p", "asyncio", "-o", "asyncio_default_fixture_loop_scope=function"]
 
 
 @pytest.mark.parametrize(
@@ -25,9 +27,9 @@ def answer(request):
         ["-p", "no:xdist", "-p", "no:syrupy"],
         ["-p", "no:terminal"],
         ["-p", "no:junitxml"],
-        ["--timeout=60"],
-        ["--asyncio-mode=auto"],
-        ["-p", "randomly", "-p", "no:randomly"],
+        ["-p", "timeout", "--timeout=60"],
+        [*ASYNCIO, "--asyncio-mode=auto"],
+        [*ASYNCIO, *(f"-p{name}" for name in TOOLS)],
     ],
 )
 def test_cases_run_with_and_without(weather: Shop, arguments: list[str]) -> None:
@@ -52,13 +54,13 @@ def test_pytest_rerunfailures_asks_again_and_the_last_answer_counts(shop: Shop) 
             expect: [{get_weather: {city: Paris}}]
         """
     )
-    result = shop.run("--fc-model=python:flaky:answer", "--reruns=1")
+    result = shop.run("--fc-model=python:flaky:answer", "-p", "rerunfailures", "--reruns=1")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*1 rerun*"])
 
 
 def test_pytest_cov_measures_the_app(weather: Shop) -> None:
-    result = weather.pytester.runpytest_subprocess("--fc-model=python:echo:answer", "--cov=echo")
+    result = weather.pytester.runpytest_subprocess("--fc-model=python:echo:answer", "-p", "pytest_cov", "--cov=echo")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["echo.py*%"])
 
@@ -69,7 +71,7 @@ def test_an_unused_plugin_imports_nothing_that_costs_time(shop: Shop) -> None:
         "run.py",
         """
         import sys, pytest
-        pytest.main(["-q", "-p", "no:syrupy", "-p", "no:xdist", "-p", "no:asyncio", "test_empty.py"])
+        pytest.main(["-q", "-p", "no:syrupy", "-p", "no:xdist", "test_empty.py"])
         heavy = ["yaml", "openai", "deepdiff", "pydantic", "jsonschema_rs", "pytest_fcall.core", "pytest_fcall.cases"]
         print("imported:", [name for name in heavy if name in sys.modules])
         """,

@@ -27,6 +27,7 @@ from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import Json
 from pytest_fcall.decoding import DECODERS
 from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES
+from tests.conftest import WITHOUT_TOOLS
 from tests.integration.command import completed
 
 ROOT = Path(__file__).parents[2]
@@ -137,7 +138,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not re.match("PYTEST|FC_|CI$|GITHUB", name)}
     environment = kept | {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")]),
-        "PYTEST_ADDOPTS": "-p no:randomly -p no:cacheprovider",
+        "PYTEST_ADDOPTS": f"{WITHOUT_TOOLS} -p no:cacheprovider",
         "COLUMNS": "100",
         "NO_COLOR": "1",
     }

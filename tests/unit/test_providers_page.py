@@ -48,7 +48,7 @@ def test_a_name_of_one_s_own_stands_for_the_model_of_its_table(tmp_path: Path) -
     assert entry.settings["timeout"] == 60
 
 
-@pytest.mark.parametrize("name", OPTIONS.keys() | ANY_OPTIONS.keys())
+@pytest.mark.parametrize("name", sorted(OPTIONS.keys() | ANY_OPTIONS.keys()))
 def test_every_setting_is_told(name: str) -> None:
     settings = PAGE[PAGE.index("## Settings") : PAGE.index("## Models without tools")]
     assert f"`{name}`" in settings

@@ -18,7 +18,7 @@ from pytest_fcall.cases.option_values import DEFAULT_KEYS
 from pytest_fcall.core import OPERATORS, Case, Expectation, FaultyCase, Tool
 from tests.unit.cases.reading import TOOLS
 
-_MANY = settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_ONE_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 _VALID = TOOLS + dedent("""\
     defaults:
@@ -111,13 +111,13 @@ def _dumped(tree: object) -> bytes:
     return yaml.safe_dump(tree, allow_unicode=True, sort_keys=False).encode("utf-8", errors="surrogatepass")
 
 
-@_MANY
+@_ONE_FOLDER
 @given(tree=_FILES)
 def test_any_tree(tmp_path: Path, tree: object) -> None:
     _read(_dumped(tree), tmp_path)
 
 
-@_MANY
+@_ONE_FOLDER
 @given(case=st.dictionaries(st.sampled_from(sorted(CASE_KEYS)), _TREES, max_size=6))
 def test_any_case_beside_real_tools(tmp_path: Path, case: dict[str, object]) -> None:
     whole = {"id": "x", "prompt": "Hello?", "expect": "no_call"} | case
@@ -127,7 +127,7 @@ def test_any_case_beside_real_tools(tmp_path: Path, case: dict[str, object]) -> 
     )
 
 
-@_MANY
+@_ONE_FOLDER
 @given(data=st.data())
 def test_any_mutation_of_a_valid_file(tmp_path: Path, data: st.DataObject) -> None:
     text = _VALID
@@ -143,7 +143,7 @@ def test_any_mutation_of_a_valid_file(tmp_path: Path, data: st.DataObject) -> No
     _read(text.encode("utf-8", errors="surrogatepass"), tmp_path)
 
 
-@_MANY
+@_ONE_FOLDER
 @given(
     line=st.integers(0, _VALID.count("\n") - 1), onto=st.integers(0, _VALID.count("\n") - 1), shift=st.integers(-4, 4)
 )
@@ -155,14 +155,14 @@ def test_any_line_moved(tmp_path: Path, line: int, onto: int, shift: int) -> Non
     _read("".join(lines).encode(), tmp_path)
 
 
-@_MANY
+@_ONE_FOLDER
 @given(data=st.binary(max_size=200))
 def test_any_bytes(tmp_path: Path, data: bytes) -> None:
     _read(data, tmp_path)
     _read(b"cases:\n  - id: x\n    prompt: " + data, tmp_path)
 
 
-@_MANY
+@_ONE_FOLDER
 @given(tree=_TREES)
 def test_any_python_value(tree: object) -> None:
     tools = [Tool("get_weather", "", {"type": "object", "properties": {"city": {"type": "string"}}})]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pytest
 
+from pytest_fcall.matching import turn_follower
+from pytest_fcall.matching.assignment import Demand, covering_assignment
 from tests.unit.conversation.conversations import Model, Say, case_of, held
 
 SEARCH: Say = [("search", {"to": "Oslo"})]
@@ -113,13 +115,19 @@ def test_what_is_right_by_the_official_rules_is_answered_and_followed_by_the_nex
     assert verdict.valid, verdict.reasons
 
 
-def test_calls_beyond_all_measure_do_not_take_beyond_all_measure(tmp_path: Path) -> None:
+def test_calls_beyond_all_measure_are_counted_but_not_paired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paired: list[int] = []
+
+    def assignment(demands: Sequence[Demand], fits: Sequence[Sequence[int]], required: Collection[int]) -> object:
+        paired.append(len(required))
+        return covering_assignment(demands, fits, required)
+
+    monkeypatch.setattr(turn_follower, "covering_assignment", assignment)
     text = "prompt: x\nstubs: {search: []}\nexpect: [{search: {to: {$ignore: true}}, times: [1, null]}]"
-    says: list[Say] = [[("search", {"to": f"Town{number}"}) for number in range(3000)]] * 3
-    started = time.monotonic()
+    says: list[Say] = [[("search", {"to": f"Town{number}"}) for number in range(200)]] * 3
     _, verdict = held(case_of(tmp_path, text), Model(says))
     assert [reason.kind for reason in verdict.reasons] == ["wrong_count"]
-    assert time.monotonic() - started < 20
+    assert 200 < max(paired) < 300
 
 
 @pytest.mark.parametrize(

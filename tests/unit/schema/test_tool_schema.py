@@ -451,8 +451,8 @@ def test_schemas_that_only_one_form_holds_are_explained_at_any_depth() -> None:
 
 def test_many_mistakes_are_cut_short() -> None:
     tool = argument({"type": "array", "items": INTEGER})
-    assert 0 < len(tool.check({"x": ["a"] * 100_000})) <= 100
-    assert 0 < len(tool.check({f"y{number}": 1 for number in range(100_000)})) <= 100
+    assert 0 < len(tool.check({"x": ["a"] * 1_000})) <= 100
+    assert 0 < len(tool.check({f"y{number}": 1 for number in range(1_000)})) <= 100
 
 
 @pytest.mark.parametrize(

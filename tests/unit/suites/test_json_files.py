@@ -26,15 +26,14 @@ def test_a_record_is_read(line: bytes, value: Json) -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        (b"{", "not JSON: Expecting property name enclosed in double quotes at character 2"),
-        (b"", "not JSON: Expecting value at character 1"),
-        (b"null", "expected a JSON object, got null"),
-        (b"[1]", "expected a JSON object, got list"),
-        (b'{"a": "\xff"}', "not UTF-8: invalid start byte at byte 8"),
-        (b'{"a": ' * 100_000, "JSON that is nested too deeply"),
-        (b'{"a": ' + b"9" * 5_000 + b"}", "JSON with a number of thousands of digits"),
+        pytest.param(b"{", "not JSON: Expecting property name enclosed in double quotes at character 2", id="cut-off"),
+        pytest.param(b"", "not JSON: Expecting value at character 1", id="nothing"),
+        pytest.param(b"null", "expected a JSON object, got null", id="null"),
+        pytest.param(b"[1]", "expected a JSON object, got list", id="list"),
+        pytest.param(b'{"a": "\xff"}', "not UTF-8: invalid start byte at byte 8", id="no-utf-8"),
+        pytest.param(b'{"a": ' * 100_000, "JSON that is nested too deeply", id="deep"),
+        pytest.param(b'{"a": ' + b"9" * 5_000 + b"}", "JSON with a number of thousands of digits", id="digits"),
     ],
-    ids=repr,
 )
 def test_a_line_that_is_no_record_is_broken(line: bytes, why: str) -> None:
     with pytest.raises(BrokenRow) as broken:

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.cases.case_file import read_case_file
@@ -60,7 +60,6 @@ def changed(value: Any, way: tuple[Any, ...], new: Json) -> Any:
     return copy
 
 
-@settings(deadline=None, max_examples=150)
 @given(st.data())
 def test_whatever_stands_in_a_log_what_is_written_lints_clean(data: st.DataObject) -> None:
     log = data.draw(st.sampled_from(LOGS))

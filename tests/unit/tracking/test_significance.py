@@ -7,9 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
-from statsmodels.stats.contingency_tables import mcnemar  # type: ignore[import-untyped]  # it has no types
-from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]  # it has no types
 
 from pytest_fcall.core.rate import Rate
 from pytest_fcall.tracking.significance import (
@@ -37,6 +34,9 @@ PAIRS = st.lists(st.builds(RatePair, rates(), rates()), max_size=5)
 
 @pytest.mark.parametrize(("lost", "won"), [*product((0, 1, 2, 5, 13, 60), repeat=2)])
 def test_of_single_answers_it_is_mcnemars_exact_test(lost: int, won: int) -> None:
+    from scipy import stats
+    from statsmodels.stats.contingency_tables import mcnemar  # type: ignore[import-untyped]  # it has no types
+
     table = [[50, lost], [won, 7]]
     assert p_value_different(single(lost, won, 57)) == pytest.approx(mcnemar(table, exact=True).pvalue)
     if lost + won:
@@ -46,12 +46,16 @@ def test_of_single_answers_it_is_mcnemars_exact_test(lost: int, won: int) -> Non
 
 @given(rates(), rates())
 def test_of_one_case_it_is_fishers_exact_test(before: Rate, now: Rate) -> None:
+    from scipy import stats
+
     table = np.array([[now.right, now.asked - now.right], [before.right, before.asked - before.right]])
     assert p_value_worse([RatePair(before, now)]) == pytest.approx(stats.fisher_exact(table, alternative="less").pvalue)
 
 
 @given(PAIRS)
 def test_all_ways_to_deal_the_answers_are_counted(pairs: list[RatePair]) -> None:
+    from scipy import stats
+
     chances = np.ones(1)
     for pair in pairs:
         urn = stats.hypergeom(pair.before.asked + pair.now.asked, pair.before.right + pair.now.right, pair.now.asked)
@@ -61,6 +65,8 @@ def test_all_ways_to_deal_the_answers_are_counted(pairs: list[RatePair]) -> None
 
 
 def test_scipys_permutation_test_says_the_same() -> None:
+    from scipy import stats
+
     before, now = [1, 1, 1, 1, 1, 0, 1, 1], [0, 1, 0, 0, 1, 1, 0, 0]
     said = stats.permutation_test(
         (before, now), lambda one, other: sum(other) - sum(one), permutation_type="samples", alternative="less"
@@ -97,6 +103,8 @@ def test_ten_thousand_cases_with_five_answers_each_are_counted_exactly() -> None
 
 
 def test_the_interval_of_the_difference_is_that_of_bonett_and_price() -> None:
+    from scipy import stats
+
     low, high = difference_interval(single(lost=12, won=4, same=84))
     lost, won = 13 / 102, 5 / 102
     margin = stats.norm.ppf(0.975) * np.sqrt((lost + won - (lost - won) ** 2) / 102)
@@ -118,6 +126,8 @@ def test_the_interval_has_width_even_where_nothing_changed() -> None:
     ],
 )
 def test_holm_adjusts_as_statsmodels_does(chances: dict[str, float]) -> None:
+    from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]  # it has no types
+
     _, adjusted, _, _ = multipletests(list(chances.values()), method="holm")
     assert list(adjust_by_holm(chances)) == list(chances)
     assert list(adjust_by_holm(chances).values()) == pytest.approx(list(adjusted))

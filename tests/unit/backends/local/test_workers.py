@@ -70,5 +70,5 @@ def test_it_ends_when_the_controller_is_killed_in_the_middle(pytester: pytest.Py
     ],
 )
 def test_a_run_says_first_whether_a_grammar_holds(pytester: pytest.Pytester, query: str, shown: str) -> None:
-    result = pytester.runpytest_subprocess("--collect-only", f"--fc-model=local:smollm2{query}")
+    result = pytester.runpytest("--collect-only", f"--fc-model=local:smollm2{query}")
     result.stdout.fnmatch_lines([f"fcall: {shown} (command line)*"])

@@ -50,7 +50,7 @@ def test_it_ends_when_the_controller_is_killed_in_the_middle(pytester: pytest.Py
 
 def test_a_server_that_fails_is_one_error_of_the_run(pytester: pytest.Pytester) -> None:
     write(pytester.path, little("--says", "CUDA out of memory"))
-    result = pytester.runpytest_subprocess(*RUN, "--fc-model=openai:little", "-rs")
+    result = pytester.runpytest(*RUN, "--fc-model=openai:little", "-rs")
     result.assert_outcomes(errors=1, skipped=11)
     assert result.ret == 10
     told = "openai:little: the server ended with status 3 before it was ready; end of its log: starting / CUDA out of*"
@@ -59,7 +59,7 @@ def test_a_server_that_fails_is_one_error_of_the_run(pytester: pytest.Pytester) 
 
 def test_a_server_that_ended_by_itself_is_not_told_to_be_killed(pytester: pytest.Pytester) -> None:
     write(pytester.path, f'"{sys.executable}" -c "raise SystemExit(3)" {{port}}', cases=1)
-    result = pytester.runpytest_subprocess(*RUN, "--fc-model=openai:little")
+    result = pytester.runpytest(*RUN, "--fc-model=openai:little")
     told = "openai:little: the server ended with status 3 before it was ready; its log is empty"
     assert told in result.stdout.lines
 
@@ -68,5 +68,5 @@ def test_what_is_recorded_or_only_planned_starts_no_server(pytester: pytest.Pyte
     pids = pytester.path / "pids"
     write(pytester.path, little("--pids", pids))
     for how in ("--fc-dry-run", "--fc-replay"):
-        pytester.runpytest_subprocess(*RUN, "--fc-model=openai:little", how)
+        pytester.runpytest(*RUN, "--fc-model=openai:little", how)
     assert not pids.exists()

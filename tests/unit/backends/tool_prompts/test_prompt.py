@@ -85,7 +85,7 @@ RESULTS: tuple[Message, ...] = (
 )
 
 
-@pytest.mark.parametrize("style", STYLES.keys() - {"bfcl_java", "bfcl_javascript"})
+@pytest.mark.parametrize("style", sorted(STYLES.keys() - {"bfcl_java", "bfcl_javascript"}))
 def test_earlier_calls_are_written_as_the_model_is_to_write_them(style: str) -> None:
     told = asked(USER, CALLED, *RESULTS, style=style)
     assert set(told[2]) == {"role", "content"}

@@ -17,7 +17,6 @@ from pytest_fcall.conversation.environments import (
 )
 from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, Limits
 from pytest_fcall.core import CallResult, ConversationSettings, Json, Tool, Unanswered
-from tests.mcp_server import CALLED
 from tests.unit.conversation.environments.result_store import MemoryStore
 from tests.unit.schema.sources.test_mcp_server import SERVER, served
 
@@ -27,6 +26,8 @@ Spec = dict[str, Json]
 
 @pytest.fixture
 def offered(tmp_path: Path) -> Path:
+    from tests.mcp_server import CALLED
+
     path = tmp_path / "offered.json"
     path.write_text(json.dumps([{"name": name, "inputSchema": {"type": "object"}} for name in CALLED]))
     return path

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.suites.apibench.apis import Api
@@ -88,7 +88,6 @@ def test_of_several_entries_that_fit_the_first_counts() -> None:
     assert judged("huggingface", apis, "f('xy')", "One") == "correct"
 
 
-@settings(max_examples=200)
 @given(st.text(st.characters(), max_size=200), st.sampled_from(list(HUBS)))
 def test_any_answer_gets_a_word(answer: str, hub: str) -> None:
     rule = OriginalRule(HUBS[hub], (*TORCH, *TENSORFLOW, *FACES), installed_parser())
