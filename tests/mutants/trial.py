@@ -33,7 +33,7 @@ _ARGUMENTS = (
     *("-q", "-x", "--no-header", "-n", "0"),
     *("-p", "no:randomly", "-p", "no:cacheprovider", "--hypothesis-profile=mutants"),
 )
-_ENOUGH_SECONDS = 60
+_ENOUGH_SECONDS = 20
 """What the tests of one mutant took together before it was there."""
 _MOST_SECONDS = 600
 """For these, or for all tests of a room, on a machine that others use."""
@@ -51,6 +51,7 @@ class Workplace:
         self._arguments = (*_ARGUMENTS, f"--timeout={seconds_a_test}")
         self._changes = 0
         os.chdir(folder)
+        sys.dont_write_bytecode = False  # or every trial would compile the copy anew
         sys.path.insert(0, str(folder))
         os.environ |= {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "", "OPENBLAS_NUM_THREADS": "1"}
         settings.register_profile(
