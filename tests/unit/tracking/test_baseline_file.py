@@ -179,3 +179,13 @@ def test_faults_call_the_file_as_they_are_told(path: Path) -> None:
     found = read_baseline(path, Path("v1.0:shop.ambr"))
     assert found is not None
     assert [fault.location.path for fault in found.faults] == ["v1.0:shop.ambr"]
+
+
+def test_a_file_that_the_system_does_not_let_be_read_is_called_as_it_was_named(path: Path) -> None:
+    path.mkdir(parents=True)
+
+    found = read_baseline(path, Path("v1.0:shop.ambr"))
+    assert found is not None
+    assert [(fault.location.path, fault.message) for fault in found.faults] == [
+        ("v1.0:shop.ambr", "the baseline cannot be read: Is a directory")
+    ]

@@ -19,6 +19,10 @@ RIGHT, OTHERWISE = [call(city="Oslo")], [call(city="Oslo", unit="celsius")]
 WRONG, WORSE = [call(city="Rome")], [call(town="Rome")]
 
 
+def judged_again(stanza: Stanza) -> Verdict:
+    return judged(CASE, stanza.calls or ())
+
+
 @pytest.mark.parametrize(
     ("now", "then", "outcome"),
     [
@@ -82,6 +86,17 @@ def test_a_reply_that_could_not_be_read_is_known_by_its_stored_reasons() -> None
     assert compare_verdict(broken, verdict, broken, CASE, never).outcome is Outcome.KNOWN_FAILURE  # type: ignore[arg-type]  # never called
     assert compared(CASE, broken, WRONG).outcome is Outcome.NEW
     assert compared(CASE, broken, RIGHT).outcome is Outcome.FIXED
+    right = compare_verdict(broken, verdict, stanza_of(CASE, RIGHT), CASE, judged_again)
+    assert right.outcome is Outcome.REGRESSED
+
+
+def test_the_same_calls_are_not_judged_a_second_time() -> None:
+    def never(_: Stanza) -> Verdict:
+        raise AssertionError("they were judged already")
+
+    for calls, outcome in ((RIGHT, Outcome.OK), (WRONG, Outcome.KNOWN_FAILURE)):
+        now = stanza_of(CASE, calls)
+        assert compare_verdict(now, judged(CASE, calls), stanza_of(CASE, calls), CASE, never).outcome is outcome
 
 
 def test_another_text_is_another_answer() -> None:
@@ -244,10 +259,6 @@ def test_a_case_without_an_expectation_does_not_drift() -> None:
     case = replace(CASE, turns=(replace(CASE.turns[0], expect=None),))
 
     assert compared(case, stanza_of(case, RIGHT), WRONG).outcome is Outcome.OK
-
-
-def judged_again(stanza: Stanza) -> Verdict:
-    return judged(CASE, stanza.calls or ())
 
 
 @pytest.mark.parametrize(
