@@ -42,7 +42,7 @@ _MOST_SECONDS = 600
 class Workplace:
     """A copy of the project, and this process set up to import from it."""
 
-    def __init__(self, project: Path, folder: Path, *, seconds_a_test: int = 60) -> None:
+    def __init__(self, project: Path, folder: Path, *, seconds_a_test: int = 30) -> None:
         for each in project.iterdir():
             if not each.name.startswith("."):
                 copy = shutil.copytree if each.is_dir() else shutil.copy2

@@ -7,6 +7,7 @@ import pytest
 from pytest_fcall.backends.costs.token_estimates import REPLY_TOKENS, estimated_tokens
 from pytest_fcall.backends.dispatch.job import Limits
 from pytest_fcall.backends.dispatch.rate_limits import WINDOW_SECONDS
+from pytest_fcall.backends.dispatch.sender import FIRST_WAIT
 from pytest_fcall.core import CaseRefused, Reply, Request, Unanswered, Usage
 from tests.unit.backends.dispatch.conftest import Start
 from tests.unit.backends.dispatch.support import NOON, Run, Scripted, broken, busy, job, jobs
@@ -47,6 +48,11 @@ def test_it_is_left_when_the_next_try_would_come_after_the_budget(start: Start) 
     backend = scripted(run, *[broken()] * 99)
     run.ask([job("x", backend)])
     assert [time - NOON for time in backend.times] == [0, 0.5, 1.5, 3.5, 7.5]
+
+
+def test_a_try_that_comes_just_when_the_budget_ends_is_made(start: Start) -> None:
+    run = start(Limits(retry_seconds=FIRST_WAIT))
+    assert run.ask([job("x", scripted(run, broken()))]) == ["x"]
 
 
 def test_the_time_in_the_queue_uses_up_no_budget(start: Start) -> None:
