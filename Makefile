@@ -23,7 +23,7 @@ SERVERS := .venv-servers
 # Local models. The same libraries, and a few for the tests.
 LOCAL := .venv-local
 
-.PHONY: demo demo-live test conformance test-servers nightly test-local bench-local bench-guard bench-fresh statistics fuzz lint types imports docs changelog check clean
+.PHONY: demo demo-live test conformance test-servers nightly test-local bench-local bench-guard bench-fresh statistics fuzz mutants lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -60,6 +60,9 @@ bench-fresh: $(READY) $(OFFICIAL)/.ready ## measure what users pay, and print a 
 
 fuzz: $(READY) ## try to break every decoder and judge: FUZZ_SECONDS, ten minutes by default
 	$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),600)
+
+mutants: $(READY) ## make 300 small mistakes, and see whether tests fail: MUTANTS_SEED, 1 by default, chooses them
+	$(BIN)/python -m tests.mutants --seed $(or $(MUTANTS_SEED),1)
 
 lint: $(READY) ## rules and format of the code, and of the example cases
 	$(BIN)/ruff check .

@@ -136,3 +136,8 @@ def test_a_list_that_is_longer_has_another_structure(items: list[Json]) -> None:
 @given(st.integers(-(10**9), 10**9) | st.decimals(-(10**6), 10**6, places=2).map(float), st.text(max_size=20))
 def test_a_number_is_found_in_any_text_that_ends_with_it(number: float, before: str) -> None:
     assert judged({"$number": number}, f"{before} = {number}") == ()
+
+
+def test_an_operator_inside_a_structure_is_compared_by_value() -> None:
+    assert judged({"$structure": {"a": {"$any": [1, 2]}, "b": 5}}, {"a": 1, "b": 6}) == ()
+    assert judged({"$structure": {"a": {"$any": [1, 2]}, "b": 5}}, {"a": 3, "b": 6}) != ()

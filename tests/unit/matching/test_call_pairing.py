@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.matching.assignment import Demand, cheapest_assignment, covering_assignment
 from pytest_fcall.matching.call_pairing import FORBIDDEN_COST, CallCost, best_pairs
+from tests.unit.matching.language import judged
 
 COLUMNS = 5
 
@@ -48,6 +49,19 @@ def test_a_cover_is_found_exactly_where_there_is_one(wanted: list[Demand], data:
     assert (found is not None) is any(map(holds, product([None, *range(len(wanted))], repeat=len(items))))
     if found is not None:
         assert holds(tuple(found.get(item) for item in items))
+
+
+def test_a_call_that_must_be_paired_takes_the_place_of_one_that_need_not() -> None:
+    assert covering_assignment([(1, 1)], [[0, 1]], [1]) == {1: 0}
+    assert covering_assignment([(1, 1), (1, 1)], [[0, 1], [1, 2]], [0, 2]) == {0: 0, 2: 1}
+
+
+def test_many_calls_are_right_although_the_first_that_fits_is_needed_elsewhere() -> None:
+    made, expected = [], []
+    for number in range(0, 120, 2):
+        made += [{"any": {"x": number}}, {"any": {"x": number + 1}}]
+        expected += [{"any": {"x": {"$any": [number, number + 1]}}}, {"any": {"x": number}}]
+    assert judged(made, expected).valid
 
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=3, max_size=3))

@@ -103,6 +103,26 @@ def test_what_is_no_moment_or_may_be_two_is_not_read(text: str) -> None:
     assert read_moment(text) is None
 
 
+@pytest.mark.parametrize(
+    ("clock", "hour", "minute", "second"),
+    [
+        ("3:30 am", 3, 30, 0),
+        ("12:05 am", 0, 5, 0),
+        ("12 pm", 12, 0, 0),
+        ("1:02:03 p.m.", 13, 2, 3),
+        ("15:30:20", 15, 30, 20),
+    ],
+)
+def test_a_time_of_day_is_read_with_its_half_and_its_seconds(clock: str, hour: int, minute: int, second: int) -> None:
+    assert read_moment(f"22 November 2026 {clock}") == datetime(2026, 11, 22, hour, minute, second)
+
+
+@pytest.mark.parametrize("month", range(1, 13))
+def test_every_month_is_read_by_its_name_and_by_three_letters(month: int) -> None:
+    name = month_name[month]
+    assert read_day(f"1 {name} 2026") == read_day(f"1 {name[:3]} 2026") == date(2026, month, 1)
+
+
 @pytest.mark.parametrize("text", ["2026-4-3", "2026/4/3", "3-Apr-2026", "April 3rd, 2026", "3 April 2026", "20260403"])
 def test_months_and_days_of_one_digit_are_read_where_only_one_reading_is_possible(text: str) -> None:
     assert read_day(text) == date(2026, 4, 3)

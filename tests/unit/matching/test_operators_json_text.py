@@ -75,3 +75,8 @@ def test_any_text_holds_values_or_none(text: str) -> None:
 @pytest.mark.parametrize("size", [100_000, pytest.param(1_000_000, marks=pytest.mark.nightly)])
 def test_a_long_text_takes_no_longer_for_what_it_is_made_of(piece: str, size: int) -> None:
     json_values_in(piece * (size // len(piece)))
+
+
+def test_two_hundred_brackets_are_tried_and_no_more() -> None:
+    assert json_values_in("{" * 199 + "[1]") == [[1]]
+    assert json_values_in("{" * 200 + "[1]") == []

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcall.matching.operators.numeric import exact_decimal
 from pytest_fcall.matching.operators.texts import numbers_in_text
 
 SAID: dict[str, list[str]] = {
@@ -77,3 +78,8 @@ def test_any_text_has_numbers_or_none(text: str) -> None:
 def test_a_long_text_takes_no_longer_for_what_it_is_made_of(piece: str) -> None:
     for _ in numbers_in_text(piece * (300_000 // len(piece))):
         pass
+
+
+def test_integers_beyond_4096_bits_are_not_compared_exactly() -> None:
+    assert exact_decimal(2**4096 - 1) == 2**4096 - 1
+    assert exact_decimal(2**4096) is None

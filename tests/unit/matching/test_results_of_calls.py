@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -126,3 +127,11 @@ def test_what_the_official_checker_has_no_rule_for_is_never_passed_over(result: 
     verdict = judged(Expectation(stages=((expected("Oslo"),),)), {"Oslo": CallResult(3)}, BFCL, result)
     (reason,) = verdict.reasons
     assert f"not {name} in `result`" in reason.message
+
+
+def test_a_state_that_was_not_kept_is_not_judged() -> None:
+    held = TranscriptTurn((Step(Request(()), Reply("Done."), Calls()),), "answered")
+    turn = Turn((), None, state={"open": True})
+    assert judge_transcript(Transcript((held,)), [turn], MatchContext([WEATHER], Rules())).valid
+    kept = replace(held, state=CallResult({"open": False}))
+    assert not judge_transcript(Transcript((kept,)), [turn], MatchContext([WEATHER], Rules())).valid

@@ -71,6 +71,14 @@ CLOCK = Rules(now=datetime.fromisoformat("2026-11-21T16:30:00-08:00"))
             {"$datetime": {"day": "2026-11-22"}},
             "`x` is '2026-11-22', expected the moment {day: '2026-11-22'}; " + A_DAY,
         ),
+        (
+            "2026-11-22T15:30",
+            {"$date": "tomorrow"},
+            "`x` is '2026-11-22T15:30', expected the day 'tomorrow'; "
+            "it names a moment, not a day: `$datetime: {day: …}` accepts one",
+        ),
+        ({"b": 1}, {"b": 1, "c": {"$between": [1]}}, "`x.c` is missing, expected $between: [1]"),
+        ({"b": 1}, {"b": 1, "c": {"$structure": [1]}}, "`x.c` is missing, expected something of the structure of [1]"),
         ({"b": 1}, {"b": 1, "c": {"$gt": 3}}, "`x.c` is missing, expected a number greater than 3"),
         ({"b": 1, "c": 2}, {"b": 1}, "`x.c` is given as 2, but not expected"),
         ([{"b": 1}], [{"b": 2}], "`x[0].b` is 1, expected 2"),
@@ -160,3 +168,10 @@ def test_where_no_value_is_right_nothing_is_expected() -> None:
     nothing = Expectation(stages=((ExpectedCall("any", {"x": Operator("optional", Operator("any", ()))}),),))
     (reason,) = judge(Reply(), Calls((Call("any", {"x": ""}),)), nothing, MatchContext(TOOLS)).reasons
     assert reason.message == "`x` is '', expected nothing"
+
+
+def test_a_reply_that_a_filter_stopped_says_so() -> None:
+    verdict = judged([], "no_call", reply=Reply("x", finish="content_filter"))
+    assert [(reason.message, reason.got) for reason in verdict.reasons] == [
+        ("The provider's content filter stopped the reply.", "content_filter")
+    ]

@@ -97,6 +97,15 @@ def test_nothing_is_written_to_a_damaged_file(path: Path) -> None:
     assert path.read_bytes() == before
 
 
+def test_each_fault_of_a_damaged_file_has_a_line(path: Path) -> None:
+    accept(path, [RIGHT], FIRST)
+    path.write_text(path.read_text("utf-8") + "<<<<<<< HEAD\n<<<<<<< HEAD\n", "utf-8")
+
+    with pytest.raises(DamagedBaseline) as raised:
+        read_stanzas(path)
+    assert str(raised.value).splitlines() == ["an unresolved merge conflict"] * 2
+
+
 def test_an_acceptance_knows_its_day(tmp_path: Path) -> None:
     now = Acceptance.now(tmp_path, "0.1")
 

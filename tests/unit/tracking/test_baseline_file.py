@@ -190,3 +190,11 @@ def test_a_file_that_is_not_text_is_no_baseline(path: Path) -> None:
 def test_faults_name_the_file_that_the_content_is_of() -> None:
     found = parse_baseline(b"nothing", Path("v1.0:shop.ambr"))
     assert [fault.location.path for fault in found.faults] == ["v1.0:shop.ambr"]
+
+
+def test_a_file_that_the_system_does_not_let_be_read_is_a_fault(path: Path) -> None:
+    path.mkdir(parents=True)
+
+    (fault,) = read(path).faults
+    assert fault.location.path == str(path)
+    assert fault.message == "the baseline cannot be read: Is a directory"

@@ -19,6 +19,10 @@ RIGHT, OTHERWISE = [call(city="Oslo")], [call(city="Oslo", unit="celsius")]
 WRONG, WORSE = [call(city="Rome")], [call(town="Rome")]
 
 
+def judged_again(stanza: Stanza) -> Verdict:
+    return judged(CASE, stanza.calls or ())
+
+
 @pytest.mark.parametrize(
     ("now", "then", "outcome"),
     [
@@ -82,6 +86,17 @@ def test_a_reply_that_could_not_be_read_is_known_by_its_stored_reasons() -> None
     assert compare_verdict(broken, verdict, broken, CASE, never).outcome is Outcome.KNOWN_FAILURE  # type: ignore[arg-type]  # never called
     assert compared(CASE, broken, WRONG).outcome is Outcome.NEW
     assert compared(CASE, broken, RIGHT).outcome is Outcome.FIXED
+    right = compare_verdict(broken, verdict, stanza_of(CASE, RIGHT), CASE, judged_again)
+    assert right.outcome is Outcome.REGRESSED
+
+
+def test_the_same_calls_are_not_judged_a_second_time() -> None:
+    def never(_: Stanza) -> Verdict:
+        raise AssertionError("they were judged already")
+
+    for calls, outcome in ((RIGHT, Outcome.OK), (WRONG, Outcome.KNOWN_FAILURE)):
+        now = stanza_of(CASE, calls)
+        assert compare_verdict(now, judged(CASE, calls), stanza_of(CASE, calls), CASE, never).outcome is outcome
 
 
 def test_another_text_is_another_answer() -> None:
@@ -134,6 +149,25 @@ def test_the_wire_counts_although_the_app_comes_to_the_same() -> None:
 
 def test_a_wire_that_was_not_kept_when_it_was_accepted_is_no_regression() -> None:
     assert outcome_of(COUNT, (), kept=None) == (Outcome.NEW, True)
+
+
+@pytest.mark.parametrize("kind", ["wrong_value", "wrong_answer"])
+def test_a_wire_that_the_case_asks_for_since_hides_no_regression(kind: ReasonKind) -> None:
+    elsewhere: Reasons = ((kind, "calls[0].args.city"),)
+
+    assert outcome_of((*COUNT, *elsewhere), (), kept=None) == (Outcome.REGRESSED, False)
+    assert outcome_of(elsewhere, (), kept=None) == (Outcome.REGRESSED, False)
+
+
+def test_an_answer_that_the_case_asks_for_since_hides_no_regression_on_the_wire() -> None:
+    case = replace(case_of(expected(city="Oslo"), answer="rain"), wire=WireExpectation(count=2))
+    verdict = judged(CASE, RIGHT)
+    now = Stanza("oslo", False, (("wrong_answer", "answer"), *COUNT), tuple(RIGHT), answer="sun", wire=())
+
+    kept = compare_verdict(now, verdict, replace(stanza_of(CASE, RIGHT), wire=()), case, lambda _: verdict)
+    assert kept.outcome is Outcome.REGRESSED
+    neither = compare_verdict(now, verdict, stanza_of(CASE, RIGHT), case, lambda _: verdict)
+    assert (neither.outcome, neither.edited) == (Outcome.NEW, True)
 
 
 ANY = Operator("ignore", True)
@@ -227,10 +261,6 @@ def test_a_case_without_an_expectation_does_not_drift() -> None:
     assert compared(case, stanza_of(case, RIGHT), WRONG).outcome is Outcome.OK
 
 
-def judged_again(stanza: Stanza) -> Verdict:
-    return judged(CASE, stanza.calls or ())
-
-
 @pytest.mark.parametrize(
     ("then", "now", "outcome"),
     [
@@ -257,3 +287,23 @@ def test_of_several_answers_each_may_be_wrong_in_a_way_that_is_known() -> None:
     baseline = replace(baseline, reasons=wrong.reasons)
     found = compare_verdict(now, judged(CASE, WORSE), baseline, CASE, judged_again)
     assert found.outcome is Outcome.NEW
+
+
+def test_an_edited_case_is_no_regression_although_it_was_asked_several_times() -> None:
+    edited = case_of(expected(city="Bern"))
+    baseline = replace(stanza_of(CASE, RIGHT), samples=(5, 5))
+    now = replace(stanza_of(edited, RIGHT), samples=(0, 5))
+
+    found = compare_verdict(now, judged(edited, RIGHT), baseline, edited, lambda _: judged(edited, RIGHT))
+    assert (found.outcome, found.edited) == (Outcome.NEW, True)
+
+
+def test_of_several_answers_fewer_are_worse_than_one_that_was_right() -> None:
+    baseline = replace(stanza_of(CASE, WRONG), samples=(20, 20))
+    once = stanza_of(CASE, WRONG)
+    assert compare_verdict(once, judged(CASE, WRONG), baseline, CASE, judged_again).outcome is Outcome.REGRESSED
+
+
+def test_a_case_that_is_asked_once_is_known_only_by_all_of_its_reasons() -> None:
+    both = [call(city="Rome", unit=5)]
+    assert compared(CASE, stanza_of(CASE, both), WRONG).outcome is Outcome.NEW

@@ -77,6 +77,8 @@ def test_where_replies_are_missing_only_what_they_cannot_change_is_decided(gate:
     [
         ("accuracy>=0.9", None, "no case was answered"),
         ("accuracy<=1", None, "no case was answered"),
+        ("accuracy>1", False, ""),
+        ("flaky<=0", True, ""),
         ("cases>=1", False, ""),
         ("cases>=0", True, ""),
         ("malformed<=0", True, ""),

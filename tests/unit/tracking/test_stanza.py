@@ -33,6 +33,7 @@ def test_tools_are_named_again_only_where_they_are_others() -> None:
     kept: Any = stanza_to_json(stanza)["wire"]
 
     assert [request.get("tools", "as before") for request in kept] == [{"a": "1"}, "as before", {}, {"a": "1"}]
+    assert [request.get("digests", "none") for request in kept] == ["none", {"system": "2"}, "none", "none"]
     assert parse_stanza(json.dumps({"case": "oslo", "valid": True, "wire": kept})) == stanza
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import threading
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
@@ -209,6 +210,23 @@ def test_what_its_owner_no_longer_waits_for_is_kept_and_can_be_submitted_again(r
     assert run.replied == ["x", "x"]
 
 
+def test_a_reply_outlasts_a_later_failure_of_the_same_request(run: Run) -> None:
+    class Late(Scripted):
+        async def answer(self, request: Request) -> Reply:
+            while not run.replied:
+                await asyncio.sleep(0)
+            for _ in range(5):
+                await asyncio.sleep(0)
+            raise CaseRefused("no")
+
+    run.clock.ready.clear()
+    assert run.dispatcher.submit(job("x", Scripted())).cancel()
+    failed = run.dispatcher.submit(job("x", Late()))
+    run.clock.ready.set()
+    assert isinstance(failed.exception(10), CaseRefused)
+    assert run.dispatcher.submit(job("x", Late())).result(10).text == "x"
+
+
 def test_closing_gives_up_what_is_open_closes_back_ends_in_their_loop_and_ends_the_thread() -> None:
     loops: list[asyncio.AbstractEventLoop] = []
 
@@ -254,6 +272,32 @@ def test_closing_waits_for_nobody_who_refuses_to_end() -> None:
             thread.join(10)
 
 
+def test_closing_takes_a_second_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float | None] = []
+    dispatcher = Dispatcher(Limits(), nowhere)
+    dispatcher.submit(job("x", Scripted())).result(10)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "join", lambda _, timeout=None: waits.append(timeout))
+        dispatcher.close()
+    for thread in threading.enumerate():
+        if thread.name == "fcall-dispatch":
+            thread.join(10)
+    assert [wait is not None and 0 < wait <= 1 for wait in waits] == [True]
+
+
+def test_other_work_runs_in_the_loop_of_the_jobs_and_not_after_closing(run: Run) -> None:
+    async def work() -> str:
+        reply = await asyncio.wrap_future(run.dispatcher.submit(job("x", Scripted())))
+        return f"{reply.text} in {threading.current_thread().name}"
+
+    assert run.dispatcher.run(work()).result(10) == "x in fcall-dispatch"
+    run.dispatcher.close()
+    late = work()
+    with pytest.raises(RuntimeError, match="closed"):
+        run.dispatcher.run(late)
+    assert inspect.getcoroutinestate(late) == inspect.CORO_CLOSED
+
+
 def test_a_closed_dispatcher_takes_no_jobs_and_one_without_jobs_has_no_thread() -> None:
     dispatcher = Dispatcher(Limits(), nowhere)
     dispatcher.cancel_all()
@@ -264,12 +308,12 @@ def test_a_closed_dispatcher_takes_no_jobs_and_one_without_jobs_has_no_thread() 
 
 
 def test_figures_tell_how_far_the_work_is(run: Run) -> None:
-    known = Reply("x", usage=Usage(input_tokens=20, output_tokens=10))
-    backend = Scripted(known, Reply("y", usage=Usage(input_tokens=5)), CaseRefused("no"), broken(), busy())
-    run.ask(jobs(5, backend))
+    used = [Usage(input_tokens=20, output_tokens=10), Usage(input_tokens=5), Usage(output_tokens=3)]
+    backend = Scripted(*(Reply("x", usage=each) for each in used), CaseRefused("no"), broken(), busy())
+    run.ask(jobs(6, backend))
     figures = run.dispatcher.progress()
-    assert (figures.submitted, figures.in_flight, figures.done, figures.failed) == (5, 0, 4, 1)
-    assert (figures.retried, figures.input_tokens, figures.output_tokens) == (2, 25, 10)
+    assert (figures.submitted, figures.in_flight, figures.done, figures.failed) == (6, 0, 5, 1)
+    assert (figures.retried, figures.input_tokens, figures.output_tokens) == (2, 25, 13)
 
 
 def test_a_reply_is_handed_over_once_though_many_wait_for_it(run: Run) -> None:

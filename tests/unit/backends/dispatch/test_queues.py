@@ -102,6 +102,14 @@ def test_answers_win_back_what_a_complaint_took() -> None:
     assert concurrency.allowed == 64
 
 
+def test_a_model_that_answers_may_be_sent_more_at_a_time_again() -> None:
+    queue = ModelQueue("openai:exam", 8)
+    queue.concurrency.throttled(sent=1, now=2, running=8)
+    for _ in range(16):
+        queue.answered()
+    assert (queue.concurrency.allowed, queue.answers) == (8, 16)
+
+
 @given(st.integers(1, 100), st.lists(st.one_of(st.none(), st.integers(1, 100))))
 def test_at_least_one_and_at_most_all_may_be_on_their_way(most: int, events: list[int | None]) -> None:
     concurrency = AdaptiveConcurrency(most)

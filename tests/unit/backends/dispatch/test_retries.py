@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fcall.backends.costs.token_estimates import REPLY_TOKENS, estimated_tokens
 from pytest_fcall.backends.dispatch.job import Limits
 from pytest_fcall.backends.dispatch.rate_limits import WINDOW_SECONDS
+from pytest_fcall.backends.dispatch.sender import FIRST_WAIT
 from pytest_fcall.core import CaseRefused, Reply, Request, Unanswered, Usage
 from tests.unit.backends.dispatch.conftest import Start
 from tests.unit.backends.dispatch.support import NOON, Run, Scripted, broken, busy, job, jobs
@@ -46,6 +48,11 @@ def test_it_is_left_when_the_next_try_would_come_after_the_budget(start: Start) 
     backend = scripted(run, *[broken()] * 99)
     run.ask([job("x", backend)])
     assert [time - NOON for time in backend.times] == [0, 0.5, 1.5, 3.5, 7.5]
+
+
+def test_a_try_that_comes_just_when_the_budget_ends_is_made(start: Start) -> None:
+    run = start(Limits(retry_seconds=FIRST_WAIT))
+    assert run.ask([job("x", scripted(run, broken()))]) == ["x"]
 
 
 def test_the_time_in_the_queue_uses_up_no_budget(start: Start) -> None:
@@ -210,6 +217,28 @@ def test_no_minute_has_more_tokens_than_allowed_whatever_was_estimated(start: St
     run.ask(jobs(20, backend))
     assert most_in_a_minute(backend.times) * 400 <= 1000 + 400
     assert most_in_a_minute(backend.times) >= 2
+
+
+ESTIMATED = estimated_tokens(job("0", Scripted()).request) + REPLY_TOKENS
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        (Usage(input_tokens=300, output_tokens=40), 340),
+        (Usage(input_tokens=300), 300),
+        (Usage(input_tokens=20, output_tokens=40), 60),
+        (Usage(output_tokens=40), ESTIMATED),
+        (None, ESTIMATED),
+    ],
+)
+def test_a_reply_counts_with_the_tokens_that_it_used_and_a_request_as_estimated(
+    start: Start, usage: Usage | None, tokens: int
+) -> None:
+    for spare, waits in ((0, []), (-1, [WINDOW_SECONDS])):
+        run = start(Limits(tpm=tokens + ESTIMATED + spare, concurrency=1))
+        run.ask(jobs(2, Scripted(Reply(usage=usage), clock=run.clock)))
+        assert run.clock.waits == waits
 
 
 def test_a_request_larger_than_all_tokens_of_a_minute_goes_alone(start: Start) -> None:

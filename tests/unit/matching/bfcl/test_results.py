@@ -89,6 +89,7 @@ def test_the_first_result_that_fits_is_taken_even_where_another_call_needs_it() 
     wanted = [ExpectedResult(100, "real_time_match"), ExpectedResult(100, "exact_match")]
     ruling = check_results(wanted, gave(100, 90), several=True)
     assert ruling.error_type == "executable_checker:cannot_find_match"
+    assert ruling.errors == ("none of the results of the calls [1] is the one expected of call 1",)
     assert ruling.pairs == ((0, 0),)
     assert [(index, each.error_type) for index, each in ruling.rejected] == [(1, EXACT)]
 

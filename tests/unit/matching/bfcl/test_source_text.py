@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import Any
 
 import pytest
 
 from pytest_fcall.matching.bfcl.java import java_value
 from pytest_fcall.matching.bfcl.javascript import javascript_value
+from pytest_fcall.matching.bfcl.source_search import enclosed
 from tests.unit.matching.bfcl.exams import ruled
 
 LONG = "9" * 5_000
@@ -201,3 +203,7 @@ def test_a_megabyte_is_read_in_no_time(piece: str) -> None:
             text = opening + piece * (200_000 // len(piece)) + closing
             with contextlib.suppress(ValueError):  # more digits than Python reads
                 read(text, word, "integer" if "rray" in word else None)
+
+
+def test_what_is_enclosed_may_begin_at_the_second_character() -> None:
+    assert list(enclosed("[a] [b", re.compile(r"\["), "]")) == ["a"]

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.core import Json, Reply, Rules, Tool
+from pytest_fcall.core import Call, Calls, Expectation, Json, Reply, Rules, Tool
 from pytest_fcall.matching.bfcl.official_case import official_tool
+from pytest_fcall.matching.bfcl.ruling import Ruling
+from pytest_fcall.matching.bfcl.verdict import verdict_of
 from tests.unit.matching.language import findings, judged
 
 BFCL = Rules(profile="bfcl")
@@ -88,6 +90,12 @@ JUDGEMENTS: dict[str, tuple[list[Any], Any, str | None, list[str]]] = {
         [{"get_weather": {"city": "Oslo", "at": {"hour": {"from": 8}}}}],
         None,
         [],
+    ),
+    "an object that must be left out": (
+        [{"get_weather": {"city": "Oslo", "at": {"hour": 8}}}],
+        [{"get_weather": {"city": "Oslo", "at": ""}}],
+        "dict_checker:unclear",
+        ["wrong_value calls[0].args.at"],
     ),
     "objects in a list": (
         [{"get_weather": {"city": "Oslo", "legs": [{"to": "rome"}]}}],
@@ -171,6 +179,19 @@ def test_a_reason_says_what_was_expected_and_what_came() -> None:
     (reason,) = verdict.reasons
     assert (reason.expected, reason.got) == ("Oslo", "Rome")
     assert reason.message == "`city` is 'Rome', not one of ['Oslo']"
+
+
+def test_an_object_that_must_be_left_out_is_said_to_be_one_too_many() -> None:
+    made, expected = {"city": "Oslo", "at": {"hour": 8}}, {"city": "Oslo", "at": ""}
+    verdict = judged([{"get_weather": made}], [{"get_weather": expected}], tools=[WEATHER], rules=BFCL)
+    assert [reason.message for reason in verdict.reasons] == ["`at` must be left out"]
+
+
+def test_an_official_ruling_that_calls_could_not_be_read_is_told_in_its_words() -> None:
+    ruling = Ruling(False, "ast_decoder:decoder_failed", ("no call", "in this text"))
+    verdict = verdict_of(ruling, Calls((Call("ping", {}),)), Expectation("any_call"))
+    assert verdict.error_type == "ast_decoder:decoder_failed"
+    assert [(reason.kind, reason.message) for reason in verdict.reasons] == [("malformed", "no call in this text")]
 
 
 def test_pairs_are_those_of_the_official_checker_and_the_nearest() -> None:
