@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Call
 from pytest_fcall.tracking.acceptance import Acceptance, DamagedBaseline, accept, read_stanzas, remove_cases
-from pytest_fcall.tracking.stanza import Stanza
+from pytest_fcall.tracking.stanza import Stanza, WireRequest
 from tests.unit.tracking.stanzas import STANZAS
 
 FIRST = Acceptance("2026-11-01", {"date": "2026-11-01", "commit": "0a1b"})
@@ -47,6 +47,14 @@ def test_accepting_twice_is_accepting_once(tmp_path_factory: pytest.TempPathFact
 
     assert accept(path, stanzas, LATER) == []
     assert (path.read_bytes() if stanzas else b"") == before
+
+
+def test_requests_of_an_app_are_the_same_in_whatever_order_their_parts_are_named(path: Path) -> None:
+    first = WireRequest("m", (), {"tool:get_weather": "0a", "prompt": "1b"})
+    second = WireRequest("m", (), {"system": "2c"})
+    accept(path, [replace(RIGHT, wire=(first, second))], FIRST)
+
+    assert accept(path, [replace(RIGHT, wire=(first, second))], LATER) == []
 
 
 def test_a_question_that_changed_is_accepted_with_its_answer(path: Path) -> None:
