@@ -56,16 +56,11 @@ def compare_verdict(
     if before.valid:
         edited = _asks_for_more(now, baseline, case)
         return Comparison(Outcome.NEW if edited else Outcome.REGRESSED, baseline, edited=edited)
-    if not baseline.valid and _is_rate_worse(now, baseline):
+    if not baseline.valid and is_worse(baseline.rate, now.rate):
         return Comparison(Outcome.REGRESSED, baseline)
     if _is_known(now, baseline, before) and not now.has_forbidden_call:
         return Comparison(Outcome.KNOWN_FAILURE, baseline)
     return Comparison(Outcome.NEW, baseline, edited=baseline.valid)
-
-
-def _is_rate_worse(now: Stanza, baseline: Stanza) -> bool:
-    sampled = now.samples is not None or baseline.samples is not None
-    return sampled and is_worse(baseline.rate, now.rate)
 
 
 def _is_known(now: Stanza, baseline: Stanza, before: _JudgedAgain) -> bool:

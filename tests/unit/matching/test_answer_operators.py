@@ -93,6 +93,10 @@ def test_long_texts_are_not_compared_word_by_word() -> None:
     assert "too long for `$rouge`" in reason.message
 
 
+def test_a_text_that_is_just_as_near_as_it_must_be_is_right() -> None:
+    assert judged({"$rouge": "a dog", "least": 1}, "a dog") == ()
+
+
 def test_texts_of_any_script_are_compared_by_their_words() -> None:
     assert judged({"$rouge": "Заказ отменён, деньги вернутся"}, "заказ отменён; деньги скоро вернутся") == ()
     assert judged({"$rouge": "Заказ отменён"}, "деньги вернутся") != ()

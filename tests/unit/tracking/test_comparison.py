@@ -307,3 +307,24 @@ def test_of_several_answers_fewer_are_worse_than_one_that_was_right() -> None:
 def test_a_case_that_is_asked_once_is_known_only_by_all_of_its_reasons() -> None:
     both = [call(city="Rome", unit=5)]
     assert compared(CASE, stanza_of(CASE, both), WRONG).outcome is Outcome.NEW
+
+
+def test_drift_is_told_of_each_turn_of_a_conversation() -> None:
+    def held(calls: list[Call]) -> tuple[Stanza, Verdict]:
+        verdict = Verdict(True, turns=(judged(CASE, RIGHT), judged(CASE, calls)))
+        return Stanza("oslo", True, calls=(*RIGHT, *calls), steps=((1,), (1,))), verdict
+
+    case = replace(CASE, turns=CASE.turns * 2)
+    (now, verdict), (then, before) = held(OTHERWISE), held(RIGHT)
+    found = compare_verdict(now, verdict, then, case, lambda _: before)
+    assert (found.outcome, found.drift) == (Outcome.DRIFTED, ("calls[1].args.unit: 'celsius' is new",))
+
+
+def test_a_single_answer_is_excused_by_all_of_its_reasons_and_several_by_some() -> None:
+    both, one = stanza_of(CASE, [call(city="Rome", unit=5)]), stanza_of(CASE, WRONG)
+    for now, then, outcome in (
+        (replace(one, samples=(0, 5)), both, Outcome.KNOWN_FAILURE),
+        (one, replace(both, samples=(0, 5)), Outcome.KNOWN_FAILURE),
+        (one, both, Outcome.NEW),
+    ):
+        assert compare_verdict(now, judged(CASE, WRONG), then, CASE, judged_again).outcome is outcome

@@ -88,3 +88,11 @@ def test_hostile_arguments_take_no_time_and_little_room() -> None:
 
     for old, new in pairs:
         assert sum(map(len, call_differences([call(x=old)], [call(x=new)]))) < 300
+
+
+def test_as_few_calls_moved_as_explain_the_new_order() -> None:
+    a, b, c, d, e = (Call(name, {}) for name in "abcde")
+    assert call_differences([a, b, c, d, e], [c, d, e, a, b]) == [
+        "calls[0] a moved to calls[3]",
+        "calls[1] b moved to calls[4]",
+    ]

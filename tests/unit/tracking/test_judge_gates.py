@@ -160,3 +160,11 @@ def test_a_score_is_held_against_its_bound(told: GroupScore, held: bool | None, 
 def test_a_score_that_no_case_has_is_not_known() -> None:
     (gate,) = parse_gates("overall>=0.7", lambda: ["overall"])
     assert gate.judge(GroupFigures(answered=3, right=3)).missing_reason == "no case has this score"
+
+
+def test_replies_that_are_missing_are_told_before_times_that_are() -> None:
+    assert judge("p95<=5s", GroupFigures(answered=1, missing=2)).missing_reason == "2 replies missing"
+
+
+def test_without_pairs_no_chance_is_told() -> None:
+    assert judge("significant(0.05)", GroupFigures(answered=5, right=5)).figure is None

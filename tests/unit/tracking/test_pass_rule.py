@@ -50,6 +50,7 @@ def test_what_is_clear_takes_few_answers() -> None:
 def test_one_wrong_answer_decides_where_all_must_be_right_and_one_right_where_any_may() -> None:
     assert PassRule.parse("all").decide(Rate(7, 8)) is False
     assert PassRule.parse("any").decide(Rate(1, 8)) is True
+    assert PassRule.parse("any", margin=0.05).high == 0.1
     assert PassRule.parse("rate>=1").decide(Rate(7, 8)) is False
     assert PassRule.parse("all").decide(Rate(3, 3)) is None
 

@@ -56,6 +56,7 @@ def test_fields_of_later_versions_are_left_out() -> None:
         ({"case": "oslo", "valid": True, "calls": [7]}, "a call is not a mapping"),
         ({"case": "oslo", "valid": True, "calls": [{"arguments": {}}]}, "`name` is missing"),
         ({"case": "oslo", "valid": True, "calls": [{"name": "f", "arguments": "{}"}]}, "`arguments` is not a mapping"),
+        ({"case": "oslo", "valid": True, "steps": [[1], [-1]]}, "`steps` must be a list of lists of numbers"),
         ({"case": "oslo", "valid": True, "wire": {}}, "`wire` is not a list"),
         ({"case": "oslo", "valid": True, "wire": ["m"]}, "a request of `wire` is not a mapping"),
         ({"case": "oslo", "valid": True, "wire": [{}]}, "`model` is missing"),
