@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pytest_fcall.core import Fault, Json, canonical
+from pytest_fcall.core import Fault, Json
+from pytest_fcall.core.readable_json import readable_json
 from pytest_fcall.tracking.baseline_file import read_baseline, write_baseline
 from pytest_fcall.tracking.revision import revision_of
 from pytest_fcall.tracking.stanza import Stanza, stanza_to_json, wire_to_json
@@ -87,5 +88,5 @@ def _reviewed_content(stanza: Stanza) -> dict[str, Json]:
     """Everything but the provenance. The requests of an app are sorted: parallel ones come in any order."""
     wire = stanza.wire
     if wire is not None:
-        wire = tuple(sorted(wire, key=lambda request: canonical(wire_to_json([request]))))
+        wire = tuple(sorted(wire, key=lambda request: readable_json(wire_to_json([request]))))
     return stanza_to_json(replace(stanza, provenance={}, wire=wire))
