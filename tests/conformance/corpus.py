@@ -84,8 +84,8 @@ def write_cases(folder: Path, ids: Container[str] | None = None) -> None:
 
 def write_exam(folder: Path, model: str, every: int) -> list[dict[str, Any]]:
     """Write all that a run needs in which one of so many of the model's answers is given again; returns their rows."""
+    write_cases(folder / "data")
     answered = [row for row in rows(VERDICTS) if row["model"] == model][::every]
-    write_cases(folder / "data", {row["id"] for row in answered})
     write_rows(folder / "rows.jsonl", answered)
     ids = json.dumps([row["id"] for row in answered])
     (folder / "exam.fc.yaml").write_text(f"suite: bfcl\npath: data\npick: {ids}\n", encoding="utf-8")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tests.integration.kept  # noqa: F401
+from tests.conftest import WITHOUT_TOOLS
 from tests.servers import Server
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tests.integration.mind import Mind
 
 QUIET = ["-p", "no:cacheprovider"]
+ASYNCIO = ["-p", "asyncio", "-o", "asyncio_default_fixture_loop_scope=function"]
 
 ECHO = '''
 import json
@@ -82,6 +84,12 @@ def shop(pytester: pytest.Pytester) -> Iterator[Shop]:
     yield Shop(pytester)
     for name in {"echo", "mind", "conftest"} & (sys.modules.keys() - before):
         del sys.modules[name]
+
+
+@pytest.fixture
+def asyncio_plugin(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has the runs of the test load pytest-asyncio, too."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", " ".join([WITHOUT_TOOLS, *ASYNCIO]))
 
 
 @pytest.fixture

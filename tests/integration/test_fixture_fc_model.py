@@ -67,6 +67,7 @@ def test_what_cannot_be_asked_is_told_in_words(shop: Shop, asked: str, told: str
     result.stdout.no_fnmatch_line("*plugin/*.py*")
 
 
+@pytest.mark.usefixtures("asyncio_plugin")
 def test_an_async_test_awaits_the_model(shop: Shop) -> None:
     shop.file(
         "test_plain.py",
@@ -82,6 +83,7 @@ def test_an_async_test_awaits_the_model(shop: Shop) -> None:
     shop.run("--fc-model=python:echo:answer_async").assert_outcomes(passed=1)
 
 
+@pytest.mark.usefixtures("asyncio_plugin")
 def test_an_async_test_that_forgets_to_await_is_told(shop: Shop) -> None:
     shop.file(
         "test_plain.py",

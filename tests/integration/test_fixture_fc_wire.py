@@ -85,6 +85,7 @@ def project(shop: Shop, server: Server, monkeypatch: pytest.MonkeyPatch) -> Shop
     return shop
 
 
+@pytest.mark.usefixtures("asyncio_plugin")
 @pytest.mark.parametrize(("text", "asked", "tests"), [(SYNC, 2, 1), (ASYNC, 4, 2)], ids=["sync", "async"])
 def test_what_the_app_asks_is_recorded_and_replayed(
     project: Shop, server: Server, monkeypatch: pytest.MonkeyPatch, text: str, asked: int, tests: int

@@ -286,6 +286,7 @@ def test_each_sample_has_replies_of_its_own(agent: Agent) -> None:
     agent.run("--fc-samples=3", "-k", "oslo", "--fc-replay").assert_outcomes(passed=1)
 
 
+@pytest.mark.usefixtures("asyncio_plugin")
 def test_requests_of_one_test_that_run_together_belong_to_it(agent: Agent) -> None:
     agent.shop.file(
         "test_together.py",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.integration.exam import CASES, Exam, called
 from tests.servers import chat, echo, provider_error, responses
 
@@ -78,6 +80,7 @@ async def test_awaits(fc_model):
 """
 
 
+@pytest.mark.usefixtures("asyncio_plugin")
 def test_plain_tests_ask_by_the_fixture_and_their_replies_are_kept(exam: Exam) -> None:
     exam.shop.file("test_plain.py", PLAIN)
     exam.run().assert_outcomes(passed=2)
@@ -88,11 +91,13 @@ def test_plain_tests_ask_by_the_fixture_and_their_replies_are_kept(exam: Exam) -
     assert len(exam.server.asked) == 2
 
 
+@pytest.mark.usefixtures("asyncio_plugin")
 def test_plain_tests_ask_each_of_several_models(exam: Exam) -> None:
     exam.shop.file("test_plain.py", PLAIN)
     exam.shop.run(*(f"--fc-model={exam.named(name)}" for name in ("large", "small"))).assert_outcomes(passed=4)
 
 
+@pytest.mark.usefixtures("asyncio_plugin")
 def test_a_plain_test_without_a_reply_fails_in_one_line(exam: Exam) -> None:
     exam.shop.file("test_plain.py", PLAIN)
     exam.always(provider_error(401, "Incorrect API key"))

@@ -34,6 +34,7 @@ def test_the_limit_is_for_all_models_together(exam: Exam) -> None:
     assert most_at_a_time(exam.server.asked) == 4
 
 
+@pytest.mark.usefixtures("asyncio_plugin")
 def test_plain_tests_keep_to_it_too(exam: Exam) -> None:
     exam.shop.file(
         "test_plain.py",

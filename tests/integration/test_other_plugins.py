@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import TOOLS
-from tests.integration.conftest import Shop
+from tests.integration.conftest import ASYNCIO, Shop
 
 FLAKY = """
 import json
@@ -16,7 +16,6 @@ def answer(request):
     asked.append(request)
     return "hello" if len(asked) == 1 else json.loads(request.messages[-1]["content"])
 """
-ASYNCIO = ["-p", "asyncio", "-o", "asyncio_default_fixture_loop_scope=function"]
 
 
 @pytest.mark.parametrize(
