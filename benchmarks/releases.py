@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+
+SPEED_PAGE = "docs/speed.md"
+"""Its table has a row for each version that was measured."""
+_ROW = re.compile(r"^\| ([0-9a-f]{7,40}) \|", re.MULTILINE)
 
 
 class NoSuchCommit(Exception):
@@ -31,16 +36,18 @@ def named(reference: str, root: Path) -> Commit:
 
 
 def last_release(root: Path) -> Commit:
-    """The newest tag `v*` that HEAD contains, or else the commit that last changed the version in pyproject.toml."""
+    """The newest tag `v*` that HEAD contains, or else the last commit that the page on speed has figures of."""
     tags = _git(root, "tag", "--list", "v*", "--merged=HEAD", "--sort=-creatordate").splitlines()
     if tags:
         return Commit(tags[0], named(f"refs/tags/{tags[0]}", root).digest, "it is the newest tag v* that HEAD contains")
     if _git(root, "rev-parse", "--is-shallow-repository") == "true":
         raise NoSuchCommit("this clone is shallow and has no tag v*: fetch the tags and the history")
-    digest = _git(root, "log", "-1", "--format=%H", "-G^version *=", "--", "pyproject.toml")
-    if not digest:
-        raise NoSuchCommit("there is no tag v*, and no commit has changed the version in pyproject.toml")
-    return Commit(digest[:8], digest, "there is no tag v*, and this commit last changed the version in pyproject.toml")
+    rows = [*_ROW.finditer((root / SPEED_PAGE).read_text("utf-8"))]
+    if not rows:
+        raise NoSuchCommit(f"there is no tag v*, and no commit in the table of {SPEED_PAGE}")
+    name = rows[-1][1]
+    why = f"there is no tag v*, and it is the last commit in {SPEED_PAGE}"
+    return Commit(name, named(name, root).digest, why)
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -187,13 +187,23 @@ def test_a_tag_that_head_does_not_contain_is_no_release_of_it(repository: Reposi
     assert last_release(repository.folder).name == "v1.0"
 
 
-def test_without_tags_it_is_the_commit_that_last_changed_the_version_and_says_so(repository: Repository) -> None:
-    repository.commit("0.1.0")
-    changed = repository.commit("0.2.0")
-    repository.commit("0.2.0", "another line of the file")
+def test_without_tags_it_is_the_last_commit_that_the_page_on_speed_has_figures_of(repository: Repository) -> None:
+    first, second = repository.commit("0.1.0"), repository.commit("0.1.0", "quicker")
+    page = repository.folder / "docs" / "speed.md"
+    page.parent.mkdir()
+    page.write_text(f"| version | ratio |\n|---|---|\n| {first[:8]} | 2.0 |\n| {second[:8]} | 1.9 |\n", "utf-8")
+    repository.commit("0.1.0", "another line of the file")
     release = last_release(repository.folder)
-    assert (release.digest, release.name) == (changed, changed[:8])
-    assert release.why == "there is no tag v*, and this commit last changed the version in pyproject.toml"
+    assert (release.digest, release.name) == (second, second[:8])
+    assert release.why == "there is no tag v*, and it is the last commit in docs/speed.md"
+
+
+def test_without_tags_and_figures_there_is_nothing_to_compare_with(repository: Repository) -> None:
+    repository.commit("0.1.0")
+    (repository.folder / "docs").mkdir()
+    (repository.folder / "docs" / "speed.md").write_text("# Speed", "utf-8")
+    with pytest.raises(NoSuchCommit, match=r"no commit in the table of docs/speed\.md"):
+        last_release(repository.folder)
 
 
 def test_a_shallow_clone_is_not_compared_with_itself(repository: Repository, tmp_path: Path) -> None:
