@@ -3,17 +3,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
+from tests.tools import WITHOUT_TOOLS
+
 pytest_plugins = ["pytester", "tests.servers.fixture"]
 
 # How long an example takes depends on who else uses the machine.
 settings.register_profile("patient", deadline=None, max_examples=50)
 settings.register_profile("nightly", deadline=None, max_examples=1_000)
 settings.load_profile("patient")
-
-# They serve the tests, and to import them takes a run inside a test longer than the run itself. Where a test is about
-# one of them, it says `-p NAME`.
-TOOLS = "anyio", "asyncio", "hypothesispytest", "platformdirs", "pytest_cov", "randomly", "rerunfailures", "timeout"
-WITHOUT_TOOLS = " ".join(f"-p no:{name}" for name in TOOLS)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.conftest import WITHOUT_TOOLS
+from tests.tools import WITHOUT_TOOLS
 
 __all__ = ["completed", "fcall", "python", "run_pytest"]
 

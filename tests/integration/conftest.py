@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tests.integration.kept  # noqa: F401
-from tests.conftest import WITHOUT_TOOLS
 from tests.servers import Server
+from tests.tools import WITHOUT_TOOLS
 
 if TYPE_CHECKING:
     from tests.integration.exam import Exam

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import TOOLS
 from tests.integration.conftest import ASYNCIO, Shop
+from tests.tools import TOOLS
 
 FLAKY = """
 import json

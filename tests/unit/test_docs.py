@@ -27,8 +27,8 @@ from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import Json
 from pytest_fcall.decoding import DECODERS
 from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES
-from tests.conftest import WITHOUT_TOOLS
 from tests.integration.command import completed
+from tests.tools import WITHOUT_TOOLS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
