@@ -19,7 +19,7 @@ _FIRST_LINE = f"# serializer version: {_VERSION}"
 _NAME = "# name:"
 _END = "# ---"
 _INDENT = "  "
-_HINT = "Restore the file from version control, or accept its cases again."
+_HINT = "Restore the file from version control, or remove it and accept its cases again."
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,7 @@ class Dispatcher:
         except asyncio.CancelledError:
             if self._take(job, future):
                 _cancel([future])
-        except BaseException as error:  # whoever waits for the future raises it again
+        except BaseException as error:  # the thread that waits for the future raises it again
             self._progress.failed += 1
             if self._take(job, future) and future.set_running_or_notify_cancel():
                 future.set_exception(error)

@@ -50,6 +50,6 @@ class GroupWriter(Generic[T]):
     def _error_of(self, items: Sequence[T]) -> BaseException | None:
         try:
             self._write_all(items)
-        except BaseException as error:  # whoever waits for one of the items raises it again
+        except BaseException as error:  # the caller that waits for one of the items raises it again
             return error
         return None

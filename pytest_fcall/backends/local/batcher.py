@@ -93,7 +93,7 @@ class Batcher:
         try:
             generated = await run(self._thread, self._engine.generate, prompts, prompts[0].settings)
             pairs = list(zip(batch, generated, strict=True))
-        except Exception as error:  # whoever waits for one of the jobs raises it again
+        except Exception as error:  # the caller that waits for one of the jobs raises it again
             if len(batch) == 1 or isinstance(error, ModelUnavailable):
                 for job in batch:
                     if not job.future.done():
