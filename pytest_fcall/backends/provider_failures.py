@@ -75,6 +75,8 @@ _BUSY = "too many requests at a time"
 _BROKEN = "the server failed"
 _CERTIFICATE = "the server's certificate is not trusted; set SSL_CERT_FILE to a file with the trusted certificates"
 _PROXY = "the proxy requires authentication; check the variables HTTP_PROXY and HTTPS_PROXY"
+_NO_PROXY = "no request can be sent through the proxy that the environment names; SOCKS is not supported"
+_LOST = "the server's redirects lead nowhere; `base_url` must be the address that answers"
 
 _JSON_FAULT = r"(expecting|unterminated string|extra data|invalid .{0,8}escape).*\(char \d"
 """Python's messages for broken JSON. That of a call is the model's; any other is the server's own."""
@@ -82,6 +84,10 @@ _REQUEST_STATUSES = "200 400-499"
 """Statuses that come with a description of what is wrong with the request. Some providers use 200."""
 NOT_SENT = "refused_before_it_was_sent"
 """Our code for a request that a provider's library rejects."""
+UNUSABLE_PROXY = "unusable_proxy"
+"""Our code for an environment that names no HTTP proxy where it names one."""
+LOST_BY_REDIRECT = "lost_by_redirect"
+"""Our code for a server whose redirects lead to no answer."""
 
 # The first row that matches a failure decides.
 FAILURE_KINDS: tuple[FailureKind, ...] = (
@@ -196,6 +202,8 @@ FAILURE_KINDS: tuple[FailureKind, ...] = (
     _kind("model", _PLACE, status="404 405 410"),
     _kind("model", _PROXY, status="407"),
     _kind("model", _CERTIFICATE, codes="untrusted_certificate"),
+    _kind("model", _NO_PROXY, codes=UNUSABLE_PROXY),
+    _kind("model", _LOST, codes=LOST_BY_REDIRECT),
     # What may be different the next time.
     _kind("throttled", _BUSY, status="429"),
     _kind(

@@ -109,7 +109,7 @@ def ascii_lines_option() -> Option:
     """A mapping of names to values, each of which can be one line of an HTTP header; no reply depends on it."""
 
     def is_valid(value: Json) -> bool:
-        return isinstance(value, Mapping) and all(_is_header(*item) for item in value.items())
+        return isinstance(value, Mapping) and all(is_header(*item) for item in value.items())
 
     return Option("a mapping of ASCII names to one-line ASCII strings", is_valid, _parse_json, affects_reply=False)
 
@@ -144,7 +144,8 @@ def _is_json(value: object) -> bool:
     return True
 
 
-def _is_header(name: object, value: object) -> bool:
+def is_header(name: object, value: object) -> bool:
+    """Whether these are the name and the value of an HTTP header, in one line."""
     if not (isinstance(name, str) and isinstance(value, str)):
         return False
     return _HEADER_NAME.fullmatch(name) is not None and value.isascii() and value.isprintable()

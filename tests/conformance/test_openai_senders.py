@@ -1,4 +1,4 @@
-"""A server cannot tell a DirectSender from the openai library but by its name, and both read it alike."""
+"""A server cannot tell an HttpSender from the openai library but by its name, and both read it alike."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ import gzip
 import zlib
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import pytest
 
 from pytest_fcall.backends.openai.backend import PreparedRequest, prepare_request
-from pytest_fcall.backends.openai.direct_sender import DirectSender
-from pytest_fcall.backends.openai.library_sender import LibrarySender
+from pytest_fcall.backends.openai.http_sender import HttpSender
 from pytest_fcall.backends.openai.server_answer import ServerAnswer, read_answer
+from pytest_fcall.backends.openai.settings import Server as ServerSettings
 from pytest_fcall.backends.provider_failures import ProviderFailure
 from pytest_fcall.core import Json, Message, Reply, Request, Tool
+from tests.conformance.openai_library import LibrarySender
 from tests.servers import (
     LOOPBACK_CERTIFICATE,
     Answer,
     Asked,
+    Proxy,
     Server,
     broken,
     chat,
@@ -84,7 +87,7 @@ Outcome = Reply | ProviderFailure
 
 
 def exchanged(
-    sender_type: type[DirectSender | LibrarySender],
+    sender_type: type[HttpSender | LibrarySender],
     url: str,
     request: PreparedRequest = PLAIN,
     headers: Mapping[str, str] | None = None,
@@ -94,7 +97,7 @@ def exchanged(
     """What comes of a request that is sent so many times by one sender."""
 
     async def send() -> list[ServerAnswer | ProviderFailure]:
-        sender = sender_type(url, KEY)
+        sender = sender_type(url, KEY, ServerSettings(url, "").headers())
         try:
             return [await sender.send(request.endpoint.path, request.body, headers or {}) for _ in range(times)]
         finally:
@@ -110,12 +113,17 @@ def assert_sent_alike(
     server: Server, url: str, request: PreparedRequest = PLAIN, headers: Mapping[str, str] | None = None
 ) -> Asked:
     """Send a request both ways, and return what the server was asked."""
-    assert exchanged(DirectSender, url, request, headers) == exchanged(LibrarySender, url, request, headers)
+    assert exchanged(HttpSender, url, request, headers) == exchanged(LibrarySender, url, request, headers)
     direct, library = server.asked
-    assert (direct.method, direct.path, direct.body) == (library.method, library.path, library.body)
+    assert_asked_alike(direct, library, headers or {})
     assert direct.body == request.body
-    assert distinctive(direct.headers, headers or {}) == distinctive(library.headers, headers or {})
     return direct
+
+
+def assert_asked_alike(direct: Asked, library: Asked, headers: Mapping[str, str] = MappingProxyType({})) -> None:
+    """`headers` are those that were asked for."""
+    assert (direct.method, direct.path, direct.body) == (library.method, library.path, library.body)
+    assert distinctive(direct.headers, headers) == distinctive(library.headers, headers)
 
 
 def distinctive(sent: Mapping[str, str], asked_for: Mapping[str, str]) -> dict[str, str]:
@@ -264,31 +272,87 @@ ANSWERS = {
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 def test_an_answer_is_read_alike(server: Server, answer: Answer) -> None:
     server.default = lambda _: answer
-    assert exchanged(DirectSender, server.url) == exchanged(LibrarySender, server.url)
+    assert exchanged(HttpSender, server.url) == exchanged(LibrarySender, server.url)
     assert len(server.asked) == 2
 
 
 def test_a_connection_is_kept_for_the_next_request_alike(server: Server) -> None:
-    assert exchanged(DirectSender, server.url, times=2) == exchanged(LibrarySender, server.url, times=2)
+    assert exchanged(HttpSender, server.url, times=2) == exchanged(LibrarySender, server.url, times=2)
     assert [asked.connection for asked in server.asked] == [1, 1, 2, 2]
 
 
 def test_a_connection_that_breaks_when_it_is_reused_is_reported_alike(server: Server) -> None:
     server.default = lambda _: dropped_when_reused()
-    direct = exchanged(DirectSender, server.url, times=2)
+    direct = exchanged(HttpSender, server.url, times=2)
     assert direct == exchanged(LibrarySender, server.url, times=2)
     assert direct[1] == ProviderFailure("the server closed the connection before it answered")
 
 
 def test_a_server_that_is_not_there_is_reported_alike() -> None:
     nowhere = refused_connection()
-    assert exchanged(DirectSender, nowhere) == exchanged(LibrarySender, nowhere)
+    assert exchanged(HttpSender, nowhere) == exchanged(LibrarySender, nowhere)
 
 
 def test_a_certificate_is_trusted_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     with Server(certificate=LOOPBACK_CERTIFICATE) as server:
-        untrusted = exchanged(DirectSender, server.url)
+        untrusted = exchanged(HttpSender, server.url)
         assert untrusted == exchanged(LibrarySender, server.url)
         assert untrusted == [ProviderFailure("self-signed certificate", codes=frozenset({"untrusted_certificate"}))]
         monkeypatch.setenv("SSL_CERT_FILE", str(LOOPBACK_CERTIFICATE))
         assert_sent_alike(server, server.url)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("location", ["/v2/chat/completions?a=%2B#part", "../chat/completions"])
+def test_a_redirect_is_followed_alike(server: Server, status: int, location: str) -> None:
+    moved = Answer(b"", status, headers={"location": location})
+    server.script(moved, GOOD, moved, GOOD)
+    assert exchanged(HttpSender, server.url) == exchanged(LibrarySender, server.url)
+    assert_asked_alike(server.asked[1], server.asked[3])
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_to_another_server_is_followed_alike(server: Server, status: int) -> None:
+    with Server(lambda _: GOOD) as other:
+        server.default = lambda _: Answer(b"", status, headers={"location": f"{other.url}/chat/completions"})
+        assert exchanged(HttpSender, server.url) == exchanged(LibrarySender, server.url)
+    direct, library = other.asked
+    assert_asked_alike(direct, library)
+
+
+LIBRARY_WARNING = pytest.mark.filterwarnings("ignore:(BasicAuth|The 'proxy_auth'):DeprecationWarning")
+"""The library gives aiohttp names and passwords in a way that newer versions of aiohttp warn of."""
+
+
+@LIBRARY_WARNING
+def test_proxies_of_the_environment_are_used_alike(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_PROXY")
+    monkeypatch.setenv("HTTP_PROXY", server.url.replace("//", "//me:p%40ss@").removesuffix("/v1"))
+    asked = assert_sent_alike(server, "http://model.example/v1")
+    assert asked.path == "http://model.example/v1/chat/completions"
+    assert asked.headers["proxy-authorization"] == "Basic bWU6cEBzcw=="
+
+
+@LIBRARY_WARNING
+@pytest.mark.parametrize("credentials", ["", "me:p%40ss@"])
+def test_tunnels_are_asked_for_alike(monkeypatch: pytest.MonkeyPatch, credentials: str) -> None:
+    monkeypatch.delenv("NO_PROXY")
+    monkeypatch.setenv("SSL_CERT_FILE", str(LOOPBACK_CERTIFICATE))
+    with Proxy() as proxy, Server(certificate=LOOPBACK_CERTIFICATE) as server:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://{credentials}{proxy.host}")
+        assert_sent_alike(server, server.url)
+    direct, library = proxy.passed
+    assert direct == library
+
+
+@pytest.mark.parametrize(
+    "exceptions", ["*", "127.0.0.1", "127.0.0.0/8", "model.example", "10.0.0.0/8", ".0.0.1", "localhost", "::1"]
+)
+def test_exceptions_from_proxies_are_read_alike(
+    server: Server, monkeypatch: pytest.MonkeyPatch, exceptions: str
+) -> None:
+    with Proxy() as proxy:
+        monkeypatch.setenv("HTTP_PROXY", f"http://{proxy.host}")
+        monkeypatch.setenv("NO_PROXY", exceptions)
+        assert_sent_alike(server, server.url)
+    assert len(proxy.passed) in (0, 2)

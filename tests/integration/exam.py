@@ -16,7 +16,7 @@ import pytest
 import pytest_fcall.backends.dispatch
 import pytest_fcall.backends.openai.backend
 import pytest_fcall.backends.openai.client
-import pytest_fcall.backends.openai.direct_sender  # noqa: F401
+import pytest_fcall.backends.openai.http_sender  # noqa: F401
 from pytest_fcall.backends.store import ReplyStore, store_path
 from tests.integration.conftest import QUIET, Shop
 from tests.servers import Answer, Asked, Server

@@ -2,7 +2,7 @@
 
 `Server` runs in a thread of its own, `Answer` is what it does for one request, and the functions beside it make the
 answers that tests name: completions, faults of the provider, faults of the wire. The fixture `server` is one such
-server for one test.
+server for one test. `Proxy` is an HTTP proxy that stands before it.
 """
 
 from tests.servers.answer import Answer, Asked, Responder
@@ -25,12 +25,14 @@ from tests.servers.faults import (
     truncated_json,
     web_page,
 )
+from tests.servers.proxy import Proxy
 from tests.servers.server import LOOPBACK_CERTIFICATE, Server, echo
 
 __all__ = [
     "LOOPBACK_CERTIFICATE",
     "Answer",
     "Asked",
+    "Proxy",
     "Responder",
     "Server",
     "broken",

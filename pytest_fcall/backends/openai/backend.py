@@ -107,7 +107,7 @@ class OpenAIBackend:
 
         if self._client is None:
             try:
-                self._client = Client(self._server.url, self._server.key())
+                self._client = Client(self._server.url, self._server.key(), self._server.headers())
             except ValueError as error:
                 raise ModelUnavailable(f"{self._model.id}: {error}") from None
         self._client.open()

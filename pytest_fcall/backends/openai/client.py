@@ -5,32 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Protocol
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
+from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.openai.server_answer import ServerAnswer
 from pytest_fcall.backends.provider_failures import ProviderFailure
 
-
-class _Sender(Protocol):
-    async def send(self, path: str, body: bytes, headers: Mapping[str, str]) -> ServerAnswer | ProviderFailure: ...
-
-    async def close(self) -> None: ...
+if TYPE_CHECKING:
+    from pytest_fcall.backends.openai.http_sender import HttpSender
 
 
 class Client:
-    """Sends requests to one server, with connections of its own for each event loop.
+    """Sends requests to one server, with an HttpSender for each event loop."""
 
-    A DirectSender sends them. Where anything but the server takes part, a proxy or the target of a redirect, it is
-    a LibrarySender.
-    """
-
-    def __init__(self, url: str, key: str) -> None:
+    def __init__(self, url: str, key: str, headers: Mapping[str, str]) -> None:
         self._url = url
         self._key = key
-        self._needs_library = _is_behind_proxy(url)
-        self._senders: dict[tuple[asyncio.AbstractEventLoop, bool], _Sender] = {}
+        self._headers = headers
+        self._senders: dict[asyncio.AbstractEventLoop, HttpSender] = {}
 
     def open(self) -> None:
         """Prepare the current event loop; the first call imports what sends requests, which is slow."""
@@ -42,11 +33,7 @@ class Client:
         """Send `body` to `path`. A broken connection or a timeout is returned as a failure."""
         try:
             async with asyncio.timeout(timeout):
-                answer = await self._sender().send(path, body, headers)
-                if isinstance(answer, ServerAnswer) and answer.redirects:
-                    self._needs_library = True
-                    answer = await self._sender().send(path, body, headers)
-                return answer
+                return await self._sender().send(path, body, headers)
         except TimeoutError:
             return ProviderFailure(f"no answer came within {timeout:g} s", codes=frozenset({"timeout"}))
 
@@ -57,24 +44,10 @@ class Client:
             with suppress(RuntimeError):
                 await sender.close()
 
-    def _sender(self) -> _Sender:
-        key = asyncio.get_running_loop(), self._needs_library
-        if (sender := self._senders.get(key)) is None:
-            sender = self._senders[key] = self._new_sender()
+    def _sender(self) -> HttpSender:
+        from pytest_fcall.backends.openai.http_sender import HttpSender
+
+        loop = asyncio.get_running_loop()
+        if (sender := self._senders.get(loop)) is None:
+            sender = self._senders[loop] = HttpSender(self._url, self._key, self._headers)
         return sender
-
-    def _new_sender(self) -> _Sender:
-        if self._needs_library:
-            from pytest_fcall.backends.openai.library_sender import LibrarySender
-
-            return LibrarySender(self._url, self._key)
-        from pytest_fcall.backends.openai.direct_sender import DirectSender
-
-        return DirectSender(self._url, self._key)
-
-
-def _is_behind_proxy(url: str) -> bool:
-    """Whether the environment may name a proxy for `url`. The openai library reads its variables more closely."""
-    address = urlsplit(url)
-    proxies = getproxies()
-    return bool(proxies.get(address.scheme) or proxies.get("all")) and not proxy_bypass(address.netloc)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterator
+from http import HTTPStatus
 
 import aiohttp
 from aiohttp.http_exceptions import ContentEncodingError
@@ -17,7 +18,19 @@ BROKEN_COMPRESSION = ProviderFailure("the answer is compressed and cannot be dec
 
 def connection_failure(error: BaseException) -> ProviderFailure:
     """Describe why there is no whole answer. Libraries wrap each other's errors; the innermost known one counts."""
-    for cause in reversed([*causes(error)]):
+    match error:
+        case aiohttp.ClientProxyConnectionError():
+            reason = "" if isinstance(error.os_error, ConnectionRefusedError) else error.os_error.strerror
+            return ProviderFailure(f"no connection to the proxy: {reason or 'it refuses'}")
+        case aiohttp.ClientHttpProxyError(status=HTTPStatus.PROXY_AUTHENTICATION_REQUIRED):
+            return ProviderFailure(error.message, error.status)
+        case aiohttp.ClientHttpProxyError():
+            return ProviderFailure(f"the proxy does not connect to the server (HTTP {error.status})")
+    return _innermost_failure(error) or ProviderFailure(f"the connection failed ({type(error).__name__})")
+
+
+def _innermost_failure(error: BaseException) -> ProviderFailure | None:
+    for cause in reversed([*_causes(error)]):
         match cause:
             case ssl.SSLCertVerificationError():
                 return ProviderFailure(cause.verify_message, codes=frozenset({"untrusted_certificate"}))
@@ -35,10 +48,10 @@ def connection_failure(error: BaseException) -> ProviderFailure:
                 return ProviderFailure(f"no connection: {cause.os_error.strerror or 'the server was not found'}")
             case aiohttp.ClientResponseError():
                 return ProviderFailure("the answer is not HTTP")
-    return ProviderFailure(f"the connection failed ({type(error).__name__})")
+    return None
 
 
-def causes(error: BaseException | None) -> Iterator[BaseException]:
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
     """The error, and what it was raised from, from the outside in."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:

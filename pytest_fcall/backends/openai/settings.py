@@ -21,6 +21,7 @@ from pytest_fcall.backends.settings import (
     either_option,
     flag_option,
     integer_option,
+    is_header,
     number_option,
     seconds_option,
     table_option,
@@ -160,16 +161,26 @@ class Server:
             "`api_key_env`, or another server with `base_url`"
         )
 
+    def headers(self) -> dict[str, str]:
+        """The headers that the environment names. Raises ValueError if one of them is no header."""
+        headers = _environment_headers()
+        if any(not is_header(*item) for item in headers.items()):
+            variables = ", ".join((*(variable for _, variable in _HEADER_VARIABLES), _HEADERS_VARIABLE))
+            raise ValueError(f"{variables}: one of these variables is not a line of printable ASCII characters")
+        return headers
+
     def secrets(self, headers: Mapping[str, str], body: Json) -> tuple[str, ...]:
         """What no message may show: the key, the address, the headers, and secrets in the body."""
-        headers = {**environment_headers(), **headers}
-        return long_secrets([self._environment_key(), *secrets_of_request(self.url, headers, body)])
+        from pytest_fcall.backends.openai.environment_proxy import proxy_secrets
+
+        headers = {**_environment_headers(), **headers}
+        return long_secrets([self._environment_key(), *proxy_secrets(), *secrets_of_request(self.url, headers, body)])
 
     def _environment_key(self) -> str:
         return os.environ.get(self.key_variable, "").strip()
 
 
-def environment_headers() -> dict[str, str]:
+def _environment_headers() -> dict[str, str]:
     """The headers that the variables of the openai library name."""
     headers = {name: os.environ[variable].strip() for name, variable in _HEADER_VARIABLES if variable in os.environ}
     lines = (line.partition(":") for line in os.environ.get(_HEADERS_VARIABLE, "").split("\n"))
