@@ -119,7 +119,11 @@ def _add_limits(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     group.addoption("--fc-concurrency", metavar="N", help="requests in flight, over all workers (default 64)")
     group.addoption("--fc-rpm", metavar="N", help="requests a minute, over all workers (default: no limit)")
     group.addoption("--fc-tpm", metavar="N", help="tokens a minute, over all workers (default: no limit)")
-    group.addoption("--fc-max-cost", metavar="USD", help="stop asking before the run would cost more than this")
+    group.addoption(
+        "--fc-max-cost",
+        metavar="USD",
+        help="stop asking before the run would cost more than this; it takes pytest-fcall[prices] or own prices",
+    )
     for name in ("concurrency", "rpm", "tpm", "max_cost"):
         _add_setting_of_option(parser, name)
 

@@ -219,7 +219,9 @@ class Summary:
         from pytest_fcall.session.result.gates import gate_verdict_lines
 
         lines = gate_verdict_lines([verdict for verdict in self._verdicts if not (quiet and verdict.held)])
-        return [*lines, *gates.notes(self._failures)]
+        without_costs = any(verdict.held is None and verdict.gate.figure == "cost" for verdict in self._verdicts)
+        missing = [self._session.costs.fault] if quiet and without_costs and self._session.costs.fault else []
+        return [*lines, *missing, *gates.notes(self._failures)]
 
     def _take_throughputs(self, throughputs: Mapping[str, tuple[int, str]]) -> None:
         """Keep, of each model, the speed that was measured on the most requests: it is the latest."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
 
 from pytest_fcall.backends.settings import PYPROJECT, project_tables
 from pytest_fcall.core import Model, Usage
@@ -18,6 +20,16 @@ if TYPE_CHECKING:
 MILLION = 1_000_000
 _DOLLARS = "US dollars per million tokens, such as 1.75"
 _KEYS = ("input", "output", "cached")
+
+
+class NoPriceList(ValueError):
+    """genai-prices, which knows the prices of well-known models, is not installed."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(
+            f"the price of {model.id} is not known: for the prices of well-known models, pip install "
+            f"'pytest-fcall[prices]'; or add [tool.fcall.prices.\"{model.id}\"] to {PYPROJECT}"
+        )
 
 
 class Price(Protocol):
@@ -71,7 +83,8 @@ def own_prices(root: Path) -> dict[str, OwnPrice]:
 def price_of(model: Model, root: Path) -> Price | None:
     """The price of `model`: from the project in `root`, or else from the list.
 
-    Raises ValueError, with one line, if the prices or settings of the project cannot be read.
+    Raises ValueError, with one line, if the prices or settings of the project cannot be read, and NoPriceList if it
+    would have to be looked up in the list.
     """
     own = own_prices(root)
     if model.kind not in ("openai", "any"):
@@ -82,10 +95,14 @@ def price_of(model: Model, root: Path) -> Price | None:
     entry = read_entry(model, root, OPTIONS)
     if price := own.get(model.id) or own.get(f"{model.kind}:{entry.name}"):
         return price
-    if model.kind == "openai":
-        return _listed(entry.name, url=server_of(entry.settings).url)
-    provider, _, name = entry.name.partition("/")
-    return _listed(name, provider=provider)
+    try:
+        if model.kind == "openai":
+            url = server_of(entry.settings).url
+            return None if _is_of_ones_own(urlsplit(url).hostname or "") else _listed(entry.name, url=url)
+        provider, _, name = entry.name.partition("/")
+        return _listed(name, provider=provider)
+    except ImportError:
+        raise NoPriceList(model) from None
 
 
 def cost_of(price: Price | None, usage: Usage | None) -> float | None:
@@ -103,7 +120,7 @@ def cost_of(price: Price | None, usage: Usage | None) -> float | None:
 
 
 def _listed(name: str, *, provider: str | None = None, url: str | None = None) -> ListPrice | None:
-    """The list price of a model of the provider with this name or URL."""
+    """The list price of a model of the provider with this name or URL. Raises ImportError where there is no list."""
     from genai_prices import Usage as Counted
     from genai_prices import calc_price
 
@@ -115,6 +132,14 @@ def _listed(name: str, *, provider: str | None = None, url: str | None = None) -
     except LookupError:
         return None
     return ListPrice(listed.model, listed.provider)
+
+
+def _is_of_ones_own(host: str) -> bool:
+    """Whether a server of this name can be no provider that has prices: it is on this machine or in this network."""
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return "." not in host
 
 
 def _own_price(model: str, table: Mapping[str, object]) -> OwnPrice:

@@ -27,7 +27,8 @@ class Costs:
         self._models: Mapping[str, Model] = {each.model.id: each.model for each in named}
         self._prices: dict[str, Price | None] = {}
         self.fault = ""
-        """What is wrong with the prices of the project, so that they are not used."""
+        """What is wrong with the prices of the project, so that they are not used, or who would know those that are
+        missing."""
 
     def of(self, model: str, usage: Usage | None) -> float | None:
         """The dollars for a reply of this usage; None where usage or price is unknown."""
@@ -117,9 +118,11 @@ class AppSpending:
 
 
 def _price(model: Model, root: Path) -> Price | None:
-    from pytest_fcall.backends.costs.prices import price_of
+    from pytest_fcall.backends.costs.prices import NoPriceList, price_of
 
     try:
         return price_of(model, root)
+    except NoPriceList as error:
+        raise ModelUnavailable(f"--fc-max-cost cannot be kept to: {error}") from None
     except ValueError as error:
         raise ModelUnavailable(str(error)) from None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.costs.prices import OwnPrice, cost_of, own_prices, price_of
+from pytest_fcall.backends.costs.prices import NoPriceList, OwnPrice, cost_of, own_prices, price_of
 from pytest_fcall.core import Model, Usage
 
 GPT = Model("openai", "gpt-5.2")
@@ -146,6 +146,28 @@ def test_well_known_models_have_a_price_on_the_list(model: Model, tmp_path: Path
 )
 def test_the_price_of_what_the_list_does_not_know_is_unknown(model: Model, tmp_path: Path) -> None:
     assert price_of(model, tmp_path) is None
+
+
+@pytest.mark.parametrize("model", [GPT, on("https://openrouter.ai/api/v1"), Model("any", "openai/gpt-4o")], ids=str)
+def test_whoever_has_no_list_is_told_how_to_get_it(
+    model: Model, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "genai_prices", None)
+    with pytest.raises(NoPriceList, match=r"pip install 'pytest-fcall\[prices\]'; or add \[tool\.fcall\.prices"):
+        price_of(model, tmp_path)
+    own = f'[tool.fcall.prices."{model.id}"]\ninput = 2\noutput = 10\ncached = 0.5\n'
+    assert price_of(model, written(tmp_path, own)) == PRICE
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost:8000", "127.0.0.1:8000", "[::1]:8000", "192.168.1.7", "10.0.0.1:1", "gpu-box"]
+)
+def test_a_server_of_ones_own_is_not_looked_for_on_the_list(
+    host: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "genai_prices", None)
+    assert price_of(on(f"http://{host}/v1"), tmp_path) is None
+    assert price_of(Model("local", "gpt-4o"), tmp_path) is None
 
 
 def test_the_environment_may_lead_to_a_server_without_prices(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
