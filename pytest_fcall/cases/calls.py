@@ -209,8 +209,11 @@ def _check_values(node: Node, tool: str, arguments: Mapping[str, Pattern], scope
         checker = _Checker(tool, schema, node, scope)
         for name, expected in arguments.items():
             if name in schema.parameters:
-                checker.check((name,), expected, (name,))
-    return set() if schema.allows_more_arguments else _unknown_names(node, tool, arguments, scope, schema.parameters)
+                path = (name,)
+                checker.check(path, expected, path)
+    if schema.allows_more_arguments or arguments.keys() <= schema.parameters.keys():
+        return set()
+    return _unknown_names(node, tool, arguments, scope, schema.parameters)
 
 
 def _unknown_names(
@@ -240,7 +243,8 @@ class _Checker:
     def check(self, path: _ValuePath, expected: Pattern, trail: _ValuePath) -> None:
         """Add faults for all that the schema forbids in an expected value at `path` of the arguments."""
         if _is_plain(expected):
-            self._literal(path, expected, trail)
+            for finding in self._schema.check_at(path, expected):
+                self._report(finding, path, trail)
         elif isinstance(expected, Operator):
             self._operator(path, expected, (*trail, f"${expected.name}"))
         elif isinstance(expected, Mapping):
@@ -291,10 +295,6 @@ class _Checker:
         """The findings about any value of the type of `example` at this path."""
         found = self._schema.check_at(path, example)
         return [each for each in found if each.kind in {"wrong_type", "unexpected_argument"} and each.path == path]
-
-    def _literal(self, path: _ValuePath, value: Json, trail: _ValuePath) -> None:
-        for finding in self._schema.check_at(path, value):
-            self._report(finding, path, trail)
 
     def _report(self, finding: Finding, path: _ValuePath, trail: _ValuePath) -> None:
         place = node_at(self._node, (*trail, *finding.path[len(path) :]))
