@@ -17,6 +17,7 @@ from pytest_fcall.cases.yaml.tags import NULL, STR
 from pytest_fcall.core import CallPattern, ExpectedCall, Json, Operator, Pattern, StubResult
 from pytest_fcall.core.glob import glob_matches, is_glob
 from pytest_fcall.schema.findings import Finding
+from pytest_fcall.schema.tool_schema import ToolSchema
 from pytest_fcall.schema.value_text import did_you_mean, nearest, quoted_path, types_in_words
 
 _FITTING: Mapping[str, Sequence[Json]] = MappingProxyType(
@@ -29,6 +30,7 @@ _FITTING: Mapping[str, Sequence[Json]] = MappingProxyType(
 _OF_TYPE: Mapping[str, Json] = MappingProxyType(
     {"null": None, "boolean": True, "integer": 0, "number": 0, "string": "", "array": [], "object": {}}
 )
+_SCALARS = (str, int, float)
 _CODES = {"missing_argument": "missing-argument", "unexpected_argument": "unknown-argument"}
 KEYS_BESIDE_CALL = ("args", "returns", "returns_each", "raises", "result", "times", "as")
 """The keys that are allowed next to the name of the tool."""
@@ -70,10 +72,10 @@ def call_patterns(node: Node, scope: Scope, what: str) -> tuple[CallPattern, ...
 
 
 def _tool_name(node: Node, found: Entries, scope: Scope) -> str | None:
+    if len(found) == 1 and (only := next(iter(found))) in scope.offered_tools:
+        return only
     names = [name for name in found if name not in KEYS_BESIDE_CALL]
     if not names:
-        if len(found) == 1 and (only := next(iter(found))) in scope.offered_tools:
-            return only
         if isinstance(node, MappingNode):
             scope.faults.add("missing-key", node, "this call names no tool", "such as `- get_weather: {city: Oslo}`")
         return None
@@ -188,7 +190,7 @@ def _check_arguments(place: Node, node: Node, tool: str, arguments: Mapping[str,
     if schema is None:
         return
     meant = _check_values(node, tool, arguments, scope)
-    for name in sorted(schema.required - arguments.keys() - meant):
+    for name in sorted(schema.required.difference(arguments, meant)):
         if not any(glob_matches(rule.path, f"{tool}.{name}") for rule in scope.match_rules if rule.operator):
             hint = f"name it, or write `{name}: {{$ignore: true}}`"
             scope.faults.add("missing-argument", place, f"{quoted(tool)} requires the argument {quoted(name)}", hint)
@@ -204,11 +206,14 @@ def _check_values(node: Node, tool: str, arguments: Mapping[str, Pattern], scope
     if schema is None:
         return set()
     if scope.profile == "strict":
-        checker = _Checker(tool, node, scope)
+        checker = _Checker(tool, schema, node, scope)
         for name, expected in arguments.items():
             if name in schema.parameters:
-                checker.check((name,), expected, (name,))
-    return set() if schema.allows_more_arguments else _unknown_names(node, tool, arguments, scope, schema.parameters)
+                path = (name,)
+                checker.check(path, expected, path)
+    if schema.allows_more_arguments or arguments.keys() <= schema.parameters.keys():
+        return set()
+    return _unknown_names(node, tool, arguments, scope, schema.parameters)
 
 
 def _unknown_names(
@@ -229,17 +234,19 @@ def _unknown_names(
 class _Checker:
     """Checks an expected value against the schema. `trail` is the path of its node, which includes operators."""
 
-    def __init__(self, tool: str, node: Node, scope: Scope) -> None:
+    def __init__(self, tool: str, schema: ToolSchema, node: Node, scope: Scope) -> None:
         self._tool = tool
+        self._schema = schema
         self._node = node
         self._scope = scope
 
     def check(self, path: _ValuePath, expected: Pattern, trail: _ValuePath) -> None:
         """Add faults for all that the schema forbids in an expected value at `path` of the arguments."""
-        if isinstance(expected, Operator):
+        if _is_plain(expected):
+            for finding in self._schema.check_at(path, expected):
+                self._report(finding, path, trail)
+        elif isinstance(expected, Operator):
             self._operator(path, expected, (*trail, f"${expected.name}"))
-        elif _is_plain(expected):
-            self._literal(path, expected, trail)
         elif isinstance(expected, Mapping):
             for name, item in expected.items():
                 self.check((*path, name), item, (*trail, name))
@@ -286,12 +293,8 @@ class _Checker:
 
     def _type_findings(self, path: _ValuePath, example: Json) -> list[Finding]:
         """The findings about any value of the type of `example` at this path."""
-        found = self._scope.toolbox.check(self._tool, path, example)
+        found = self._schema.check_at(path, example)
         return [each for each in found if each.kind in {"wrong_type", "unexpected_argument"} and each.path == path]
-
-    def _literal(self, path: _ValuePath, value: Json, trail: _ValuePath) -> None:
-        for finding in self._scope.toolbox.check(self._tool, path, value):
-            self._report(finding, path, trail)
 
     def _report(self, finding: Finding, path: _ValuePath, trail: _ValuePath) -> None:
         place = node_at(self._node, (*trail, *finding.path[len(path) :]))
@@ -333,6 +336,8 @@ def _hint(finding: Finding, place: Node) -> str:
 
 def _is_plain(expected: Pattern) -> TypeGuard[Json]:
     """Whether it is a JSON value without an operator inside."""
+    if expected is None or isinstance(expected, _SCALARS):
+        return True
     if isinstance(expected, Operator):
         return False
     if isinstance(expected, Mapping):

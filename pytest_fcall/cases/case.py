@@ -28,6 +28,7 @@ from pytest_fcall.core import Case, ConversationSettings, Expectation, Json, Mat
 _MESSAGE_KEYS = ("prompt", "messages")
 CASE_KEYS = OPTION_KEYS | {"id", "matrix", "turns", "tools", "match", "wire", *_MESSAGE_KEYS, *CHECK_KEYS}
 TURN_KEYS = frozenset(("user", *CHECK_KEYS))
+_CHECKS_BESIDE_CALLS = frozenset(CHECK_KEYS) - {"expect"}
 _NO_ROW: Mapping[str, Node] = MappingProxyType({})
 _NO_SETTINGS: Mapping[str, Json] = MappingProxyType({})
 
@@ -111,7 +112,7 @@ def _tools(entries: Entries, scope: Scope) -> tuple[tuple[Tool, ...], frozenset[
 
 def _turns(place: Node, entries: Entries, system: tuple[Message, ...], scope: Scope) -> tuple[Turn, ...]:
     if "turns" not in entries:
-        if "wire" not in entries and not any(name in entries for name in CHECK_KEYS):
+        if "wire" not in entries and entries.keys().isdisjoint(CHECK_KEYS):
             message = "the case has no `expect`, `answer`, `state` or `result`"
             scope.faults.add("missing-key", place, message, "give it an `expect:`")
         return (_turn(_messages(place, entries, system, scope), entries, scope),)
@@ -134,9 +135,12 @@ def _turns(place: Node, entries: Entries, system: tuple[Message, ...], scope: Sc
 
 
 def _turn(messages: tuple[Message, ...], found: Entries, scope: Scope) -> Turn:
+    expected = found.read("expect", expectation, scope)
+    if found.keys().isdisjoint(_CHECKS_BESIDE_CALLS):
+        return Turn(messages, expected)
     return Turn(
         messages=messages,
-        expect=found.read("expect", expectation, scope),
+        expect=expected,
         answer=found.read("answer", answer, scope),
         state=found.read("state", patterns, scope, "`state`"),
         result=found.read("result", pattern, scope),
@@ -161,7 +165,9 @@ def _messages(place: Node, entries: Entries, system: tuple[Message, ...], scope:
 def _check_state(
     place: Node, entries: Entries, turns: Sequence[Turn], settings: ConversationSettings | None, faults: Faults
 ) -> None:
-    if any(turn.state is not None for turn in turns) and not (settings and settings.environment):
+    if settings and settings.environment:
+        return
+    if any(turn.state is not None for turn in turns):
         place = entries.key("state") if "state" in entries else place
         faults.add("missing-key", place, "`state` needs an `environment`", "such as `environment: shop.fake:make`")
 
@@ -172,9 +178,13 @@ def mode_of(turns: Sequence[Turn], settings: ConversationSettings | None) -> Lit
     It does with several turns or stages, stubbed results or something behind the tools, an answer after calls, or calls
     that may come one after the other.
     """
-    longer = len(turns) > 1 or settings is not None or any(turn.state or turn.result is not None for turn in turns)
-    if longer or any(turn.expect and _goes_on(turn.expect, answers=turn.answer is not None) for turn in turns):
+    if len(turns) > 1 or settings is not None:
         return "conversation"
+    for turn in turns:
+        if turn.state or turn.result is not None:
+            return "conversation"
+        if turn.expect and _goes_on(turn.expect, answers=turn.answer is not None):
+            return "conversation"
     return "request"
 
 

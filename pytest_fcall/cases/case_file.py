@@ -198,7 +198,7 @@ class _CaseReader:
         return bool(names) and all(name in known for name in names if isinstance(name, str))
 
     def _id(self, node: Node, entries: Entries, faults: Faults) -> str:
-        line = self._source.location(node).line
+        line = node.start_mark.line + 1
         if "id" not in entries:
             if isinstance(node, MappingNode):
                 faults.add("missing-key", node, "the case has no `id`", "add a short name, unique in this file")

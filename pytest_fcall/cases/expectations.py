@@ -132,7 +132,11 @@ def _calls(node: Node, scope: Scope, *, strict: bool) -> Expectation:
 def _then_group(node: Node, scope: Scope) -> Node | None:
     """The value of `then:`; None if the node is a call."""
     pairs: list[tuple[Node, Node]] = node.value if isinstance(node, MappingNode) else []
-    found = next((value for key, value in pairs if key.value == "then"), None)
+    found = None
+    for key, value in pairs:
+        if key.value == "then":
+            found = value
+            break
     if found is None or ("then" in scope.offered_tools and not isinstance(found, SequenceNode)):
         return None
     for key, _ in pairs:

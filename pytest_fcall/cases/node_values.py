@@ -51,9 +51,9 @@ def entries(node: Node, faults: Faults, what: str, keys: Collection[str] | None 
         key = pair[0]
         if not isinstance(key, ScalarNode):
             faults.add("wrong-type", key, f"a key must be a string, not {describe(key)}")
-        elif key.tag not in SCALAR_TAGS:
+        elif (tag := key.tag) != STR and tag not in SCALAR_TAGS:
             wrong_type(key, faults, "a key", "a string")
-        elif key.tag == MERGE:
+        elif tag == MERGE:
             merged.append(pair[1])
         elif (name := key.value) in found:
             first = faults.source.location(found.key(name)).line

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,10 +11,9 @@ from yaml import Node
 
 from pytest_fcall.cases.faults import Faults, one_of, quoted
 from pytest_fcall.cases.placeholders import Placeholders
-from pytest_fcall.core import Json, MatchRule, Profile, Tool
+from pytest_fcall.core import MatchRule, Profile, Tool
 from pytest_fcall.core.extension import Suite, ToolSource
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.findings import Finding
 from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
 from pytest_fcall.schema.value_text import did_you_mean
 
@@ -42,25 +41,12 @@ class Toolbox:
         self.names = frozenset(self.tools)
         self.is_complete = is_complete
         self._schemas: dict[str, ToolSchema | None] = {}
-        self._checked: dict[tuple[object, ...], list[Finding]] = {}
 
     def schema(self, name: str) -> ToolSchema | None:
         """The compiled parameters of a tool; None if there is no such tool or its schema cannot be used."""
         if name not in self._schemas:
             self._schemas[name] = self._compiled(name)
         return self._schemas[name]
-
-    def check(self, name: str, path: Sequence[str | int], value: Json) -> list[Finding]:
-        """The findings about a JSON value at a path of the arguments; none for an unknown tool."""
-        schema = self.schema(name)
-        if schema is None:
-            return []
-        if isinstance(value, list | dict):
-            return schema.check_at(path, value)
-        key = (name, *path, type(value), value)
-        if key not in self._checked:
-            self._checked[key] = schema.check_at(path, value)
-        return self._checked[key]
 
     def _compiled(self, name: str) -> ToolSchema | None:
         tool = self.tools.get(name)

@@ -38,7 +38,7 @@ class CaseFile(pytest.Module):
         super().__init__(**kwargs)  # type: ignore[arg-type]  # what from_parent passes on
         self.obj = ModuleType(self.path.name.replace(".", "_"))
         self.hooks: HookRelay | None = None
-        """The hooks of the file's folder, from when all conftest files have been read."""
+        """The hooks of the file's folder, found when it is collected and when all conftest files are read."""
 
     @property
     def ihook(self) -> HookRelay:
@@ -51,6 +51,7 @@ class CaseFile(pytest.Module):
         from pytest_fcall.plugin.hooks import register_hooks
 
         register_hooks(self.config)
+        self.hooks = self.session.gethookproxy(self.path.parent)
         with gc_paused():
             yield from self._items()
 

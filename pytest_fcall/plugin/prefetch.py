@@ -77,6 +77,11 @@ class Prefetch:
         """Wait for nothing more."""
         self._replies.cancel()
 
+    def pytest_unconfigure(self) -> None:
+        """Let go of the items, which nobody will run any more."""
+        self._places.clear()
+        self._judge.waiting.clear()
+
     def _fill(self, item: pytest.Item) -> None:
         upcoming = self._upcoming(self._places[item])
         questions = self._questions(upcoming)

@@ -58,7 +58,9 @@ _MAX_DEPTH = 50
 def fit_for_json(value: object, path: Path, unfit: list[Finding]) -> Json:
     """A copy of `value` in dicts and lists. A part that is not a JSON value becomes null, with a finding in `unfit`."""
     if type(value) is str and value.isascii():
-        return value  # the fast path: most arguments are such strings
+        return value  # the fast path: most arguments are such strings, or small integers
+    if type(value) is int and value.bit_length() <= MAX_INTEGER_BITS:
+        return value
     match value:
         case None | bool():
             return value

@@ -53,6 +53,13 @@ class Properties(NamedTuple):
     required: frozenset[str]
 
 
+class _Part(NamedTuple):
+    """The path of a subschema, and its validator."""
+
+    path: Path
+    validator: Validator
+
+
 NO_PROPERTIES: Final = Properties({}, frozenset())
 
 
@@ -64,6 +71,7 @@ class ToolSchema:
         self._strict = validation_schema(self._root)
         self._validator = compile_validator(self._strict)
         self._schema_path = lru_cache(maxsize=_CACHED_PATHS)(partial(locate_schema, self._strict))
+        self._part = lru_cache(maxsize=_CACHED_PATHS)(self._find_part)
         self._cached_properties = lru_cache(maxsize=_CACHED_PATHS)(self._find_properties)
         self.parameters, self.required = self._properties_of(self._root)
         """The schema of each argument that has one, and the arguments that every call must have."""
@@ -79,14 +87,12 @@ class ToolSchema:
 
     def check_at(self, path: Sequence[str | int], value: Json) -> list[Finding]:
         """The findings about a value at `path` of the arguments."""
+        path = tuple(path)
         try:
-            schema_path = self._schema_path(tuple(path))
+            part = self._part(path)
         except UndeclaredError as error:
             return [unexpected_argument(error.path, error.known, None)]
-        if schema_path is None:
-            return []
-        validator = self._part_validators.get(pointer(schema_path))
-        return [] if validator is None else self._check(validator, value, schema_path, tuple(path))
+        return [] if part is None else self._check(part.validator, value, part.path, path)
 
     def properties_at(self, path: Path) -> Properties:
         """The properties of the object at `path` of the arguments; none if the schema does not describe it.
@@ -130,6 +136,11 @@ class ToolSchema:
     @cached_property
     def _part_validators(self) -> ValidatorMap:
         return compile_part_validators(self._strict)
+
+    def _find_part(self, path: Path) -> _Part | None:
+        schema_path = self._schema_path(path)
+        validator = None if schema_path is None else self._part_validators.get(pointer(schema_path))
+        return None if schema_path is None or validator is None else _Part(schema_path, validator)
 
     def _find_properties(self, path: Path) -> Properties:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.integration.conftest import Shop
+from tests.integration.exam import Exam
 
 
 def test_fixtures_of_every_scope_from_conftest_reach_cases(weather: Shop) -> None:
@@ -109,3 +110,36 @@ def test_an_expected_failure_that_passes_is_reported_as_such(shop: Shop) -> None
     shop.cases("cases: [{id: excused, prompt: hello, xfail: never works, expect: no_call}]")
     shop.ask().assert_outcomes(xpassed=1)
     shop.ask("-o", "xfail_strict=true").assert_outcomes(failed=1)
+
+
+LEFT_OVER = """
+import gc
+
+import pytest
+
+def pytest_collection_modifyitems(items):
+    global all_items
+    all_items = items
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure():
+    print("listed:", [item.name for item in all_items])
+    print("left:", [each.name for each in gc.get_objects() if isinstance(each, pytest.Item)])
+"""
+
+
+def test_cases_are_let_go_of_when_the_run_is_over(shop: Shop) -> None:
+    shop.cases("cases: [{id: one, prompt: hello, expect: no_call}, {id: two, prompt: hello, expect: no_call}]")
+    shop.pytester.makepyfile(test_plain="def test_plain(): pass")
+    shop.pytester.makeconftest(LEFT_OVER)
+    result = shop.pytester.runpytest_subprocess("--fc-model=python:echo:answer", "-s", "-p", "no:syrupy")
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["listed: ['test_plain']", "left: ['test_plain']"])
+
+
+def test_cases_that_were_asked_ahead_are_let_go_of_too(exam: Exam) -> None:
+    exam.cities("Oslo", "Rome")
+    exam.shop.pytester.makeconftest(LEFT_OVER)
+    result = exam.apart("-s", "-p", "no:syrupy")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["listed: []", "left: []"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
@@ -13,20 +13,21 @@ from pytest_fcall.cases.yaml.tags import BOOL, FLOAT, INT, MAP, MERGE, NULL, SEQ
 
 Index: TypeAlias = "Node | int | None"
 
+_WORDS: Mapping[str, str] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), NULL),
+    **dict.fromkeys(("true", "True", "TRUE", "false", "False", "FALSE"), BOOL),
+    "<<": MERGE,
+}
 # A number has no leading plus or zero: `+4712345678` and `01234` are telephone numbers and codes.
-_PLAIN = re.compile(
+_NUMBER = re.compile(
     r"""
-    (?P<null> | ~ | null | Null | NULL )
-  | (?P<bool> true | True | TRUE | false | False | FALSE )
-  | (?P<int> -?(?:0|[1-9][0-9]*) | 0o[0-7]+ | 0x[0-9a-fA-F]+ )
-  | (?P<float> -?(?: \.[0-9]+ | (?:0|[1-9][0-9]*)(?:\.[0-9]*)? )(?:[eE][-+]?[0-9]+)?
-             | [-+]?\.(?:inf|Inf|INF) | \.(?:nan|NaN|NAN) )
-  | (?P<merge> << )
+    (?P<int> -?(?:0|[1-9][0-9]*) | 0o[0-7]+ | 0x[0-9a-fA-F]+ )
+  | -?(?: \.[0-9]+ | (?:0|[1-9][0-9]*)(?:\.[0-9]*)? )(?:[eE][-+]?[0-9]+)?
+  | [-+]?\.(?:inf|Inf|INF) | \.(?:nan|NaN|NAN)
     """,
     re.VERBOSE,
 )
-_TAGS = {"null": NULL, "bool": BOOL, "int": INT, "float": FLOAT, "merge": MERGE}
-_FIRST = frozenset("-+.0123456789~nNtTfF<")
+_FIRST_OF_NUMBERS = frozenset("-+.0123456789")
 
 
 class TooDeep(Exception):
@@ -48,29 +49,34 @@ class Composer(CParser):
         super().__init__(text)
         self._max_depth = max_depth
         self._take = take
-        self._depth = 0
+        self._parents: list[Node | None] = []
+        """The nodes that are not complete, from the root down."""
+        self.ascend_resolver = self._parents.pop
+        """Called by the parser after each node."""
         self._root: Node | None = None
         """The root while its `cases` are parsed."""
 
     def resolve(self, kind: type[Node], value: str | None, implicit: tuple[bool, bool] | bool) -> str:
         """The tag of an untagged node. Called by the parser."""
-        if kind is ScalarNode:
-            if implicit[0] and (not value or value[0] in _FIRST):  # type: ignore[index]  # a pair for scalars
-                found = _PLAIN.fullmatch(value or "")
-                return _TAGS[found.lastgroup or "null"] if found else STR
+        if value is None:
+            return MAP if kind is MappingNode else SEQ
+        if not implicit[0]:  # type: ignore[index]  # a pair for scalars
             return STR
-        return MAP if kind is MappingNode else SEQ
+        tag = _WORDS.get(value)
+        if tag is None:
+            found = _NUMBER.fullmatch(value) if value[0] in _FIRST_OF_NUMBERS else None
+            tag = STR if found is None else INT if found.lastgroup else FLOAT
+        return tag
 
     def descend_resolver(self, parent: Node | None, index: Index) -> None:
-        """Count the depth, and give complete cases away. Called by the parser before each node."""
-        self._depth += 1
-        if self._depth > self._max_depth and parent is not None:
-            raise TooDeep(parent)
-        if self._depth == 2:
+        """Check the depth, and give complete cases away. Called by the parser before each node."""
+        self._parents.append(parent)
+        depth = len(self._parents)
+        if depth > 3:
+            if depth > self._max_depth and parent is not None:
+                raise TooDeep(parent)
+        elif depth == 3:
+            if self._root and self._take and isinstance(parent, SequenceNode) and parent.value:
+                self._take(self._root, parent.value.pop())
+        elif depth == 2:
             self._root = parent if isinstance(index, ScalarNode) and index.value == "cases" else None
-        elif self._depth == 3 and self._root and self._take and isinstance(parent, SequenceNode) and parent.value:
-            self._take(self._root, parent.value.pop())
-
-    def ascend_resolver(self) -> None:
-        """Count the depth. Called by the parser after each node."""
-        self._depth -= 1

@@ -23,7 +23,7 @@ _COLLECTIONS = frozenset((MAP, SEQ))
 _NO_MAPPING = SCALAR_TAGS | {SEQ}
 _NO_LIST = SCALAR_TAGS | {MAP}
 _CASES = re.compile(r"^cases:[ \t]*(?:#.*)?\r?$", re.MULTILINE)
-_TOP_LEVEL = re.compile(r"^[^\s#-]", re.MULTILINE)
+_TOP_LEVEL = re.compile(r"\n[^\s#-]")
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ANCHOR_OR_TAG = re.compile(r"[&!](?<![^\s\[{,:?-].)", re.DOTALL)
 """An ampersand or exclamation mark that may begin an anchor or a tag: nothing, a space or punctuation is before it."""
@@ -59,7 +59,7 @@ def read_yaml(source: SourceFile, take: Callable[[Node, Node], None] | None = No
         message = f"the character {ascii(bad.group())[1:-1]} is not allowed in a YAML file"
         raise _unreadable(source, "not-text", bad.start(), message, 'write it as an escape in double quotes: "\\e"')
     # Without anchors and tags the parser's own limits suffice.
-    limits = _SizeLimits(source) if _ANCHOR_OR_TAG.search(source.text) else None
+    limits = _SizeLimits(source) if _may_have_anchor_or_tag(source.text) else None
 
     def take_checked(root: Node, case: Node) -> None:
         if limits is not None:
@@ -114,6 +114,10 @@ class _Place:
 
 def _unreadable(source: SourceFile, code: str, offset: int, message: str, hint: str = "") -> UnreadableFile:
     return UnreadableFile(source.fault(code, _Place(source.text, offset), message, hint))
+
+
+def _may_have_anchor_or_tag(text: str) -> bool:
+    return ("&" in text or "!" in text) and _ANCHOR_OR_TAG.search(text) is not None
 
 
 def _ends_with_cases(text: str) -> bool:
