@@ -80,7 +80,7 @@ class _SettingsReader:
             replay=self._config.getoption("fc_replay"),
             record=self._choice("record", RECORD),
             started=self._started(),
-            max_age=_max_age(self._given("max_age") or (_MAX_AGE_IN_CI if _is_ci() else "")),
+            max_age=_max_age(self._given("max_age") or (_MAX_AGE_IN_CI if _is_ci() and self._is_told_to_ask() else "")),
             result_max_age=_max_age(self._given("max_age")),
             concurrency=self._count("concurrency") or DEFAULT_CONCURRENCY,
             requests_per_minute=self._count("rpm"),
@@ -161,6 +161,11 @@ class _SettingsReader:
             hosts=(*self._config.getoption("fc_allow_host"), *lines("fc_allow_hosts")),
             headers=tuple(lines("fc_http_headers")),
         )
+
+    def _is_told_to_ask(self) -> bool:
+        """Whether the command line has models asked; what a conftest file names may be asked all the same."""
+        asking = map(self._config.getoption, ("fc_model", "fc_live", "fc_judge"))
+        return any(asking) and not self._config.getoption("fc_replay")
 
     def _started(self) -> float:
         """The time at which the run began; all workers have it from the controller."""

@@ -105,11 +105,7 @@ class Exam:
 
     def age(self, **days: float) -> None:
         """Have the kept replies to these cases recorded so many days ago, and forget what was asked so far."""
-        now = datetime.now(UTC)
-        with closing(ReplyStore(store_path(self.path))) as store:
-            for kept in list(store.replies()):
-                recorded = (now - timedelta(days=days[kept.entry.case])).isoformat()
-                store.put(kept.model, kept.file, replace(kept.entry, recorded=recorded))
+        age_replies(self.path, **days)
         self.server.asked.clear()
 
     def results(self) -> dict[str, Result]:
@@ -128,6 +124,15 @@ class Exam:
             found = {str(kept.entry.request.messages[-1]["content"]) for kept in store.replies()}
             assert not store.faults
         return found
+
+
+def age_replies(folder: Path, **days: float) -> None:
+    """Have the replies to these cases that are kept in a project recorded so many days ago."""
+    now = datetime.now(UTC)
+    with closing(ReplyStore(store_path(folder))) as store:
+        for kept in list(store.replies()):
+            recorded = (now - timedelta(days=days[kept.entry.case])).isoformat()
+            store.put(kept.model, kept.file, replace(kept.entry, recorded=recorded))
 
 
 def prompt_of(asked: Asked) -> str:

@@ -103,6 +103,14 @@ def test_where_nobody_is_asked_age_does_not_count(days: Exam, ci: None, argument
     assert days.asked() == []
 
 
+def test_in_ci_a_model_of_a_conftest_file_has_a_limit_where_the_command_line_asks(days: Exam, ci: None) -> None:
+    days.shop.pytester.makeconftest(f"import pytest\n@pytest.fixture\ndef fc_model(): return {days.named('exam')!r}\n")
+    days.shop.run().stdout.fnmatch_lines(["fcall: *, all 3 replayed (12 hours to 10 days old)"])
+    assert days.asked() == []
+    days.shop.run("--fc-live").stdout.fnmatch_lines(["fcall: *, 2 asked, 1 replayed (12 hours old)"])
+    assert len(days.asked()) == 2
+
+
 def exported(days: Exam, change: Callable[[str], str]) -> None:
     """Leave the replies only in the file for version control, with its lines changed."""
     assert fcall(days.path, "record", "--export").returncode == 0

@@ -221,7 +221,7 @@ class Replies:
     def _answer(self, received: ReceivedReply) -> Answer:
         """The answer; it counts as asked unless recordings answered all requests that an app sent."""
         if not received.exchanges:
-            return Answer(received.reply, exchanges=received.exchanges)
+            return Answer(received.reply, asked=not self._settings.replay, exchanges=received.exchanges)
         started = self._recordings.started
         moments = [exchange.recorded for exchange in received.exchanges]
         known = [moment for moment in moments if moment is not None and moment < started]
