@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from tests.integration.command import fcall
-from tests.integration.exam import Exam, called
+from tests.integration.exam import Exam, called, weather_in
 from tests.integration.test_conversations import TWO_STEPS
 from tests.servers import chat
 
@@ -72,6 +72,16 @@ def test_a_reply_of_another_worker_or_case_is_not_an_old_one(exam: Exam, workers
     )
     exam.shop.cases(f"cases:\n{cases}", "exam.fc.yaml")
     exam.run(workers).stdout.fnmatch_lines(["fcall: openai:exam 12/12 right *, 12 asked"])
+    assert exam.asked() == [called("Paris")]
+
+
+def test_a_worker_that_takes_the_place_of_a_crashed_one_knows_when_the_run_began(exam: Exam) -> None:
+    for name in ("before", "behind"):
+        exam.shop.cases(weather_in(["Paris"]), f"{name}.fc.yaml")
+    exam.shop.file("test_crash.py", "import os\ndef test_it(): os._exit(1)\n")
+    result = exam.run("-n1", "cases/before.fc.yaml", "test_crash.py", "cases/behind.fc.yaml")
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["fcall: openai:exam 2/2 right *, 2 asked"])
     assert exam.asked() == [called("Paris")]
 
 
