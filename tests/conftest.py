@@ -15,6 +15,7 @@ settings.load_profile("patient")
 
 @pytest.fixture
 def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """A project whose runs, and their workers, load of all plugins only pytest-fcall and those that come with it."""
+    """A project on a person's machine, whose runs load of all plugins only pytest-fcall and what comes with it."""
     monkeypatch.setenv("PYTEST_ADDOPTS", WITHOUT_TOOLS)
+    monkeypatch.delenv("CI", raising=False)
     return pytester

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.runs import Run, open_runs
 from pytest_fcall.core.rate import Rate
+from pytest_fcall.reporting.answer_origin import origin_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_comparison import ComparedGroup, RunComparison, comparison_lines
 from pytest_fcall.reporting.score_tables import ScoreChange
@@ -86,7 +87,8 @@ def _run_title(run: Run) -> str:
     provenance = run.file.provenance
     commit, branch = str(provenance.get("commit") or "")[:10], str(provenance.get("branch") or "")
     revision = " ".join(word for word in (branch, commit, "with changes" if provenance.get("dirty") else "") if word)
-    return ", ".join(part for part in (run.file.id, ", ".join(run.file.models), revision) if part)
+    parts = run.file.id, ", ".join(run.file.models), revision, origin_text(run.results)
+    return ", ".join(filter(None, parts))
 
 
 def _groups(pairs: Sequence[ResultPair]) -> Iterable[ComparedGroup]:

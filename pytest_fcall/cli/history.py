@@ -13,7 +13,8 @@ from pytest_fcall.cli.project import root_of
 from pytest_fcall.cli.runs import Run, load_run
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.rate import Rate
-from pytest_fcall.reporting.history import Series, history_lines
+from pytest_fcall.reporting.answer_origin import origin_text
+from pytest_fcall.reporting.history import HistoricRun, Series, history_lines
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.tracking.run_file import RunFileError, run_paths
@@ -38,9 +39,14 @@ def run(arguments: Sequence[str]) -> int:
         print("fcall history: no complete run with an answer is recorded: run pytest first", file=sys.stderr)
         return 1
     width = shutil.get_terminal_size((100, 24)).columns
-    moments = [each.file.started.replace("T", " ")[:16] for each in runs]
-    print(*history_lines(series, moments, width, sys.stdout.encoding), sep="\n")
+    print(*history_lines(series, [*map(_historic, runs)], width, sys.stdout.encoding), sep="\n")
     return 0
+
+
+def _historic(run: Run) -> HistoricRun:
+    results = run.results.results
+    asked = any(result.asked for result in results) or not any(result.replays for result in results)
+    return HistoricRun(run.file.started.replace("T", " ")[:16], origin_text(run.results), asked)
 
 
 def _parser() -> ArgumentParser:

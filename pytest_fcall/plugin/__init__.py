@@ -6,11 +6,12 @@ Every run of every user imports this module, so that it imports nothing of ours 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Generator, Iterator, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from pytest_fcall.session.ask.app_wire import AppWire
     from pytest_fcall.session.ask.model import AskModel
     from pytest_fcall.session.judge.llm_judge import AskJudge
+
+_STARTED: Final = pytest.StashKey[float]()
 
 
 class PlainImports:
@@ -95,6 +98,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     from pytest_fcall.plugin.xdist import scheduler
 
     return scheduler(config, log)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Give all workers the same start of the run, so that none takes a reply of another for an old one."""
+    node.workerinput["fcall_started"] = node.config.stash.setdefault(_STARTED, time.time())
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_fcall.core import Model
 from pytest_fcall.plugin.settings import settings_of
+from pytest_fcall.plugin.xdist import APPS
+
+if TYPE_CHECKING:
+    from pytest_fcall.reporting.header import Answering
+    from pytest_fcall.session.models import NamedModel
+    from pytest_fcall.session.settings import Settings
 
 
 def header(config: pytest.Config) -> list[str]:
@@ -21,12 +29,20 @@ def header(config: pytest.Config) -> list[str]:
         lines += header_lines(
             [_shown(each.model, config.rootpath) for each in settings.models],
             origin=settings.models[0].origin,
-            live=any(each.live for each in settings.models),
+            answering=_answering(settings, settings.models),
             profile=_profile(config),
         )
     if judge := settings.judge:
-        lines.append(judge_line(judge.model.id, origin=judge.origin, live=judge.live))
+        lines.append(judge_line(judge.model.id, origin=judge.origin, answering=_answering(settings, [judge])))
     return lines
+
+
+def _answering(settings: Settings, models: Sequence[NamedModel]) -> Answering:
+    from pytest_fcall.reporting.header import Answering
+
+    apps = all(each.model.kind in APPS for each in models)
+    reuses = settings.record == "missing" and (settings.proxy or not apps)
+    return Answering(any(each.live for each in models), settings.max_age if reuses else 0, apps)
 
 
 def _profile(config: pytest.Config) -> str:

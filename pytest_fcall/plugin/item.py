@@ -191,14 +191,14 @@ class CaseItem(pytest.Function):
         session = self.context.session
         no_reply = missing or unanswered
         result = result_of(session, self.case, self._facts(run), status, run, no_reply=no_reply)
-        self.user_properties += result_properties(result, run)
+        self.user_properties += result_properties(result, run, session.settings.started)
         judged = run.judged if run else None
         attached = CaseReport(
             result,
             missing,
             unanswered,
             judged=judged is not None and report.when == "call",
-            recorded=run.answers.recorded if run and run.is_complete else None,
+            reused=run.answers.reused if run and run.is_complete else None,
             changes=tuple(run.changes) if run and self.config.get_verbosity() > 0 else (),
         )
         attach(report, attached)

@@ -89,7 +89,12 @@ def _add_models(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         help="missing: use recorded replies, ask for the others and record them (default); all: ask for all of "
         "them again; off: neither use nor record any",
     )
-    group.addoption("--fc-max-age", metavar="7d", help="ask again for replies that are older: 2w, 7d, 12h or 30m")
+    group.addoption(
+        "--fc-max-age",
+        metavar="7d",
+        help="ask again for replies that are older: 2w, 7d, 12h or 30m; none: use them however old they are (the "
+        "default is none, and 1d where CI is set)",
+    )
     group.addoption(
         "--fc-samples",
         metavar="N|auto",

@@ -22,8 +22,8 @@ class CaseReport(NamedTuple):
     """Whether there was no reply because of a server, the network or the model's entry."""
     judged: bool = False
     """Whether the report is about a verdict."""
-    recorded: float | None = None
-    """Time of the oldest recording that was used, in seconds since 1970."""
+    reused: tuple[float, float] | None = None
+    """When the oldest and the newest recording that was used were made; see `Answer.reused`."""
     changes: tuple[str, ...] = ()
     """What the backend changed in the request before it sent it."""
 
@@ -32,9 +32,9 @@ def case_report(report: pytest.TestReport) -> CaseReport | None:
     """What was attached to a report, in this process or in another one."""
     attached: CaseReport | list[Any] | None = getattr(report, "fcall", None)
     if isinstance(attached, list):
-        result, missing, unanswered, judged, recorded, changes = attached
+        result, missing, unanswered, judged, reused, changes = attached
         found = result_from_json(result) if result is not None else None
-        attached = CaseReport(found, missing, unanswered, judged, recorded, tuple(changes))
+        attached = CaseReport(found, missing, unanswered, judged, reused, tuple(changes))
     return attached
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import pytest
 
@@ -24,6 +25,8 @@ from pytest_fcall.session.settings import (
 )
 
 SETTINGS = pytest.StashKey[Settings]()
+_MAX_AGE_IN_CI: Final = "1d"
+"""CI is to notice what has changed since; an earlier attempt of the same workflow is as good as this one."""
 
 _Choice = TypeVar("_Choice", bound=str)
 
@@ -76,7 +79,9 @@ class _SettingsReader:
             judge=models.judge(),
             replay=self._config.getoption("fc_replay"),
             record=self._choice("record", RECORD),
-            max_age=_max_age(self._given("max_age")),
+            started=self._started(),
+            max_age=_max_age(self._given("max_age") or (_MAX_AGE_IN_CI if _is_ci() and self._is_told_to_ask() else "")),
+            result_max_age=_max_age(self._given("max_age")),
             concurrency=self._count("concurrency") or DEFAULT_CONCURRENCY,
             requests_per_minute=self._count("rpm"),
             tokens_per_minute=self._count("tpm"),
@@ -108,7 +113,7 @@ class _SettingsReader:
 
     def _baseline(self) -> BaselineSettings:
         accept, prune = self._config.getoption("fc_accept"), self._config.getoption("fc_prune")
-        if (accept or prune) and os.environ.get("CI", "").lower() not in ("", "0", "false"):
+        if (accept or prune) and _is_ci():
             option = "--fc-accept" if accept else "--fc-prune"
             raise SettingError(f"{option}: CI={os.environ['CI']} is set, and baselines are only written by people")
         return BaselineSettings(
@@ -157,20 +162,34 @@ class _SettingsReader:
             headers=tuple(lines("fc_http_headers")),
         )
 
+    def _is_told_to_ask(self) -> bool:
+        """Whether the command line has models asked; what a conftest file names may be asked all the same."""
+        asking = map(self._config.getoption, ("fc_model", "fc_live", "fc_judge"))
+        return any(asking) and not self._config.getoption("fc_replay")
+
+    def _started(self) -> float:
+        """The time at which the run began; all workers have it from the controller."""
+        given: Mapping[str, Any] = getattr(self._config, "workerinput", {})
+        return float(given.get("fcall_started") or time.time())
+
     def _worker(self) -> Worker | None:
         given: Mapping[str, Any] | None = getattr(self._config, "workerinput", None)
         return Worker(given["workerid"], given["workercount"], given["testrunuid"]) if given else None
 
 
+def _is_ci() -> bool:
+    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
 def _max_age(text: str) -> int | None:
-    if not text:
+    if text in ("", "none"):
         return None
     from pytest_fcall.core.duration import duration_in_seconds
 
     try:
         return duration_in_seconds(text)
     except ValueError as error:
-        raise SettingError(f"--fc-max-age: {error}") from None
+        raise SettingError(f"--fc-max-age: {error}; none sets no limit") from None
 
 
 def _shard(text: str | None) -> Shard | None:

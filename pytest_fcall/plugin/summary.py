@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +42,8 @@ class Summary:
         self._results: dict[str, Result] = {}
         self._missing: set[str] = set()
         self._unanswered: set[str] = set()
-        self._recorded: list[float] = []
-        """Times of the recordings that were used, in seconds since 1970."""
+        self._reused: dict[str, Sequence[float]] = {}
+        """When the oldest and the newest recording that a case used were made."""
         self._changes: Counter[str] = Counter()
         """Changes of requests on their way out, with the number of cases."""
         self._baselines = BaselineWriter(config)
@@ -84,8 +84,7 @@ class Summary:
         if attached.result is None:  # of a plain test
             return
         self._results[report.nodeid] = self._priced(attached.result)
-        if attached.recorded:
-            self._recorded.append(attached.recorded)
+        self._reused[report.nodeid] = attached.reused or ()
         self._changes.update(attached.changes)
         if attached.missing:
             self._missing.add(report.nodeid)
@@ -142,13 +141,16 @@ class Summary:
     def results(self) -> Results:
         """All results, in the order of the cases, in whatever order they came."""
         here = collected(self._config).files_without_cases
-        may_ask = any(named.live for named in self._session.settings.models)
+        moments = {moment for reused in self._reused.values() for moment in reused}
+        known, started = moments - {0.0}, self._session.settings.started
         return Results(
             tuple(sorted(self._results.values(), key=lambda result: result.place)),
             missing_recordings=len(self._missing),
             files_without_cases=max(here, self._files_without_cases),
             unanswered=len(self._unanswered),
-            oldest_reply=time.time() - min(self._recorded) if self._recorded and may_ask else None,
+            oldest_reply=max(started - min(known), 0) if known else None,
+            newest_reply=max(started - max(known), 0) if known else None,
+            undated_replies=moments > known,
         )
 
     def _priced(self, result: Result) -> Result:

@@ -8,7 +8,8 @@ import pytest
 
 from pytest_fcall.plugin.settings import settings_of
 
-_APPS: Final = ("python", "http")
+APPS: Final = ("python", "http")
+"""Kinds of models that are apps: they run again whatever is recorded."""
 
 
 def scheduler(config: pytest.Config, log: object) -> object:
@@ -18,7 +19,7 @@ def scheduler(config: pytest.Config, log: object) -> object:
     have to answer again, pytest-xdist deals the cases as usual.
     """
     settings = settings_of(config)
-    asks_ahead = any(named.live and named.model.kind not in _APPS for named in settings.models)
+    asks_ahead = any(named.live and named.model.kind not in APPS for named in settings.models)
     if not asks_ahead or settings.record == "off":
         return None
     from xdist.scheduler import WorkStealingScheduling  # type: ignore[import-untyped]  # it has no types

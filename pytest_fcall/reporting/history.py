@@ -27,8 +27,19 @@ class Series:
     points: tuple[Rate | None, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class HistoricRun:
+    """A run in the chart."""
+
+    moment: str
+    origin: str = ""
+    """The numbers of answers that were asked for and replayed, in words."""
+    asked: bool = True
+    """Whether any answer was asked for."""
+
+
 def history_lines(
-    series: Sequence[Series], moments: Sequence[str], width: int = 100, encoding: str = "utf-8"
+    series: Sequence[Series], runs: Sequence[HistoricRun], width: int = 100, encoding: str = "utf-8"
 ) -> list[str]:
     """A line for each series with a bar for each run, and a legend. At least one series must have a point.
 
@@ -44,7 +55,7 @@ def history_lines(
         _row(each, "" if each.model == above[place] else each.model, _chart(each, low, high, bars, gap))
         for place, each in enumerate(series)
     ]
-    return [*table_lines(_TITLES, rows, texts=2, width=width), *_legend(low, high, moments[-room:], bars, gap)]
+    return [*table_lines(_TITLES, rows, texts=2, width=width), *_legend(low, high, runs[-room:], bars, gap)]
 
 
 def _row(series: Series, model: str, chart: str) -> list[str]:
@@ -70,6 +81,10 @@ def _bar(share: float, low: float, high: float, bars: str) -> str:
     return bars[round((share - low) / (high - low) * (len(bars) - 1))] if high > low else bars[-1]
 
 
-def _legend(low: float, high: float, moments: Sequence[str], bars: str, gap: str) -> Iterator[str]:
+def _legend(low: float, high: float, runs: Sequence[HistoricRun], bars: str, gap: str) -> Iterator[str]:
     yield f"{bars[0]} {100 * low:.1f} %, {bars[-1]} {100 * high:.1f} %, {gap} no answer"
-    yield safe_line(f"{plural_text(len(moments), 'run')}, from {moments[0]} to {moments[-1]}")
+    yield safe_line(f"{plural_text(len(runs), 'run')}, from {runs[0].moment} to {runs[-1].moment}")
+    if replays := sum(not run.asked for run in runs):
+        yield f"{plural_text(replays, 'run')} asked nothing: all answers were replayed"
+    if runs[-1].origin:
+        yield f"last run: {runs[-1].origin}"

@@ -55,14 +55,6 @@ def plural_text(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def age_text(seconds: float) -> str:
-    """Write an age in the largest unit that it has at least two of."""
-    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{max(seconds, 0):.0f} s"
-
-
 def score_text(value: float | None) -> str:
     """Write a score as `0.6667`. Only a perfect score is 1.0000, and only a score of nothing 0.0000."""
     if value is None:

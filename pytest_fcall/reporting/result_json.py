@@ -43,6 +43,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
     Raises ValueError with the name of a field that is missing or has the wrong type.
     """
     status = _field(data, "status", str)
+    replayed, samples = _field(data, "replayed", bool, default=False), _pair(data, "samples")
     if status not in _STATUSES:
         raise ValueError(f"status: unknown status {status!r}; available: {', '.join(_STATUSES)}")
     return Result(
@@ -58,12 +59,13 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         cost=_number(data, "cost"),
         file=_field(data, "file", str, ""),
         line=_field(data, "line", int, 1),
-        replayed=_field(data, "replayed", bool, default=False),
+        replayed=replayed,
+        asked=_asked(data, status, samples, replayed=replayed),
         no_reply=_field(data, "no_reply", bool, default=False),
         place=_field(data, "place", int, 0),
         outcome=_outcome(data),
         since=_texts(data, "since"),
-        samples=_pair(data, "samples"),
+        samples=samples,
         before=_pair(data, "before"),
         most=_whole(data, "most"),
         suite=_field(data, "suite", str, ""),
@@ -105,6 +107,8 @@ def results_to_json(results: Results) -> dict[str, Json]:
         "files_without_cases": results.files_without_cases,
         "unanswered": results.unanswered,
         "oldest_reply": results.oldest_reply,
+        "newest_reply": results.newest_reply,
+        "undated_replies": results.undated_replies,
     }
 
 
@@ -116,6 +120,8 @@ def results_from_json(data: Mapping[str, Json]) -> Results:
         files_without_cases=_field(data, "files_without_cases", int, 0),
         unanswered=_field(data, "unanswered", int, 0),
         oldest_reply=_number(data, "oldest_reply"),
+        newest_reply=_number(data, "newest_reply"),
+        undated_replies=_field(data, "undated_replies", bool, default=False),
     )
 
 
@@ -159,6 +165,14 @@ def _pair(data: Mapping[str, Json], name: str) -> tuple[int, int] | None:
     return numbers[0], numbers[1]
 
 
+def _asked(data: Mapping[str, Json], status: str, samples: tuple[int, int] | None, *, replayed: bool) -> int:
+    """The number of answers that were asked for. Earlier versions only wrote whether all were recorded."""
+    if data.get("asked") is not None:
+        return _field(data, "asked", int)
+    answered = not replayed and status not in ("error", "skipped")
+    return (samples[1] if samples else 1) if answered else 0
+
+
 def _stanza(data: Mapping[str, Json]) -> str | None:
     """The text of a stanza. Earlier versions wrote an object in its place."""
     stanza = data.get("stanza")
@@ -184,7 +198,13 @@ def _judge_usage_to_json(judging: JudgeUsage | None) -> Json:
     if judging is None:
         return None
     usage = _usage_to_json(judging.usage)
-    return {"model": judging.model, "questions": judging.questions, "usage": usage, "cost": judging.cost}
+    return {
+        "model": judging.model,
+        "questions": judging.questions,
+        "replayed": judging.replayed,
+        "usage": usage,
+        "cost": judging.cost,
+    }
 
 
 def _judge_usage(data: Mapping[str, Json]) -> JudgeUsage | None:
@@ -194,6 +214,7 @@ def _judge_usage(data: Mapping[str, Json]) -> JudgeUsage | None:
     return JudgeUsage(
         model=_field(judging, "model", str),
         questions=_field(judging, "questions", int),
+        replayed=_field(judging, "replayed", int, 0),
         usage=_usage(judging),
         cost=_number(judging, "cost"),
     )

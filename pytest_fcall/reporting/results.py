@@ -62,6 +62,8 @@ class JudgeUsage:
     usage: Usage | None = None
     cost: float | None = None
     """In US dollars."""
+    replayed: int = 0
+    """The number of questions that recordings answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,9 @@ class Result:
     file: str = ""
     line: int = 1
     replayed: bool = False
-    """Whether the reply came from a recording."""
+    """Whether all answers came from recordings."""
+    asked: int = 0
+    """The number of answers that the model gave, in whole or in part, in this run."""
     no_reply: bool = False
     """Whether there was no reply, so that the result does not count for the model."""
     place: int = 0
@@ -138,6 +142,12 @@ class Result:
         return self.samples is not None and 0 < self.samples[0] < self.samples[1]
 
     @property
+    def replays(self) -> int:
+        """The number of answers that came from recordings."""
+        answers = self.samples[1] if self.samples else 1
+        return max(answers - self.asked, 0) if self.replayed or self.asked else 0
+
+    @property
     def new_cost(self) -> float | None:
         """The cost of new requests in this run, in US dollars; None if unknown."""
         if not self.inside:
@@ -163,4 +173,8 @@ class Results:
     unanswered: int = 0
     """Cases in error because the model did not reply, as without a server, network, key or credit."""
     oldest_reply: float | None = None
-    """Age in seconds of the oldest recorded reply that was used although the model could have been asked."""
+    """Age in seconds of the oldest recorded reply that was used, when the run began."""
+    newest_reply: float | None = None
+    """The same of the newest one."""
+    undated_replies: bool = False
+    """Whether recorded replies were used that do not say when they were recorded."""

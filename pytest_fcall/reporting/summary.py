@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 
 from pytest_fcall.core import Outcome
+from pytest_fcall.reporting.answer_origin import origin_text
 from pytest_fcall.reporting.number_text import (
     accuracy_text,
-    age_text,
     cost_text,
     count_text,
     interval_text,
@@ -81,8 +81,13 @@ def file_table(results: Results, width: int = 100) -> list[str]:
 def one_line_summary(results: Results) -> str:
     """The whole run in one line."""
     whole = statistics_of(results.results)
-    parts = [*_right_by_model(results.results), *_shortfalls(results.results, whole), *_usage(results.results, whole)]
-    return f"fcall: {', '.join(parts)}"
+    parts = [
+        *_right_by_model(results.results),
+        *_shortfalls(results.results, whole),
+        *_usage(results.results, whole),
+        origin_text(results),
+    ]
+    return f"fcall: {', '.join(filter(None, parts))}"
 
 
 def _right_by_model(results: Sequence[Result]) -> list[str]:
@@ -125,8 +130,6 @@ def _usage(results: Sequence[Result], whole: Statistics) -> Iterator[str]:
     if whole.cost is not None:
         new = "" if whole.new_cost in (None, whole.cost) else f" ({cost_text(whole.new_cost)} now)"
         yield cost_text(whole.cost, whole.unpriced) + new
-    if replayed := sum(result.answered and result.replayed for result in results):
-        yield "replayed" if replayed == whole.answered else f"{replayed:,} replayed"
 
 
 def _models(results: Sequence[Result]) -> list[str]:
@@ -194,10 +197,6 @@ def _retrieval_lines(results: Sequence[Result]) -> Iterator[str]:
 def _advice_lines(results: Results) -> list[str]:
     missing, other = results.missing_recordings, results.files_without_cases
     lines = []
-    if results.oldest_reply is not None:
-        lines.append(
-            f"recorded replies are up to {age_text(results.oldest_reply)} old; --fc-record=all asks the model again"
-        )
     if results.unanswered:
         without = plural_text(results.unanswered, "case")
         lines.append(f"{without} without a reply (not counted for the model); the next run asks again")
@@ -324,7 +323,7 @@ def _app_usage_line(app: str, model: str, inside: Sequence[AppUsage]) -> str:
     parts = [
         f"{safe_line(app)} sent {plural_text(requests, 'request')} to {safe_line(model)}",
         *_usage_parts(inside),
-        "" if not replayed else "replayed" if replayed == requests else f"{replayed:,} replayed",
+        _replayed_text(replayed, requests),
     ]
     return ", ".join(filter(None, parts))
 
@@ -337,12 +336,18 @@ def judge_usage_lines(results: Sequence[Result]) -> list[str]:
 
 
 def _judge_usage_line(model: str, judgings: Sequence[JudgeUsage]) -> str:
-    questions = plural_text(sum(judging.questions for judging in judgings), "question")
+    questions = sum(judging.questions for judging in judgings)
+    about = plural_text(len(judgings), "case")
     parts = [
-        f"judge {safe_line(model)}: {questions} about {plural_text(len(judgings), 'case')}",
+        f"judge {safe_line(model)}: {plural_text(questions, 'question')} about {about}",
         *_usage_parts(judgings),
+        _replayed_text(sum(judging.replayed for judging in judgings), questions),
     ]
     return ", ".join(filter(None, parts))
+
+
+def _replayed_text(replayed: int, of: int) -> str:
+    return "" if not replayed else "replayed" if replayed == of else f"{replayed:,} replayed"
 
 
 def _usage_parts(usages: Sequence[AppUsage | JudgeUsage]) -> Iterator[str]:

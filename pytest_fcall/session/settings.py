@@ -67,8 +67,12 @@ class Settings:
     judge: NamedModel | None
     replay: bool
     record: Record
+    started: float
+    """The time at which the run began, in seconds since 1970: what was recorded since then is of this run."""
     max_age: int | None
-    """In seconds."""
+    """In seconds: where a model may be asked, older replies are not used again."""
+    result_max_age: int | None
+    """The same for results of tools."""
     concurrency: int
     requests_per_minute: int | None
     tokens_per_minute: int | None

@@ -28,14 +28,14 @@ def test_replies_are_judged_kept_and_replayed_without_the_server(project: Projec
     assert seen["said"] == "PASSED"
     again = project.run(project.model(api=api, base_url=refused_connection()), "-v", "--fc-replay")
     assert verdicts(again) == seen
-    again.stdout.fnmatch_lines(["fcall: openai:smollm2 *, from recordings only", "fcall: *tokens, replayed"])
+    again.stdout.fnmatch_lines(["fcall: openai:smollm2 *, from recordings only", "fcall: *tokens, all 3 replayed (*)"])
 
 
 def test_everything_is_told_of_a_reply(project: Project, api: str) -> None:
     project.run(project.model(api=api), "-vv").stdout.fnmatch_lines(
         [
             '*finish *, model "smollm2@main", seconds *, input tokens *, output tokens *',
-            "fcall: openai:smollm2 */3 right *, * tokens",
+            "fcall: openai:smollm2 */3 right *, * tokens, 3 asked",
         ]
     )
 

@@ -126,9 +126,8 @@ def exam(shop: Shop, server: Server, monkeypatch: pytest.MonkeyPatch) -> Exam:
 
 
 @pytest.fixture
-def mind(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Mind:
-    """A project whose model says what a test has it say, on a person's machine."""
+def mind(shop: Shop) -> Mind:
+    """A project whose model says what a test has it say."""
     from tests.integration.mind import Mind
 
-    monkeypatch.delenv("CI", raising=False)
     return Mind(shop)

@@ -6,6 +6,8 @@ import json
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -18,6 +20,9 @@ import pytest_fcall.backends.openai.backend
 import pytest_fcall.backends.openai.client
 import pytest_fcall.backends.openai.http_sender  # noqa: F401
 from pytest_fcall.backends.store import ReplyStore, store_path
+from pytest_fcall.reporting.result_json import results_from_json
+from pytest_fcall.reporting.results import Result
+from pytest_fcall.tracking.run_file import read_run, run_paths
 from tests.integration.conftest import QUIET, Shop
 from tests.servers import Answer, Asked, Server
 
@@ -98,6 +103,16 @@ class Exam:
         """How often the server was asked the same so far."""
         return self.asked().count(prompt_of(asked))
 
+    def age(self, **days: float) -> None:
+        """Have the kept replies to these cases recorded so many days ago, and forget what was asked so far."""
+        age_replies(self.path, **days)
+        self.server.asked.clear()
+
+    def results(self) -> dict[str, Result]:
+        """The results of the last run by their cases, as its file has them."""
+        run = read_run(run_paths(self.path)[-1])
+        return {result.case: result for result in results_from_json(run.results).results}
+
     def used(self) -> set[str]:
         """The digests of the replies that the last run of the cases used."""
         with closing(ReplyStore(store_path(self.path))) as store:
@@ -109,6 +124,15 @@ class Exam:
             found = {str(kept.entry.request.messages[-1]["content"]) for kept in store.replies()}
             assert not store.faults
         return found
+
+
+def age_replies(folder: Path, **days: float) -> None:
+    """Have the replies to these cases that are kept in a project recorded so many days ago."""
+    now = datetime.now(UTC)
+    with closing(ReplyStore(store_path(folder))) as store:
+        for kept in list(store.replies()):
+            recorded = (now - timedelta(days=days[kept.entry.case])).isoformat()
+            store.put(kept.model, kept.file, replace(kept.entry, recorded=recorded))
 
 
 def prompt_of(asked: Asked) -> str:

@@ -27,7 +27,7 @@ def test_tokens_and_dollars_of_what_an_app_asks_are_those_of_the_app(app: Agent)
     result.stdout.fnmatch_lines(
         [
             "python:agent:answer sent 4 requests to openai:exam-1, 120 tokens, $0.0040",
-            "fcall: python:agent:answer 2/2 right (100.0 % *), *120 tokens, $0.0040",
+            "fcall: python:agent:answer 2/2 right (100.0 % *), *120 tokens, $0.0040, 2 asked",
         ]
     )
     (run,) = app.path.glob(".fcall/runs/*.json")
@@ -38,10 +38,10 @@ def test_tokens_and_dollars_of_what_an_app_asks_are_those_of_the_app(app: Agent)
     app.run().stdout.fnmatch_lines(
         [
             "python:agent:answer sent 4 requests to openai:exam-1, 120 tokens, $0.0040, 2 replayed",
-            "fcall: *, 120 tokens, $0.0040 ($0.0020 now)",
+            "fcall: *, 120 tokens, $0.0040 ($0.0020 now), 2 asked, in part replayed (under 2 minutes old)",
         ]
     )
-    app.run("--fc-replay").stdout.fnmatch_lines(["fcall: *, 120 tokens, $0.0040, replayed"])
+    app.run("--fc-replay").stdout.fnmatch_lines(["fcall: *, 120 tokens, $0.0040, all 2 replayed (under 2 minutes old)"])
 
 
 def test_an_app_asks_no_more_than_may_be_paid(app: Agent) -> None:

@@ -125,6 +125,20 @@ def test_a_web_server_answers_and_is_not_asked_again(exam: Exam, web: WebShop) -
     assert web.asked == ["GET /count"] * 2
 
 
+def test_in_ci_the_model_is_asked_again_after_a_day_and_a_web_server_only_if_a_limit_is_given(
+    exam: Exam, web: WebShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    price_over_http(exam, web)
+    exam.run(f"--fc-allow-host={web.host}").assert_outcomes(passed=1)
+    exam.age(counts=2)
+    monkeypatch.setenv("CI", "true")
+    exam.run(f"--fc-allow-host={web.host}").stdout.fnmatch_lines(["fcall: *, 1 asked"])
+    assert len(exam.server.asked) == 2
+    assert web.asked == ["GET /count"]
+    exam.run(f"--fc-allow-host={web.host}", "--fc-max-age=1d").assert_outcomes(failed=1)
+    assert web.asked == ["GET /count"] * 2
+
+
 def test_a_host_that_is_not_allowed_is_told_of_with_what_allows_it(exam: Exam, web: WebShop) -> None:
     price_over_http(exam, web)
     result = exam.run()

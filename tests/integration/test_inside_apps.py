@@ -14,7 +14,7 @@ from openai.resources import chat, responses  # noqa: F401
 
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
-from tests.integration.exam import assert_errors, called
+from tests.integration.exam import age_replies, assert_errors, called
 from tests.servers import Server, provider_error
 
 AGENT = '''
@@ -103,6 +103,31 @@ def test_what_an_app_asks_is_asked_once_and_replayed_without_server_or_key(
     agent.run("--fc-replay").assert_outcomes(passed=2)
     assert len(agent.server.asked) == 4
     assert not any(name in os.environ for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL"))
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_in_ci_what_an_app_asked_more_than_a_day_ago_is_asked_again(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch, workers: str
+) -> None:
+    agent.run().assert_outcomes(passed=2)
+    age_replies(agent.path, oslo=0.5, rome=3)
+    monkeypatch.setenv("CI", "true")
+    agent.run("--fc-replay", workers).stdout.fnmatch_lines(["fcall: *, all 2 replayed (12 hours to 3 days old)"])
+    agent.run(workers).stdout.fnmatch_lines(
+        [
+            "       called live; replies of its models recorded in the last 24 h are reused",
+            "python:agent:answer sent 4 requests to openai:exam-1, *, 2 replayed",
+            "fcall: *, 1 asked, 1 replayed (12 hours old)",
+        ]
+    )
+    assert len(agent.server.asked) == 6
+
+
+def test_a_replay_never_says_that_it_asked(agent: Agent) -> None:
+    agent.run().assert_outcomes(passed=2)
+    agent.change("def answer(request):", "def unused(request):")
+    agent.change("def thoughtless(request):", "def answer(request):")
+    agent.run("--fc-replay").stdout.fnmatch_lines(["fcall: *from recordings only", "fcall: *, all 2 replayed"])
 
 
 def test_the_variables_are_as_they_were_after_each_case(agent: Agent) -> None:

@@ -25,6 +25,7 @@ def test_properties_name_the_yaml_line_the_model_and_the_reasons(weather: Shop) 
         "fcall_line": str(line),
         "fcall_model": "python:echo:answer",
         "fcall_category": "simple",
+        "fcall_asked": "1",
         "fcall_reasons": "wrong_value at calls[0].args.unit",
     }
     assert found["celsius"]["fcall_model"] == "python:echo:answer"

@@ -19,7 +19,8 @@ def test_right_and_wrong_answers_are_judged(exam: Exam) -> None:
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*fcall: openai:exam (command line)*live*",
+            "fcall: openai:exam (command line)*",
+            "*asked live; *",
             f"{CASES}::Paris PASSED*",
             f"{CASES}::Rome FAILED*",
             "wrong_value*Paris*Rome*",

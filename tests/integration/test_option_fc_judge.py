@@ -80,7 +80,7 @@ def test_the_judge_sees_statement_value_and_what_the_user_said(court: Court) -> 
     court.cases(POLITE)
     result = court.run()
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["fcall: judge openai:judge (command line), live"])
+    result.stdout.fnmatch_lines(["fcall: judge openai:judge (command line), asked live; *"])
     assert court.questions() == [{"statement": "greets back", "value": "You said: Hello!", "user": "Hello!"}]
 
 

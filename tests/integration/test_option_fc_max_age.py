@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+import re
+from collections.abc import Callable
 
 import pytest
 
-from pytest_fcall.backends.store import ReplyStore, store_path
-from tests.integration.exam import Exam, called
+from pytest_fcall.backends.recordings.file import recordings_path
+from pytest_fcall.core import Model
+from tests.integration.command import fcall
+from tests.integration.exam import CASES, Exam, called
+
+WORKERS = pytest.mark.parametrize("workers", ["-n0", "-n2"])
+ALL = ["April", "Monday", "Noon"]
 
 
 @pytest.fixture
 def days(exam: Exam) -> Exam:
     """Replies that are half a day, two days and ten days old."""
-    ages = {"Noon": 0.5, "Monday": 2, "April": 10}
-    exam.cities(*ages)
+    exam.cities("Noon", "Monday", "April")
     exam.run().assert_outcomes(passed=3)
-    exam.server.asked.clear()
-    now = datetime.now(UTC)
-    with closing(ReplyStore(store_path(exam.path))) as store:
-        for kept in list(store.replies()):
-            recorded = (now - timedelta(days=ages[kept.entry.case])).isoformat()
-            store.put(kept.model, kept.file, replace(kept.entry, recorded=recorded))
+    exam.age(Noon=0.5, Monday=2, April=10)
     return exam
+
+
+@pytest.fixture
+def ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
 
 
 @pytest.mark.parametrize(
@@ -53,8 +56,106 @@ def test_without_it_replies_never_grow_old(days: Exam) -> None:
     assert days.asked() == []
 
 
-def test_where_nobody_is_asked_age_does_not_count(days: Exam) -> None:
-    days.run("--fc-max-age=1d", "--fc-replay").assert_outcomes(passed=3)
+@WORKERS
+def test_in_ci_what_is_older_than_a_day_is_asked_for_again(days: Exam, ci: None, workers: str) -> None:
+    result = days.run(workers)
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(
+        [
+            "       asked live; replies recorded in the last 24 h are reused",
+            "fcall: *, 2 asked, 1 replayed (12 hours old)",
+        ]
+    )
+    assert sorted(days.asked()) == sorted(map(called, ["April", "Monday"]))
+    days.run(workers).stdout.fnmatch_lines(["fcall: *, all 3 replayed (under 2 minutes to 12 hours old)"])
+    assert len(days.asked()) == 2
+
+
+@pytest.mark.parametrize("value", ["0", "false", ""])
+def test_a_variable_that_says_no_is_no_ci(days: Exam, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("CI", value)
+    days.run().assert_outcomes(passed=3)
+    assert days.asked() == []
+
+
+@pytest.mark.parametrize(("age", "again"), [("none", []), ("7d", ["April"]), ("0d", ALL)])
+def test_in_ci_the_command_line_and_the_configuration_count(days: Exam, ci: None, age: str, again: list[str]) -> None:
+    days.run(f"--fc-max-age={age}").assert_outcomes(passed=3)
+    assert sorted(days.asked()) == sorted(map(called, again))
+    days.age(Noon=0.5, Monday=2, April=10)
+    days.shop.pytester.makeini(f"[pytest]\nfc_max_age = {age}\n")
+    days.run().assert_outcomes(passed=3)
+    assert sorted(days.asked()) == sorted(map(called, again))
+
+
+def test_none_on_the_command_line_lifts_the_limit_of_the_configuration(days: Exam) -> None:
+    days.shop.pytester.makeini("[pytest]\nfc_max_age = 1d\n")
+    days.run("--fc-max-age=none").assert_outcomes(passed=3)
+    assert days.asked() == []
+
+
+@pytest.mark.parametrize("arguments", [["--fc-max-age=1d"], []])
+def test_where_nobody_is_asked_age_does_not_count(days: Exam, ci: None, arguments: list[str]) -> None:
+    result = days.run("--fc-replay", *arguments)
+    result.stdout.fnmatch_lines(["fcall: *from recordings only", "fcall: *, all 3 replayed (12 hours to 10 days old)"])
+    days.shop.pytester.makeini("[pytest]\nfc_model = openai:exam\n")
+    days.shop.run(*arguments).stdout.fnmatch_lines(["fcall: *from recordings only", "fcall: *, all 3 replayed (*)"])
+    assert days.asked() == []
+
+
+def test_in_ci_a_model_of_a_conftest_file_has_a_limit_where_the_command_line_asks(days: Exam, ci: None) -> None:
+    days.shop.pytester.makeconftest(f"import pytest\n@pytest.fixture\ndef fc_model(): return {days.named('exam')!r}\n")
+    days.shop.run().stdout.fnmatch_lines(["fcall: *, all 3 replayed (12 hours to 10 days old)"])
+    assert days.asked() == []
+    days.shop.run("--fc-live").stdout.fnmatch_lines(["fcall: *, 2 asked, 1 replayed (12 hours old)"])
+    assert len(days.asked()) == 2
+
+
+def exported(days: Exam, change: Callable[[str], str]) -> None:
+    """Leave the replies only in the file for version control, with its lines changed."""
+    assert fcall(days.path, "record", "--export").returncode == 0
+    days.path.joinpath(".fcall/replies.db").unlink()
+    path = recordings_path(days.path / CASES, Model("openai", "exam"))
+    path.write_text("".join(map(change, path.read_text("utf-8").splitlines(keepends=True))), "utf-8")
+
+
+def undated(line: str) -> str:
+    return re.sub(r'"recorded": "[^"]*", ', "", line) if '"case": "Noon"' in line else line
+
+
+def from_the_future(line: str) -> str:
+    return re.sub(r'"recorded": "....', '"recorded": "9998', line) if '"case": "Noon"' in line else line
+
+
+@WORKERS
+def test_in_ci_replies_under_version_control_grow_old_too(days: Exam, ci: None, workers: str) -> None:
+    exported(days, str)
+    days.run(workers).stdout.fnmatch_lines(["fcall: *, 2 asked, 1 replayed (12 hours old)"])
+    assert sorted(days.asked()) == sorted(map(called, ["April", "Monday"]))
+
+
+@WORKERS
+@pytest.mark.parametrize("change", [undated, from_the_future])
+def test_in_ci_a_reply_of_unknown_age_is_asked_for_again_and_that_is_said(
+    days: Exam, ci: None, workers: str, change: Callable[[str], str]
+) -> None:
+    exported(days, change)
+    result = days.run(workers)
+    result.stdout.fnmatch_lines(
+        [
+            f"{CASES}: recorded replies of openai:exam do not say when they were recorded, and were asked for again",
+            "fcall: *, 3 asked",
+        ]
+    )
+    assert sorted(days.asked()) == sorted(map(called, ALL))
+
+
+@pytest.mark.parametrize("change", [undated, from_the_future])
+def test_without_a_limit_a_reply_of_unknown_age_is_used_and_said_to_be_one(
+    days: Exam, change: Callable[[str], str]
+) -> None:
+    exported(days, change)
+    days.run().stdout.fnmatch_lines(["fcall: *, all 3 replayed (2 to 10 days old, some of unknown age)"])
     assert days.asked() == []
 
 
@@ -69,5 +170,7 @@ def test_what_is_no_age_is_a_usage_error(exam: Exam, age: str) -> None:
     exam.cities("Paris")
     result = exam.run(f"--fc-max-age={age}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"*--fc-max-age: '{age}' is not a duration; use minutes, hours, days or weeks*"])
+    result.stderr.fnmatch_lines(
+        [f"*--fc-max-age: '{age}' is not a duration; use minutes, hours, days or weeks*none sets no limit*"]
+    )
     assert exam.asked() == []

@@ -171,7 +171,7 @@ def test_gates_count_flaky_cases_and_compare_rates(mind: Mind) -> None:
 def test_tokens_of_all_answers_are_counted(exam: Exam) -> None:
     exam.cities("Oslo")
     result = exam.run("--fc-samples=3")
-    result.stdout.fnmatch_lines(["fcall: openai:exam 1/1 right *, 90 tokens"])
+    result.stdout.fnmatch_lines(["fcall: openai:exam 1/1 right *, 90 tokens, 3 asked"])
 
 
 def test_a_dry_run_counts_all_answers(exam: Exam) -> None:

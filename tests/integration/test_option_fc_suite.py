@@ -50,7 +50,7 @@ def suite(*parts: str) -> list[str]:
 def test_a_suite_runs_without_a_case_file(sea: Shop) -> None:
     result = sail(sea, *suite("simple_python", "irrelevance"), "-v")
     result.assert_outcomes(passed=5)
-    header = "fcall: python:sailor:native (command line), profile bfcl, live"
+    header = "fcall: python:sailor:native (command line), profile bfcl"
     result.stdout.fnmatch_lines(
         [header, "bfcl.fc.yaml::simple_python_0 PASSED*", "bfcl.fc.yaml::irrelevance_0 PASSED*"]
     )
@@ -112,7 +112,7 @@ def test_the_summary_stands_in_the_order_of_the_cases_however_they_ran(sea: Shop
 
 def test_the_profile_can_be_ours(sea: Shop) -> None:
     result = sail(sea, *suite("simple_python"), "--fc-suite-profile=strict", app="landlubber")
-    result.stdout.fnmatch_lines(["fcall: * (command line), profile strict, live"])
+    result.stdout.fnmatch_lines(["fcall: * (command line), profile strict"])
     result.stdout.fnmatch_lines(["wrong_value: *"])
     result.stdout.no_fnmatch_line("*(bfcl: *")
 

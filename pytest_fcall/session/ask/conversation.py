@@ -26,7 +26,15 @@ from pytest_fcall.core import (
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.turn_follower import TurnFollower
-from pytest_fcall.session.ask.types import Answer, Asker, Conversation, Question, Source, with_case_decoder
+from pytest_fcall.session.ask.types import (
+    Answer,
+    Asker,
+    Conversation,
+    Question,
+    Source,
+    oldest_and_newest,
+    with_case_decoder,
+)
 from pytest_fcall.session.models import NamedModel, parse_model
 from pytest_fcall.session.outcomes import CaseEnded, CaseError, CaseSkipped, SettingError
 
@@ -156,7 +164,14 @@ class ConversationRunner:
             context = self._context(conversation, answers)
             transcript = await hold_conversation(conversation.case, conversation.first, context)
         whole = replace(transcript, earlier=transcripts)
-        return Answer(transcript.steps[-1].reply, _oldest_recording(answers), whole, _exchanges(answers), before)
+        return Answer(
+            transcript.steps[-1].reply,
+            asked=any(each.asked for each in answers),
+            reused=oldest_and_newest(moment for each in answers for moment in each.reused or ()),
+            transcript=whole,
+            exchanges=_exchanges(answers),
+            before=before,
+        )
 
     @contextmanager
     def _failures_of(self, conversation: Conversation, case: str) -> Iterator[None]:
@@ -267,12 +282,6 @@ class ConversationRunner:
         except SettingError as error:
             raise CaseError(str(error)) from None
         return self.replies.source(NamedModel(model, "fixture", live=under_test.named.live))
-
-
-def _oldest_recording(answers: Sequence[Answer]) -> float | None:
-    """The time of the oldest recording, where all answers were recorded."""
-    known = [answer.recorded for answer in answers if answer.recorded is not None]
-    return min(known) if known and len(known) == len(answers) else None
 
 
 def _exchanges(answers: Sequence[Answer]) -> tuple[AppExchange, ...] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from math import inf
 from pathlib import Path
@@ -33,12 +34,15 @@ class SessionRecordings:
         self._replay = settings.replay
         self._record = settings.record
         self._max_age = settings.max_age
+        self._result_max_age = settings.result_max_age
+        self._undated: set[tuple[str, str]] = set()
+        """Models and files that have recorded replies which do not count because nobody knows how old they are."""
         self._files: dict[tuple[str, Path], Recordings] = {}
         self._file_names: dict[Path, str] = {}
         self._absent: set[str] = set()
         self._buffer: list[tuple[Question, Reply]] = []
         self._written_last = 0.0
-        self.started = time.time()
+        self.started = settings.started
         """Replies recorded since then are of this run."""
 
     def find(self, question: Question, *, live: bool, request: Request | None = None) -> Recording | None:
@@ -46,11 +50,20 @@ class SessionRecordings:
 
         `request` is the one that the question's digest names, where that is at hand.
         """
-        since = self.since if live else -inf
+        return self._find(question, self.since if live else -inf, request)
+
+    def find_result(self, question: Question, *, live: bool) -> Recording | None:
+        """The newest recorded result of a tool; where the tool may be called (`live`), only one that counts."""
+        return self._find(question, self._since(self._result_max_age) if live else -inf)
+
+    def _find(self, question: Question, since: float, request: Request | None = None) -> Recording | None:
         digest = question.digest
         stored = None if digest in self._absent else self.store.find(digest, since, request)
         in_file = self._of_file(question).find(digest)
-        counting = [entry for entry in (in_file, stored) if entry and entry.timestamp >= since]
+        found = [_with_known_date(entry) for entry in (in_file, stored) if entry]
+        counting = [entry for entry in found if entry.timestamp >= since]
+        if found and not counting and -inf < since < self.started and not found[0].timestamp:
+            self._undated.add((question.source.id, self.file_name(question)))
         return max(counting, key=lambda entry: entry.timestamp, default=None)
 
     def mark_used(self, question: Question) -> None:
@@ -65,8 +78,11 @@ class SessionRecordings:
     @cached_property
     def since(self) -> float:
         """The moment from which on a recorded reply counts where the model may be asked."""
+        return self._since(self._max_age)
+
+    def _since(self, max_age: int | None) -> float:
         if self._record == "missing":
-            return -inf if self._max_age is None else self.started - self._max_age
+            return -inf if max_age is None else self.started - max_age
         return self.started if self._record == "all" else inf
 
     def nearest(self, question: Question) -> Recording | None:
@@ -101,7 +117,7 @@ class SessionRecordings:
         return [fault.message for fault in (*self._of_file(question).faults, *self.store.faults)]
 
     def notes(self) -> list[str]:
-        """Faults of the store. Writes what is still to be written, which may find some."""
+        """Faults of the store, and replies without a date. Writes what is still to be written, which may find some."""
         from pytest_fcall.backends.store import StoreError
 
         found = []
@@ -112,7 +128,8 @@ class SessionRecordings:
         if "store" in self.__dict__:
             self.store.flush()
             found += [fault.message for fault in self.store.faults]
-        return found
+        undated = "recorded replies of {} do not say when they were recorded, and were asked for again"
+        return [*found, *(f"{file}: {undated.format(model)}" for model, file in sorted(self._undated))]
 
     def record(self, replies: Iterable[tuple[Question, Reply]]) -> None:
         """Record replies at once. Raises StoreError where they cannot be written."""
@@ -184,3 +201,8 @@ class SessionRecordings:
             inside = file.is_relative_to(self._root)
             self._file_names[file] = (file.relative_to(self._root) if inside else file).as_posix()
         return self._file_names[file]
+
+
+def _with_known_date(entry: Recording) -> Recording:
+    """The recording, without a date that lies in the future: nobody knows how old it is."""
+    return entry if entry.timestamp <= time.time() else replace(entry, recorded="")

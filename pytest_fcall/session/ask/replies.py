@@ -12,7 +12,7 @@ from pytest_fcall.session.ask.no_reply import NoReplies
 from pytest_fcall.session.ask.recordings import SessionRecordings
 from pytest_fcall.session.ask.sources import Sources
 from pytest_fcall.session.ask.transport import ReceivedReply, Transport, result_of
-from pytest_fcall.session.ask.types import Answer, Conversation, Question, Source
+from pytest_fcall.session.ask.types import Answer, Conversation, Question, Source, oldest_and_newest
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -200,8 +200,10 @@ class Replies:
         found = self._recordings.find(question, live=live, request=question.request)
         if found is None:
             return None
-        moment = found.timestamp if found.timestamp < self._recordings.started else None
-        return Answer(found.reply, moment, exchanges=() if source.asks_models else None)
+        exchanges = () if source.asks_models else None
+        if (moment := found.timestamp) >= self._recordings.started:
+            return Answer(found.reply, exchanges=exchanges)
+        return Answer(found.reply, asked=False, reused=(moment, moment), exchanges=exchanges)
 
     def _take(self, question: Question) -> Answer | None:
         """The recorded reply that answers, which is marked as used.
@@ -217,14 +219,18 @@ class Replies:
         return recorded
 
     def _answer(self, received: ReceivedReply) -> Answer:
-        """The answer; it counts as recorded where all requests that an app sent were answered by recordings."""
+        """The answer; it counts as asked unless recordings answered all requests that an app sent."""
         if not received.exchanges:
-            return Answer(received.reply, exchanges=received.exchanges)
+            return Answer(received.reply, asked=not self._settings.replay, exchanges=received.exchanges)
         started = self._recordings.started
         moments = [exchange.recorded for exchange in received.exchanges]
         known = [moment for moment in moments if moment is not None and moment < started]
-        recorded = min(known) if known and len(known) == len(moments) else None
-        return Answer(received.reply, recorded, exchanges=received.exchanges)
+        return Answer(
+            received.reply,
+            asked=len(known) < len(moments),
+            reused=oldest_and_newest(known),
+            exchanges=received.exchanges,
+        )
 
     def _live_backend(self, question: Question) -> Backend:
         source, replay = question.source, self._settings.replay

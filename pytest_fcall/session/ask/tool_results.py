@@ -29,7 +29,7 @@ class RecordedResults:
     def find(self, key: str) -> CallResult | None:
         """The recorded result of the call with this key, if it may stand for calling again."""
         question = self._question(key, {})
-        recorded = self._recordings.find(question, live=not self.offline)
+        recorded = self._recordings.find_result(question, live=not self.offline)
         if recorded is None:
             return None
         self._recordings.mark_used(question)

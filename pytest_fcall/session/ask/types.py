@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -113,8 +113,10 @@ class Answer:
 
     reply: Reply
     """The last one of a conversation."""
-    recorded: float | None = None
-    """Time at which it was recorded, in seconds since 1970; None where the model gave it now."""
+    asked: bool = True
+    """Whether the model gave it, or any part of it, in this run; else all of it comes from recordings."""
+    reused: tuple[float, float] | None = None
+    """When the oldest and the newest recording in it were made, in seconds since 1970; 0 where that is not known."""
     transcript: Transcript | None = None
     exchanges: tuple[AppExchange, ...] | None = None
     """Requests that an app sent to models meanwhile; None where they are not known, or it is no app."""
@@ -125,6 +127,12 @@ class Answer:
     def replies(self) -> Sequence[Reply]:
         """All replies of the model to the case."""
         return [step.reply for step in self.transcript.steps] if self.transcript else [self.reply]
+
+
+def oldest_and_newest(moments: Iterable[float]) -> tuple[float, float] | None:
+    """The first and the last of some moments; None of none."""
+    known = [*moments]
+    return (min(known), max(known)) if known else None
 
 
 def with_case_decoder(case: Case, reply: Reply) -> Reply:

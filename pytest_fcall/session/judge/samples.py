@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_fcall.core import Calls, Case, Reply, Request, Samples, Usage, Verdict
 from pytest_fcall.core.rate import Rate
 from pytest_fcall.core.reply import total_usage
+from pytest_fcall.session.ask.types import oldest_and_newest
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.tracking.stanza import Stanza
 
@@ -74,9 +75,9 @@ class CaseAnswers:
         return known[(len(known) - 1) // 2] if known else None
 
     @property
-    def recorded(self) -> float | None:
-        """The time of the oldest recording among the answers, in seconds since 1970."""
-        return min((each.recorded for each in self.answers if each.recorded is not None), default=None)
+    def reused(self) -> tuple[float, float] | None:
+        """When the oldest and the newest recording in the answers were made; see `Answer.reused`."""
+        return oldest_and_newest(moment for each in self.answers for moment in each.reused or ())
 
     @property
     def most(self) -> int | None:
@@ -84,9 +85,9 @@ class CaseAnswers:
         return pass_rule(self.samples).max_answers if self.samples.count is None else None
 
     @property
-    def replayed(self) -> bool:
-        """Whether all answers come from recordings."""
-        return all(each.recorded is not None for each in self.answers)
+    def asked(self) -> int:
+        """The number of answers that the model gave, in whole or in part, in this run; the others were recorded."""
+        return sum(each.asked for each in self.answers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,8 @@ def result_of(
         usage=total_usage(each.usage for each in inside) if inside else answers.usage if answers else None,
         file=facts.file,
         line=facts.line,
-        replayed=answers.replayed if answers else False,
+        replayed=answers is not None and answers.asked == 0,
+        asked=answers.asked if answers else 0,
         no_reply=no_reply,
         place=facts.place,
         outcome=Outcome.KNOWN_FAILURE if outcome and status == "xfailed" else outcome,
@@ -98,8 +99,8 @@ def app_usage(answers: Iterable[Answer]) -> tuple[AppUsage, ...]:
     )
 
 
-def result_properties(result: Result, run: CaseRun | None) -> list[tuple[str, object]]:
-    """What JUnit reports have no other place for."""
+def result_properties(result: Result, run: CaseRun | None, started: float) -> list[tuple[str, object]]:
+    """What JUnit reports have no other place for. `started` is when the run began."""
     found: list[tuple[str, object]] = [
         ("fcall_file", result.file),
         ("fcall_line", result.line),
@@ -109,6 +110,7 @@ def result_properties(result: Result, run: CaseRun | None) -> list[tuple[str, ob
         found.append(("fcall_category", result.category))
     if run is not None and run.is_complete:
         found += _measured(run.answers, result.usage)
+        found += _origin(run.answers, result, started)
     if result.samples:
         found.append(("fcall_samples", "{}/{}".format(*result.samples)))
     if run is not None and run.judged and run.judged.verdict.judged and run.judge.opinions:
@@ -130,6 +132,15 @@ def _measured(answers: CaseAnswers, usage: Usage | None) -> Iterator[tuple[str, 
         yield "fcall_seconds", f"{seconds:.3f}"
     if usage and (tokens := known_sum([usage.input_tokens, usage.output_tokens])) is not None:
         yield "fcall_tokens", tokens
+
+
+def _origin(answers: CaseAnswers, result: Result, started: float) -> Iterator[tuple[str, object]]:
+    """The numbers of answers that were asked for and replayed, and the ages of the latter in seconds."""
+    yield "fcall_asked", result.asked
+    if result.replays:
+        yield "fcall_replayed", result.replays
+    for name, moment in zip(("oldest", "newest"), answers.reused or (), strict=False):
+        yield f"fcall_{name}_reply", f"{max(started - moment, 0):.0f}" if moment else "unknown"
 
 
 def _tool_pairs(case: Case, shown: JudgedAnswer) -> Iterator[tuple[str, str]]:
@@ -160,7 +171,8 @@ def _judge_usage(run: CaseRun) -> JudgeUsage | None:
     opinions = run.judge.opinions
     if opinions is None or not opinions.answers:
         return None
-    return JudgeUsage(opinions.judge.id, len(opinions.answers), opinions.usage)
+    replayed = sum(not answer.asked for answer in opinions.answers)
+    return JudgeUsage(opinions.judge.id, len(opinions.answers), opinions.usage, replayed=replayed)
 
 
 def _scores(session: Session, case: Case | FaultyCase, run: CaseRun | None, *, counts: bool) -> tuple[CaseScore, ...]:

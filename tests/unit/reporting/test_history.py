@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_fcall.core.rate import Rate
-from pytest_fcall.reporting.history import Series, history_lines
+from pytest_fcall.reporting.history import HistoricRun, Series, history_lines
 
 PAGE = Path(__file__).parents[3] / "docs/reference/command-line.md"
-DAYS = ["2026-11-01 09:00", "2026-11-02 09:00", "2026-11-03 09:00", "2026-11-04 09:00"]
+DAYS = [HistoricRun(f"2026-11-0{day} 09:00", asked=day != 3) for day in range(1, 5)]
+DAYS[-1] = replace(DAYS[-1], origin="80 asked, 10 replayed (2 to 9 days old)")
 
 
 def points(*right: int | None, of: int = 40) -> tuple[Rate | None, ...]:
@@ -29,11 +31,13 @@ def test_each_model_and_category_has_a_bar_for_each_run_as_the_documentation_sho
         "local:smollm2   all        ▁▁▁·   50.0 %   50.0 %   [35, 65]       40",
         "▁ 50.0 %, █ 100.0 %, · no answer",
         "4 runs, from 2026-11-01 09:00 to 2026-11-04 09:00",
+        "1 run asked nothing: all answers were replayed",
+        "last run: 80 asked, 10 replayed (2 to 9 days old)",
     ]
 
 
-def chart(series: Sequence[Series], moments: Sequence[str], width: int = 100, encoding: str = "utf-8") -> str:
-    return history_lines(series, moments, width, encoding)[1].split()[2]
+def chart(series: Sequence[Series], runs: Sequence[HistoricRun], width: int = 100, encoding: str = "utf-8") -> str:
+    return history_lines(series, runs, width, encoding)[1].split()[2]
 
 
 def test_what_stays_the_same_has_whole_bars() -> None:
@@ -42,7 +46,7 @@ def test_what_stays_the_same_has_whole_bars() -> None:
 
 def test_the_newest_runs_are_shown_where_not_all_fit() -> None:
     many = [Series("m", "all", points(*[0] * 80, *[40] * 20)), Series("gone", "all", points(40, *[None] * 99))]
-    lines = history_lines(many, [f"day {number}" for number in range(100)], 80)
+    lines = history_lines(many, [HistoricRun(f"day {number}") for number in range(100)], 80)
     assert lines[1].split()[2] == "█" * 20
     assert not any("gone" in line for line in lines)
     assert lines[-1] == "20 runs, from day 80 to day 99"
@@ -54,6 +58,6 @@ def test_a_terminal_without_blocks_gets_digits() -> None:
 
 
 def test_names_cannot_take_over_the_terminal() -> None:
-    text = "\n".join(history_lines([Series("m\x1b[2J", "\x07", points(1))], ["\x1b]0;x"], 100))
+    text = "\n".join(history_lines([Series("m\x1b[2J", "\x07", points(1))], [HistoricRun("\x1b]0;x")], 100))
     assert "\x1b" not in text
     assert "\x07" not in text

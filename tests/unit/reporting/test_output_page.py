@@ -14,7 +14,7 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.reporting.failure import Failure, failure_text, full_failure_text
 from pytest_fcall.reporting.faults import fault_text
-from pytest_fcall.reporting.header import header_lines
+from pytest_fcall.reporting.header import Answering, header_lines
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.reporting.side_by_side import equality_lines
 from pytest_fcall.reporting.summary import summary_lines
@@ -124,12 +124,15 @@ def run(failures: bool) -> Results:
                 usage=Usage(200, 30),
                 cost=0.0006,
                 replayed=not failures,
+                asked=int(failures and n != 7),
             )
             for category, (count, wrong) in categories.items()
             for n in range(count)
         ),
         missing_recordings=0,
         files_without_cases=1 if failures else 0,
+        oldest_reply=None if failures else 800_000,
+        newest_reply=None if failures else 200_000,
     )
 
 
@@ -148,7 +151,14 @@ def unequal() -> str:
 
 
 SAMPLES: list[Callable[[], str]] = [
-    lambda: "\n".join(header_lines([MODEL, "local:smollm2"], origin="command line", live=True, width=WIDTH)),
+    lambda: "\n".join(
+        header_lines(
+            [MODEL, "local:smollm2"],
+            origin="command line",
+            answering=Answering(live=True, max_age=86_400),
+            width=WIDTH,
+        )
+    ),
     wrong_argument,
     parallel_calls,
     no_call,

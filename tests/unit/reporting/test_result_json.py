@@ -21,9 +21,14 @@ RESULTS = st.builds(
     tags=st.lists(st.text()).map(tuple),
     reasons=st.lists(st.tuples(st.text(), st.text())).map(tuple),
     seconds=st.none() | st.floats(0, 100),
+    replayed=st.booleans(),
+    asked=st.integers(0, 9),
     usage=st.none() | st.builds(Usage),
     cost=st.none() | st.floats(0, 100),
-    judging=st.none() | st.builds(JudgeUsage, usage=st.none() | st.builds(Usage), cost=st.none() | st.floats(0, 100)),
+    judging=st.none()
+    | st.builds(
+        JudgeUsage, replayed=st.integers(0, 9), usage=st.none() | st.builds(Usage), cost=st.none() | st.floats(0, 100)
+    ),
 )
 
 
@@ -41,8 +46,33 @@ def test_fields_of_a_later_version_are_left_out() -> None:
 
 def test_fields_of_an_earlier_version_may_be_missing() -> None:
     data = {"nodeid": "a::b", "case": "b", "model": "m", "status": "failed"}
-    assert result_from_json(data) == Result("a::b", "b", "m", "failed")
+    assert result_from_json(data) == Result("a::b", "b", "m", "failed", asked=1)
     assert results_from_json({}) == Results()
+
+
+@pytest.mark.parametrize(
+    ("fields", "asked", "replays"),
+    [
+        ({}, 1, 0),
+        ({"replayed": True}, 0, 1),
+        ({"samples": [2, 5]}, 5, 0),
+        ({"samples": [2, 5], "replayed": True}, 0, 5),
+        ({"status": "error"}, 0, 0),
+        ({"status": "skipped", "replayed": False}, 0, 0),
+        ({"samples": [2, 5], "asked": 2}, 2, 3),
+        ({"asked": 0, "replayed": True}, 0, 1),
+    ],
+)
+def test_the_answers_that_were_asked_for_follow_from_an_earlier_version(
+    fields: dict[str, Any], asked: int, replays: int
+) -> None:
+    result = result_from_json({"nodeid": "a::b", "case": "b", "model": "m", "status": "failed", **fields})
+    assert (result.asked, result.replays) == (asked, replays)
+
+
+def test_an_earlier_version_only_knew_the_oldest_reply() -> None:
+    found = results_from_json({"oldest_reply": 86_400})
+    assert (found.oldest_reply, found.newest_reply, found.undated_replies) == (86_400, None, False)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +84,7 @@ def test_fields_of_an_earlier_version_may_be_missing() -> None:
         ({"line": True}, "line: expected int, got bool"),
         ({"seconds": "1"}, "seconds: expected float, got str"),
         ({"replayed": 1}, "replayed: expected bool, got int"),
+        ({"asked": "1"}, "asked: expected int, got str"),
         ({"tags": "ab"}, "tags: expected list, got str"),
         ({"reasons": [["only one"]]}, "reasons: expected pairs"),
         ({"reasons": ["ab"]}, "reasons: expected list, got str"),

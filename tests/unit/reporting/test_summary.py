@@ -34,6 +34,7 @@ def results(
             usage=Usage(100, 20),
             cost=0.001,
             replayed=replayed,
+            asked=int(not replayed and status not in ("error", "skipped")),
         )
         for n, status in enumerate(statuses)
     )
@@ -42,7 +43,7 @@ def results(
 def test_one_model_without_a_fault_takes_one_line() -> None:
     green = results("passed", "passed", replayed=True) + results("passed", category="parallel", replayed=True)
     assert summary_lines(Results(green)) == [
-        "fcall: m 3/3 right (100.0 % [44, 100]), p50 0.50 s, 360 tokens, $0.0030, replayed"
+        "fcall: m 3/3 right (100.0 % [44, 100]), p50 0.50 s, 360 tokens, $0.0030, all 3 replayed"
     ]
 
 
@@ -53,7 +54,7 @@ def test_categories_are_told_apart_where_something_is_wrong() -> None:
         "m      all         3/4    75.0 %   [30, 95]       1  $0.0040  0.50 s  0.50 s  0.50 s     480     40",
         "       simple      1/2    50.0 %    [9, 91]       1  $0.0020  0.50 s  0.50 s  0.50 s     240     40",
         "       parallel    2/2   100.0 %  [34, 100]          $0.0020  0.50 s  0.50 s  0.50 s     240     40",
-        "fcall: m 3/4 right (75.0 % [30, 95]), 1 wrong, 1 error, p50 0.50 s, 480 tokens, $0.0040",
+        "fcall: m 3/4 right (75.0 % [30, 95]), 1 wrong, 1 error, p50 0.50 s, 480 tokens, $0.0040, 4 asked",
     ]
 
 
@@ -62,7 +63,7 @@ def test_models_stand_side_by_side_even_when_green() -> None:
     first, *rows, last = summary_lines(Results(run))
     assert first.startswith("model  category  right")
     assert [row.split()[:3] for row in rows] == [["a", "all", "1/1"], ["b", "all", "1/1"]]
-    assert last == "fcall: a 1/1 right (100.0 %), b 1/1 right (100.0 %), 240 tokens, $0.0020"
+    assert last == "fcall: a 1/1 right (100.0 %), b 1/1 right (100.0 %), 240 tokens, $0.0020, 2 asked"
 
 
 def test_only_the_model_at_fault_is_broken_down() -> None:
@@ -82,14 +83,14 @@ def test_only_the_model_at_fault_is_broken_down() -> None:
 
 def test_what_recordings_saved_is_told_from_what_was_spent() -> None:
     run = results("passed", "passed", replayed=True) + results("passed", category="new")
-    assert one_line_summary(Results(run)).endswith(", $0.0030 ($0.0010 now), 2 replayed")
+    assert one_line_summary(Results(run)).endswith(", $0.0030 ($0.0010 now), 1 asked, 2 replayed")
 
 
 def test_a_cost_that_is_not_known_in_full_has_a_plus() -> None:
     run = Results((*results("passed", "failed"), Result("a::b", "b", "m", "passed", "unpriced")))
     table = summary_lines(run)[:4]
     assert [[word for word in row.split() if "$" in word] for row in table[1:]] == [["$0.0020+"], ["$0.0020"], []]
-    assert one_line_summary(run).endswith(", $0.0020+")
+    assert one_line_summary(run).endswith(", $0.0020+, 2 asked")
 
 
 def test_files_are_told_apart_model_by_model() -> None:

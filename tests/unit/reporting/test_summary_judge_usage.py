@@ -42,3 +42,10 @@ def test_the_cost_of_judging_is_no_part_of_the_cost_of_the_cases() -> None:
     *_, judges, last = summary_lines(Results((replace(ONE, cost=0.5), replace(MORE, cost=0.5))))
     assert judges.endswith("$0.0120")
     assert "$1.00" in last
+
+
+def test_questions_that_recordings_answered_are_counted() -> None:
+    half = replace(PLAIN, judging=JudgeUsage("openai:judge", 11, replayed=4))
+    assert judge_usage_lines([half]) == ["judge openai:judge: 11 questions about 1 case, 4 replayed"]
+    whole = replace(PLAIN, judging=JudgeUsage("openai:judge", 11, replayed=11))
+    assert judge_usage_lines([whole]) == ["judge openai:judge: 11 questions about 1 case, replayed"]
