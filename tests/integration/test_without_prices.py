@@ -38,7 +38,7 @@ def test_the_summary_tells_once_what_knows_the_prices(pytester: pytest.Pytester,
     result.assert_outcomes(passed=2)
     assert result.ret == 0
     assert result.outlines.count(NOTE) == 1
-    result.stdout.fnmatch_lines(["fcall: * 60 tokens"])
+    result.stdout.fnmatch_lines(["fcall: * 60 tokens, *"])
 
 
 def test_a_dry_run_tells_it_too(pytester: pytest.Pytester) -> None:
