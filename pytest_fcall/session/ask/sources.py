@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.wrapper import throughput_of
@@ -27,11 +27,13 @@ class Sources:
         factories: Mapping[str, BackendFactory],
         recordings: SessionRecordings,
         spending: Spending,
+        restore_variables: Callable[[], None],
     ) -> None:
         self._settings = settings
         self._factories = factories
         self._recordings = recordings
         self._spending = spending
+        self._restore_variables = restore_variables
         self._made: dict[tuple[str, str, bool], Source] = {}
 
     def of(self, named: NamedModel) -> Source:
@@ -61,6 +63,7 @@ class Sources:
         make = self._factories.get(named.model.kind)
         if make is None:
             return None
+        self._restore_variables()  # backends read their addresses from those that lead apps to the proxy
         try:
             backend = self._spending.metered(named.model, make(named.model, self._settings.root))
         except ModelUnavailable as unavailable:
