@@ -109,3 +109,21 @@ def test_an_expected_failure_that_passes_is_reported_as_such(shop: Shop) -> None
     shop.cases("cases: [{id: excused, prompt: hello, xfail: never works, expect: no_call}]")
     shop.ask().assert_outcomes(xpassed=1)
     shop.ask("-o", "xfail_strict=true").assert_outcomes(failed=1)
+
+
+def test_what_conftest_files_made_is_finalised_when_python_exits(weather: Shop) -> None:
+    weather.file(
+        "conftest.py",
+        """
+        class Log:
+            def __init__(self):
+                self.itself = self
+
+            def __del__(self, open=open):
+                open("closed", "x")
+
+        LOG = Log()
+        """,
+    )
+    weather.pytester.runpytest_subprocess("--fc-model=python:echo:answer")
+    assert (weather.pytester.path / "closed").exists()
