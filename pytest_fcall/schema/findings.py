@@ -57,8 +57,8 @@ _MAX_DEPTH = 50
 
 def fit_for_json(value: object, path: Path, unfit: list[Finding]) -> Json:
     """A copy of `value` in dicts and lists. A part that is not a JSON value becomes null, with a finding in `unfit`."""
-    if type(value) is str and value.isascii():
-        return value  # the fast path: most arguments are such strings
+    if (type(value) is str and value.isascii()) or (type(value) is int and value.bit_length() <= MAX_INTEGER_BITS):
+        return value  # the fast path: most arguments are such strings and numbers
     match value:
         case None | bool():
             return value

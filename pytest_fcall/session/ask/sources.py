@@ -35,12 +35,17 @@ class Sources:
         self._spending = spending
         self._restore_variables = restore_variables
         self._made: dict[tuple[str, str, bool], Source] = {}
+        self._last: tuple[NamedModel, Source] | None = None
+        """The model that was asked for last, as by most cases, whose options need not be written out again."""
 
     def of(self, named: NamedModel) -> Source:
         """The source of a model. Raises CaseError where its settings cannot be used."""
+        if self._last is not None and self._last[0] is named:
+            return self._last[1]
         key = named.model.id, canonical({**named.model.options}), named.live
         if key not in self._made:
             self._made[key] = Source(named, self._backend(named))
+        self._last = named, self._made[key]
         return self._made[key]
 
     def backend(self, source: Source) -> Backend:
