@@ -203,12 +203,15 @@ def case_operators(case: Case) -> Iterator[Operator]:
     for turn in case.turns:
         if turn.expect is not None:
             yield from _expectation_operators(turn.expect)
-        yield from pattern_operators([turn.answer, turn.state, turn.result])
+        for pattern in (turn.answer, turn.state, turn.result):
+            if pattern is not None:
+                yield from pattern_operators(pattern)
     if case.wire is not None:
         wire = case.wire
         yield from pattern_operators([wire.count, wire.tools, wire.models, wire.tokens, wire.cost])
         yield from _expectation_operators(wire.calls or Expectation())
-    yield from pattern_operators([rule.operator for rule in case.rules.match])
+    if case.rules.match:
+        yield from pattern_operators([rule.operator for rule in case.rules.match])
     yield from _call_operators(case.rules.never)
 
 
@@ -220,6 +223,7 @@ def _expectation_operators(expectation: Expectation) -> Iterator[Operator]:
 
 def _call_operators(calls: tuple[ExpectedCall | CallPattern, ...]) -> Iterator[Operator]:
     for call in calls:
-        yield from pattern_operators(call.arguments)
-        if isinstance(call, ExpectedCall):
+        if call.arguments:
+            yield from pattern_operators(call.arguments)
+        if isinstance(call, ExpectedCall) and call.result is not None:
             yield from pattern_operators(call.result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
@@ -102,22 +102,24 @@ OPERATORS: Mapping[str, OperatorSpec] = MappingProxyType(
 )
 
 
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+"""The types of most of what a case expects, in which there is no operator."""
+
+
 class Undecided(Exception):
     """A comparison has no result: whether the value matches is unknown. The message is a clause without a full stop."""
 
 
 def pattern_operators(pattern: Pattern) -> Iterator[Operator]:
     """Give every operator in a pattern, at any depth, except those in `$literal`."""
-    waiting = [pattern]
+    waiting: list[Pattern] = [pattern]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, str | int | float | None):  # most of what a case expects
-            continue
         if isinstance(each, Operator):
             yield each
-            if each.name != "literal":
-                waiting += [each.operand, *each.options.values()]
-        elif isinstance(each, Mapping):
-            waiting += each.values()
-        elif isinstance(each, list | tuple):
-            waiting += each
+            inner: Iterable[Pattern] = () if each.name == "literal" else (each.operand, *each.options.values())
+        elif isinstance(each, dict | Mapping):
+            inner = each.values()
+        else:
+            inner = each if isinstance(each, list | tuple) else ()
+        waiting += [item for item in inner if type(item) not in _PLAIN]

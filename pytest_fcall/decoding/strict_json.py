@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from pytest_fcall.core.limits import HUGE_INTEGER, MAX_INTEGER_BITS
@@ -76,20 +76,24 @@ def check_json_value(value: object) -> None:
     raise NotJson(TOO_DEEP)
 
 
-def _items(value: object) -> list[object]:
-    if isinstance(value, Mapping):
+def _items(value: object) -> Sequence[object]:
+    if value is None or isinstance(value, str | bool):
+        return ()
+    if isinstance(value, int):
+        if value.bit_length() > MAX_INTEGER_BITS:
+            raise NotJson(HUGE_INTEGER)
+        return ()
+    if isinstance(value, dict | Mapping):
         for key in value:
             if not isinstance(key, str):
                 raise NotJson(f"it has a key of type {type(key).__name__}")
         return list(value.values())
     if isinstance(value, list | tuple):
-        return list(value)
-    if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
-        raise NotJson(HUGE_INTEGER)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise NotJson(f"it contains {value}, which is not a JSON number")
-    if value is None or isinstance(value, bool | int | float | str):
-        return []
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise NotJson(f"it contains {value}, which is not a JSON number")
+        return ()
     raise NotJson(f"it contains a value of type {type(value).__name__}")
 
 
@@ -125,7 +129,7 @@ def arguments_from_wire(raw: Json) -> tuple[Mapping[str, Json], tuple[str, ...]]
 
 def arguments_from_value(value: Json) -> Mapping[str, Json]:
     """Give the arguments of a call that was itself read from JSON. Raises NotJson unless they are an object."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | Mapping):
         return value
     if isinstance(value, str) and value.lstrip().startswith("{"):
         raise NotJson("they are JSON inside a JSON string: encoded twice")

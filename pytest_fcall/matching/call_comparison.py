@@ -16,7 +16,6 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.place import CallContext, Mismatch, Place
 from pytest_fcall.matching.values import TOO_DEEP, compare
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.tool_schema import tool_schema
 
 
 class CallFindings(NamedTuple):
@@ -95,10 +94,9 @@ class CallComparison:
 
     def _call_context(self, call: Call) -> CallContext:
         context = self.context
-        tool = context.tools_by_name.get(call.name)
         schema = None
         try:
-            schema = None if tool is None else tool_schema(tool)
+            schema = context.schema(call.name)
         except SchemaError as error:
             self.notes.append(
                 f"The arguments of `{call.name}` were judged without its schema, which is broken: {error}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fcall.core.expectation import Rules
 from pytest_fcall.core.request import Tool
+from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Comparator
@@ -29,6 +30,7 @@ class MatchContext:
         self.tools = tools
         self.rules = rules
         self.comparators = comparators
+        self._schemas: dict[str, ToolSchema] = {}
 
     def with_rules(self, rules: Rules) -> MatchContext:
         """The same tools and comparators with other rules."""
@@ -38,6 +40,13 @@ class MatchContext:
     def tools_by_name(self) -> Mapping[str, Tool]:
         """The offered tools by their names."""
         return {tool.name: tool for tool in self.tools}
+
+    def schema(self, name: str) -> ToolSchema | None:
+        """The schema of an offered tool; None for other tools. Raises SchemaError where it is broken."""
+        found = self._schemas.get(name)
+        if found is None and (tool := self.tools_by_name.get(name)) is not None:
+            found = self._schemas[name] = tool_schema(tool)
+        return found
 
     @cached_property
     def rules_without_operators(self) -> Rules:
@@ -51,3 +60,17 @@ class MatchContext:
     def rules_outside_calls(self) -> Rules:
         """The rules without `match:`, which applies to arguments of calls only."""
         return replace(self.rules, match=()) if self.rules.match else self.rules
+
+
+class MatchContexts:
+    """Contexts of cases, one after the other. Cases of a file that have tools and rules in common share one."""
+
+    def __init__(self) -> None:
+        self._last = MatchContext(())
+
+    def of(self, tools: Sequence[Tool], rules: Rules, comparators: Mapping[str, Comparator]) -> MatchContext:
+        """The context of a case; that of the last one if it was for these very tools, rules and comparators."""
+        last = self._last
+        if not (last.tools is tools and last.rules is rules and last.comparators is comparators):
+            last = self._last = MatchContext(tools, rules, comparators)
+        return last

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 from collections.abc import Generator
 from typing import Any
@@ -38,12 +40,26 @@ def pytest_runtestloop(session: pytest.Session) -> None:
     """Ask ahead of the items, where anything can be asked ahead. All conftest files have been read by now."""
     for file in collected(session.config).files:
         file.hooks = session.gethookproxy(file.path.parent)
+    if session.config.option.collectonly:
+        return
+    _spare_the_cases()
     settings = session_of(session.config).settings
     ahead = any(named.live and named.model.kind != "python" for named in settings.models)
-    if not session.config.option.collectonly and (ahead or (settings.judge and settings.judge.live)):
+    if ahead or (settings.judge and settings.judge.live):
         from pytest_fcall.plugin.prefetch import prefetch
 
         prefetch(session)
+
+
+def _spare_the_cases() -> None:
+    """Leave what there is by now out of garbage collection until Python exits: cases last as long as their run.
+
+    Without that each full collection looks at all of them. A second run in the same process spares nothing, or the
+    cases of the first would never be collected.
+    """
+    if gc.get_freeze_count() == 0:
+        gc.freeze()
+        atexit.register(gc.unfreeze)
 
 
 @pytest.hookimpl(trylast=True)
@@ -59,9 +75,10 @@ def pytest_fcall_verdict(verdict: Verdict) -> Verdict:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup() -> Generator[None, object, object]:
-    """End a test that got no reply in its set-up."""
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """End a test that got no reply in its set-up. A plain test finds the variables of models as they are without us."""
     __tracebackhide__ = True
+    session_of(item.config).replies.let_variables_stay(stay=isinstance(item, CaseItem))
     try:
         return (yield)
     except CaseEnded as ended:

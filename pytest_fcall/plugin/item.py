@@ -14,6 +14,7 @@ from pytest_fcall.cases.case import plan_request
 from pytest_fcall.core import Case, Condition, FaultyCase, Json, Model, Reply, Request, Verdict
 from pytest_fcall.core.case import judge_fault, uses_judge
 from pytest_fcall.core.glob import glob_matches
+from pytest_fcall.matching.context import MatchContexts
 from pytest_fcall.plugin.outcomes import printable, terminal_encoding
 from pytest_fcall.plugin.report import CaseReport, attach
 from pytest_fcall.reporting.results import Status
@@ -55,6 +56,7 @@ class FileContext:
     def __init__(self, file: CaseFile, session: Session) -> None:
         self.file = file
         self.session = session
+        self.match_contexts = MatchContexts()
         self._baselines: dict[str, Baseline | None] = {}
         self._fixtures: object = None
         self._relative_path = ""
@@ -284,7 +286,8 @@ class CaseItem(pytest.Function):
         if context.changes_requests:
             request = self.ihook.pytest_fcall_request(item=self, case=case, request=request)
         amend = self._amended_verdict if context.changes_verdicts else None
-        self.run = CaseRun(session, case, model, request, baseline, CaseJudge(case, session, opinions, amend))
+        judge = CaseJudge(case, session, opinions, amend, context.match_contexts)
+        self.run = CaseRun(session, case, model, request, baseline, judge)
         self.run.ask()
 
     def _amended_verdict(self, reply: Reply, verdict: Verdict) -> Verdict:

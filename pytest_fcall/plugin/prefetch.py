@@ -147,7 +147,8 @@ class JudgePrefetch:
             if len(answers) == len(wanted) and isinstance(item.case, Case):
                 try:
                     opinions = self._session.opinions(item.case, item.asker)
-                    sent += CaseJudge(item.case, self._session, opinions, None).ask_ahead(answers)
+                    judge = CaseJudge(item.case, self._session, opinions, None, item.context.match_contexts)
+                    sent += judge.ask_ahead(answers)
                 except CaseEnded:  # the item itself will say why
                     continue
         return sent

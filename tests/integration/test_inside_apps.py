@@ -130,12 +130,59 @@ def test_a_replay_never_says_that_it_asked(agent: Agent) -> None:
     agent.run("--fc-replay").stdout.fnmatch_lines(["fcall: *from recordings only", "fcall: *, all 2 replayed"])
 
 
-def test_the_variables_are_as_they_were_after_each_case(agent: Agent) -> None:
+def test_the_variables_are_set_once_for_all_cases_and_are_as_they_were_after_the_run(agent: Agent) -> None:
+    agent.shop.file(
+        "conftest.py",
+        """
+        import os
+
+        seen = []
+
+        def pytest_runtest_logreport(report):
+            if report.when == "call":
+                seen.append(os.environ["OPENAI_BASE_URL"])
+
+        def pytest_sessionfinish():
+            assert len(seen) == 2
+            assert len(set(seen)) == 1
+            assert "127.0.0.1" in seen[0] and seen[0].endswith("/OPENAI_BASE_URL/v1")
+        """,
+    )
     before = dict(os.environ)
     agent.run().assert_outcomes(passed=2)
     assert {name: os.environ.get(name) for name in before if name.endswith(("_URL", "_KEY"))} == {
         name: value for name, value in before.items() if name.endswith(("_URL", "_KEY"))
     }
+
+
+def test_a_plain_test_among_the_cases_finds_the_variables_as_they_are_without_the_proxy(agent: Agent) -> None:
+    agent.shop.file(
+        "test_between.py",
+        f"""
+        import os
+
+        def test_own_address(fc_model):
+            assert os.environ["OPENAI_BASE_URL"] == {agent.server.url!r}
+            fc_model('{called("Bergen")}')
+            assert os.environ["OPENAI_BASE_URL"] == {agent.server.url!r}
+        """,
+    )
+    cases = agent.path / "cases" / "weather.fc.yaml"
+    (agent.path / "zoo.fc.yaml").write_text(cases.read_text("utf-8"), "utf-8")
+    agent.run().assert_outcomes(passed=5)
+
+
+def test_a_judge_that_is_asked_between_cases_is_not_asked_through_the_proxy(agent: Agent) -> None:
+    agent.shop.cases(
+        f"""
+        cases:
+          - {{id: oslo, prompt: '{called("Oslo")}', expect: [{{get_weather: {{city: Oslo}}}}]}}
+          - {{id: rome, prompt: '{called("Rome")}', expect: [{{get_weather: {{city: {{$judge: a city}}}}}}]}}
+        """
+    )
+    result = agent.run("--fc-judge=openai:exam-1")
+    result.stdout.fnmatch_lines(["wrong_value: *its answer is neither yes nor no: 'You said: {*\"statement*"])
+    assert len(agent.server.asked) == 5
 
 
 def test_an_async_app_is_replayed_too(agent: Agent) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, overload
 
 from pytest_fcall.core import AppExchange, Model
 from pytest_fcall.session.ask.no_reply import NotRecorded, OverBudget
+from pytest_fcall.session.ask.proxy_variables import ProxyVariables
 from pytest_fcall.session.ask.types import Question, Source
 
 if TYPE_CHECKING:
@@ -27,67 +27,6 @@ if TYPE_CHECKING:
     from pytest_fcall.session.ask.costs import Spending
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings
-
-
-class ProxyVariables:
-    """The environment variables that lead apps to their models, or to the proxy. Safe with threads."""
-
-    def __init__(self, variables: Mapping[str, str]) -> None:
-        self._variables = variables
-        self._lock = Lock()
-        self._before: dict[str, str | None] = {}
-        self._users = 0
-        self._seen: tuple[str | None, ...] | None = None
-        self._upstreams: Mapping[str, str] = {}
-        self._keys: Mapping[str, str] = {}
-        self._addresses: dict[str, dict[str, str]] = {}
-
-    def upstreams(self) -> Mapping[str, str]:
-        """The addresses of the providers, also while the variables lead to the proxy."""
-        with self._lock:
-            if not self._users and (seen := tuple(map(os.environ.get, self._variables))) != self._seen:
-                from pytest_fcall.backends.proxy.variables import placeholder_keys, provider_addresses
-
-                self._seen, self._upstreams = seen, provider_addresses(self._variables, os.environ)
-                self._keys = placeholder_keys(self._upstreams)
-                self._addresses.clear()
-            return self._upstreams
-
-    def values(self, base: str, *, offline: bool) -> dict[str, str]:
-        """The variables that lead to the proxy at `base`; offline, with placeholders for keys that are not set."""
-        upstreams = self.upstreams()
-        if base not in self._addresses:
-            from pytest_fcall.backends.proxy.variables import proxy_addresses
-
-            self._addresses[base] = proxy_addresses(upstreams, base)
-        if not offline:
-            return self._addresses[base]
-        missing = {name: key for name, key in self._keys.items() if not os.environ.get(name)}
-        return {**self._addresses[base], **missing}
-
-    @contextmanager
-    def applied(self, base: str, *, offline: bool) -> Iterator[None]:
-        """Set the variables of this process until the last of those who want it has ended."""
-        values = self.values(base, offline=offline)
-        with self._lock:
-            if not self._users:
-                self._before = {name: os.environ.get(name) for name in values}
-                os.environ.update(values)
-            self._users += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._users -= 1
-                if not self._users:
-                    self._restore()
-
-    def _restore(self) -> None:
-        for name, value in self._before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 class AppElsewhere(Protocol):
@@ -165,7 +104,7 @@ class AppProxy:
         self._settings = settings
         self._recordings = recordings
         self._spending = spending.of_apps()
-        self._variables = _variables(settings)
+        self.variables = _variables(settings)
         self._lock = Lock()
         self._active: dict[tuple[str, str, str, int], _ActiveRun] = {}
         self._runs: AppRuns | None = None
@@ -189,13 +128,13 @@ class AppProxy:
         if not self._settings.proxy:
             yield None
             return
-        runs = self._known_runs()
-        offline = not self._may_ask(question)
-        with (
-            self._variables.applied(self._base(runs.in_process), offline=offline),
-            self._run(question, runs.in_process) as active,
-        ):
-            yield active
+        group = self._known_runs().in_process
+        self.variables.begin(self._base(group), offline=not self._may_ask(question))
+        try:
+            with self._run(question, group) as active:
+                yield active
+        finally:
+            self.variables.end()
 
     @contextmanager
     def elsewhere(self, question: Question, app: AppElsewhere) -> Iterator[Sequence[AppExchange] | None]:
@@ -211,9 +150,9 @@ class AppProxy:
             self._announce(runs.by_hand)
         with self._run(question, group) as active:
             offline = not self._may_ask(question)
-            bases = self._variables.values(self._base(active.token), offline=offline)
+            bases = self.variables.values(self._base(active.token), offline=offline)
             headers = case_headers(active.token, next(iter(bases.values()), ""))
-            tag = CASE_TAG.set(CaseTag(headers, self._variables.values(self._base(group), offline=offline)))
+            tag = CASE_TAG.set(CaseTag(headers, self.variables.values(self._base(group), offline=offline)))
             try:
                 yield active
             finally:
@@ -227,6 +166,7 @@ class AppProxy:
 
     def close(self) -> None:
         """Stop serving."""
+        self.variables.restore()
         if self._announced is not None:
             self._announced.unlink(missing_ok=True)
         if self._listener is not None:
@@ -265,7 +205,7 @@ class AppProxy:
         file = self._recordings.file_name(question)
         origin = RequestOrigin(inside.source.id, file, question.asker.case, question.request.sample)
         recordings = CaseRecordings(self._recordings, inside, live)
-        return AppRun(origin, recordings, live, self._variables.upstreams(), self._spending)
+        return AppRun(origin, recordings, live, self.variables.upstreams(), self._spending)
 
     def _may_ask(self, question: Question) -> bool:
         """Whether the app's models may be asked."""

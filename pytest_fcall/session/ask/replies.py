@@ -36,8 +36,9 @@ class Replies:
         self._registry = registry
         self._recordings = SessionRecordings(settings)
         self._spending = Spending(settings)
-        self._sources = Sources(settings, registry.backends, self._recordings, self._spending)
         proxy = AppProxy(settings, self._recordings, self._spending)
+        self._variables = proxy.variables
+        self._sources = Sources(settings, registry.backends, self._recordings, self._spending, self._variables.restore)
         self._transport = Transport(settings, self._recordings, proxy, new_display)
         self.no_replies = NoReplies(self._recordings, replay=settings.replay)
         self._runner: ConversationRunner | None = None
@@ -136,6 +137,10 @@ class Replies:
     def collect_exchanges(self, question: Question) -> AbstractContextManager[Sequence[AppExchange] | None]:
         """Let what an app in this process sends to models meanwhile belong to this question."""
         return self._transport.collect_exchanges(question)
+
+    def let_variables_stay(self, *, stay: bool) -> None:
+        """Whether the variables that lead apps to the proxy stay set behind an app: in plain tests they do not."""
+        self._variables.stay(stays=stay)
 
     def results(self, conversation: Conversation) -> RecordedResults:
         """The recorded results of the calls of a conversation; servers may be asked where the model may."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.wrapper import throughput_of
@@ -27,18 +27,25 @@ class Sources:
         factories: Mapping[str, BackendFactory],
         recordings: SessionRecordings,
         spending: Spending,
+        restore_variables: Callable[[], None],
     ) -> None:
         self._settings = settings
         self._factories = factories
         self._recordings = recordings
         self._spending = spending
+        self._restore_variables = restore_variables
         self._made: dict[tuple[str, str, bool], Source] = {}
+        self._last: tuple[NamedModel, Source] | None = None
+        """The model that was asked for last, as by most cases, whose options need not be written out again."""
 
     def of(self, named: NamedModel) -> Source:
         """The source of a model. Raises CaseError where its settings cannot be used."""
+        if self._last is not None and self._last[0] is named:
+            return self._last[1]
         key = named.model.id, canonical({**named.model.options}), named.live
         if key not in self._made:
             self._made[key] = Source(named, self._backend(named))
+        self._last = named, self._made[key]
         return self._made[key]
 
     def backend(self, source: Source) -> Backend:
@@ -61,6 +68,7 @@ class Sources:
         make = self._factories.get(named.model.kind)
         if make is None:
             return None
+        self._restore_variables()  # backends read their addresses from those that lead apps to the proxy
         try:
             backend = self._spending.metered(named.model, make(named.model, self._settings.root))
         except ModelUnavailable as unavailable:

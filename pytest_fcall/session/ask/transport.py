@@ -77,6 +77,7 @@ class Transport:
         self._display: ProgressDisplay | None = None
         self._runner: Runner | None = None
         self._remote_apps: dict[int, RemoteApp] = {}
+        self._sent_to: set[str] = set()
         self.expected = 0
         """Number of requests to come, as far as that is known."""
 
@@ -182,6 +183,9 @@ class Transport:
         if future := self._ahead.pop(question.digest, None):
             return future
         self._questions.setdefault(question.digest, question)
+        if question.source.id not in self._sent_to:
+            self._sent_to.add(question.source.id)
+            self._proxy.variables.restore()  # some libraries read their addresses with the first request
         asked = self._case_scoped(backend, question) if question.source.asks_models else backend
         return self._dispatching().submit(Job(question.source.id, asked, question.request, question.digest))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -95,6 +95,7 @@ def stanza_of(case: Case, request: Request, judged: JudgedAnswer, wire: tuple[Wi
     reply, calls, verdict, transcript = judged.reply, judged.calls, judged.verdict, judged.answer.transcript
     whole = calls.malformed is None and not any(reason.kind in _INCOMPLETE for reason in verdict.reasons)
     engine = dict(reply.engine)
+    public = replace(request, settings=without_secrets(request.settings)) if request.settings else request
     return Stanza(
         case=case.id,
         valid=verdict.valid,
@@ -105,7 +106,7 @@ def stanza_of(case: Case, request: Request, judged: JudgedAnswer, wire: tuple[Wi
         results=call_results_of(transcript) if transcript and whole and _needs_results(case) else None,
         wire=wire,
         judged=verdict.judged,
-        digests=question_digests(Request(request.messages, request.tools, without_secrets(request.settings))),
+        digests=question_digests(public),
         provenance={"engine": engine} if engine else {},
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import AppExchange, Calls, Case, Reason, Reply, Transcript, Verdict
 from pytest_fcall.decoding import decode
-from pytest_fcall.matching.context import MatchContext
+from pytest_fcall.matching.context import MatchContexts
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.session.ask.types import Answer, with_case_decoder
 from pytest_fcall.session.judge.samples import JudgedAnswer
@@ -37,17 +37,23 @@ class CaseJudge:
     """Judges the answers to one case.
 
     `opinions` are those of a model that judges, where the case asks for them. `amend` lets other packages change each
-    verdict.
+    verdict. `contexts` are those of the cases before.
     """
 
-    __slots__ = ("_amend", "_case", "_session", "opinions")
+    __slots__ = ("_amend", "_case", "_contexts", "_session", "opinions")
 
     def __init__(
-        self, case: Case, session: Session, opinions: JudgeOpinions | None, amend: AmendVerdict | None
+        self,
+        case: Case,
+        session: Session,
+        opinions: JudgeOpinions | None,
+        amend: AmendVerdict | None,
+        contexts: MatchContexts,
     ) -> None:
         self._case = case
         self._session = session
         self._amend = amend
+        self._contexts = contexts
         self.opinions = opinions
 
     def judge(self, answers: Sequence[Answer]) -> list[JudgedAnswer]:
@@ -66,7 +72,7 @@ class CaseJudge:
         """Ask the model that judges for the opinions that the verdicts will depend on, and do not wait for them."""
         if self.opinions is None:
             return []
-        judges = [_judge_function(self._case, self._decoded(answer)) for answer in answers]
+        judges = [self._judge_function(self._case, self._decoded(answer)) for answer in answers]
         return self.opinions.ask_ahead(judges, self._session.registry.comparators)
 
     def rejudge(self, exchanges: Sequence[AppExchange] | None, stanza: Stanza) -> Verdict:
@@ -102,7 +108,7 @@ class CaseJudge:
 
     def _verdicts(self, case: Case, decoded: Sequence[_DecodedAnswer]) -> list[Verdict]:
         comparators = self._session.registry.comparators
-        judges = [_judge_function(case, each) for each in decoded]
+        judges = [self._judge_function(case, each) for each in decoded]
         if self.opinions:
             verdicts = self.opinions.settle(judges, comparators)
         else:
@@ -110,6 +116,25 @@ class CaseJudge:
         if self._amend is None:
             return verdicts
         return [self._amend(each.reply, verdict) for each, verdict in zip(decoded, verdicts, strict=True)]
+
+    def _judge_function(self, case: Case, answer: _DecodedAnswer) -> JudgeFunction:
+        if case.conversation_judge is not None and answer.transcript is not None:
+            verdict = case.conversation_judge(case, answer.transcript)
+            return lambda _: verdict
+        if case.judge is not None:
+            verdict = case.judge(case, answer.reply, answer.calls)
+            return lambda _: verdict
+
+        def judge_by_rules(comparators: Mapping[str, Comparator]) -> Verdict:
+            context = self._contexts.of(case.tools, case.rules, comparators)
+            if answer.transcript is not None:
+                from pytest_fcall.matching.transcript import judge_transcript
+
+                return judge_transcript(answer.transcript, case.turns, context)
+            (turn,) = case.turns
+            return judge_turn(answer.reply, answer.calls, turn, context)
+
+        return judge_by_rules
 
     def _with_wire(self, answer: Answer, verdict: Verdict) -> Verdict:
         """The verdict, with the reasons that the requests of the app give. Raises CaseError without the proxy."""
@@ -129,7 +154,7 @@ class CaseJudge:
         malformed = decoded[-1].malformed if decoded else None
         calls = Calls(tuple(call for each in decoded for call in each.calls), malformed)
         each_cost = [costs.of(each.priced_as, each.reply.usage) for each in answered]
-        context = MatchContext(case.tools, case.rules, registry.comparators)
+        context = self._contexts.of(case.tools, case.rules, registry.comparators)
         reasons = judge_app_exchanges(case.wire, answered, calls, each_cost, context)
         return _with_reasons(verdict, reasons)
 
@@ -137,23 +162,3 @@ class CaseJudge:
 def _with_reasons(verdict: Verdict, reasons: Sequence[Reason]) -> Verdict:
     """The verdict, with these reasons beside its own."""
     return replace(verdict, valid=verdict.valid and not reasons, reasons=(*verdict.reasons, *reasons))
-
-
-def _judge_function(case: Case, answer: _DecodedAnswer) -> JudgeFunction:
-    if case.conversation_judge is not None and answer.transcript is not None:
-        verdict = case.conversation_judge(case, answer.transcript)
-        return lambda _: verdict
-    if case.judge is not None:
-        verdict = case.judge(case, answer.reply, answer.calls)
-        return lambda _: verdict
-
-    def judge_by_rules(comparators: Mapping[str, Comparator]) -> Verdict:
-        context = MatchContext(case.tools, case.rules, comparators)
-        if answer.transcript is not None:
-            from pytest_fcall.matching.transcript import judge_transcript
-
-            return judge_transcript(answer.transcript, case.turns, context)
-        (turn,) = case.turns
-        return judge_turn(answer.reply, answer.calls, turn, context)
-
-    return judge_by_rules

@@ -109,7 +109,7 @@ def result_properties(result: Result, run: CaseRun | None, started: float) -> li
     if result.category != "faulty":
         found.append(("fcall_category", result.category))
     if run is not None and run.is_complete:
-        found += _measured(run.answers, result.usage)
+        found += _measured(result.seconds, result.usage)
         found += _origin(run.answers, result, started)
     if result.samples:
         found.append(("fcall_samples", "{}/{}".format(*result.samples)))
@@ -126,8 +126,7 @@ def result_properties(result: Result, run: CaseRun | None, started: float) -> li
     return found
 
 
-def _measured(answers: CaseAnswers, usage: Usage | None) -> Iterator[tuple[str, object]]:
-    seconds = answers.seconds
+def _measured(seconds: float | None, usage: Usage | None) -> Iterator[tuple[str, object]]:
     if seconds is not None:
         yield "fcall_seconds", f"{seconds:.3f}"
     if usage and (tokens := known_sum([usage.input_tokens, usage.output_tokens])) is not None:

@@ -1,0 +1,136 @@
+"""The environment variables that lead an app in this process to its models, or to the proxy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, MutableMapping
+from threading import Lock
+
+from pytest_fcall.backends.proxy.variables import PLACEHOLDER_KEY, placeholder_keys, provider_addresses, proxy_addresses
+
+
+class ProxyVariables:
+    """Lets the variables of this process lead to the proxy. Safe with threads.
+
+    Libraries read variables in threads of theirs, and no lock protects them while they are changed. So they are set for
+    the first app that is asked, and stay set until `restore`. Where something else changes them from test to test, such
+    as a fixture, they are set for each run of an app.
+    """
+
+    def __init__(self, variables: Mapping[str, str], environment: MutableMapping[str, str] = os.environ) -> None:
+        self._variables = variables
+        self._environment = environment
+        self._lock = Lock()
+        self._users = 0
+        self._stays = False
+        self._changed_by_others = False
+        self._set_for: tuple[str, bool] | None = None
+        """The address of the proxy that they lead to, and whether offline; None where they are as they were."""
+        self._names: tuple[str, ...] = ()
+        self._left: tuple[str | None, ...] = ()
+        """Names and values of the variables when they were set last."""
+        self._before: dict[str, str | None] = {}
+        """Their values before they were set last."""
+        self._first: dict[str, str | None] = {}
+        """Their values before they were set to stay: what a fixture means that puts the proxy's address back."""
+        self._prefix = ""
+        self._seen: dict[str, str] | None = None
+        self._upstreams: Mapping[str, str] = {}
+        self._addresses: dict[str, dict[str, str]] = {}
+
+    def upstreams(self) -> Mapping[str, str]:
+        """The addresses of the providers, also while the variables lead to the proxy."""
+        with self._lock:
+            if not self._users:
+                self._read_upstreams(self._unproxied())
+            return self._upstreams
+
+    def values(self, base: str, *, offline: bool) -> dict[str, str]:
+        """The variables that lead to the proxy at `base`; offline, with placeholders for keys that are not set."""
+        with self._lock:
+            environment = self._unproxied()
+            if not self._users:
+                self._read_upstreams(environment)
+            return self._values(base, environment, offline=offline)
+
+    def stay(self, *, stays: bool) -> None:
+        """Let them stay set behind each run of an app, as among cases, or not, as in plain tests."""
+        if stays is not self._stays:
+            self._stays = stays
+            self.restore()
+
+    def begin(self, base: str, *, offline: bool) -> None:
+        """Let the variables lead to the proxy for a run of an app. Of runs at the same time the first one counts."""
+        with self._lock:
+            if not self._users:
+                is_as_left = self._left == self._now()
+                if self._set_for is not None and not is_as_left:
+                    self._changed_by_others = True
+                if self._set_for != (base, offline) or not is_as_left:
+                    self._set(base, offline=offline)
+            self._users += 1
+
+    def end(self) -> None:
+        """End a run of an app. What the app changed is changed back."""
+        with self._lock:
+            self._users -= 1
+            if self._users:
+                return
+            if not self._stays or self._changed_by_others:
+                self._write(self._before)
+                self._set_for = None
+            elif self._left != self._now():
+                self._write(dict(zip(self._names, self._left, strict=True)))
+
+    def restore(self) -> None:
+        """Let the variables be as they were, unless an app is at work. What others have changed meanwhile stays."""
+        with self._lock:
+            if not self._users and self._set_for is not None:
+                self._write({name: value for name, value in self._first.items() if self._is_ours(name)})
+                self._set_for = None
+
+    def _set(self, base: str, *, offline: bool) -> None:
+        environment = self._unproxied()
+        self._read_upstreams(environment)
+        values = self._values(base, environment, offline=offline)
+        names = {*self._variables, *self._before, *values}
+        self._before = {name: environment.get(name) for name in names}
+        if not self._changed_by_others:
+            self._first = self._before
+        self._write({**self._before, **values})
+        self._set_for, self._prefix, self._names = (base, offline), f"{base}/", tuple(names)
+        self._left = self._now()
+
+    def _values(self, base: str, environment: Mapping[str, str], *, offline: bool) -> dict[str, str]:
+        if base not in self._addresses:
+            self._addresses[base] = proxy_addresses(self._upstreams, base)
+        missing = placeholder_keys(self._upstreams) if offline else {}
+        return self._addresses[base] | {name: key for name, key in missing.items() if not environment.get(name)}
+
+    def _read_upstreams(self, environment: Mapping[str, str]) -> None:
+        seen = {name: environment[name] for name in self._variables if name in environment}
+        if seen != self._seen:
+            self._seen, self._upstreams = seen, provider_addresses(self._variables, seen)
+            self._addresses.clear()
+
+    def _unproxied(self) -> dict[str, str]:
+        """The variables as they were without the proxy, also where a fixture has set them to what it found."""
+        names = {*self._variables, *placeholder_keys(self._variables)}
+        values = {name: self._first[name] if self._is_ours(name) else self._environment.get(name) for name in names}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def _is_ours(self, name: str) -> bool:
+        value = self._environment.get(name)
+        if value is None or name not in self._first:
+            return False
+        return value == PLACEHOLDER_KEY or value.startswith(self._prefix)
+
+    def _now(self) -> tuple[str | None, ...]:
+        return tuple(map(self._environment.get, self._names))
+
+    def _write(self, values: Mapping[str, str | None]) -> None:
+        for name, value in values.items():
+            if value is None:
+                self._environment.pop(name, None)
+            elif self._environment.get(name) != value:
+                self._environment[name] = value
