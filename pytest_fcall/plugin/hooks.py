@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import gc
 import sys
 from collections.abc import Generator
 from typing import Any
@@ -42,24 +40,12 @@ def pytest_runtestloop(session: pytest.Session) -> None:
         file.hooks = session.gethookproxy(file.path.parent)
     if session.config.option.collectonly:
         return
-    _spare_the_cases()
     settings = session_of(session.config).settings
     ahead = any(named.live and named.model.kind != "python" for named in settings.models)
     if ahead or (settings.judge and settings.judge.live):
         from pytest_fcall.plugin.prefetch import prefetch
 
         prefetch(session)
-
-
-def _spare_the_cases() -> None:
-    """Leave what there is by now out of garbage collection until Python exits: cases last as long as their run.
-
-    Without that each full collection looks at all of them. A second run in the same process spares nothing, or the
-    cases of the first would never be collected.
-    """
-    if gc.get_freeze_count() == 0:
-        gc.freeze()
-        atexit.register(gc.unfreeze)
 
 
 @pytest.hookimpl(trylast=True)

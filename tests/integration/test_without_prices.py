@@ -58,7 +58,7 @@ def test_a_price_of_ones_own_needs_no_list(pytester: pytest.Pytester) -> None:
     result = run(pytester, "--fc-max-cost=1", "--fc-gate=cost<=0.01")
     assert result.ret == 0
     result.stdout.no_fnmatch_line("*pytest-fcall?prices?*")
-    result.stdout.fnmatch_lines(["fcall: *, $0.0020"])
+    result.stdout.fnmatch_lines(["fcall: *, $0.0020, *"])
 
 
 def test_a_limit_is_an_error_that_names_the_list(pytester: pytest.Pytester, server: Server) -> None:
