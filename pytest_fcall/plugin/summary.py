@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_fcall.core import Usage
 from pytest_fcall.plugin.accepting import BaselineWriter
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.report import CaseReport, case_report
@@ -156,6 +157,8 @@ class Summary:
 
     def _priced(self, result: Result) -> Result:
         costs = self._session.costs
+        if result.unpriced and costs.of(result.model, Usage(1, 1)) == 0:
+            result = replace(result, unpriced=0)
         judging, inside = result.judging, result.inside
         if judging is None and not inside:
             return result if result.usage is None else replace(result, cost=costs.of(result.model, result.usage))

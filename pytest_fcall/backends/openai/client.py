@@ -48,7 +48,7 @@ class Client:
                     answer = await self._sender().send(path, body, headers)
                 return answer
         except TimeoutError:
-            return ProviderFailure(f"no answer came within {timeout:g} s", codes=frozenset({"timeout"}))
+            return ProviderFailure(f"no answer came within {timeout:g} s", codes=frozenset({"timeout"}), billable=True)
 
     async def close(self) -> None:
         """Close all connections. Those of a closed event loop are gone already."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -221,6 +221,8 @@ class AppRun:
     """Messages about replies that could not be written."""
     not_paid: list[str] = field(default_factory=list)
     """Messages about requests that the budget did not allow."""
+    unpriced: int = 0
+    """The requests to models that were forwarded, and may be billed, without a whole answer so far."""
     _numbers: set[tuple[str, int]] = field(default_factory=set)
     """The digests and numbers in use."""
     _lock: Lock = field(default_factory=Lock)
@@ -265,6 +267,18 @@ class AppRun:
         if self.budget is None or not numbered.request.model:
             return nullcontext(Bill())
         return self.budget.paying(numbered.request, provider)
+
+    @contextmanager
+    def forwarding(self, numbered: NumberedRequest, bill: Bill) -> Iterator[None]:
+        """Count a request to a model as unpriced until its bill is known."""
+        sent = bool(numbered.request.model)
+        self.unpriced += sent
+        try:
+            yield
+        except Exception:
+            self.unpriced -= sent and not bill.begun
+            raise
+        self.unpriced -= sent and (bill.free or bill.whole)
 
     def note_not_recorded(self, numbered: NumberedRequest) -> str:
         """Note that a request has no recording, and return the message, with the differences from the nearest one."""
