@@ -235,6 +235,8 @@ class ProviderFailure:
     generated: str = ""
     """What the model had written, where the provider reports it."""
     retry_after: float | None = None
+    billable: bool = False
+    """Whether the provider may bill for the request; see `Unanswered`."""
 
     @property
     def kind(self) -> FailureKind:
@@ -290,7 +292,12 @@ def reply_or_raise(failure: ProviderFailure, redactor: Redactor) -> Reply:
             raise CaseRefused(redactor.message(advice, status, quoted))
         case blame:
             message = redactor.message(advice if failure.status else "", status, quoted)
-            raise Unanswered(message, retry_after=failure.retry_after, throttled=blame == "throttled")
+            raise Unanswered(
+                message,
+                retry_after=failure.retry_after,
+                throttled=blame == "throttled",
+                billable=failure.billable,
+            )
 
 
 _CODE_KEYS = ("code", "type", "status", "error_type", "reason", "__type")

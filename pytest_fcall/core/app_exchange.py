@@ -25,6 +25,8 @@ class AppExchange:
     """The name of the model in the table of prices, such as `openai:gpt-5.2`."""
     recorded: float | None = None
     """The time of the recording that gave the reply, in seconds since 1970; None for a new reply."""
+    ended: float = 0.0
+    """When the provider's answer was there, in seconds since 1970; 0 if unknown."""
 
 
 NO_EXCHANGE = Reply("the app sent no model request through the proxy")

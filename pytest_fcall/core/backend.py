@@ -54,12 +54,16 @@ class CaseRefused(Exception):
 class Unanswered(Exception):
     """There is no reply, but another attempt may succeed: the network failed, or a server was busy or broken."""
 
-    def __init__(self, text: str, *, retry_after: float | None = None, throttled: bool = False) -> None:
+    def __init__(
+        self, text: str, *, retry_after: float | None = None, throttled: bool = False, billable: bool = False
+    ) -> None:
         super().__init__(text)
         self.retry_after = retry_after
         """The seconds to wait, if the server gives them."""
         self.throttled = throttled
         """Whether the server reported too many requests."""
+        self.billable = billable
+        """Whether the provider may bill for it: the wait for the answer was given up, or the answer broke off."""
 
 
 class Backend(Protocol):

@@ -75,7 +75,7 @@ def _says_something(config: pytest.Config) -> bool:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Refuse extensions of other plugins under a name that is taken, before anything runs."""
+    """Refuse extensions of other plugins under a name that is taken, and unknown kinds of models."""
     hook = session.config.hook
     added = (
         hook.pytest_fcall_backends,
@@ -88,6 +88,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         from pytest_fcall.plugin.session import registry_of
 
         registry_of(session.config)
+    if _says_something(session.config):
+        from pytest_fcall.plugin.model_kinds import check_kinds
+
+        check_kinds(session.config)
 
 
 @pytest.hookimpl(optionalhook=True)

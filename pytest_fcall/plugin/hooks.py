@@ -11,7 +11,7 @@ import pytest
 from pytest_fcall.core import Request, Verdict
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.item import CaseItem
-from pytest_fcall.plugin.outcomes import end_test
+from pytest_fcall.plugin.outcomes import end_test, printable
 from pytest_fcall.plugin.report import CaseReport, attach, case_report, to_json
 from pytest_fcall.plugin.session import OPEN_WIRE, session_of
 from pytest_fcall.session.outcomes import CaseEnded
@@ -90,12 +90,27 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     """Attach the result to the report, which travels to where results are gathered."""
     report = yield
     if isinstance(item, CaseItem):
+        _refuse_excuse(item, report)
         item.add_result(report)
         if report.when == "teardown":
             item.forget()
     elif report.outcome != "passed":
         _add_missing_reply(item, report)
     return report
+
+
+def _refuse_excuse(item: CaseItem, report: pytest.TestReport) -> None:
+    """Fail a case that a mark has excused although a forbidden call was made."""
+    judged = item.run.judged if item.run else None
+    reason: str | None = getattr(report, "wasxfail", None)
+    if reason is None or not report.skipped or judged is None or not judged.result.shown.has_forbidden_call:
+        return
+    from pytest_fcall.reporting.safe_text import safe_line
+
+    del report.wasxfail
+    report.outcome = "failed"
+    why = f" ({safe_line(reason)})" if reason else ""
+    report.longrepr = printable(f"{report.longrepr}\nxfail{why} does not excuse a forbidden call")
 
 
 def _add_missing_reply(item: pytest.Item, report: pytest.TestReport) -> None:

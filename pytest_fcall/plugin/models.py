@@ -8,11 +8,10 @@ from typing import Final
 
 import pytest
 
-from pytest_fcall.session.models import NamedModel, parse_model
+from pytest_fcall.session.models import BUILT_IN_KINDS, NamedModel, parse_model
 from pytest_fcall.session.outcomes import SettingError
 
 _ID_WITH_MODEL: Final = re.compile(r"(?P<id>.*)\[(?P<model>[^\W\d]\w*:[^\[\]]+)\]")
-_KINDS: Final = ("python:", "http:", "openai:", "any:", "local:")
 _CASE_FILES: Final = (".yaml", ".yml")
 _JUDGE_OPTION: Final = "--fc-judge"
 
@@ -92,7 +91,7 @@ def _models_in_case_ids(config: pytest.Config) -> dict[str, str]:
     for text in _id_arguments(config):
         id_, model = split_model(text)
         path, of_file, _ = id_.partition("::")
-        if model and model.startswith(_KINDS) and (path.endswith(_CASE_FILES) or not of_file):
+        if model and model.partition(":")[0] in BUILT_IN_KINDS and (path.endswith(_CASE_FILES) or not of_file):
             found.setdefault(model, text)
     return found
 

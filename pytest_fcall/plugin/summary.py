@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_fcall.core import Usage
 from pytest_fcall.plugin.accepting import BaselineWriter
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.report import CaseReport, case_report
@@ -19,7 +20,7 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.summary import file_table, one_line_summary, summary_lines
 from pytest_fcall.session.ask.costs import total_cost
 from pytest_fcall.session.ask.limits import file_of_run
-from pytest_fcall.session.result.exit_status import RunFailures
+from pytest_fcall.session.result.exit_status import INCONCLUSIVE, RunFailures
 from pytest_fcall.session.session import Session
 
 if TYPE_CHECKING:
@@ -124,6 +125,9 @@ class Summary:
         if ran_to_its_end:
             fail = gates.fail if gates and not broken_off else "items"
             session.exitstatus = self._failures.exit_status(fail, self._verdicts or ())
+        stopped_by_xdist = session.exitstatus == pytest.ExitCode.INTERRUPTED and session.shouldfail  # by -x
+        if stopped_by_xdist and self._failures.exit_status("items", ()) == INCONCLUSIVE:
+            session.exitstatus = INCONCLUSIVE
         self._store_run(broken_off=broken_off)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -155,6 +159,8 @@ class Summary:
 
     def _priced(self, result: Result) -> Result:
         costs = self._session.costs
+        if result.unpriced and costs.of(result.model, Usage(1, 1)) == 0:
+            result = replace(result, unpriced=0)
         judging, inside = result.judging, result.inside
         if judging is None and not inside:
             return result if result.usage is None else replace(result, cost=costs.of(result.model, result.usage))

@@ -130,6 +130,8 @@ class Result:
     """The requests of an app to its models; `usage` and `cost` are their sums."""
     called: tuple[tuple[str, str], ...] = ()
     """Each expected tool with the one called for it; an empty name stands for none."""
+    unpriced: int = 0
+    """The requests that may be billed although there was no reply; what they cost is unknown."""
 
     @property
     def right(self) -> bool:

@@ -40,7 +40,9 @@ class Statistics:
     new_cost: float | None
     """The part of it that this run spent."""
     unpriced: int
-    """Answers whose cost is not known."""
+    """Answers whose cost is not known, and requests that may be billed although there was no reply."""
+    lost: int
+    """These requests alone."""
 
     @property
     def is_clean(self) -> bool:
@@ -51,6 +53,7 @@ class Statistics:
 def statistics_of(results: Sequence[Result]) -> Statistics:
     """Count and measure a group of results."""
     answers = [result for result in results if result.answered]
+    lost = sum(result.unpriced for result in results)
     seconds = [result.seconds for result in answers if result.seconds is not None]
     return Statistics(
         right=sum(result.right for result in answers),
@@ -65,7 +68,8 @@ def statistics_of(results: Sequence[Result]) -> Statistics:
         speed=_speed(answers),
         cost=known_sum(result.cost for result in answers),
         new_cost=known_sum(result.new_cost for result in answers),
-        unpriced=sum(result.cost is None for result in answers),
+        unpriced=sum(result.cost is None for result in answers) + lost,
+        lost=lost,
     )
 
 

@@ -129,7 +129,9 @@ def _usage(results: Sequence[Result], whole: Statistics) -> Iterator[str]:
         yield f"{whole.tokens:,} tokens"
     if whole.cost is not None:
         new = "" if whole.new_cost in (None, whole.cost) else f" ({cost_text(whole.new_cost)} now)"
-        yield cost_text(whole.cost, whole.unpriced) + new
+        yield f"at least {cost_text(whole.cost)}{new}" if whole.lost else cost_text(whole.cost, whole.unpriced) + new
+    if whole.lost:
+        yield f"{plural_text(whole.lost, 'request')} of unknown cost"
 
 
 def _models(results: Sequence[Result]) -> list[str]:

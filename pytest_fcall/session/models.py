@@ -12,6 +12,7 @@ from pytest_fcall.session.outcomes import SettingError
 
 Origin: TypeAlias = Literal["command line", "configuration", "fixture"]
 
+BUILT_IN_KINDS = frozenset({"any", "http", "local", "openai", "python"})
 EXAMPLE = "python:shop.agent:answer"
 HOW_TO_NAME_A_MODEL = (
     "no model is named. Name one with --fc-model=KIND:NAME, in the configuration (fc_model = KIND:NAME), "

@@ -43,7 +43,7 @@ class Acceptance:
             since = before.since if before and same else self.day
             known = because or (before.because if before and same else None)
         accepted = replace(now, since=since, because=known, provenance={**now.provenance, **self.provenance})
-        return before if before and _reviewed_content(before) == _reviewed_content(accepted) else accepted
+        return before if before and _reviewed_text(before) == _reviewed_text(accepted) else accepted
 
 
 def accept(path: Path, stanzas: Iterable[Stanza], acceptance: Acceptance, because: str | None = None) -> list[str]:
@@ -84,9 +84,12 @@ def read_stanzas(path: Path) -> Mapping[str, Stanza]:
     return baseline.stanzas
 
 
-def _reviewed_content(stanza: Stanza) -> dict[str, Json]:
-    """Everything but the provenance. The requests of an app are sorted: parallel ones come in any order."""
+def _reviewed_text(stanza: Stanza) -> str:
+    """Everything but the provenance, as it is written: Python finds 1, 1.0 and true equal.
+
+    The requests of an app are sorted: files of earlier versions have parallel ones in the order of their answers.
+    """
     wire = stanza.wire
     if wire is not None:
         wire = tuple(sorted(wire, key=lambda request: readable_json(wire_to_json([request]))))
-    return stanza_to_json(replace(stanza, provenance={}, wire=wire))
+    return readable_json(stanza_to_json(replace(stanza, provenance={}, wire=wire)))

@@ -105,12 +105,6 @@ def test_a_model_named_twice_is_a_usage_error(weather: Shop) -> None:
     result.stderr.fnmatch_lines(["*python:echo:answer is named twice*"])
 
 
-def test_a_kind_that_is_not_installed_is_an_error_of_the_case_that_names_those_that_are(weather: Shop) -> None:
-    result = weather.run("--fc-model=crystal:ball")
-    result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(["*crystal:ball: no backend for models of kind 'crystal'; available: *openai, python*"])
-
-
 def test_without_any_model_each_case_says_the_three_ways_to_name_one(weather: Shop) -> None:
     result = weather.run()
     result.assert_outcomes(errors=2)

@@ -142,7 +142,7 @@ async def _complete(
         async with asyncio.timeout(timeout):
             answer: Any = await client.acompletion(**arguments)
     except TimeoutError:
-        return ProviderFailure(f"no answer came within {timeout:g} s", codes=frozenset({"timeout"}))
+        return ProviderFailure(f"no answer came within {timeout:g} s", codes=frozenset({"timeout"}), billable=True)
     except Exception as error:  # each provider's library raises errors of its own
         return failure_of(error)
     data: Mapping[str, Json] = answer.model_dump(mode="json", warnings="none")

@@ -15,7 +15,7 @@ from threading import Lock
 from pytest_fcall.backends.costs.prices import Price, cost_of
 from pytest_fcall.backends.costs.token_estimates import greatest_usage
 from pytest_fcall.backends.wrapper import POLL_SECONDS, BackendWrapper
-from pytest_fcall.core import ModelUnavailable, Reply, Request, Usage
+from pytest_fcall.core import ModelUnavailable, Reply, Request, Unanswered, Usage
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS held (number INTEGER PRIMARY KEY, dollars REAL NOT NULL, until REAL NOT NULL)",
@@ -130,6 +130,10 @@ class Bill:
     usage: Usage | None = None
     free: bool = False
     """Whether the request costs nothing."""
+    begun: bool = False
+    """Whether an answer that costs something has begun."""
+    whole: bool = False
+    """Whether the whole answer has come."""
 
 
 @asynccontextmanager
@@ -140,10 +144,10 @@ async def hold_and_settle(
     most: Usage,
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> AsyncIterator[Bill]:
-    """Hold what a request of usage `most` can cost, and settle by the bill. A request that raises an error is free.
+    """Hold what a request of usage `most` can cost, and settle by the bill.
 
-    Waits while other requests hold too much. Raises OverBudget if waiting cannot help, ModelUnavailable if the price
-    is unknown.
+    A request that raises an error is free, unless the provider may bill for it. Waits while other requests hold too
+    much. Raises OverBudget if waiting cannot help, ModelUnavailable if the price is unknown.
     """
     dollars = cost_of(price, most)
     if dollars is None:
@@ -156,8 +160,9 @@ async def hold_and_settle(
     bill = Bill()
     try:
         yield bill
-    except Exception:  # failures cost nothing, of whatever kind they are
-        budget.settle(number, 0.0)
+    except Exception as error:  # failures cost nothing, unless an answer may have got lost
+        lost = bill.begun or (isinstance(error, Unanswered) and error.billable)
+        budget.settle(number, None if lost else 0.0)
         raise
     except BaseException:  # broken off: the server may have answered, and may charge for it
         budget.settle(number, None)
@@ -175,7 +180,7 @@ class MeteredBackend(BackendWrapper):
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 
     async def complete(self, request: Request) -> Reply:
-        """Answer `request` within the budget. An error is free, but a cancelled request is not."""
+        """Answer `request` within the budget."""
         async with hold_and_settle(self.budget, self.model, self.price, greatest_usage(request), self.sleep) as bill:
             reply = await self.backend.complete(request)
             bill.usage = reply.usage

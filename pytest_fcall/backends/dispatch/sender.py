@@ -41,19 +41,22 @@ class Retries:
         if self._attempts == 1:
             raise error
         text = f"{error} ({self._attempts} attempts)"
-        raise Unanswered(text, retry_after=error.retry_after, throttled=error.throttled)
+        raise Unanswered(text, retry_after=error.retry_after, throttled=error.throttled, billable=error.billable)
 
 
 class Sender:
     """Answers jobs. Belongs to the event loop."""
 
-    def __init__(self, limits: Limits, clock: Clock, jitter: Callable[[], float]) -> None:
+    def __init__(
+        self, limits: Limits, clock: Clock, jitter: Callable[[], float], on_unpriced: Callable[[Job], object]
+    ) -> None:
         self.rate_limits = RateLimits(limits, clock)
         self.queues = RequestQueues(limits.concurrency, self.rate_limits, clock)
         self.retried = 0
         self._limits = limits
         self._clock = clock
         self._jitter = jitter
+        self._on_unpriced = on_unpriced
 
     async def answer(self, job: Job) -> Reply:
         """Return the reply. Raises the backend's error if a retry cannot help or has not helped."""
@@ -67,6 +70,8 @@ class Sender:
             try:
                 reply = await self._send(job, queue)
             except Unanswered as error:
+                if error.billable:
+                    self._on_unpriced(job)
                 wait = self._wait_after(error, queue, sent, retries)
             else:
                 self.rate_limits.settle(queue.model, admitted, _used_tokens(reply, tokens) - tokens)
@@ -82,7 +87,7 @@ class Sender:
                 reply = await job.backend.complete(job.request)
         except TimeoutError:
             if timeout.expired():
-                raise Unanswered(f"no reply within {self._limits.timeout:g} s") from None
+                raise Unanswered(f"no reply within {self._limits.timeout:g} s", billable=True) from None
             raise
         except ModelUnavailable as error:
             text = str(error)

@@ -18,6 +18,8 @@ from pytest_fcall.schema.sources.tool_data import tool_from_data
 
 Body = Mapping[str, Json]
 
+BOOKKEEPING_FIELDS = frozenset({"metadata", "user", "safety_identifier", "prompt_cache_key"})
+"""Fields of a request for the provider's accounts, often with another value each time. No answer depends on them."""
 _MAX_TEXT = 4_000
 """A longer text without a single space is the data of an image, a sound or a file."""
 _SHOWN_DATA = 40

@@ -35,7 +35,7 @@ class Client:
             async with asyncio.timeout(timeout):
                 return await self._sender().send(path, body, headers)
         except TimeoutError:
-            return ProviderFailure(f"no answer came within {timeout:g} s", codes=frozenset({"timeout"}))
+            return ProviderFailure(f"no answer came within {timeout:g} s", codes=frozenset({"timeout"}), billable=True)
 
     async def close(self) -> None:
         """Close all connections. Those of a closed event loop are gone already."""

@@ -37,7 +37,7 @@ def _innermost_failure(error: BaseException) -> ProviderFailure | None:
             case ContentEncodingError():
                 return BROKEN_COMPRESSION
             case aiohttp.ClientPayloadError():
-                return ProviderFailure("the answer broke off in the middle")
+                return ProviderFailure("the answer broke off in the middle", billable=True)
             case aiohttp.ServerDisconnectedError() | ConnectionResetError() | BrokenPipeError():
                 return ProviderFailure("the server closed the connection before it answered")
             case ConnectionRefusedError():

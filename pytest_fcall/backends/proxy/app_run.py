@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -15,6 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
 from pytest_fcall.backends.interfaces.interface import (
+    BOOKKEEPING_FIELDS,
     NO_TOOLS,
     Interface,
     OfferedTools,
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 
 _BOUNDARY = re.compile(rb"--[^\r\n]{1,70}(?=\r\n)")
-_BOOKKEEPING_FIELDS = ("metadata", "user", "safety_identifier", "prompt_cache_key")
-"""Fields for the provider's accounts, often with another value each time. No answer depends on them."""
 _TOOLS_PLACEHOLDER = token_hex(16)
 """Takes the place of the tools in JSON. Random, so that no request contains it."""
 
@@ -82,7 +81,7 @@ def read_forwarded_request(method: str, path: str, content: bytes) -> ForwardedR
         body: Json = _STRICT_JSON.decode(content.decode(json.detect_encoding(content))) if content else None
         if not isinstance(body, dict):
             return ForwardedRequest(method, path, digest([method, path, body]), body)
-        fields = {key: value for key, value in body.items() if key not in _BOOKKEEPING_FIELDS}
+        fields = {key: value for key, value in body.items() if key not in BOOKKEEPING_FIELDS}
         if interface is None:
             return ForwardedRequest(method, path, digest([method, path, fields]), body)
         tools = read_offered_tools(body.pop("tools", None))
@@ -146,7 +145,9 @@ class InnerRequests(Sequence[AppExchange]):
         exchange = self._exchanges[index]
         if isinstance(exchange, _UnreadExchange):
             entry = read_recording(exchange.entry)
-            exchange = AppExchange(exchange.model, entry.request, entry.reply, exchange.priced_as)
+            exchange = AppExchange(
+                exchange.model, entry.request, entry.reply, exchange.priced_as, ended=entry.timestamp
+            )
             self._exchanges[index] = exchange
         return exchange
 
@@ -220,6 +221,8 @@ class AppRun:
     """Messages about replies that could not be written."""
     not_paid: list[str] = field(default_factory=list)
     """Messages about requests that the budget did not allow."""
+    unpriced: int = 0
+    """The requests to models that were forwarded, and may be billed, without a whole answer so far."""
     _numbers: set[tuple[str, int]] = field(default_factory=set)
     """The digests and numbers in use."""
     _lock: Lock = field(default_factory=Lock)
@@ -244,7 +247,8 @@ class AppRun:
         if recording is None or recording.http_answer is None:
             return None
         model, priced_as = numbered.request.model, numbered.request.priced_as
-        self.inner_requests.add(AppExchange(model, recording.request, recording.reply, priced_as, recording.timestamp))
+        moment = recording.timestamp
+        self.inner_requests.add(AppExchange(model, recording.request, recording.reply, priced_as, moment, moment))
         return recording.http_answer
 
     def record(self, numbered: NumberedRequest, answer: HttpAnswer, seconds: float) -> UnreadRecording:
@@ -263,6 +267,18 @@ class AppRun:
         if self.budget is None or not numbered.request.model:
             return nullcontext(Bill())
         return self.budget.paying(numbered.request, provider)
+
+    @contextmanager
+    def forwarding(self, numbered: NumberedRequest, bill: Bill) -> Iterator[None]:
+        """Count a request to a model as unpriced until its bill is known."""
+        sent = bool(numbered.request.model)
+        self.unpriced += sent
+        try:
+            yield
+        except Exception:
+            self.unpriced -= sent and not bill.begun
+            raise
+        self.unpriced -= sent and (bill.free or bill.whole)
 
     def note_not_recorded(self, numbered: NumberedRequest) -> str:
         """Note that a request has no recording, and return the message, with the differences from the nearest one."""

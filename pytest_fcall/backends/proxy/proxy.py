@@ -107,11 +107,11 @@ class Exchange:
             return error_answer(self.run.note_not_recorded(self.numbered))
         started = time.perf_counter()
         try:
-            async with (
-                self.run.paying(self.numbered, provider) as bill,
-                forward(self.session, self.request, url, content) as answer,
-            ):
-                return await self._pass_on(answer, started, bill)
+            async with self.run.paying(self.numbered, provider) as bill:
+                with self.run.forwarding(self.numbered, bill):
+                    async with forward(self.session, self.request, url, content) as answer:
+                        bill.begun = answer.status < HTTPStatus.BAD_REQUEST
+                        return await self._pass_on(answer, started, bill)
         except ModelUnavailable as unavailable:
             self.run.release(self.numbered)
             self.run.not_paid.append(str(unavailable))
@@ -172,6 +172,7 @@ class Exchange:
         if not self._is_whole_answer(http_answer):
             self.run.release(self.numbered)
             return
+        bill.whole = True
         unread = self.run.record(self.numbered, http_answer, seconds)
         if self.run.budget:
             bill.usage = read_recording(unread).reply.usage

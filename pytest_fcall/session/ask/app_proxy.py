@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -110,6 +111,8 @@ class AppProxy:
         self._runs: AppRuns | None = None
         self._listener: LazyListener | None = None
         self._announced: Path | None = None
+        self.unpriced: Counter[str] = Counter()
+        """Requests of apps that may be billed although no whole answer came, by the node id of the test."""
 
     def has_recordings(self, question: Question) -> bool:
         """Whether requests of the app are recorded for this case, so that it can run without its models."""
@@ -187,6 +190,8 @@ class AppProxy:
                 if not active.users:
                     del self._active[origin]
                     self._known_runs().remove(active.token)
+                    if active.run:
+                        self.unpriced[question.asker.nodeid] += active.run.unpriced
         _raise_failures(active)
 
     def _begin(self, question: Question, origin: tuple[str, str, str, int], group: str) -> _ActiveRun:

@@ -113,24 +113,35 @@ class NoReplies:
         raise (CaseError if self.replay else CaseSkipped)(text) from None
 
 
-_OUTAGES = frozenset(
+_FAILED_CONNECTIONS = frozenset(
     {
-        "APIConnectionError",  # openai, anthropic
-        "ClientConnectionError",  # aiohttp
-        "ConnectionError",  # requests
-        "EndpointConnectionError",  # botocore
-        "ServiceUnavailable",  # google
-        "Timeout",  # requests
-        "TransportError",  # httpx
+        ("aiohttp", "ClientConnectionError"),
+        ("anthropic", "APIConnectionError"),
+        ("botocore", "ConnectionError"),
+        ("botocore", "HTTPClientError"),
+        ("google", "ServiceUnavailable"),
+        ("groq", "APIConnectionError"),
+        ("httpcore", "NetworkError"),
+        ("httpcore", "TimeoutException"),
+        ("httpx", "TransportError"),
+        ("openai", "APIConnectionError"),
+        ("requests", "ConnectionError"),
+        ("requests", "Timeout"),
+        ("urllib3", "MaxRetryError"),
+        ("urllib3", "ProtocolError"),
+        ("urllib3", "TimeoutError"),
     }
 )
+"""Packages, and their classes for failed connections. Classes of other packages are the team's own, whatever their
+names."""
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether a server or the network caused the error, judged by the classes that libraries have for it."""
+    """Whether a server or the network caused the error."""
     if isinstance(error, ConnectionError | TimeoutError):
         return True
-    return any(kind.__name__ in _OUTAGES for kind in type(error).__mro__)
+    kinds = {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(error).__mro__}
+    return not _FAILED_CONNECTIONS.isdisjoint(kinds)
 
 
 def _command(question: Question) -> str:

@@ -158,6 +158,10 @@ class Replies:
         """Sentences on limits that cannot be kept to by all workers together, and on damaged recordings."""
         return [*self._transport.notes(), *self._recordings.notes()]
 
+    def unpriced(self, nodeid: str) -> int:
+        """The number of requests of a test that may be billed although there was no reply."""
+        return self._transport.unpriced(nodeid)
+
     def throughputs(self) -> dict[str, tuple[int, str]]:
         """Speed of each model that runs on this machine, and the number of requests that it was measured on."""
         return self._sources.throughputs()

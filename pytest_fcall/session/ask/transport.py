@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from pytest_fcall.core import AppExchange, Backend, Reply, Request, Usage
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
-    from pytest_fcall.backends.dispatch.job import AnsweredJob, Progress
+    from pytest_fcall.backends.dispatch.job import AnsweredJob, Job, Progress
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.ask.remote_app import CaseScopedApp, RemoteApp
     from pytest_fcall.session.settings import Settings
@@ -71,6 +72,8 @@ class Transport:
         self._proxy = proxy
         self._new_display = new_display
         self._questions: dict[str, Question] = {}
+        self._unpriced: Counter[str] = Counter()
+        """Requests that may be billed although there was no reply, by the node id of the test."""
         self._ahead: dict[str, Future[Reply]] = {}
         """Replies that were asked for ahead of the tests that want them."""
         self._dispatcher: Dispatcher | None = None
@@ -147,6 +150,10 @@ class Transport:
             raise
         return loop.run_until_complete(work)
 
+    def unpriced(self, nodeid: str) -> int:
+        """The number of requests of a test that may be billed although there was no reply."""
+        return self._unpriced[nodeid] + self._proxy.unpriced[nodeid]
+
     def notes(self) -> list[str]:
         """Sentences on limits that cannot be kept to by all workers together."""
         note = self._dispatcher.progress().warning if self._dispatcher else ""
@@ -211,7 +218,9 @@ class Transport:
             from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
             from pytest_fcall.session.ask.limits import request_limits
 
-            self._dispatcher = Dispatcher(request_limits(self._settings), self._record)
+            self._dispatcher = Dispatcher(
+                request_limits(self._settings), self._record, on_unpriced=self._count_unpriced
+            )
             self._display = self._new_display(self._dispatcher.progress, self.expected)
         return self._dispatcher
 
@@ -221,6 +230,9 @@ class Transport:
         if self._display:
             for job, reply in arrivals:
                 self._display.paid(job.model_id, reply.usage)
+
+    def _count_unpriced(self, job: Job) -> None:
+        self._unpriced[self._questions[job.digest].asker.nodeid] += 1
 
     def _loop(self) -> AbstractEventLoop:
         """The event loop of this thread, which lasts as long as the session."""

@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
+from pytest_fcall.backends.interfaces.interface import BOOKKEEPING_FIELDS
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import AppExchange, Call, Calls, Case, Json, Message, Reason, Reply, Request, Tool
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.app_exchanges import judge_app_exchanges
 from pytest_fcall.matching.context import MatchContext
+from pytest_fcall.schema.value_text import json_text
+from pytest_fcall.session.judge.exchange_order import canonical_order
 from pytest_fcall.tracking.question_digests import question_digests
-from pytest_fcall.tracking.stanza import WireRequest
+from pytest_fcall.tracking.stanza import WireRequest, wire_to_json
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Comparator, Decoder
@@ -34,10 +37,14 @@ def wire_of(inside: Sequence[AppExchange] | None, decoders: Mapping[str, Decoder
     """What is kept of the requests that a model answered; None where the requests are unknown."""
     if inside is None:
         return None
-    return tuple(
-        WireRequest(each.model, _calls(each, decoders), question_digests(_stable_request(each.request)))
-        for each in inside
-        if each.model
+    return tuple(_kept_request(each, decoders) for each in answered_requests(inside, decoders))
+
+
+def answered_requests(inside: Sequence[AppExchange], decoders: Mapping[str, Decoder]) -> list[AppExchange]:
+    """The requests that a model answered, in an order that is the same in each run."""
+    return canonical_order(
+        [each for each in inside if each.model],
+        lambda exchange: json_text(wire_to_json([_kept_request(exchange, decoders)])) or "",
     )
 
 
@@ -66,6 +73,10 @@ def wire_reasons(
     )
 
 
+def _kept_request(inner: AppExchange, decoders: Mapping[str, Decoder]) -> WireRequest:
+    return WireRequest(inner.model, _calls(inner, decoders), question_digests(_stable_request(inner.request)))
+
+
 def _calls(inner: AppExchange, decoders: Mapping[str, Decoder]) -> tuple[Call, ...] | None:
     read = decode(inner.reply, inner.request.tools, decoders)
     whole = read.malformed is None and inner.reply.finish not in _BROKEN and not inner.reply.refusal
@@ -76,7 +87,8 @@ def _stable_request(request: Request) -> Request:
     """The request without what models said, and without names of theirs: neither says that the app has changed."""
     # Without the ids, a message is still one.
     messages = tuple(cast("Message", _without_ids(message)) for message in request.messages if _is_own(message))
-    settings = {name: value for name, value in request.settings.items() if name not in _UNSTABLE_SETTINGS}
+    unstable = _UNSTABLE_SETTINGS | BOOKKEEPING_FIELDS
+    settings = {name: value for name, value in request.settings.items() if name not in unstable}
     return Request(messages, request.tools, without_secrets(settings))
 
 

@@ -139,6 +139,7 @@ class CaseJudge:
     def _with_wire(self, answer: Answer, verdict: Verdict) -> Verdict:
         """The verdict, with the reasons that the requests of the app give. Raises CaseError without the proxy."""
         from pytest_fcall.matching.app_exchanges import judge_app_exchanges
+        from pytest_fcall.session.judge.baseline_wire import answered_requests
 
         case, session = self._case, self._session
         if case.wire is None:
@@ -148,8 +149,8 @@ class CaseJudge:
         if answer.exchanges is None:
             note = "`wire` is not judged: it is about the requests of an app, and a model was asked directly"
             return replace(verdict, notes=(*verdict.notes, note))
-        answered = [each for each in answer.exchanges if each.model]
         registry, costs = session.registry, session.costs
+        answered = answered_requests(answer.exchanges, registry.decoders)
         decoded = [decode(each.reply, each.request.tools, registry.decoders) for each in answered]
         malformed = decoded[-1].malformed if decoded else None
         calls = Calls(tuple(call for each in decoded for call in each.calls), malformed)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.core import Call
+from pytest_fcall.core import Call, Json
 from pytest_fcall.tracking.acceptance import Acceptance, DamagedBaseline, accept, read_stanzas, remove_cases
 from pytest_fcall.tracking.stanza import Stanza, WireRequest
 from tests.unit.tracking.stanzas import STANZAS
@@ -62,6 +62,13 @@ def test_a_question_that_changed_is_accepted_with_its_answer(path: Path) -> None
 
     assert accept(path, [replace(RIGHT, digests={"prompt": "1b"})], LATER) == ["oslo"]
     assert read_stanzas(path)["oslo"].provenance["date"] == "2026-11-21"
+
+
+@pytest.mark.parametrize("now", [1.0, True])
+def test_arguments_that_only_python_finds_equal_are_accepted_anew(path: Path, now: Json) -> None:
+    accept(path, [replace(RIGHT, calls=(Call("get_weather", {"days": 1}),))], FIRST)
+
+    assert accept(path, [replace(RIGHT, calls=(Call("get_weather", {"days": now}),))], LATER) == ["oslo"]
 
 
 def test_a_failure_is_known_since_it_was_first_accepted(path: Path) -> None:

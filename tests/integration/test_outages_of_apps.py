@@ -1,0 +1,55 @@
+"""Whose fault it is that an app raised something: a server's, or that of the team's own code."""
+
+from __future__ import annotations
+
+# Each run inside a test forgets the modules that it imported; these are kept, for speed.
+import aiohttp  # noqa: F401
+import httpx  # noqa: F401
+import openai  # noqa: F401
+import pytest
+
+from tests.integration.conftest import Shop
+
+FAILED, INCONCLUSIVE = 1, 10
+
+
+def run(weather: Shop, raised: str, own: str = "") -> pytest.RunResult:
+    """Run an app that raises, in a module where its own classes are."""
+    weather.file("teams.py", f"{own}\ndef answer(request):\n    import aiohttp, httpx, openai\n    raise {raised}\n")
+    return weather.run("--fc-model=python:teams:answer")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Timeout", "ConnectionError", "TransportError", "APIConnectionError", "ServiceUnavailable", "ReadTimeout"],
+)
+def test_a_class_of_the_team_is_no_outage_whatever_its_name(weather: Shop, name: str) -> None:
+    result = run(weather, f"{name}('ours')", f"class {name}(Exception): ...")
+    result.assert_outcomes(errors=2)
+    assert result.ret == FAILED
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        "ConnectionResetError('gone')",
+        "TimeoutError('late')",
+        "httpx.ConnectTimeout('late')",
+        "httpx.RemoteProtocolError('cut off')",
+        "openai.APITimeoutError(httpx.Request('POST', 'http://localhost'))",
+        "aiohttp.ServerDisconnectedError()",
+    ],
+)
+def test_a_failed_connection_of_a_library_is_an_outage(weather: Shop, raised: str) -> None:
+    result = run(weather, raised)
+    result.assert_outcomes(errors=2)
+    assert result.ret == INCONCLUSIVE
+
+
+@pytest.mark.parametrize("base", ["ConnectionError", "__import__('httpx').ReadTimeout"])
+def test_a_class_of_the_team_that_is_a_failed_connection_is_an_outage(weather: Shop, base: str) -> None:
+    assert run(weather, "Ours('gone')", f"class Ours({base}): ...").ret == INCONCLUSIVE
+
+
+def test_what_a_library_says_of_the_app_is_no_outage(weather: Shop) -> None:
+    assert run(weather, "httpx.InvalidURL('http:')").ret == FAILED
