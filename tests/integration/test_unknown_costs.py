@@ -38,7 +38,7 @@ def test_an_answer_that_nobody_waited_for_has_an_unknown_cost(priced: Exam, work
     assert result.ret == INCONCLUSIVE
     result.stdout.fnmatch_lines(
         [
-            "fcall: openai:exam 2/2 right *, 60 tokens, at least $0.0020, 1 request of unknown cost",
+            "fcall: openai:exam 2/2 right *, 60 tokens, at least $0.0020, 1 request of unknown cost, *",
             "gate cost<=1 *inconclusive*1 reply of unknown cost*",
         ]
     )
@@ -48,7 +48,7 @@ def test_an_answer_that_broke_off_has_an_unknown_cost(priced: Exam) -> None:
     priced.server.script(cut_off())
     result = ask(priced, "--fc-gate=cost<=1")
     assert result.ret == INCONCLUSIVE
-    result.stdout.fnmatch_lines(["fcall: *, at least $0.0020, 1 request of unknown cost"])
+    result.stdout.fnmatch_lines(["fcall: *, at least $0.0020, 1 request of unknown cost, *"])
 
 
 def test_each_attempt_of_a_case_without_a_reply_counts(priced: Exam) -> None:
@@ -70,7 +70,7 @@ def test_what_a_provider_refused_costs_nothing(priced: Exam, answer: Answer) -> 
     priced.server.script(answer)
     result = ask(priced, "--fc-gate=cost<=1")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["fcall: *, 60 tokens, $0.0020"])
+    result.stdout.fnmatch_lines(["fcall: *, 60 tokens, $0.0020, *"])
 
 
 def test_a_free_model_costs_nothing_in_any_case(priced: Exam) -> None:
@@ -78,7 +78,7 @@ def test_a_free_model_costs_nothing_in_any_case(priced: Exam) -> None:
     priced.server.script(silent())
     result = ask(priced, "--fc-gate=cost<=1")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["fcall: *, 60 tokens, $0.00"])
+    result.stdout.fnmatch_lines(["fcall: *, 60 tokens, $0.00, *"])
 
 
 def test_recordings_of_it_cost_what_they_cost(priced: Exam) -> None:
@@ -86,7 +86,7 @@ def test_recordings_of_it_cost_what_they_cost(priced: Exam) -> None:
     ask(priced)
     result = ask(priced, "--fc-replay", "--fc-gate=cost<=1")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["fcall: *, $0.0020, replayed"])
+    result.stdout.fnmatch_lines(["fcall: *, $0.0020, all 2 replayed*"])
 
 
 @pytest.fixture
@@ -105,11 +105,11 @@ def test_what_an_app_did_not_wait_for_has_an_unknown_cost(app: Agent) -> None:
     result = app.run("--fc-gate=cost<=1")
     result.assert_outcomes(passed=2)
     assert result.ret == INCONCLUSIVE
-    result.stdout.fnmatch_lines(["fcall: *, 120 tokens, at least $0.0040, 1 request of unknown cost"])
+    result.stdout.fnmatch_lines(["fcall: *, 120 tokens, at least $0.0040, 1 request of unknown cost, *"])
 
 
 def test_what_an_app_asked_again_after_a_refusal_cost_nothing(app: Agent) -> None:
     app.server.script(provider_error(500, "broken"))
     result = app.run("--fc-gate=cost<=1")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["fcall: *, 120 tokens, $0.0040"])
+    result.stdout.fnmatch_lines(["fcall: *, 120 tokens, $0.0040, *"])
