@@ -46,7 +46,7 @@ test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that o
 test-local: $(LOCAL)/.ready ## load and ask models on this machine: a tiny one, and SmolLM2
 	$(LOCAL)/bin/python -m pytest tests/local
 
-statistics: $(READY) ## simulate 10,000 runs: how often a gate raises a false alarm, and how often it sees a drop
+statistics: $(READY) ## simulate models: how often a run calls an unchanged one worse, and how often it sees one that is
 	$(BIN)/python -m benchmarks.statistics
 
 bench-local: $(LOCAL)/.ready ## measure the embedded model, in batches and by workers

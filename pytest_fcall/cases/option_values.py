@@ -99,7 +99,7 @@ _RATE = re.compile(r"rate>=(0(\.[0-9]+)?|1(\.0+)?)")
 
 
 def samples(node: Node, scope: Scope) -> Samples:
-    """A number, `auto`, or a mapping of one of these and a rule."""
+    """A number, or a mapping of one and a rule."""
     faults = scope.faults
     if not isinstance(node, MappingNode):
         return Samples(_sample_count(node, faults))
@@ -109,13 +109,11 @@ def samples(node: Node, scope: Scope) -> Samples:
         faults.add("wrong-value", found["rule"][1], f"unknown rule {quoted(rule)}", "all, any, or such as rate>=0.8")
     if "count" in found:
         return Samples(_sample_count(found["count"][1], faults), rule)
-    faults.add("missing-key", node, "`samples` needs a `count`", "a number, or `auto`")
+    faults.add("missing-key", node, "`samples` needs a `count`", "a number")
     return Samples(1, rule)
 
 
-def _sample_count(node: Node, faults: Faults) -> int | None:
-    if isinstance(node, ScalarNode) and node.value == "auto":
-        return None
+def _sample_count(node: Node, faults: Faults) -> int:
     return node_values.integer(node, faults, "`samples`", least=1)
 
 

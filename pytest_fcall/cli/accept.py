@@ -19,13 +19,14 @@ from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.tracking.acceptance import Acceptance, DamagedBaseline, accept
+from pytest_fcall.tracking.acceptance import Acceptance, DamagedBaseline, RunMeasurement, accept
 from pytest_fcall.tracking.baseline_file import baseline_path
+from pytest_fcall.tracking.history import History
 from pytest_fcall.tracking.stanza import Stanza, parse_stanza
 
 JudgedResult: TypeAlias = tuple[Result, Stanza]
 
-_SELECTABLE = (Outcome.FIXED, Outcome.NEW, Outcome.DRIFTED)
+_SELECTABLE = (Outcome.FIXED, Outcome.NEW, Outcome.EDITED, Outcome.DRIFTED)
 
 _EXAMPLES = """\
 examples:
@@ -94,6 +95,7 @@ class VerdictAcceptor:
         self._root = root
         self._acceptance = _acceptance_of(run)
         self._results = run.results.results
+        self._measurement = RunMeasurement(root, run.file, History(root))
         self._baseline_path = lru_cache(_baseline_path)  # many results share a file and a model
         self.problems = 0
 
@@ -126,6 +128,7 @@ class VerdictAcceptor:
         for path, stanzas in baselines.items():
             try:
                 changed = accept(path, stanzas, self._acceptance, because)
+                self._measurement.add_to(path, {stanza.case for stanza in stanzas})
             except DamagedBaseline as damaged:
                 self._report("\n".join(fault_text(fault, self._root) for fault in damaged.faults))
             else:
@@ -193,7 +196,7 @@ def chosen_interactively(verdicts: Sequence[JudgedResult]) -> list[JudgedResult]
     for number, (result, stanza) in enumerate(verdicts):
         outcome = result.outcome.value if result.outcome else "right"
         print(safe_line(f"{result.file}:{result.line} {result.case} ({result.model}): {outcome}"))
-        for line in result.since:
+        for line in (*result.since, *result.causes):
             print(f"  {safe_line(line)}")
         answer = _read_answer()
         if answer == "a":

@@ -1,4 +1,4 @@
-"""`fcall compare`: two runs paired case by case, with a significance test."""
+"""`fcall compare`: two runs paired case by case, with a significance test for each model."""
 
 from __future__ import annotations
 
@@ -9,19 +9,27 @@ from typing import TypeAlias
 
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.runs import Run, open_runs
-from pytest_fcall.core.rate import Rate
 from pytest_fcall.reporting.answer_origin import origin_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_comparison import ComparedGroup, RunComparison, comparison_lines
 from pytest_fcall.reporting.score_tables import ScoreChange
 from pytest_fcall.reporting.tool_confusion import confusion_counts
+from pytest_fcall.session.result.model_change import answered_rightly, first_answers
 from pytest_fcall.session.result.scores import score_rows
-from pytest_fcall.tracking.significance import RatePair, adjust_by_holm, difference_interval, p_value_different
+from pytest_fcall.tracking.measurement import Key
+from pytest_fcall.tracking.question_digests import EXPECTATION
+from pytest_fcall.tracking.significance import (
+    SIGNIFICANCE_LEVEL,
+    RatePair,
+    adjust_by_holm,
+    difference_interval,
+    p_value_different,
+)
+from pytest_fcall.tracking.stanza import parse_stanza
 
 ResultPair: TypeAlias = tuple[Result, Result]
 """The results of a case: before, now."""
 
-_SIGNIFICANT = 0.05
 _MOST_CONFUSIONS = 5
 _MOST_CASES = 20
 
@@ -32,12 +40,12 @@ examples:
   fcall compare main.json branch.json            two files, such as artifacts of two CI jobs
 
 RUN is the path of a run file, or the beginning of its name in .fcall/runs, where pytest records each run. Exit code 1:
-the second run is significantly worse (p at most 0.05).
+a model is significantly worse in the second run (p at most 0.05).
 """
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Print the comparison; 1 where the second run is significantly worse."""
+    """Print the comparison; 1 where a model is significantly worse in the second run."""
     parser = command_parser("compare", "Compare two runs case by case.", _EXAMPLES)
     parser.add_argument("runs", nargs="*", metavar="RUN", help="a run file, or the beginning of its name")
     parser.add_argument(
@@ -50,31 +58,50 @@ def run(arguments: Sequence[str]) -> int:
     comparison = compare(before, now)
     width = shutil.get_terminal_size((100, 24)).columns
     print(*comparison_lines(comparison, width, None if options.all else _MOST_CASES), sep="\n")
-    whole = comparison.whole
-    return int(whole.difference < 0 and whole.p_value <= _SIGNIFICANT)
+    return int(any(model.difference < 0 and model.p_value <= SIGNIFICANCE_LEVEL for model in comparison.models))
 
 
 def compare(before: Run, now: Run) -> RunComparison:
-    """Pair the cases that both runs answered.
+    """Pair the cases that both runs answered, and that were not edited in between.
 
     Where each run asked one model, the two models are compared, even if they differ; else each model with itself.
     """
     old, new = before.results.results, now.results.results
     key = _pairing_key(old, new)
     olds, news = ({key(result): result for result in results if result.answered} for results in (old, new))
-    pairs = [(olds[name], result) for name, result in news.items() if name in olds]
+    both = [(olds[name], result) for name, result in news.items() if name in olds]
+    pairs = [pair for pair in both if _is_same_case(*pair)]
     return RunComparison(
         before=_run_title(before),
         now=_run_title(now),
-        whole=_group("", "all", pairs),
-        groups=tuple(_groups(pairs)),
-        lost=tuple(new for old, new in pairs if old.right and not new.right),
-        won=tuple(new for old, new in pairs if new.right and not old.right),
-        only_before=len(olds) - len(pairs),
-        only_now=len(news) - len(pairs),
+        models=tuple(_models(pairs)),
+        categories=tuple(_categories(pairs)),
+        lost=tuple(new for old, new in pairs if _is_won(new, old)),
+        won=tuple(new for old, new in pairs if _is_won(old, new)),
+        edited=tuple(new for old, new in both if not _is_same_case(old, new)),
+        only_before=len(olds) - len(both),
+        only_now=len(news) - len(both),
         scores=tuple(_score_changes(pairs)),
         mixed_up=tuple(_tool_confusions(pairs)),
     )
+
+
+def _is_same_case(old: Result, new: Result) -> bool:
+    """Whether neither the messages nor the expectation of a case differ, as far as both runs say."""
+    before, now = _key_of(old), _key_of(new)
+    return before is None or now is None or before.is_same_case(now)
+
+
+def _is_won(old: Result, new: Result) -> bool:
+    return answered_rightly(new) and not answered_rightly(old)
+
+
+def _key_of(result: Result) -> Key | None:
+    try:
+        digests = parse_stanza(result.stanza).digests if result.stanza else {}
+    except ValueError:
+        return None
+    return Key.of(digests) if EXPECTATION in digests else None
 
 
 def _pairing_key(old: Iterable[Result], new: Iterable[Result]) -> Callable[[Result], Hashable]:
@@ -91,12 +118,16 @@ def _run_title(run: Run) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _groups(pairs: Sequence[ResultPair]) -> Iterable[ComparedGroup]:
-    """Each model and its categories. The p-values of categories are adjusted for their number."""
-    models = _grouped_by(pairs, lambda pair: _model_title(*pair))
-    for model, own in models.items():
-        if len(models) > 1:
-            yield _group(model, "all", own)
+def _models(pairs: Sequence[ResultPair]) -> Iterable[ComparedGroup]:
+    """Each model by itself; the p-values are adjusted for the number of models."""
+    groups = [_group(model, "all", own) for model, own in _grouped_by(pairs, lambda pair: _model_title(*pair)).items()]
+    adjusted = adjust_by_holm({group.model: group.p_value for group in groups})
+    return [replace(group, p_value=adjusted[group.model]) for group in groups]
+
+
+def _categories(pairs: Sequence[ResultPair]) -> Iterable[ComparedGroup]:
+    """The categories of each model; the p-values are adjusted for their number."""
+    for model, own in _grouped_by(pairs, lambda pair: _model_title(*pair)).items():
         categories = _grouped_by(own, lambda pair: pair[1].category)
         if len(categories) > 1:
             groups = [_group(model, name, members) for name, members in categories.items()]
@@ -105,15 +136,15 @@ def _groups(pairs: Sequence[ResultPair]) -> Iterable[ComparedGroup]:
 
 
 def _group(model: str, name: str, pairs: Sequence[ResultPair]) -> ComparedGroup:
-    rates = [RatePair(Rate(int(old.right), 1), Rate(int(new.right), 1)) for old, new in pairs]
+    rates = [RatePair(first_answers(old), first_answers(new)) for old, new in pairs]
     return ComparedGroup(
         model=model,
         category=name,
         cases=len(pairs),
-        before=sum(old.right for old, _ in pairs),
-        now=sum(new.right for _, new in pairs),
-        lost=sum(rate.difference < 0 for rate in rates),
-        won=sum(rate.difference > 0 for rate in rates),
+        before=sum(rate.before.share for rate in rates),
+        now=sum(rate.now.share for rate in rates),
+        lost=sum(_is_won(new, old) for old, new in pairs),
+        won=sum(_is_won(old, new) for old, new in pairs),
         interval=difference_interval(rates),
         p_value=p_value_different(rates),
     )

@@ -14,7 +14,7 @@ from pytest_fcall.cli.runs import Run, load_run
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.rate import Rate
 from pytest_fcall.reporting.answer_origin import origin_text
-from pytest_fcall.reporting.history import HistoricRun, Series, history_lines
+from pytest_fcall.reporting.history import HistoricRun, Series, history_lines, last_outcome_lines
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.tracking.run_file import RunFileError, run_paths
@@ -39,7 +39,9 @@ def run(arguments: Sequence[str]) -> int:
         print("fcall history: no complete run with an answer is recorded: run pytest first", file=sys.stderr)
         return 1
     width = shutil.get_terminal_size((100, 24)).columns
-    print(*history_lines(series, [*map(_historic, runs)], width, sys.stdout.encoding), sep="\n")
+    newest = [result for result in runs[-1].results.results if glob_matches(options.model, result.model)]
+    lines = history_lines(series, [*map(_historic, runs)], width, sys.stdout.encoding)
+    print(*lines, *last_outcome_lines(newest), sep="\n")
     return 0
 
 

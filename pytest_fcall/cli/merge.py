@@ -17,6 +17,7 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.summary import summary_lines
 from pytest_fcall.session.result.exit_status import FAILED, INCONCLUSIVE, Fail, RunFailures
 from pytest_fcall.session.result.gates import Gates, gate_verdict_lines
+from pytest_fcall.session.result.model_change import WorseModel, worse_models
 from pytest_fcall.session.result.suite_scores import score_lines, score_names, unknown_suite_lines
 from pytest_fcall.suites.builtin import SUITES
 from pytest_fcall.tracking.gates import GateError, parse_gates
@@ -27,8 +28,8 @@ examples:
   fcall merge shards/*.json                      the runs of --fc-shard=1/8 to 8/8, from .fcall/runs of each machine
   fcall merge shards/*.json -o merged.json       also write the merged run, for `fcall compare` and others
 
-Exit codes are those of pytest: 0, success; 1, a gate or a case failed; 10, inconclusive: shards or replies are missing.
-2 means a wrong command line.
+Exit codes are those of pytest: 0, success; 1, a gate or a case failed, or a model is worse than before; 10,
+inconclusive: shards or replies are missing, or wrong answers may be chance. 2 means a wrong command line.
 """
 
 
@@ -66,15 +67,17 @@ class MergedRun:
     gates: Gates
     missing: str
     """The missing part of the run; empty where it is complete."""
+    worse: tuple[WorseModel, ...] = ()
 
     def judge(self) -> tuple[list[str], int]:
-        """The lines about the gates, and the exit status that one run would have had."""
+        """The lines about models and gates, and the exit status that one run would have had."""
         if self.missing:
             line = f"{'gates are not judged' if self.gates.gates else 'incomplete'}: {self.missing}"
             failed = self.failures.exit_status(self.gates.fail, ()) == FAILED
             return [line], FAILED if failed else INCONCLUSIVE
         verdicts = self.gates.judge(self.results.results, SUITES)
-        lines = [*gate_verdict_lines(verdicts), *self.gates.notes(self.failures)]
+        worse = [each.line for each in self.worse]
+        lines = [*worse, *gate_verdict_lines(verdicts), *self.gates.notes(self.failures)]
         return lines, self.failures.exit_status(self.gates.fail, verdicts)
 
 
@@ -86,6 +89,8 @@ def merge(runs: Sequence[Run]) -> MergedRun:
     failures = RunFailures(
         **{each.name: any(run.file.failed.get(each.name, False) for run in runs) for each in fields(RunFailures)}
     )
+    worse = () if missing else tuple(worse_models(results.results))
+    failures.worse |= bool(worse)
     file = replace(
         first,
         id=first.id.removesuffix("-{}of{}".format(*first.shard)) if first.shard else first.id,
@@ -95,7 +100,7 @@ def merge(runs: Sequence[Run]) -> MergedRun:
         broken_off=bool(missing),
         shard=None,
     )
-    return MergedRun(file, results, failures, _gates_of(first), missing)
+    return MergedRun(file, results, failures, _gates_of(first), missing, worse)
 
 
 def _missing_part(runs: Sequence[Run]) -> str:

@@ -42,12 +42,9 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """The number of requests for a case, and how many of the replies must be valid.
+    """The number of requests for a case, and how many of the replies must be valid: `all`, `any` or `rate>=0.8`."""
 
-    `count` None requests as many as a decision takes (`auto`). `rule` is `all`, `any` or `rate>=0.8`.
-    """
-
-    count: int | None
+    count: int
     rule: str = "all"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from pytest_fcall.core import Json
@@ -45,6 +45,14 @@ def required_field(data: Mapping[str, Json], key: str, kind: type[T]) -> T:
     value = optional_field(data, key, kind)
     if value is None:
         raise DamagedData(f"`{key}` is missing")
+    return value
+
+
+def optional_list_of_strings(data: Mapping[str, Json], key: str) -> Sequence[str]:
+    """Return the field, a list of strings; an empty one where it is absent or null."""
+    value = optional_field(data, key, list) or []
+    if not all(isinstance(item, str) for item in value):
+        raise DamagedData(f"`{key}` is not a list of strings")
     return value
 
 

@@ -15,3 +15,7 @@ class Rate(NamedTuple):
     def share(self) -> float:
         """The share of right answers."""
         return self.right / self.asked
+
+    def plus(self, other: Rate) -> Rate:
+        """These answers and those together."""
+        return Rate(self.right + other.right, self.asked + other.asked)

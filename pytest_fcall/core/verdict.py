@@ -72,7 +72,10 @@ class Outcome(StrEnum):
 
     OK = "ok"
     NEW = "new"
+    EDITED = "edited"
     FIXED = "fixed"
     DRIFTED = "drifted"
+    FLAKY = "flaky"
+    UNDECIDED = "undecided"
     REGRESSED = "regressed"
     KNOWN_FAILURE = "known failure"

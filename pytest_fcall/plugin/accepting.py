@@ -68,26 +68,33 @@ class BaselineWriter:
         if "fcall_stale" in output:
             self._stale = [Stale(*each) for each in output["fcall_stale"]]
 
-    def finish(self, session: pytest.Session, results: Sequence[Result]) -> None:
+    def finish(self, session: pytest.Session, results: Sequence[Result], started: float) -> None:
         """Write what is to be accepted, and remove what is to be pruned."""
         if self._stale is None:
             self._stale = stale_stanzas(self._config)
         settings = session_of(self._config).settings.baseline
         if settings.accept:
-            self.lines += self._accept(results, settings.accept)
+            self.lines += self._accept(results, settings.accept, started)
         if self._stale:
             self.lines += self._prune(session) if settings.prune else self._stale_lines()
 
-    def _accept(self, results: Sequence[Result], which: Accept) -> Iterator[str]:
+    def _accept(self, results: Sequence[Result], which: Accept, started: float) -> Iterator[str]:
         from importlib.metadata import version
 
-        from pytest_fcall.tracking.acceptance import Acceptance, DamagedBaseline, accept
+        from pytest_fcall.reporting.result_json import ResultRows
+        from pytest_fcall.tracking.acceptance import Acceptance, DamagedBaseline, RunMeasurement, accept
+        from pytest_fcall.tracking.run_file import RunFile, run_id
 
-        acceptance = Acceptance.now(self._config.rootpath, version("pytest-fcall"))
+        root = self._config.rootpath
+        acceptance = Acceptance.now(root, version("pytest-fcall"))
+        rows = {"results": ResultRows(results)}
+        run = RunFile(run_id(started), "", rows, provenance=acceptance.provenance)
+        measurement = RunMeasurement(root, run, session_of(self._config).doubt.history)
         written = same = 0
         for path, stanzas in self._chosen(results, which).items():
             try:
                 changed = accept(path, stanzas, acceptance)
+                measurement.add_to(path, {stanza.case for stanza in stanzas})
             except (DamagedBaseline, OSError) as error:
                 self.failed = True
                 yield safe_line(f"not accepted: {path.name}: {error}")
@@ -143,8 +150,9 @@ def _not_accepted(results: Sequence[Result], which: Accept) -> Iterator[str]:
 
 
 def _is_refused(result: Result) -> bool:
-    """Whether it is wrong and not accepted as that already."""
-    return result.answered and not result.right and result.outcome is not Outcome.KNOWN_FAILURE
+    """Whether it is wrong, and neither accepted as that already nor wrong by chance."""
+    excused = result.outcome in (Outcome.KNOWN_FAILURE, Outcome.FLAKY)
+    return result.answered and not result.right and not excused
 
 
 def _listed(cases: list[str]) -> str:

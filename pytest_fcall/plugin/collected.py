@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,8 +27,19 @@ class Collected:
     """YAML files in folders of cases that hold none."""
     places: int = 0
     """Number of cases so far, with those that another shard builds."""
+    built: Counter[str] = field(default_factory=Counter)
+    """Number of cases of each model that are built here."""
+    built_elsewhere: Counter[str] = field(default_factory=Counter)
+    """Number of cases of each model that other shards build."""
     cases: dict[Path, frozenset[str]] = field(default_factory=dict)
     """All cases of the files that were read without a fault, whichever of them run."""
+
+    def over_all_shards(self, selected: Mapping[str, int]) -> dict[str, int]:
+        """The number of cases of each model in the run, if other shards select as large a part as this one."""
+        return {
+            model: round(n * (1 + self.built_elsewhere[model] / max(self.built[model], 1)))
+            for model, n in selected.items()
+        }
 
 
 COLLECTED = pytest.StashKey[Collected]()

@@ -79,7 +79,10 @@ class CaseFile(pytest.Module):
             for model in models or (None,):
                 name = f"{entry.id}[{model.model.id}]" if with_models and model else entry.id
                 known.places += 1
-                if shard and not shard.includes(f"{self.nodeid}::{name}"):
+                built = not shard or shard.includes(f"{self.nodeid}::{name}")
+                if model:
+                    (known.built if built else known.built_elsewhere)[model.model.id] += 1
+                if not built:
                     continue
                 yield context.item(name, entry, model, known.places)
 

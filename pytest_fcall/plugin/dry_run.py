@@ -13,7 +13,7 @@ from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.reporting.dry_run import PlannedRequest, dry_run_line, dry_run_lines
 from pytest_fcall.session.ask.costs import Costs
 from pytest_fcall.session.ask.types import Question
-from pytest_fcall.session.judge.samples import first_portion, sample_request, samples_of
+from pytest_fcall.session.judge.samples import sample_request, samples_of
 from pytest_fcall.session.outcomes import CaseEnded
 
 
@@ -54,7 +54,7 @@ class DryRun:
         source = session.replies.source(item.named)
         request = item.planned_request(source.settings)
         usage = likely_usage(request)
-        for sample in range(first_portion(samples_of(item.case, session.settings.samples))):
+        for sample in range(samples_of(item.case, session.settings.samples).count):
             question = Question.of(source, sample_request(request, sample), item.asker)
             recorded = session.replies.is_recorded(question)
             if not recorded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Generator
 from typing import Any
 
@@ -36,10 +37,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
     """Ask ahead of the items, where anything can be asked ahead. All conftest files have been read by now."""
-    for file in collected(session.config).files:
+    files = collected(session.config).files
+    for file in files:
         file.hooks = session.gethookproxy(file.path.parent)
     if session.config.option.collectonly:
         return
+    cases = Counter(item.named.model.id for item in session.items if isinstance(item, CaseItem) and item.named)
+    over_all = collected(session.config).over_all_shards(cases)
+    session_of(session.config).doubt.expect(cases, over_all, tuple(sorted(file.path for file in files)))
     settings = session_of(session.config).settings
     ahead = any(named.live and named.model.kind != "python" for named in settings.models)
     if ahead or (settings.judge and settings.judge.live):

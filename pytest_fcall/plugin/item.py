@@ -287,7 +287,7 @@ class CaseItem(pytest.Function):
             request = self.ihook.pytest_fcall_request(item=self, case=case, request=request)
         amend = self._amended_verdict if context.changes_verdicts else None
         judge = CaseJudge(case, session, opinions, amend, context.match_contexts)
-        self.run = CaseRun(session, case, model, request, baseline, judge)
+        self.run = CaseRun(session, case, model, request, baseline, judge, self.path)
         self.run.ask()
 
     def _amended_verdict(self, reply: Reply, verdict: Verdict) -> Verdict:

@@ -97,11 +97,24 @@ def _add_models(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     )
     group.addoption(
         "--fc-samples",
-        metavar="N|auto",
-        help="ask each case so often, or as often as it takes to decide; 'N rate>=0.8' says how many must be right",
+        metavar="N",
+        help="ask each case so often; 'N rate>=0.8' says how many must be right",
     )
     group.addoption(
-        "--fc-confirm", metavar="N", help="ask what seems to have regressed N times more, and let the rate decide"
+        "--fc-confirm",
+        metavar="auto|N|0",
+        help="ask again for cases that seem to have regressed: as often as it takes to distinguish a regression from "
+        "chance (auto, the default), N times, or never; 'auto 10%%' limits further answers to a tenth of the cases",
+    )
+    group.addoption(
+        "--fc-history",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a folder with files of earlier runs, such as artifacts of CI, that count as evidence (repeatable)",
+    )
+    parser.addini(
+        "fc_history", "folders with files of earlier runs, from the root folder (one a line)", type="linelist"
     )
     group.addoption(
         "--fc-dry-run",

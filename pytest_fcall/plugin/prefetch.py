@@ -13,7 +13,7 @@ from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.session.ask.limits import share_of_concurrency
 from pytest_fcall.session.ask.types import Conversation, Question
-from pytest_fcall.session.judge.samples import first_portion, sample_request, samples_of
+from pytest_fcall.session.judge.samples import sample_request, samples_of
 from pytest_fcall.session.judge.verdict import CaseJudge
 from pytest_fcall.session.outcomes import CaseEnded
 
@@ -158,7 +158,7 @@ def _expected_replies(item: CaseItem) -> int:
     """The number of replies that an item needs, as far as that is known."""
     if not isinstance(item.case, Case):
         return 0
-    return first_portion(samples_of(item.case, item.context.session.settings.samples))
+    return samples_of(item.case, item.context.session.settings.samples).count
 
 
 def _questions_of(item: CaseItem) -> Wanted:
@@ -171,7 +171,7 @@ def _questions_of(item: CaseItem) -> Wanted:
         if source.is_app or item.context.changes_requests or not item.context.own_model or item.is_skipped:
             return []
         request = item.planned_request(source.settings)
-        samples = range(first_portion(samples_of(item.case, session.settings.samples)))
+        samples = range(samples_of(item.case, session.settings.samples).count)
         requests = [sample_request(request, sample) for sample in samples]
         if item.case.mode == "conversation":
             return [Conversation(item.case, source, each, item.asker) for each in requests]

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import pytest
@@ -19,6 +20,7 @@ from pytest_fcall.session.setting_values import choice, positive_number
 from pytest_fcall.session.settings import (
     DEFAULT_CONCURRENCY,
     BaselineSettings,
+    Confirm,
     Settings,
     Shard,
     Worker,
@@ -86,7 +88,8 @@ class _SettingsReader:
             requests_per_minute=self._count("rpm"),
             tokens_per_minute=self._count("tpm"),
             max_cost=positive_number("--fc-max-cost", self._given("max_cost"), float, " of US dollars"),
-            confirm=self._count("confirm") or 0,
+            confirm=Confirm.parse(self._given("confirm")),
+            history=self._history(),
             samples=parse_samples(samples) if samples else None,
             baseline=self._baseline(),
             proxy=self._proxy(),
@@ -123,6 +126,15 @@ class _SettingsReader:
             fixed=self._choice("fixed", FIXED),
             against=self._config.getoption("fc_baseline") or "",
         )
+
+    def _history(self) -> tuple[Path, ...]:
+        """The folders of the command line, from where it was typed, and of the configuration, from the root."""
+        typed = [self._config.invocation_params.dir / name for name in self._config.getoption("fc_history")]
+        folders = (*(self._config.rootpath / name for name in self._config.getini("fc_history")), *typed)
+        for folder in folders:
+            if not folder.is_dir():
+                raise SettingError(f"--fc-history: {folder} is no folder")
+        return folders
 
     def _proxy(self) -> bool:
         given = str(self._config.getini("fc_proxy") or "on").strip()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fcall.core import Usage
+from pytest_fcall.core import Outcome, Usage
 from pytest_fcall.plugin.accepting import BaselineWriter
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.report import CaseReport, case_report
@@ -37,6 +37,8 @@ class Summary:
         self._failures = RunFailures(otherwise=failures > 0)
         self._verdicts: list[GateVerdict] | None = None
         """The verdicts on the gates, once they are judged."""
+        self._worse: list[str] = []
+        """A line for each model that is worse than before."""
         self._started = time.time()
         self._run_note = ""
         """The path of the run's file, or why there is none."""
@@ -111,17 +113,21 @@ class Summary:
         for run in self._worker_runs:
             for file in file_of_run(self._config.rootpath, run).parent.glob(f"limits-{run}.db*"):
                 file.unlink(missing_ok=True)
-        results, shard = tuple(self._results.values()), self._session.settings.shard
-        self._baselines.finish(session, results)
+        shard, gates = self._session.settings.shard, self._gates
+        measured = self._measured(gates)
+        self._baselines.finish(session, tuple(self._results.values()), self._started)
+        self._results = measured
         self._failures.otherwise |= self._baselines.failed
         self._failures.otherwise |= session.testsfailed > self._failed_reports  # such as too little coverage
         if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and shard:
             session.exitstatus = pytest.ExitCode.OK  # all tests belong to other shards
         ran_to_its_end = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         broken_off = not ran_to_its_end or bool(session.shouldfail)
-        gates = self._gates
         if not (broken_off or shard):
+            results = tuple(measured.values())
             self._verdicts = gates.judge(results, self._session.registry.suites) if gates else []
+            self._worse = _worse_lines(results)
+            self._failures.worse = bool(self._worse)
         if ran_to_its_end:
             fail = gates.fail if gates and not broken_off else "items"
             session.exitstatus = self._failures.exit_status(fail, self._verdicts or ())
@@ -139,7 +145,7 @@ class Summary:
             terminalreporter.section("tool calls", sep="-")
         for line in self._short_lines(results) if quiet else self._lines(results):
             terminalreporter.line(line)
-        for line in (*self._baselines.lines, *self._gate_lines(quiet=quiet)):
+        for line in (*self._worse, *self._baselines.lines, *self._gate_lines(quiet=quiet)):
             terminalreporter.line(line)
 
     def results(self) -> Results:
@@ -181,7 +187,9 @@ class Summary:
         if attached and attached.unanswered:
             self._failures.unanswered = True
         elif attached and attached.judged and attached.result:
-            self._failures.verdicts = True
+            undecided = attached.result.outcome is Outcome.UNDECIDED
+            self._failures.undecided |= undecided
+            self._failures.verdicts |= not undecided
             self._failures.forbidden |= any(kind == "forbidden_call" for kind, _ in attached.result.reasons)
         else:
             self._failures.otherwise = True
@@ -200,7 +208,7 @@ class Summary:
             yield from self._verbose_lines(results, width)
         self._take_throughputs(self._session.replies.throughputs())
         yield from (safe_line(f"{model}: {text}") for model, (_, text) in self._throughputs.items())
-        here = [*self._session.replies.notes(), self._session.costs.fault, self._run_note]
+        here = [*self._session.replies.notes(), *self._session.doubt.notes, self._session.costs.fault, self._run_note]
         yield from (safe_line(note) for note in (*self._worker_notes, *here) if note)
         if _has_scores(results):
             from pytest_fcall.session.result.suite_scores import score_lines
@@ -237,6 +245,16 @@ class Summary:
             if count > self._throughputs.get(model, (0, ""))[0]:
                 self._throughputs[model] = count, text
 
+    def _measured(self, gates: Gates | None) -> dict[str, Result]:
+        """The results beside everything that was measured of their cases before this run."""
+        if not any(result.before for result in self._results.values()):
+            return self._results
+        from pytest_fcall.session.result.model_change import with_history
+
+        session, tested = self._session, gates is not None and gates.test_changes
+        found = with_history(tuple(self._results.values()), session.doubt, session.settings, tested=tested)
+        return dict(zip(self._results, found, strict=True))
+
     def _store_run(self, *, broken_off: bool) -> None:
         from pytest_fcall.session.result.run_store import store_run
 
@@ -250,6 +268,15 @@ class Summary:
         else:
             if path and (settings.shard or self._config.get_verbosity() > 0):
                 self._run_note = f"kept as {path.relative_to(self._config.rootpath).as_posix()}"
+
+
+def _worse_lines(results: Sequence[Result]) -> list[str]:
+    """A line for each model that is worse than before."""
+    if not any(result.before for result in results):
+        return []
+    from pytest_fcall.session.result.model_change import worse_models
+
+    return [worse.line for worse in worse_models(results)]
 
 
 def _has_scores(results: Results) -> bool:

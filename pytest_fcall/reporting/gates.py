@@ -25,6 +25,8 @@ _WRITTEN: Mapping[FigureKind, tuple[int, int, str]] = MappingProxyType(
 """For each kind of figure: its factor, its number of digits, and its unit."""
 
 _MOST_DIGITS = 9
+_LEAST_CHANCE = 0.001
+"""Smaller p-values are not written out, unless the bound is smaller, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class JudgedGate:
     figure: Fraction | float | None
     bound: Fraction | float
     held: bool | None
-    missing_reason: str = ""
+    note: str = ""
 
 
 def gate_lines(gates: Sequence[JudgedGate]) -> list[str]:
@@ -54,6 +56,8 @@ def figure_text(kind: FigureKind, figure: Fraction | float | None, bound: Fracti
     """Write a figure with enough digits to differ from its bound."""
     if figure is None:
         return "-"
+    if kind == "chance" and figure < _LEAST_CHANCE <= bound:
+        return f"p < {_LEAST_CHANCE}"
     times, digits, around = _WRITTEN[kind]
     number, other = figure * times, bound * times
     while digits < _MOST_DIGITS and number != other and round(number, digits) == round(other, digits):
@@ -62,6 +66,5 @@ def figure_text(kind: FigureKind, figure: Fraction | float | None, bound: Fracti
 
 
 def _verdict(gate: JudgedGate) -> str:
-    if gate.held is None:
-        return f"inconclusive: {gate.missing_reason}"
-    return "holds" if gate.held else "does not hold"
+    verdict = "inconclusive" if gate.held is None else "holds" if gate.held else "does not hold"
+    return f"{verdict}: {safe_line(gate.note)}" if gate.note else verdict

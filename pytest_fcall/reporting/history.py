@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pytest_fcall.core import Outcome
 from pytest_fcall.core.rate import Rate
 from pytest_fcall.reporting.number_text import accuracy_text, interval_text, plural_text
+from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import is_encodable, table_lines
 
@@ -14,6 +17,17 @@ _TITLES = ("model", "category", "chart", "first", "last", "95 %", "answers")
 _BESIDE, _LEAST = 60, 10
 """Columns beside the chart, and the least number of runs that are shown."""
 
+_OUTCOMES = (
+    Outcome.REGRESSED,
+    Outcome.UNDECIDED,
+    Outcome.FLAKY,
+    Outcome.KNOWN_FAILURE,
+    Outcome.FIXED,
+    Outcome.DRIFTED,
+    Outcome.EDITED,
+    Outcome.NEW,
+)
+"""All outcomes but the usual one, the most urgent first."""
 _BARS, _GAP = "▁▂▃▄▅▆▇█", "·"
 _PLAIN_BARS, _PLAIN_GAP = "12345678", "."
 
@@ -56,6 +70,15 @@ def history_lines(
         for place, each in enumerate(series)
     ]
     return [*table_lines(_TITLES, rows, texts=2, width=width), *_legend(low, high, runs[-room:], bars, gap)]
+
+
+def last_outcome_lines(results: Sequence[Result]) -> Iterator[str]:
+    """For each model that was compared with a baseline in a run, a line with what changed: `2 regressed, 1 flaky`."""
+    for model in dict.fromkeys(result.model for result in results):
+        counts = Counter(result.outcome for result in results if result.model == model and result.outcome)
+        if counts:
+            changed = [f"{counts[outcome]:,} {outcome.value}" for outcome in _OUTCOMES if counts[outcome]]
+            yield f"last run of {safe_line(model)}: {', '.join(changed) or 'as in the baseline'}"
 
 
 def _row(series: Series, model: str, chart: str) -> list[str]:

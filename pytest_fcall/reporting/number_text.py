@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_fcall.reporting.statistics import wilson_interval
 
 
-def accuracy_text(right: int, answered: int) -> str:
+def accuracy_text(right: float, answered: int) -> str:
     """Write `93.8 %`. Only if all are right it is 100.0 %, and only if none is right 0.0 %."""
     if answered == 0:
         return "-"
@@ -75,3 +75,8 @@ def points_text(difference: float) -> str:
 def p_value_text(p_value: float) -> str:
     """Write a p-value with three digits."""
     return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def p_equation_text(p_value: float) -> str:
+    """Write `p = 0.031`, or `p < 0.001`."""
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"

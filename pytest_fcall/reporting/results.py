@@ -109,13 +109,17 @@ class Result:
     outcome: Outcome | None = None
     """The verdict compared with the baseline; None without one."""
     since: tuple[str, ...] = ()
-    """The changes since the baseline was accepted, a line each."""
+    """The changes of the answer since the baseline was accepted, a line each."""
+    causes: tuple[str, ...] = ()
+    """The changes of the question, and of what answers it, a line each."""
+    may_be_chance: bool = False
+    """Whether it counts as regressed although chance may explain it, since the model was not asked again."""
     samples: tuple[int, int] | None = None
     """The numbers of right answers and of all answers; None if one was asked for."""
     before: tuple[int, int] | None = None
     """The same numbers of the baseline; (0, 1) or (1, 1) if one answer was asked for, None without a baseline."""
-    most: int | None = None
-    """The limit of answers, if the number depended on the answers (`auto`)."""
+    first: tuple[int, int] | None = None
+    """The numbers of `samples` before the case was asked again, since it seemed to have regressed."""
     suite: str = ""
     """The public benchmark that the case belongs to, if any."""
     left_out: tuple[str, ...] = ()
@@ -141,7 +145,7 @@ class Result:
     @property
     def flaky(self) -> bool:
         """Whether some of its answers are right and others wrong."""
-        return self.samples is not None and 0 < self.samples[0] < self.samples[1]
+        return self.outcome is Outcome.FLAKY or (self.samples is not None and 0 < self.samples[0] < self.samples[1])
 
     @property
     def replays(self) -> int:

@@ -5,31 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_fcall.reporting.number_text import accuracy_text, p_value_text, plural_text, points_text
+from pytest_fcall.core import Outcome
+from pytest_fcall.reporting.number_text import accuracy_text, p_equation_text, p_value_text, plural_text, points_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.score_tables import ScoreChange, score_change_lines
 from pytest_fcall.reporting.terminal import cut_end, table_lines
 from pytest_fcall.reporting.tool_confusion import confusion_text
 
+_DOUBTFUL = frozenset({Outcome.FLAKY, Outcome.UNDECIDED})
 _TITLES = ("model", "category", "cases", "before", "now", "points", "95 %", "lost", "won", "p")
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedGroup:
-    """Cases that both runs have answered, and how many of the answers were right."""
+    """Cases of one model that both runs have answered, and how many of the answers were right."""
 
     model: str
     category: str
     cases: int
-    before: int
-    now: int
+    before: float
+    """The sum of the shares of right answers: cases that were asked several times may be right in part."""
+    now: float
     lost: int
     won: int
     interval: tuple[float, float]
     """Of the difference, with 95 % confidence."""
     p_value: float
-    """The probability that chance alone makes a difference as large as this one."""
+    """The probability that chance alone makes a difference as large as this one, adjusted for the number of tests."""
 
     @property
     def difference(self) -> float:
@@ -43,10 +46,13 @@ class RunComparison:
 
     before: str
     now: str
-    whole: ComparedGroup
-    groups: tuple[ComparedGroup, ...]
+    models: tuple[ComparedGroup, ...]
+    categories: tuple[ComparedGroup, ...]
+    """Of models with several."""
     lost: tuple[Result, ...]
     won: tuple[Result, ...]
+    edited: tuple[Result, ...] = ()
+    """The cases that were edited in between; they are in no group."""
     only_before: int = 0
     only_now: int = 0
     scores: tuple[ScoreChange, ...] = ()
@@ -55,9 +61,10 @@ class RunComparison:
 
 
 def comparison_lines(comparison: RunComparison, width: int = 100, most: int | None = 20) -> list[str]:
-    """Tables of groups and scores, the changed cases (at most `most` of each kind), and a last line about all cases."""
-    shown = ["", *(group.model for group in comparison.groups)]
-    rows = [_row(group, shown[place]) for place, group in enumerate(comparison.groups)]
+    """Tables of groups and scores, the changed cases (at most `most` of each kind), and a last line for each model."""
+    groups = _table_groups(comparison)
+    shown = ["", *(group.model for group in groups)]
+    rows = [_row(group, shown[place]) for place, group in enumerate(groups)]
     return [
         f"before: {safe_line(comparison.before)}",
         f"now:    {safe_line(comparison.now)}",
@@ -65,9 +72,23 @@ def comparison_lines(comparison: RunComparison, width: int = 100, most: int | No
         *score_change_lines(comparison.scores, width),
         *_changed("lost", comparison.lost, width, most),
         *_changed("won", comparison.won, width, most),
+        *_changed("edited", comparison.edited, width, most),
         *(_mixed_up(*each) for each in comparison.mixed_up),
         *_unpaired_lines(comparison),
-        _last_line(comparison.whole),
+        *_last_lines(comparison),
+    ]
+
+
+def _table_groups(comparison: RunComparison) -> list[ComparedGroup]:
+    """The categories below their model. A single model is left out, as the last line has the same figures."""
+    several = len(comparison.models) > 1
+    return [
+        group
+        for model in comparison.models
+        for group in (
+            *((model,) if several else ()),
+            *(each for each in comparison.categories if each.model == model.model),
+        )
     ]
 
 
@@ -99,22 +120,30 @@ def _changed(what: str, results: Sequence[Result], width: int, most: int | None)
     for result in results[:most]:
         reasons = ", ".join(f"{kind} at {path}" if path else kind for kind, path in result.reasons)
         why = f": {reasons}" if reasons else ""
-        yield cut_end(safe_line(f"{what:4}  {result.file}:{result.line} {result.case} ({result.model}){why}"), width)
+        doubt = f", {result.outcome}" if result.outcome in _DOUBTFUL else ""
+        title = f"{result.file}:{result.line} {result.case} ({result.model})"
+        yield cut_end(safe_line(f"{what:4}  {title}{doubt}{why}"), width)
     if most is not None and len(results) > most:
         yield f"{what:4}  {len(results) - most:,} more: --all lists them"
 
 
 def _unpaired_lines(comparison: RunComparison) -> Iterator[str]:
+    if comparison.edited:
+        yield f"{plural_text(len(comparison.edited), 'case')} edited in between: not compared"
     for count, where in ((comparison.only_before, "before"), (comparison.only_now, "now")):
         if count:
             yield f"{plural_text(count, 'case')} answered only {where}: not compared"
 
 
-def _last_line(whole: ComparedGroup) -> str:
-    if not whole.cases:
-        return "fcall: the runs have no answered case in common"
-    change = f"{points_text(whole.difference)} points {_interval(whole)}, {whole.lost:,} lost, {whole.won:,} won"
-    rates = f"{accuracy_text(whole.before, whole.cases)} → {accuracy_text(whole.now, whole.cases)}"
-    p_value = p_value_text(whole.p_value)
-    p_value = f"p < {p_value[1:]}" if p_value.startswith("<") else f"p = {p_value}"
-    return f"fcall: {plural_text(whole.cases, 'case')}, {rates} right: {change}, {p_value}"
+def _last_lines(comparison: RunComparison) -> Iterator[str]:
+    several = len(comparison.models) > 1
+    for model in comparison.models:
+        yield f"fcall: {f'{safe_line(model.model)} ' if several else ''}{_change_text(model)}"
+    if not comparison.models:
+        yield "fcall: the runs have no answered case in common" + (" that was not edited" if comparison.edited else "")
+
+
+def _change_text(group: ComparedGroup) -> str:
+    change = f"{points_text(group.difference)} points {_interval(group)}, {group.lost:,} lost, {group.won:,} won"
+    rates = f"{accuracy_text(group.before, group.cases)} → {accuracy_text(group.now, group.cases)}"
+    return f"{plural_text(group.cases, 'case')}, {rates} right: {change}, {p_equation_text(group.p_value)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 
@@ -38,7 +39,7 @@ _MAX_REGRESSED = 10
 _MAX_OK = 3
 """At most so many right cases are listed."""
 _WITH_OTHER_REQUESTS = "with other requests of the app"
-_TO_ACCEPT = (Outcome.FIXED, Outcome.NEW, Outcome.DRIFTED)
+_TO_ACCEPT = (Outcome.FIXED, Outcome.NEW, Outcome.EDITED, Outcome.DRIFTED)
 
 
 def summary_lines(results: Results, width: int = 100, *, accepted: bool = False) -> list[str]:
@@ -114,8 +115,9 @@ def _accuracy_and_interval(right: int, answered: int) -> str:
 def _shortfalls(results: Sequence[Result], whole: Statistics) -> Iterator[str]:
     if wrong := whole.answered - whole.right:
         yield f"{wrong:,} wrong" + (f" ({whole.expected_failures:,} xfailed)" if whole.expected_failures else "")
-    if regressed := results_with_outcome(results, Outcome.REGRESSED):
-        yield f"{len(regressed):,} regressed"
+    for outcome in (Outcome.REGRESSED, Outcome.UNDECIDED):
+        if found := results_with_outcome(results, outcome):
+            yield f"{len(found):,} {outcome.value}"
     if whole.errors:
         yield plural_text(whole.errors, "error")
     if whole.skipped:
@@ -199,6 +201,11 @@ def _retrieval_lines(results: Sequence[Result]) -> Iterator[str]:
 def _advice_lines(results: Results) -> list[str]:
     missing, other = results.missing_recordings, results.files_without_cases
     lines = []
+    if undecided := results_with_outcome(results.results, Outcome.UNDECIDED):
+        lines.append(
+            f"{plural_text(len(undecided), 'case')} undecided: the next run adds its answers to these; "
+            "--fc-record=all asks for new ones where replies are kept"
+        )
     if results.unanswered:
         without = plural_text(results.unanswered, "case")
         lines.append(f"{without} without a reply (not counted for the model); the next run asks again")
@@ -215,13 +222,25 @@ def outcome_lines(results: Sequence[Result], width: int, *, accepted: bool = Fal
     No lines without a baseline.
     """
     several = len({result.model for result in results}) > 1
-    regressed, otherwise = results_with_outcome(results, Outcome.REGRESSED), _with_other_requests(results)
-    lines = [f"{len(regressed):,} regressed:"] if regressed else []
-    lines += _listed(regressed, _MAX_REGRESSED, several, width)
+    otherwise = _with_other_requests(results)
+    lines = []
+    for outcome in (Outcome.REGRESSED, Outcome.UNDECIDED):
+        found = results_with_outcome(results, outcome)
+        lines += [f"{len(found):,} {outcome.value}:"] if found else []
+        lines += _listed(found, _MAX_REGRESSED, several, width)
+    lines += _change_lines(results)
     if accepted:
         return lines
     lines += [f"{len(otherwise):,} ok, but the app sent other requests to its models:"] if otherwise else []
     return [*lines, *_listed(otherwise, _MAX_OK, several, width), *_unaccepted_lines(results)]
+
+
+def _change_lines(results: Sequence[Result]) -> Iterator[str]:
+    """What changed since the baseline of cases that changed, each change once and whole, with the number of cases."""
+    counts = Counter(cause for result in results for cause in result.causes)
+    yield from (["changed since the baseline:"] if counts else [])
+    for cause, count in counts.most_common():
+        yield f"  {safe_line(cause)} ({plural_text(count, 'case')})"
 
 
 def results_with_outcome(results: Sequence[Result], outcome: Outcome) -> list[Result]:
@@ -261,16 +280,15 @@ def _unaccepted_lines(results: Sequence[Result]) -> Iterator[str]:
 
 
 def sample_lines(results: Sequence[Result], width: int) -> list[str]:
-    """pass@k and pass^k, flaky cases, and how many answers were enough for a decision.
-
-    No lines if each case was asked once.
-    """
-    sampled = [result for result in results if result.samples and result.answered]
-    return [*_pass_lines(sampled), *_flaky_lines(sampled, width), *_decided_early_lines(sampled)] if sampled else []
+    """pass@k and pass^k of the cases that are asked several times, and the cases that are right now and wrong then."""
+    sampled = [result for result in results if (result.samples or result.outcome is Outcome.FLAKY) and result.answered]
+    return [*_pass_lines([each for each in sampled if each.first is None]), *_flaky_lines(sampled, width)]
 
 
 def _pass_lines(sampled: Sequence[Result]) -> list[str]:
     rates = [result.samples for result in sampled if result.samples]
+    if not rates:
+        return []
     times = min(asked for _, asked in rates)
     chances = [f"pass@1 {_mean(pass_at_k, rates, 1)}"]
     if times > 1:
@@ -291,23 +309,21 @@ def _flaky_lines(sampled: Sequence[Result], width: int) -> list[str]:
 
 
 def _share_of_right(result: Result) -> float:
-    right, asked = result.samples or (1, 1)
+    right, asked = _flaky_rate(result)
     return right / asked
 
 
 def _flaky_text(result: Result, several: bool) -> str:
-    right, asked = result.samples or (0, 0)
-    return (
-        f"{_result_title(result, several)} {right}/{asked} {accuracy_text(right, asked)} {interval_text(right, asked)}"
-    )
+    right, asked = _flaky_rate(result)
+    rate = f"{right}/{asked} {accuracy_text(right, asked)} {interval_text(right, asked)}"
+    return f"{_result_title(result, several)} {rate}"
 
 
-def _decided_early_lines(sampled: Sequence[Result]) -> list[str]:
-    open_ended = [(result.samples[1], result.most) for result in sampled if result.samples and result.most]
-    if not open_ended:
-        return []
-    asked, most = (sum(numbers) for numbers in zip(*open_ended, strict=True))
-    return [f"auto: decided after {asked:,} of at most {most:,} answers"]
+def _flaky_rate(result: Result) -> tuple[int, int]:
+    """All answers that are known, where the case was measured before."""
+    right, asked = result.samples or (int(result.right), 1)
+    before = result.before if result.outcome is Outcome.FLAKY and result.before else (0, 0)
+    return right + before[0], asked + before[1]
 
 
 def app_usage_lines(results: Sequence[Result]) -> list[str]:

@@ -5,22 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_fcall.core import Case, Outcome, Request, Verdict
+from pytest_fcall.core import Case, Request, Verdict
 from pytest_fcall.session.ask.model import AskModel
-from pytest_fcall.session.judge.baseline_comparison import BaselineComparison, compare_with_baseline, stanza_of
-from pytest_fcall.session.judge.samples import (
-    ONCE,
-    CaseAnswers,
-    SampleResult,
-    confirmed_result,
-    first_portion,
-    pass_rule,
-    sample_result,
-    samples_of,
-)
+from pytest_fcall.session.judge.baseline_comparison import BaselineComparison, stanza_of, way_of_failing
+from pytest_fcall.session.judge.samples import CaseAnswers, SampleResult, confirmed_result, sample_result, samples_of
 from pytest_fcall.session.judge.verdict import CaseJudge
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_fcall.session.session import Session
     from pytest_fcall.tracking.baseline_file import Baseline
     from pytest_fcall.tracking.stanza import WireRequest
@@ -44,7 +37,17 @@ class CaseRun:
     A missing answer is no verdict, so everything that asks a model happens in `ask`.
     """
 
-    __slots__ = ("_baseline", "_confirmed", "_session", "answers", "is_complete", "judge", "judged")
+    __slots__ = (
+        "_baseline",
+        "_confirmed",
+        "_file",
+        "_further",
+        "_session",
+        "answers",
+        "is_complete",
+        "judge",
+        "judged",
+    )
 
     def __init__(
         self,
@@ -54,8 +57,11 @@ class CaseRun:
         request: Request,
         baseline: Baseline | None,
         judge: CaseJudge,
+        file: Path,
     ) -> None:
         self._session = session
+        self._file = file
+        self._further = 0
         self._baseline = baseline
         self.judge = judge
         self._confirmed: SampleResult | None = None
@@ -80,14 +86,9 @@ class CaseRun:
         Raises CaseEnded where there is no reply.
         """
         __tracebackhide__ = True
-        answers, samples = self.answers, self.answers.samples
-        answers.ask(first_portion(samples))
-        if samples.count is None:
-            rule = pass_rule(samples)
-            while rule.decide(rate := self._result().rate) is None:
-                answers.ask(rule.next_count(rate))
-        elif (again := self._session.settings.confirm) and samples == ONCE:
-            self._confirmed = self._ask_again(again)
+        self.answers.ask(self.answers.samples.count)
+        if self._baseline is not None and self._session.settings.confirm.most:
+            self._ask_again()
         if self.judge.opinions:  # the model that judges may fail, too
             self._compare(self._confirmed or self._result())
         self.is_complete = True
@@ -99,19 +100,36 @@ class CaseRun:
         self.judged = JudgedCase(result, self._compare(result))
         return self.judged
 
-    def _ask_again(self, times: int) -> SampleResult | None:
-        """Ask again where the case seems to have regressed; None where it does not."""
-        found = self._compare(self._result())
-        if found.outcome is not Outcome.REGRESSED or found.comparison is None or found.comparison.baseline is None:
-            return None
-        self.answers.ask(times)
-        return confirmed_result(self._result().all, found.comparison.baseline)
+    def _ask_again(self) -> None:
+        """Ask again as long as more answers may show whether the case regressed.
+
+        One answer shows most often that it did not; where it does not, twice as many are asked for at a time.
+        """
+        __tracebackhide__ = True
+        first = self._result()
+        if first.passes:
+            return
+        self._further = self._further_answers()
+        portion = 1
+        while (found := self._compare(self._confirmed or first).comparison) and found.is_open:
+            wanted = min(portion, self.answers.samples.count + self._further - len(self.answers.answers))
+            granted = self._session.doubt.grant(wanted) if self.answers.model.is_asked else wanted
+            if not granted:
+                return
+            self.answers.ask(granted)
+            self._confirmed = confirmed_result(self._result().all, first)
+            portion *= 2
+
+    def _further_answers(self) -> int:
+        """The most further answers there may be. Where the model is not asked, they are those that are recorded."""
+        most = self._session.settings.confirm.most
+        return most if self.answers.model.is_asked else self.answers.recorded_further(most)
 
     def _result(self) -> SampleResult:
         """The result of all answers so far. Each is judged once."""
         answers = self.answers
         answers.judged.extend(self.judge.judge(answers.answers[len(answers.judged) :]))
-        return sample_result(answers.judged, answers.samples.rule)
+        return sample_result(tuple(answers.judged), answers.samples.rule)
 
     def _compare(self, result: SampleResult) -> BaselineComparison:
         session, answers, shown = self._session, self.answers, result.shown
@@ -121,11 +139,30 @@ class CaseRun:
             from pytest_fcall.session.judge.baseline_wire import wire_of
 
             wire = wire_of(exchanges, session.registry.decoders)
+        stanza = result.stanza(stanza_of(answers.case, answers.request, shown, wire))
+        if self._baseline is None:
+            return BaselineComparison(stanza, None)
+        from pytest_fcall.session.judge.baseline_comparison import compare_with_baseline
+        from pytest_fcall.tracking.comparison import Judged, Known
+        from pytest_fcall.tracking.measurement import Key
+
+        case, model, doubt = answers.case, answers.model.id, session.doubt
+        known = Known(
+            self._baseline.stanzas.get(case.id),
+            self._baseline.measured.get(case.id),
+            partial(doubt.evidence, self._file, model, case.id, Key.of(stanza.digests)),
+        )
         return compare_with_baseline(
-            result.stanza(stanza_of(answers.case, answers.request, shown, wire)),
-            shown.verdict,
-            answers.case,
-            self._baseline,
+            Judged(
+                stanza,
+                shown.verdict,
+                frozenset(map(way_of_failing, result.all)),
+                is_asked_again=result.first is not None,
+                is_replayed=answers.asked < len(answers.answers),
+            ),
+            known,
+            case,
             partial(self.judge.rejudge, exchanges),
+            partial(doubt.test, model, answers.samples.count + self._further, is_asked=answers.model.is_asked),
             session.settings.baseline,
         )

@@ -8,6 +8,7 @@ from pytest_fcall.session.ask.costs import Costs
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.replies import Replies
 from pytest_fcall.session.judge.baselines import Baselines
+from pytest_fcall.session.judge.doubt import Doubt
 from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Session:
         self.replies = Replies(settings, registry, new_display)
         self.costs = Costs(settings)
         self.baselines = Baselines(settings.baseline, settings.root)
+        self.doubt = Doubt(settings, self.baselines)
 
     def model(self, named: NamedModel | None, asker: Asker) -> AskModel:
         """The model as this test asks it. Raises CaseError where its settings cannot be used."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Literal, TypeAlias
 from pytest_fcall.core import Samples
 from pytest_fcall.session.ask.environments import EnvironmentSettings
 from pytest_fcall.session.models import NamedModel
+from pytest_fcall.session.outcomes import SettingError
 
 Record: TypeAlias = Literal["missing", "all", "off"]
 Accept: TypeAlias = Literal["valid", "all"]
@@ -33,6 +35,30 @@ class BaselineSettings:
     fixed: Fixed
     against: str
     """Another model, a folder, or `git:REVISION`; empty for the model's own baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """How often cases are asked again that seem to have regressed."""
+
+    most: int = 12
+    """Most further answers to one case."""
+    budget: float | None = 0.3
+    """The share of all cases that may be asked for as further answers; None where `most` is what a person wants."""
+
+    @classmethod
+    def parse(cls, text: str) -> Confirm:
+        """Read `auto`, `auto 10%`, `0` or a number. Raises SettingError."""
+        found = re.fullmatch(r"\s*(?:(?:auto)?(?:\s+(\d{1,4})\s*%)?|(\d{1,6}))\s*", text)
+        if found is None:
+            raise SettingError(
+                f"--fc-confirm: {text.strip()!r} must be auto, a number of further answers, 0 for none, or 'auto 10%' "
+                "for as many as a tenth of the cases"
+            )
+        share, most = found.groups()
+        if most is not None:
+            return cls(int(most), None)
+        return cls(budget=int(share) / 100) if share else cls()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +103,7 @@ class Settings:
     requests_per_minute: int | None
     tokens_per_minute: int | None
     max_cost: float | None
-    confirm: int
-    """Number of further answers to a case that seems to have regressed."""
+    confirm: Confirm
     samples: Samples | None
     """Overrides the `samples` of the cases; an empty rule leaves each case its own."""
     baseline: BaselineSettings
@@ -88,6 +113,8 @@ class Settings:
     wanted_scores: Mapping[str, tuple[str, ...]]
     """Names of scores by the tag of the cases whose scores they are."""
     environments: EnvironmentSettings
+    history: tuple[Path, ...]
+    """Folders with files of runs, beside those of this project."""
     kept_runs: int
     """Number of runs that stay in `.fcall/runs`."""
     shard: Shard | None

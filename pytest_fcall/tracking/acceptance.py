@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pytest_fcall.core import Fault, Json
+from pytest_fcall.core import Fault, Json, Model
 from pytest_fcall.core.readable_json import readable_json
-from pytest_fcall.tracking.baseline_file import read_baseline, write_baseline
+from pytest_fcall.tracking.baseline_file import baseline_path, read_baseline, write_baseline
+from pytest_fcall.tracking.history import History, verdicts_of
+from pytest_fcall.tracking.measurement import (
+    Measured,
+    RunVerdict,
+    measurement_path,
+    read_measurement,
+    remeasured,
+    write_measurement,
+)
 from pytest_fcall.tracking.revision import revision_of
+from pytest_fcall.tracking.run_file import RunFile
 from pytest_fcall.tracking.stanza import Stanza, stanza_to_json, wire_to_json
+
+_APPS = frozenset({"python", "http"})
+"""Kinds of models whose requests do not show what answers them."""
 
 
 class DamagedBaseline(Exception):
@@ -59,12 +72,47 @@ def accept(path: Path, stanzas: Iterable[Stanza], acceptance: Acceptance, becaus
     return changed
 
 
+class RunMeasurement:
+    """Brings the measurements beside baselines up to date with one run: with its right answers, and its wrong ones."""
+
+    def __init__(self, root: Path, run: RunFile, history: History) -> None:
+        self._history = history
+        self._names: dict[Path, tuple[str, Model]] = {}
+        self._verdicts: dict[Path, list[RunVerdict]] = {}
+        for (file, model_id, _), verdict in verdicts_of(run):
+            model = Model.by_id(model_id)
+            path = baseline_path(root / file, model)
+            self._names[path] = file, model
+            self._verdicts.setdefault(path, []).append(verdict)
+
+    def add_to(self, baseline: Path, accepted: Collection[str]) -> None:
+        """Measure all cases of the run that the baseline is of; `accepted` are those whose verdicts were accepted.
+
+        Cases that were not run stay as they were. Without a baseline nothing is measured. Raises OSError.
+        """
+        if not baseline.exists():
+            return
+        target = measurement_path(baseline)
+        old = read_measurement(target)
+        new = {now.case: self._measured(baseline, old.get(now.case), now, accepted) for now in self._verdicts[baseline]}
+        if any(old.get(case) != measured for case, measured in new.items()):
+            write_measurement(target, {**old, **new}.values())
+
+    def _measured(
+        self, baseline: Path, before: Measured | None, now: RunVerdict, accepted: Collection[str]
+    ) -> Measured:
+        file, model = self._names[baseline]
+        earlier = self._history.of(file, model.id, now.case)
+        return remeasured(before, earlier, now, accepted=now.case in accepted, is_app=model.kind in _APPS)
+
+
 def remove_cases(path: Path, gone: Callable[[str], bool]) -> list[str]:
     """Remove the cases that are gone from a baseline, and return them. Raises DamagedBaseline and OSError."""
     stanzas = read_stanzas(path)
     removed = [case for case in stanzas if gone(case)]
     if removed:
         write_baseline(path, [stanza for case, stanza in stanzas.items() if case not in removed])
+    _change_measurement(path, lambda case: None if gone(case) else case)
     return removed
 
 
@@ -72,6 +120,16 @@ def rename_case(path: Path, old: str, new: str) -> None:
     """Give a case another id. Raises DamagedBaseline and OSError."""
     stanzas = read_stanzas(path)
     write_baseline(path, [replace(stanza, case=new) if case == old else stanza for case, stanza in stanzas.items()])
+    _change_measurement(path, lambda case: new if case == old else case)
+
+
+def _change_measurement(path: Path, name_of: Callable[[str], str | None]) -> None:
+    """Give cases another name in the measurement beside a baseline; those without one are removed."""
+    target = measurement_path(path)
+    old = read_measurement(target)
+    new = {name: replace(measured, case=name) for case, measured in old.items() if (name := name_of(case)) is not None}
+    if new != old:
+        write_measurement(target, new.values())
 
 
 def read_stanzas(path: Path) -> Mapping[str, Stanza]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_fcall.core import Fault, Location, Model
 from pytest_fcall.core.readable_json import readable_json
 from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.tracking.measurement import Measured, measurement_path, read_measurement
 from pytest_fcall.tracking.stanza import Stanza, parse_stanza, stanza_to_json
 
 SUFFIX = ".ambr"
@@ -28,6 +29,8 @@ class Baseline:
 
     stanzas: Mapping[str, Stanza] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
+    measured: Mapping[str, Measured] = field(default_factory=dict)
+    """What is measured of the cases, whether they are accepted or not."""
 
 
 def baseline_path(case_file: Path, model: Model) -> Path:
@@ -36,14 +39,14 @@ def baseline_path(case_file: Path, model: Model) -> Path:
 
 
 def read_baseline(path: Path) -> Baseline | None:
-    """Read a file; None where there is none. Errors become faults."""
+    """Read a file, and the measurement beside it; None where there is none. Errors become faults."""
     try:
         content = path.read_bytes()
+        return replace(parse_baseline(content, path), measured=read_measurement(measurement_path(path)))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         return Baseline(faults=(_fault(path, 1, f"the baseline cannot be read: {error.strerror}"),))
-    return parse_baseline(content, path)
 
 
 def parse_baseline(content: bytes, path: Path) -> Baseline:

@@ -1,32 +1,97 @@
-"""The outcome of a verdict, compared with the baseline: ok, new, fixed, drifted, regressed or known failure."""
+"""The outcome of a verdict, compared with the baseline: ok, new, fixed, flaky, regressed and so on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from pytest_fcall.core import Call, Case, Outcome, Verdict
+from pytest_fcall.core.rate import Rate
+from pytest_fcall.tracking.case_rates import CaseRates
 from pytest_fcall.tracking.constrained_arguments import constrained_calls
 from pytest_fcall.tracking.differences import call_differences, same_calls
-from pytest_fcall.tracking.samples import is_worse
+from pytest_fcall.tracking.measurement import Evidence, Key, Measured, way_of
+from pytest_fcall.tracking.question_digests import renamed_tools
 from pytest_fcall.tracking.stanza import Stanza
 
+_ENOUGH_FAILURES: Final = 10
+"""So many wrong answers without a right one show that a case fails always."""
 StanzaJudge: TypeAlias = Callable[[Stanza], Verdict]
 """Judges the stored calls by the case as it is today."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The outcome, and the stanza of the baseline."""
+    """The outcome, and what it follows from."""
 
     outcome: Outcome
     baseline: Stanza | None = None
     drift: tuple[str, ...] = ()
     """The differences between right calls, a line each."""
-    edited: bool = False
-    """Whether the case changed since its calls were accepted as right, so that this may be why they fail."""
+    before: Rate | None = None
+    """The answers before; None where nothing is measured of the case as it is today."""
+    now: Rate | None = None
+    """The answers that are held against those: of this run, and of those that it continues."""
+    chance: float | None = None
+    """The probability that an unchanged case gives so few right answers, where that was asked."""
+    level: float | None = None
+    """The chance at which a case regressed, where that was asked."""
+    is_open: bool = False
+    """Whether more answers may lead to another outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChanceTest:
+    """Distinguishes a case that got worse from one that is right now and wrong then."""
+
+    rates: CaseRates
+    level: float
+    """The largest chance at which a case regressed."""
+    most: int = 1
+    """Most answers of one run."""
+    unanimous: Outcome = Outcome.REGRESSED
+    """The outcome where all answers before are right, all of now are wrong, and chance may still explain it."""
+
+    def compare(self, before: Rate, now: Rate, answers: int) -> tuple[Outcome, float, bool]:
+        """The outcome of wrong answers, their chance, and whether more answers than these may change the outcome."""
+        chance = self.rates.chance(before, now)
+        if chance <= self.level:
+            return Outcome.REGRESSED, chance, False
+        more = max(self.most - answers, 0)
+        if now.right == 0 and before.right == before.asked:
+            return (Outcome.UNDECIDED if more else self.unanimous), chance, more > 0
+        could = self.rates.chance(before, Rate(now.right, now.asked + more)) <= self.level
+        return Outcome.FLAKY, chance, could
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdict on a case in this run."""
+
+    stanza: Stanza
+    verdict: Verdict
+    """The verdict on the answer that is shown."""
+    ways: frozenset[str]
+    """The ways of failing of all answers; that of a right one is empty."""
+    is_asked_again: bool = False
+    """Whether there are several answers since the first ones were wrong."""
+    is_replayed: bool = False
+    """Whether some of the answers were given in earlier runs, which count them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a case before this run."""
+
+    baseline: Stanza | None = None
+    """What was accepted."""
+    measured: Measured | None = None
+    evidence: Callable[[], Evidence | None] = lambda: None
+    """The measurement, and what later runs found; None where nothing is measured of the case as it is today.
+
+    It is a function, since it reads the files of runs, and right answers do not need it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,37 +104,102 @@ class _JudgedAgain:
 
 
 def compare_verdict(
-    now: Stanza, verdict: Verdict, baseline: Stanza | None, case: Case, judge: StanzaJudge
+    now: Judged, known: Known, case: Case, judge: StanzaJudge, test: Callable[[], ChanceTest]
 ) -> Comparison:
-    """Compare a verdict with the accepted stanza of the case; `now` is the stanza of the verdict.
+    """Compare a verdict with the accepted stanza of the case, and with what is measured of it.
 
     The stored calls are judged by today's case first, so that an edited expectation is not mistaken for a changed
-    model. A failure is excused only if one with the same reasons was accepted; a forbidden call never is. Where a case
-    is asked several times, it regressed if significantly fewer answers are right than before.
+    model. What is measured counts only as long as the case is not edited. A forbidden call is never excused.
     """
-    if baseline is None:
+    if known.baseline is None and known.measured is None:
         return Comparison(Outcome.NEW)
-    same = case.wire is None and _same_answer(now, baseline)
-    before = _judge_again(now, verdict, baseline, judge, same)
-    if now.valid:
-        return _compare_right_answer(now, verdict, baseline, before, case)
-    if before.valid:
-        edited = _asks_for_more(now, baseline, case)
-        return Comparison(Outcome.NEW if edited else Outcome.REGRESSED, baseline, edited=edited)
-    if not baseline.valid and is_worse(baseline.rate, now.rate):
-        return Comparison(Outcome.REGRESSED, baseline)
-    if _is_known(now, baseline, before) and not now.has_forbidden_call:
-        return Comparison(Outcome.KNOWN_FAILURE, baseline)
-    return Comparison(Outcome.NEW, baseline, edited=baseline.valid)
+    baseline = known.baseline and _with_todays_names(known.baseline, now.stanza)
+    known = replace(known, baseline=baseline)
+    before = None if baseline is None else _judge_again(now, baseline, case, judge)
+    if _is_edited(now.stanza, known, before, case):
+        return Comparison(Outcome.EDITED, baseline)
+    if now.stanza.valid:
+        return _compare_right_answer(now, known, before, case)
+    evidence = known.evidence()
+    rate = evidence.before if evidence else _rate_before(baseline, before)
+    if now.stanza.has_forbidden_call:
+        return Comparison(Outcome.REGRESSED if before and before.valid else Outcome.NEW, baseline, before=rate)
+    answers = now.stanza.rate
+    if before is None or not before.valid:
+        may_be_known = baseline is not None or rate.right > 0
+        ways = evidence.ways if evidence else frozenset()
+        is_known = may_be_known and _is_known_failure(now, baseline, before, ways)
+        if is_known and (not rate.right or test().compare(rate, answers, answers.asked)[0] is not Outcome.REGRESSED):
+            return Comparison(Outcome.KNOWN_FAILURE, baseline, before=rate, now=answers)
+        if rate.right == 0:
+            outcome, chance, is_open = _compare_failures(baseline, rate, answers, test())
+            return Comparison(outcome, baseline, before=rate, now=answers, chance=chance, is_open=is_open)
+    total = evidence.since.plus(answers) if evidence and not now.is_replayed else answers
+    outcome, chance, is_open = test().compare(rate, total, answers.asked)
+    return Comparison(outcome, baseline, (), rate, total, chance, test().level, is_open=is_open)
 
 
-def _is_known(now: Stanza, baseline: Stanza, before: _JudgedAgain) -> bool:
-    """Whether the failure is the accepted one. Several answers may be wrong in different ways."""
-    if baseline.valid:
-        return False
-    if now.samples is None and baseline.samples is None:
-        return sorted(before.reasons) == sorted(now.reasons)
-    return {*now.reasons} <= {*before.reasons, *baseline.reasons}
+def _with_todays_names(baseline: Stanza, now: Stanza) -> Stanza:
+    """The stanza, with the new names of tools that were renamed since, which is no change of the model."""
+    renamed = renamed_tools(baseline.digests, now.digests)
+    if not renamed or baseline.calls is None:
+        return baseline
+    return replace(
+        baseline, calls=tuple(Call(renamed.get(each.name, each.name), each.arguments) for each in baseline.calls)
+    )
+
+
+def _is_edited(now: Stanza, known: Known, before: _JudgedAgain | None, case: Case) -> bool:
+    """Whether the case is not the one that was measured and accepted.
+
+    An edited expectation by which the accepted answer is judged as before leaves the case the same.
+    """
+    baseline, key = known.baseline, Key.of(now.digests)
+    digests = baseline.digests if baseline else {}
+    then = known.measured.key if known.measured else Key.of(digests) if digests else key
+    if baseline is None or before is None:
+        return not key.is_same_case(then)
+    if then.prompt != key.prompt or before.valid is not baseline.valid:
+        return True
+    return before.valid and not now.valid and _asks_for_more(now, baseline, case)
+
+
+def _rate_before(baseline: Stanza | None, before: _JudgedAgain | None) -> Rate:
+    """The rate of a case of which only the accepted answer is known."""
+    if baseline is None or before is None:
+        return Rate(0, 1)
+    return baseline.rate if baseline.valid is before.valid else Rate(int(before.valid), 1)
+
+
+def _compare_failures(
+    baseline: Stanza | None, before: Rate, now: Rate, test: ChanceTest
+) -> tuple[Outcome, float | None, bool]:
+    """Compare a failure with failures: the outcome, its chance, and whether more answers may change it.
+
+    A known failure may fail in several ways, of which one run shows one. What was never right and is not accepted
+    fails, unless an answer shows that it may be right.
+    """
+    if now.right:
+        return Outcome.FLAKY, None, False
+    if baseline is None:
+        return Outcome.NEW, None, before.asked + now.asked < _ENOUGH_FAILURES and now.asked < test.most
+    outcome, chance, is_open = test.compare(Rate(before.asked, before.asked), now, now.asked)
+    return (Outcome.NEW if outcome is Outcome.REGRESSED else outcome), chance, is_open
+
+
+def _is_known_failure(now: Judged, baseline: Stanza | None, before: _JudgedAgain | None, ways: frozenset[str]) -> bool:
+    """Whether the case failed before in one of the ways in which it fails now.
+
+    The accepted failure is the same if it has the same reasons today, and the same calls. Where a case is asked
+    several times by its own wish, each answer may be wrong in another way: there the reasons decide.
+    """
+    known = set(ways)
+    if baseline is not None and before is not None:
+        known.add(way_of(replace(baseline, valid=False, reasons=before.reasons)))
+        by_wish = now.stanza.samples and baseline.samples and not now.is_asked_again
+        if by_wish and {*now.stanza.reasons} <= {*before.reasons, *baseline.reasons}:
+            return True
+    return not known.isdisjoint(now.ways)
 
 
 def _asks_for_more(now: Stanza, baseline: Stanza, case: Case) -> bool:
@@ -93,22 +223,24 @@ def _same_answer(now: Stanza, baseline: Stanza) -> bool:
     return now.answer == baseline.answer and same_calls(baseline.calls, now.calls)
 
 
-def _judge_again(now: Stanza, verdict: Verdict, baseline: Stanza, judge: StanzaJudge, same: bool) -> _JudgedAgain:
-    if same:
-        return _JudgedAgain(now.valid, now.reasons, verdict)
+def _judge_again(now: Judged, baseline: Stanza, case: Case, judge: StanzaJudge) -> _JudgedAgain:
+    if case.wire is None and _same_answer(now.stanza, baseline):
+        return _JudgedAgain(now.verdict.valid, reason_pairs(now.verdict), now.verdict)
     if baseline.calls is None:  # the reply could not be read: there are no calls to judge
         return _JudgedAgain(baseline.valid, baseline.reasons)
     again = judge(baseline)
     return _JudgedAgain(again.valid, reason_pairs(again), again)
 
 
-def _compare_right_answer(
-    now: Stanza, verdict: Verdict, baseline: Stanza, before: _JudgedAgain, case: Case
-) -> Comparison:
+def _compare_right_answer(now: Judged, known: Known, before: _JudgedAgain | None, case: Case) -> Comparison:
+    baseline, answers = known.baseline, now.stanza.rate
+    rate = known.measured.rate if known.measured else _rate_before(baseline, before)
+    if baseline is None or before is None:
+        return Comparison(Outcome.NEW if rate.right else Outcome.FIXED, before=rate, now=answers)
     if not before.valid:
-        return Comparison(Outcome.FIXED, baseline)
-    drift = _drift(now, verdict, baseline, before.verdict, case)
-    return Comparison(Outcome.DRIFTED if drift else Outcome.OK, baseline, drift)
+        return Comparison(Outcome.FLAKY if rate.right else Outcome.FIXED, baseline, before=rate, now=answers)
+    drift = _drift(now.stanza, now.verdict, baseline, before.verdict, case)
+    return Comparison(Outcome.DRIFTED if drift else Outcome.OK, baseline, drift, before=rate, now=answers)
 
 
 def _drift(now: Stanza, verdict: Verdict, baseline: Stanza, before: Verdict | None, case: Case) -> tuple[str, ...]:

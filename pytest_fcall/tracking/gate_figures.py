@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf, isfinite
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from pytest_fcall.tracking.significance import RatePair, p_value_worse
+from pytest_fcall.tracking.slices import SliceTests
 
 Number: TypeAlias = Fraction | float
 FigureKind: TypeAlias = Literal["share", "count", "dollars", "seconds", "chance"]
@@ -47,12 +47,20 @@ class GroupFigures:
     p95: float | None = None
     slowest: float | None = None
     """The longest time of a reply, in seconds, as are `p50` and `p95`."""
+    compared: int = 0
+    """The number of cases that are compared with what was accepted, or measured, of them."""
     regressions: int = 0
     fixed: int = 0
+    undecided: int = 0
+    """The number of cases that regressed, or were wrong by chance."""
+    edited: int = 0
+    """The number of cases that were edited since they were accepted; they are not compared."""
+    unmeasured: int = 0
+    """The number of other answered cases of which nothing is measured as they are today."""
     flaky: int = 0
     """The number of cases with right and wrong answers."""
-    pairs: tuple[RatePair, ...] = ()
-    """The rates before and now of the cases in the baseline."""
+    tests: SliceTests = field(default_factory=lambda: SliceTests(1.0))
+    """A significance test for each part of the cases."""
     scores: Mapping[str, GroupScore] = field(default_factory=dict)
     """The scores of suites and of `fc_scores`, by name."""
 
@@ -68,6 +76,8 @@ class FigureRange:
     low: Number
     high: Number
     missing_reason: str = ""
+    doubt: str = ""
+    """Why the figure is a range though nothing is missing. It matters only where the bound lies inside the range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +105,7 @@ def _share(count: FigureRange, base: int, missing: int) -> FigureRange:
         return FigureRange(None, 0, 1, count.missing_reason or "no case was answered")
     value = None if count.value is None or base == 0 else Fraction(count.value) / base
     low, high = Fraction(count.low) / total, Fraction(min(count.high, total)) / total
-    return FigureRange(value, low, high, count.missing_reason)
+    return replace(count, value=value, low=low, high=high)
 
 
 def _count(number: int, measured: GroupFigures) -> FigureRange:
@@ -120,18 +130,66 @@ def _seconds(value: float | None, measured: GroupFigures) -> FigureRange:
 
 
 def _change(number: int, measured: GroupFigures) -> FigureRange:
-    """A count of cases in the baseline."""
-    if measured.pairs or measured.missing:
+    """A count of the cases that are compared."""
+    if measured.compared or measured.missing:
         return _count(number, measured)
+    return FigureRange(None, 0, inf, _no_comparison(measured))
+
+
+def _regressions(measured: GroupFigures) -> FigureRange:
+    """The cases that regressed; each undecided one may be another."""
+    found = _change(measured.regressions, measured)
+    if found.value is None or not measured.undecided:
+        return found
+    cases = "1 case is" if measured.undecided == 1 else f"{measured.undecided:,} cases are"
+    return replace(found, high=found.high + measured.undecided, doubt=f"{cases} undecided")
+
+
+def _edited(measured: GroupFigures) -> FigureRange:
+    if _in_baseline(measured) or measured.missing:
+        return _count(measured.edited, measured)
     return FigureRange(None, 0, inf, _NO_BASELINE)
 
 
-def _significant(measured: GroupFigures) -> FigureRange:
-    if not measured.pairs or measured.missing:
-        value = p_value_worse(measured.pairs) if measured.pairs else None
-        return FigureRange(value, 0.0, 1.0, _missing_replies(measured) or _NO_BASELINE)
-    p_value = p_value_worse(measured.pairs)
+def _compared(measured: GroupFigures) -> int:
+    return measured.compared
+
+
+def _in_baseline(measured: GroupFigures) -> int:
+    return measured.compared + measured.edited
+
+
+def _no_comparison(measured: GroupFigures) -> str:
+    return "every case was edited since it was accepted" if measured.edited else _NO_BASELINE
+
+
+def _smallest_p_value(measured: GroupFigures) -> FigureRange:
+    """The smallest p-value of all parts. Missing replies do not change those of parts that have all of theirs.
+
+    Where wrong answers could not have made it small enough, it says nothing.
+    """
+    tests = measured.tests
+    p_value = tests.p_value
+    if p_value is None:
+        return FigureRange(None, 0.0, 1.0, _missing_replies(measured) or _no_pairs(measured))
+    if tests.worse:
+        return FigureRange(p_value, p_value, p_value)
+    if measured.missing:
+        return FigureRange(p_value, 0.0, 1.0, _missing_replies(measured))
+    if not tests.could_fail:
+        return FigureRange(p_value, 0.0, 1.0, _blindness(tests))
     return FigureRange(p_value, p_value, p_value)
+
+
+def _blindness(tests: SliceTests) -> str:
+    counts = [len(each.pairs) for each in tests.slices if each.pairs]
+    cases = "1 case" if max(counts) == 1 else f"{max(counts):,} cases"
+    most = "" if len(counts) == 1 else " at most in each part"
+    return f"with {cases}{most} it could not fail, even if all were wrong"
+
+
+def _no_pairs(measured: GroupFigures) -> str:
+    return "no case is measured as it is today" if measured.compared else _no_comparison(measured)
 
 
 def _score(name: str, measured: GroupFigures) -> FigureRange:
@@ -157,14 +215,12 @@ FIGURES: Mapping[str, GateFigure] = MappingProxyType(
     {
         "accuracy": GateFigure("share", _accuracy),
         "cases": GateFigure("count", lambda measured: _count(measured.answered, measured)),
-        "regressions": GateFigure(
-            "count", lambda measured: _change(measured.regressions, measured), lambda measured: len(measured.pairs)
-        ),
-        "fixed": GateFigure(
-            "count", lambda measured: _change(measured.fixed, measured), lambda measured: len(measured.pairs)
-        ),
+        "regressions": GateFigure("count", _regressions, _compared),
+        "fixed": GateFigure("count", lambda measured: _change(measured.fixed, measured), _compared),
+        "undecided": GateFigure("count", lambda measured: _change(measured.undecided, measured), _compared),
+        "edited": GateFigure("count", _edited, _in_baseline),
         "flaky": GateFigure("count", lambda measured: _count(measured.flaky, measured)),
-        "significant": GateFigure("chance", _significant),
+        "significant": GateFigure("chance", _smallest_p_value),
         "malformed": GateFigure("count", lambda measured: _count(measured.malformed, measured)),
         "cost": GateFigure("dollars", _cost),
         "p50": GateFigure("seconds", lambda measured: _seconds(measured.p50, measured)),

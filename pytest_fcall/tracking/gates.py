@@ -5,20 +5,21 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
+from typing import get_args
 
 from pytest_fcall.schema.value_text import did_you_mean
 from pytest_fcall.tracking.gate_figures import (
     FIGURES,
     FigureKind,
-    FigureRange,
     GroupFigures,
     Number,
     figure_named,
     read_share,
 )
+from pytest_fcall.tracking.slices import SliceKind
 
 SIGNS: Mapping[str, Callable[[Number, Number], bool]] = MappingProxyType(
     {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
@@ -40,6 +41,8 @@ class Gate:
     share: bool = False
     """Whether the bound of a count is in percent."""
     scope: tuple[str, ...] = ()
+    by: SliceKind = "model"
+    """What a significance test takes one by one."""
 
     @property
     def kind(self) -> FigureKind:
@@ -53,16 +56,11 @@ class Gate:
         """
         figure = figure_named(self.figure)
         reading = read_share(figure, measured) if self.share else figure.read(measured)
-        if not self._may_hold(reading):
-            return GateVerdict(self, reading.value, held=False)
-        return GateVerdict(
-            self, reading.value, held=None if reading.missing_reason else True, missing_reason=reading.missing_reason
-        )
-
-    def _may_hold(self, reading: FigureRange) -> bool:
-        if self.sign == "==":
-            return reading.low <= self.bound <= reading.high
-        return any(SIGNS[self.sign](end, self.bound) for end in (reading.low, reading.high))
+        ends = [SIGNS[self.sign](end, self.bound) for end in (reading.low, reading.high)]
+        may_hold = any(ends) or (self.sign == "==" and reading.low <= self.bound <= reading.high)
+        reason = reading.missing_reason or ("" if all(ends) else reading.doubt)
+        held = False if not may_hold else None if reason else True
+        return GateVerdict(self, reading.value, held, reason if may_hold else "", measured)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +71,8 @@ class GateVerdict:
     figure: Number | None
     held: bool | None
     missing_reason: str = ""
+    measured: GroupFigures = field(default_factory=GroupFigures, compare=False)
+    """The figures of its cases."""
 
 
 _BOUND_PATTERN = re.compile(r"(?P<dollar>\$?)(?P<number>\d{1,12}(?:\.\d{1,12})?)(?: ?(?P<unit>%|(?!and\b)[a-z]+))?")
@@ -121,13 +121,27 @@ def _parse_gate(reader: _Scanner, scores: Callable[[], Iterable[str]]) -> Gate:
 
 
 def _parse_test(reader: _Scanner, figure: str, start: int) -> Gate:
-    """A significance test: it holds where the p-value is above the level."""
+    """A significance test: it holds where the p-value of each part of the cases is above the level."""
     at = reader.column
-    level = reader.take(r"\( *(0\.\d{1,12}) *\)", "a level in brackets, such as (0.05)")[1]
+    level = reader.take(r"\( *(0\.\d{1,12})", "a level in brackets, such as (0.05)")[1]
     if float(level) == 0:
         raise reader.error("the level must be above 0, such as (0.05)", at)
+    by = _parse_slice_kind(reader) if reader.starts_with(",") else "model"
+    reader.take(r"\)", "a `)` after the level")
     scope = _parse_scope(reader)
-    return Gate(reader.text[start : reader.position], figure, ">", float(level), scope=scope)
+    return Gate(reader.text[start : reader.position], figure, ">", float(level), scope=scope, by=by)
+
+
+def _parse_slice_kind(reader: _Scanner) -> SliceKind:
+    kinds: tuple[SliceKind, ...] = get_args(SliceKind)
+    reader.take(r", *by *=", f"`, by=` and one of {', '.join(kinds)}")
+    at = reader.column
+    word = reader.take(r"\w+", f"one of {', '.join(kinds)}")[0]
+    found = next((kind for kind in kinds if kind == word), None)
+    if found is None:
+        suggestion = did_you_mean(word, kinds) or f"available: {', '.join(kinds)}"
+        raise reader.error(f"a test by {word!r} is unknown; {suggestion}", at)
+    return found
 
 
 def _parse_scope(reader: _Scanner) -> tuple[str, ...]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import lru_cache
+from hashlib import sha256
 from itertools import chain
+from typing import Any, Final
 
-from pytest_fcall.core import Json, Request, Tool, digest
+from pytest_fcall.core import Case, Json, Request, Tool, digest
 from pytest_fcall.core.digests import without_paths
 from pytest_fcall.core.identity_key import IdentityKey
 from pytest_fcall.schema.value_text import shown
@@ -15,27 +19,56 @@ _LENGTH = 8
 """Hexadecimal digits of a digest: enough to distinguish versions of one text."""
 TOOL_PREFIX = "tool:"
 """Prefix of the names of tools."""
+PROMPT = "prompt"
+_ORDER = "tools"
+"""Name of the digest of the names of the tools, in their order."""
+EXPECTATION = "expectation"
+"""Name of the digest of what is expected, which is no part of the question."""
 _NAMES: Mapping[str, str] = {
     "system": "the system prompt",
-    "prompt": "the prompt",
+    PROMPT: "the prompt",
     "settings": "the settings of the model",
 }
 
-PROMPT_CHANGED = f"{_NAMES['prompt']} changed"
+PROMPT_CHANGED = f"{_NAMES[PROMPT]} changed"
 
 
 def question_digests(request: Request) -> dict[str, str]:
-    """Digests of the parts of a request: `system`, `prompt`, `settings`, and `tool:NAME` for each tool.
+    """Digests of the parts of a request: `system`, `prompt`, `settings`, `tools`, and `tool:NAME` for each tool.
 
-    A tool has the digest of its description, followed by that of its parameters.
+    `tools` is that of their order. A tool has the digest of its description, followed by that of its parameters.
     """
     system: list[Json] = []
     others: list[Json] = []
     for message in request.messages:
         (system if message.get("role") in ("system", "developer") else others).append(without_paths(message))
     parts: dict[str, Json] = {"system": system, "prompt": others, "settings": dict(request.settings)}
+    if len(request.tools) > 1:
+        parts[_ORDER] = [tool.name for tool in request.tools]
     digests = {name: _short_digest(value) for name, value in parts.items() if value}
     return digests | _tool_digests(IdentityKey(request.tools))
+
+
+def expectation_digest(case: Case) -> str:
+    """A digest of everything that the verdict on a case depends on, beside the reply and the tools."""
+    rules = case.rules
+    expected: Any = [
+        [[turn.expect, turn.answer, turn.state, turn.result] for turn in case.turns],
+        [rules.profile, rules.strings, rules.match, rules.never, rules.language],
+        case.wire,
+    ]
+    try:
+        text = _EXPECTED.encode(expected)
+    except (TypeError, ValueError, RecursionError):  # such as keys that are no strings
+        text = repr(expected)
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
+
+
+def _fields_of(value: Any) -> Json:
+    return [type(value).__name__, *(getattr(value, field.name) for field in fields(value))]
+
+
+_EXPECTED: Final = json.JSONEncoder(sort_keys=True, default=_fields_of)
 
 
 def question_changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
@@ -43,7 +76,24 @@ def question_changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str
     if not old or not new:
         return []
     plain = [f"{name} changed" for part, name in _NAMES.items() if old.get(part) != new.get(part)]
-    return [*plain, *chain.from_iterable(_tool_changes(name, old, new) for name in sorted({*old, *new}))]
+    renamed = renamed_tools(old, new)
+    named = {TOOL_PREFIX + tool for pair in renamed.items() for tool in pair}
+    tools = [*chain.from_iterable(_tool_changes(name, old, new) for name in sorted({*old, *new} - named))]
+    names = [f"the tool {before} is {after} now" for before, after in renamed.items()]
+    both_orders = _ORDER in old and _ORDER in new
+    order = ["the order of the tools changed"] if both_orders and old[_ORDER] != new[_ORDER] else []
+    return [*plain, *names, *tools, *(order if not (tools or names) else [])]
+
+
+def renamed_tools(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+    """The tools that have another name now, and are the same but for it, by their old names."""
+    gone = [name for name in old if name.startswith(TOOL_PREFIX) and name not in new]
+    come = {value: name for name, value in new.items() if name.startswith(TOOL_PREFIX) and name not in old}
+    return {
+        name.removeprefix(TOOL_PREFIX): come.pop(old[name]).removeprefix(TOOL_PREFIX)
+        for name in gone
+        if old[name] in come
+    }
 
 
 def provenance_changes(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[str]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, cast
 
@@ -40,12 +41,19 @@ class RunFile:
     gates: tuple[str, ...] = ()
     fail: str = "items"
     failed: Mapping[str, bool] = field(default_factory=dict)
-    """What failed besides gates: `verdicts`, `otherwise`, `unanswered`."""
+    """What failed besides gates: `verdicts`, `worse`, `undecided`, `unanswered` and so on."""
     broken_off: bool = False
     shard: tuple[int, int] | None = None
     """The number of the shard, from 1, and the number of shards."""
     provenance: Mapping[str, Json] = field(default_factory=dict)
     """Versions, revision and settings; for people, never compared."""
+
+
+def run_id(started: float, shard: tuple[int, int] | None = None) -> str:
+    """The id of a run that started at this moment, in seconds since 1970. Ids sort by time."""
+    moment = datetime.fromtimestamp(started, UTC)
+    fraction = moment.microsecond * 0x10000 // 1_000_000
+    return f"{moment:%Y%m%d-%H%M%S}-{fraction:04x}" + ("-{}of{}".format(*shard) if shard else "")
 
 
 def runs_folder(root: Path) -> Path:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb, fsum, sqrt
 
 from pytest_fcall.core.rate import Rate
@@ -74,7 +75,8 @@ def _tails(pairs: Iterable[RatePair]) -> tuple[float, float]:
     return min(fsum(chances[: max(now + 1, 0)]), 1.0), min(fsum(chances[max(now, 0) :]), 1.0)
 
 
-def _deal(pair: RatePair) -> tuple[int, list[float]]:
+@lru_cache(maxsize=4096)
+def _deal(pair: RatePair) -> tuple[int, Sequence[float]]:
     """The smallest possible number of right answers in the second run, and the probability of each from there on."""
     right, asked, now = pair.before.right + pair.now.right, pair.before.asked + pair.now.asked, pair.now.asked
     low, high = max(0, now - (asked - right)), min(now, right)

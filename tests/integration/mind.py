@@ -62,12 +62,16 @@ class Mind:
 
     def says_in_turn(self, case: str, *said: Said) -> None:
         """Have the model say one after the other, and count anew how often it is asked."""
-        (self.path / "asked.txt").unlink(missing_ok=True)
+        self.count_anew()
         self._write({case: {"in_turn": said}})
 
     def asked(self) -> Counter[str]:
         """How often the model was asked for each case."""
         return Counter((self.path / "asked.txt").read_text("utf-8").splitlines())
+
+    def count_anew(self) -> None:
+        """Forget how often the model was asked."""
+        (self.path / "asked.txt").unlink(missing_ok=True)
 
     def _write(self, said: Mapping[str, object]) -> None:
         path = self.path / "said.json"
@@ -85,6 +89,14 @@ class Mind:
         folder = (model or self.model).replace(":", "-")
         (found,) = (self.path / "cases" / "__fcall__").glob(f"{folder}*")
         return found / f"{name}.ambr"
+
+    def measured(self, name: str = "a.fc.yaml") -> dict[str, tuple[int, int]]:
+        """The numbers of right answers, and of all, that the measurement beside a baseline has of each case."""
+        lines = self.measurement(name).read_text("utf-8").splitlines()
+        return {each["case"]: (each["right"], each["asked"]) for each in map(json.loads, lines)}
+
+    def measurement(self, name: str = "a.fc.yaml") -> Path:
+        return self.baseline(name).with_suffix(".measured.jsonl")
 
     def files(self) -> dict[str, bytes]:
         """All files of baselines, with what is in them."""

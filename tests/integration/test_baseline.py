@@ -48,8 +48,9 @@ def test_the_outcome_follows_from_the_baseline_and_the_verdict(mind: Mind, worke
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
         [
+            "  baseline of *: calls[[]0].args.city: 'Oslo' → 'Rome'",
             "1 regressed:",
-            "  cases/a.fc.yaml:?? regressed: calls[[]0].args.city: 'Oslo' → 'Rome'",
+            "  cases/a.fc.yaml:?? regressed: 1/1 right before, 0/? now (p = 0.000*); calls[[]*",
             "not in the baseline: 1 fixed, 1 new, 1 drifted; *",
             "fcall: python:mind:answer 4/8 right *, 4 wrong (1 xfailed), 1 regressed, *",
         ]

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Result, Results, Status
 from pytest_fcall.tracking.run_file import RunFile, runs_folder, write_run
@@ -104,6 +107,83 @@ def test_of_several_models_each_is_compared_with_itself(folder: Path) -> None:
     done = compare(folder)
     assert f"won   cases/w.fc.yaml:7 simple2 ({other})" in done.stdout
     assert [line.split()[:2] for line in done.stdout.splitlines()[3:5]] == [[MODEL, "all"], [other, "all"]]
+
+
+def test_what_one_model_gains_does_not_hide_what_another_loses(folder: Path) -> None:
+    other = "local:smollm2"
+    keep(folder, "a", exam({"simple": 3}, 40) + exam({"simple": 40}, 40, other))
+    keep(folder, "b", exam({"simple": 40}, 40) + exam({"simple": 30}, 40, other))
+    done = compare(folder)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-2:] == [
+        f"fcall: {MODEL} 40 cases, 7.5 % → 100.0 % right: +92.5 points [+76.3, +99.9], 0 lost, 37 won, p < 0.001",
+        f"fcall: {other} 40 cases, 100.0 % → 75.0 % right: -25.0 points [-38.3, -9.3], 10 lost, 0 won, p = 0.002",
+    ]
+
+
+def test_chances_of_models_are_adjusted_for_their_number(folder: Path) -> None:
+    other = "local:smollm2"
+    keep(folder, "a", exam({"simple": 40}, 40))
+    keep(folder, "b", exam({"simple": 34}, 40))
+    assert (compare(folder).returncode, compare(folder).stdout.splitlines()[-1][-9:]) == (1, "p = 0.031")
+    keep(folder, "a", exam({"simple": 40}, 40) + exam({"simple": 40}, 40, other))
+    keep(folder, "b", exam({"simple": 34}, 40) + exam({"simple": 40}, 40, other))
+    both = compare(folder)
+    assert (both.returncode, both.stdout.splitlines()[-2][-9:]) == (0, "p = 0.062")
+
+
+def asked(results: list[Result], **digests: str) -> list[Result]:
+    """The results, with digests of their questions."""
+    parts = {"prompt": "aa", "expectation": "ee", "system": "ss", **digests}
+    return [replace(each, stanza=json.dumps({"case": each.case, "valid": True, "digests": parts})) for each in results]
+
+
+@pytest.mark.parametrize("change", [{"prompt": "bb"}, {"expectation": "ff"}])
+def test_edited_cases_are_left_out_and_named(folder: Path, change: dict[str, str]) -> None:
+    keep(folder, "a", asked(exam({"lost": 12}, 12) + exam({"mended": 0}, 30)))
+    keep(folder, "b", asked(exam({"lost": 0}, 12)) + asked(exam({"mended": 30}, 30), **change))
+    done = compare(folder)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 1
+    assert lines[-1].startswith("fcall: 12 cases, 100.0 % → 0.0 % right: ")
+    assert lines[-2] == "30 cases edited in between: not compared"
+    assert f"edited  cases/w.fc.yaml:7 mended0 ({MODEL})" in lines
+    assert "edited  10 more: --all lists them" in lines
+    assert not [line for line in lines if line.startswith("won ")]
+
+
+@pytest.mark.parametrize("change", [{"system": "tt"}, {"tool:get_weather": "0123456789abcdef"}])
+def test_cases_with_another_system_prompt_or_tool_are_compared(folder: Path, change: dict[str, str]) -> None:
+    keep(folder, "a", asked(exam({"simple": 12}, 12)))
+    keep(folder, "b", asked(exam({"simple": 3}, 12), **change))
+    assert "9 lost, 0 won" in compare(folder).stdout.splitlines()[-1]
+
+
+def test_a_run_that_does_not_say_what_it_asked_is_compared(folder: Path) -> None:
+    keep(folder, "a", exam({"simple": 12}, 12))
+    keep(folder, "b", asked(exam({"simple": 3}, 12)))
+    assert "9 lost, 0 won" in compare(folder).stdout.splitlines()[-1]
+
+
+def test_where_every_case_was_edited_nothing_is_compared(folder: Path) -> None:
+    keep(folder, "a", asked(exam({"simple": 2}, 2)))
+    keep(folder, "b", asked(exam({"simple": 0}, 2), prompt="other"))
+    done = compare(folder)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (
+        0,
+        "fcall: the runs have no answered case in common that was not edited",
+    )
+
+
+def test_all_answers_to_a_case_count_but_those_that_it_was_asked_again_for(folder: Path) -> None:
+    before = [replace(each, samples=(5, 5)) for each in exam({"simple": 4}, 4)]
+    now = [replace(each, samples=(4, 5)) for each in before[:3]]
+    again = replace(before[3], status="xfailed", outcome=Outcome.FLAKY, samples=(4, 7), first=(0, 1))
+    keep(folder, "a", before)
+    keep(folder, "b", [*now, again])
+    lines = compare(folder).stdout.splitlines()
+    assert lines[-2] == f"lost  cases/w.fc.yaml:7 simple3 ({MODEL}), flaky"
+    assert lines[-1].startswith("fcall: 4 cases, 100.0 % → 60.0 % right: -40.0 points")
 
 
 def test_what_only_one_run_answered_is_left_aside(folder: Path) -> None:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.tracking.run_file import RunFile, run_paths, runs_folder, write_run
@@ -27,11 +29,14 @@ def keep(
     model: str = MODEL,
     shard: tuple[int, int] | None = None,
     broken_off: bool = False,
+    outcomes: Sequence[Outcome | None] = (None,) * 10,
 ) -> Path:
     """A run of ten cases in two categories."""
     results = tuple(
-        Result(f"a::c{n}", f"c{n}", model, "passed" if n < right else "failed", ("simple", "parallel")[n % 2])
-        for n in range(10)
+        Result(
+            f"a::c{n}", f"c{n}", model, "passed" if n < right else "failed", ("simple", "parallel")[n % 2], outcome=o
+        )
+        for n, o in enumerate(outcomes)
     )
     path = runs_folder(folder) / f"202611{day:02}-090000-aaaa.json"
     started = f"2026-11-{day:02}T09:00:00+00:00"
@@ -65,6 +70,16 @@ def test_categories_are_shown_on_demand(folder: Path) -> None:
         "parallel ▁▅ 60.0 % 80.0 % [38, 96] 5",
         "simple ▁█ 60.0 % 100.0 % [57, 100] 5",
     ]
+
+
+def test_what_changed_since_the_baseline_is_shown_of_the_last_run(folder: Path) -> None:
+    keep(folder, 1, 10, outcomes=[Outcome.REGRESSED] * 10)
+    keep(folder, 2, 4, outcomes=[*Outcome, Outcome.UNDECIDED])
+    assert history(folder)[-1] == (
+        f"last run of {MODEL}: 1 regressed, 2 undecided, 1 flaky, 1 known failure, 1 fixed, 1 drifted, 1 edited, 1 new"
+    )
+    keep(folder, 3, 10, outcomes=[Outcome.OK] * 10)
+    assert history(folder)[-1] == f"last run of {MODEL}: as in the baseline"
 
 
 def test_the_last_runs_and_some_models_can_be_chosen(folder: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -181,18 +182,48 @@ def test_a_damaged_file_is_told(mixed: Shop, change: dict[str, object], said: st
     assert (done.returncode, said in done.stderr) == (2, True)
 
 
-def test_what_changed_since_the_baseline_is_told_of_all_shares(mind: Mind) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "arguments", "status", "line"),
+    [
+        (0, ["--fc-gate=regressions<=0 and significant(0.05)"], 0, "holds: sees a drop of *"),
+        (2, ["--fc-gate=regressions<=2 and fixed<=1 and undecided<=0"], 0, "2 regressed:"),
+        (
+            5,
+            ["--fc-gate=significant(0.05)"],
+            1,
+            "* does not hold: python:mind:answer 80.0 % → 40.0 % right, 10 cases, *",
+        ),
+        (2, [], 1, "2 regressed:"),
+        (2, ["--fc-confirm=auto 0%"], 10, "2 undecided:"),
+        (8, ["--fc-confirm=auto 0%"], 1, "python:mind:answer is worse: 1 of 10 answers right, 80.0 % before *"),
+        (8, ["--fc-confirm=auto 0%", "--fc-gate=cases>=10"], 0, "python:mind:answer is worse: *"),
+        (1, ["--fc-gate=regressions<=0", "--fc-confirm=auto 0%"], 10, "* inconclusive: 1 case is undecided"),
+    ],
+)
+def test_what_changed_since_the_baseline_is_judged_over_all_shards(
+    mind: Mind, wrong: int, arguments: list[str], status: int, line: str
+) -> None:
     mind.shop.pytester.makeconftest(STILL)
     ids = [f"c{number}" for number in range(10)]
     mind.cases(*ids)
-    mind.says({"c0": WRONG, "c1": WRONG})
+    mind.says({"c8": WRONG, "c9": WRONG})
     mind.run("--fc-accept=all")
-    mind.says({"c0": RIGHT, "c2": WRONG, "c3": WRONG})
-    gates = ["--fc-gate=regressions<=2 and fixed<=1 and significant(0.05)"]
-    whole = mind.run(*gates)
-    assert whole.ret == 0
+    arguments = ["--fc-confirm=0", *arguments]
+    for _ in range(2):  # the answers of these runs are measured, too
+        mind.run("--fc-confirm=0")
+    mind.says({"c9": RIGHT, **dict.fromkeys(ids[:wrong], WRONG)})
+    whole = mind.run(*arguments, "-o", "fc_runs=0")
+    assert whole.ret == status
     for number in (1, 2, 3):
-        mind.run(*gates, f"--fc-shard={number}/3")
-    done = merge(mind.shop, *shares(mind.shop))
-    assert (done.returncode, done.stdout.splitlines()) == (0, said(whole))
-    assert "2 regressed:" in done.stdout
+        mind.run(*arguments, f"--fc-shard={number}/3")
+        for path in map(Path, shares(mind.shop)):
+            path.rename(mind.path / path.name)  # each shard has a machine of its own
+    done = merge(mind.shop, *map(str, mind.path.glob("*of3.json")), "-o", "whole.json")
+    assert done.stdout.splitlines() == said(whole)
+    assert done.returncode == status
+    assert any(fnmatchcase(each.strip(), f"*{line}") for each in done.stdout.splitlines())
+    again = merge(mind.shop, "whole.json")
+    assert (again.stdout, again.returncode) == (done.stdout, status)
+    failed = read_run(mind.path / "whole.json").failed
+    assert failed["worse"] is ("is worse" in done.stdout)
+    assert failed["undecided"] is (" undecided:" in done.stdout)

@@ -43,7 +43,11 @@ def test_a_renamed_file_keeps_what_belongs_to_it(accepted: Mind) -> None:
 
     mv(accepted, "cases/a.fc.yaml", "cases/b.fc.yaml")
 
-    assert sorted(path.name for path in replies.parent.iterdir()) == ["b.fc.yaml.ambr", "b.fc.yaml.replies.jsonl"]
+    assert sorted(path.name for path in replies.parent.iterdir()) == [
+        "b.fc.yaml.ambr",
+        "b.fc.yaml.measured.jsonl",
+        "b.fc.yaml.replies.jsonl",
+    ]
     assert not lines_with(accepted.run(), "not in the baseline")
 
 

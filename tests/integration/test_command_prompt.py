@@ -92,7 +92,7 @@ def test_hooks_of_a_conftest_have_their_part_in_it(project: Path) -> None:
         ("cases.fc.yaml::faulty", ["openai:x"], 1, "jira.serch"),
         ("cases.fc.yaml::find", [], 1, "no model is named"),
         ("cases.fc.yaml::find", ["openai:x", "openai:y"], 1, "choose one of find[openai:x], find[openai:y]"),
-        ("cases.fc.yaml::find", ["pigeon:post"], 1, "no backend for 'pigeon'; available: "),
+        ("cases.fc.yaml::find", ["pigeon:post"], 2, "there is no model of kind 'pigeon'; the kinds are "),
         ("cases.fc.yaml::find", ["openai:x?tmperature=1"], 1, "`tmperature` is not a setting"),
         ("cases.fc.yaml::find", ["local:no/such"], 1, "the weights of no/such are not on this machine"),
         ("cases.fc.yaml::find", ["nothing"], 2, "'nothing' is not the name of a model"),

@@ -30,10 +30,10 @@ def test_two_runs_are_compared_by_what_they_mix_up(shop: Shop) -> None:
     shop.file("pytest.ini", "[pytest]\n")
     write(shop, ("book", "book"), ("book", "book"))
     shop.ask()
-    write(shop, ("book", "cancel"), ("book", "book"))
-    shop.ask()
+    shop.file("echo.py", "def answer(request):\n    return [{'name': 'cancel', 'arguments': {}}]\n")
+    shop.ask("--fc-record=off")
     said = fcall(shop.pytester.path, "compare").stdout
-    assert "mixed up: `cancel` called for `book`, 0 times before, 1 now\n" in said
+    assert "mixed up: `cancel` called for `book`, 0 times before, 2 now\n" in said
 
 
 def test_what_is_mixed_up_in_a_conversation_counts(shop: Shop) -> None:

@@ -12,7 +12,7 @@ import pytest
 import pytest_fcall.session.result.scores  # noqa: F401
 from pytest_fcall.conversation.named_scores import SCORES
 from tests.integration.command import fcall
-from tests.integration.conftest import Shop
+from tests.integration.conftest import ECHO, Shop
 from tests.integration.mind import Mind
 
 Call = tuple[str, Mapping[str, object]]
@@ -161,9 +161,12 @@ def test_a_run_keeps_what_each_case_adds(two: Shop) -> None:
     assert other["scores"][:2] == [["blend", "api_f1", [0, 1, 1]], ["blend", "api_f1(sample)", [0, 1]]]
 
 
+RENAMED = "[{**each, 'name': each['name'].replace('h', 'X')} for each in echo(request)]"
+
+
 def test_two_runs_are_compared_by_their_scores(two: Shop) -> None:
     two.ask()
-    two.file("cases/two.fc.yaml", TWO.replace('"h", "arg', '"X", "arg'))
+    two.file("echo.py", f"{ECHO}\n\necho = answer\n\n\ndef answer(request):\n    return {RENAMED}\n")
     two.ask("--fc-score=*: executability")
     told = [" ".join(line.split()) for line in fcall(two.pytester.path, "compare").stdout.splitlines()]
     start = told.index("model tag score n before now change")

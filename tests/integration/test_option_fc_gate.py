@@ -6,7 +6,7 @@ from pytest_fcall.tracking.run_file import run_paths
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, weather_in
-from tests.integration.mind import RIGHT, WRONG, Mind
+from tests.integration.mind import RIGHT, WRONG, Mind, lines_with
 from tests.servers import Answer
 
 
@@ -177,22 +177,98 @@ def test_gates_may_be_about_what_changed_since_the_baseline(mind: Mind, workers:
     mind.cases(*ids)
     mind.says({"c0": WRONG})
     gates = ["--fc-gate=regressions<=50% and fixed<=0", "--fc-gate=significant(0.05)", "--fc-gate=regressions<=1"]
+    once = [*gates, "--fc-confirm=0", workers]
 
-    first = mind.run(*gates, workers)
+    first = mind.run(*once)
     assert first.ret == 10
     first.stdout.fnmatch_lines(["gate regressions<=50% * -  inconclusive: no baseline to compare with"])
 
     mind.run("--fc-accept=all")
-    assert mind.run(*gates, workers).ret == 0
+    assert mind.run(*once).ret == 0
 
     mind.says({"c0": RIGHT, **dict.fromkeys(ids[1:6], WRONG)})
-    last = mind.run(*gates, workers)
+    last = mind.run(*once)
     assert last.ret == 1
     last.stdout.fnmatch_lines(
         [
             "gate regressions<=50%      50.0 %  holds",
             "gate fixed<=0                   1  does not hold",
-            "gate significant(0.05)  p = 0.109  holds",
+            "gate significant(0.05) *does not hold: python:mind:answer 90.0 % → 50.0 % right, 10 cases, p = *",
             "gate regressions<=1             5  does not hold",
+        ]
+    )
+
+
+def test_a_test_counts_all_answers_that_were_measured_before(mind: Mind) -> None:
+    ids = [f"c{number}" for number in range(4)]
+    gate = ["--fc-gate=significant(0.05)", "--fc-confirm=0"]
+    mind.cases(*ids)
+    mind.run("--fc-accept")
+    blind = mind.run(*gate)
+    assert blind.ret == 10
+    assert lines_with(blind, "gate ") == [
+        "gate significant(0.05)  p = 1.000  inconclusive: with 4 cases it could not fail, even if all were wrong"
+    ]
+    seeing = mind.run(*gate)  # each case has been answered twice now
+    assert seeing.ret == 0
+    assert lines_with(seeing, "gate ") == [
+        "gate significant(0.05)  p = 1.000  holds: sees a drop of 75 points or more with 4 cases"
+    ]
+
+
+def test_failures_that_an_edit_mends_do_not_pay_for_what_regressed(mind: Mind) -> None:
+    mended, lost = [f"m{number}" for number in range(9)], [f"c{number}" for number in range(6)]
+    mind.cases(*mended, name="b.fc.yaml")
+    mind.cases(*lost)
+    mind.says(dict.fromkeys(mended, WRONG))
+    mind.run("--fc-accept=all")
+
+    mind.cases(*mended, name="b.fc.yaml", expect="[{get_weather: {city: Rome}}]")
+    mind.says({**dict.fromkeys(mended, WRONG), **dict.fromkeys(lost, WRONG)})
+    result = mind.run("--fc-gate=significant(0.05)", "--fc-confirm=0")
+
+    assert result.ret == 1
+    (line,) = lines_with(result, "gate ")
+    assert "does not hold: python:mind:answer 100.0 % → 0.0 % right, 6 cases, p = 0.016; 9 " in line
+    assert line.endswith(" left out")
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_no_model_pays_for_another(mind: Mind, workers: str) -> None:
+    mind.shop.file(
+        "two.py",
+        """
+        from pathlib import Path
+
+        def says(right):
+            return [{"name": "get_weather", "arguments": {"city": "Oslo" if right else "Rome"}}]
+
+        def better(request):
+            return says(Path(__file__).with_name("later").exists())
+
+        def worse(request):
+            return says(not Path(__file__).with_name("later").exists())
+        """,
+    )
+    mind.cases(*(f"c{number}" for number in range(9)))
+    models = ["--fc-model=python:two:better", "--fc-model=python:two:worse", "--fc-confirm=0", workers]
+    mind.shop.run(*models, "--fc-accept=all")
+    mind.shop.file("later", "")
+    result = mind.shop.run(*models, "--fc-gate=significant(0.05) and significant(0.05, by=category)")
+    assert result.ret == 1
+    first, second = lines_with(result, "gate ")
+    assert first.endswith("does not hold: python:two:worse 100.0 % → 0.0 % right, 9 cases, p = 0.004")
+    assert second.endswith("does not hold: simple of python:two:worse 100.0 % → 0.0 % right, 9 cases, p = 0.004")
+    assert len(lines_with(result, " is worse: ")) == 1
+
+
+def test_a_test_by_something_unknown_is_a_usage_error_that_points(weather: Shop) -> None:
+    result = weather.ask("--fc-gate=significant(0.05, by=modle)")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            "ERROR: --fc-gate: a test by 'modle' is unknown; did you mean `model`?",
+            "  significant(0.05, by=modle)",
+            "                       ^",
         ]
     )

@@ -63,11 +63,11 @@ class ParallelAgent:
                 expect:
                   - get_weather: {city: Oslo}
                   - get_weather: {city: Rome}
-                  - get_weather: {city: {$any: [Bern, Lima]}}
+                  - get_weather: {city: {$any: [Bern, Lisbon]}}
             """
         )
 
-    def run(self, *args: str, answered: str = "Oslo Rome Bern Lima") -> pytest.RunResult:
+    def run(self, *args: str, answered: str = "Oslo Rome Bern Lisbon") -> pytest.RunResult:
         """Ask the models, which answer in this order, and not before all requests are there."""
         places = {called(city): place for place, city in enumerate(answered.split(), start=1)}
         self.server.default = lambda asked: replace(echo(asked), latency=places[prompt_of(asked)] / 50)
@@ -134,8 +134,8 @@ def test_a_replay_writes_the_baseline_that_the_models_gave(agent: ParallelAgent)
 def test_one_changed_request_among_parallel_ones_changes_no_other_line(agent: ParallelAgent) -> None:
     agent.run("--fc-accept").assert_outcomes(passed=1)
     before = agent.baseline.read_text("utf-8").splitlines()
-    agent.change("Bern", "Lima")
-    agent.run("--fc-accept", answered="Lima Rome Oslo").assert_outcomes(passed=1)
+    agent.change("Bern", "Lisbon")
+    agent.run("--fc-accept", answered="Lisbon Rome Oslo").assert_outcomes(passed=1)
     after = agent.baseline.read_text("utf-8").splitlines()
     gone, new = ([line for line in one if line not in other] for one, other in ((before, after), (after, before)))
-    assert [line.count("Bern") for line in gone] == [line.count("Lima") for line in new] == [1, 1]  # `calls`, `wire`
+    assert [line.count("Bern") for line in gone] == [line.count("Lisbon") for line in new] == [1, 1]  # `calls`, `wire`

@@ -21,7 +21,14 @@ def test_a_run_is_kept_with_all_that_decides_how_it_ends(weather: Shop, workers:
     weather.ask("--fc-gate=accuracy >= 0.4 and cases>=1", "--fc-fail=both", workers)
     (run,) = runs(weather)
     assert (run.gates, run.fail) == (("accuracy >= 0.4", "cases>=1"), "both")
-    assert run.failed == {"verdicts": True, "forbidden": False, "otherwise": False, "unanswered": False}
+    assert run.failed == {
+        "verdicts": True,
+        "forbidden": False,
+        "otherwise": False,
+        "worse": False,
+        "undecided": False,
+        "unanswered": False,
+    }
     assert run.models == ("python:echo:answer",)
     assert not run.broken_off
     statuses = {result.case: result.status for result in results_from_json(run.results).results}

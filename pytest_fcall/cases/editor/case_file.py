@@ -25,7 +25,6 @@ from pytest_fcall.cases.editor.json_schema import (
     number,
     obj,
     one_or_many,
-    or_word,
     ref,
     string,
 )
@@ -347,10 +346,10 @@ def _conditions() -> Schema:
 
 
 def _samples() -> Schema:
-    count = or_word(integer("The number of samples; `auto`: until the result is certain.", 1), "auto")
+    count = integer("The number of samples.", 1)
     rule = string("The answers that must be right: `all`, `any` or such as `rate>=0.8`.", _RULE)
     with_rule = obj("", {"count": count, "rule": rule}, required=["count"])
-    return or_word(by_type("The number of times that the case is asked.", integer("", 1), with_rule), "auto")
+    return by_type("The number of times that the case is asked.", count, with_rule)
 
 
 def _settings() -> Schema:

@@ -54,6 +54,15 @@ class AskModel:
         return self._source is not None and self._source.is_app
 
     @property
+    def is_asked(self) -> bool:
+        """Whether it is asked in this run, and not only recordings of it."""
+        return self._source is not None and self._replies.is_asked(self._source)
+
+    def is_recorded(self, request: Request) -> bool:
+        """Whether a recorded reply would answer."""
+        return self._replies.is_recorded(self._question(request))
+
+    @property
     def settings(self) -> Mapping[str, Json]:
         """Settings that are sent with every request, unless the request has its own."""
         return self._source.settings if self._source else {}

@@ -130,6 +130,10 @@ class Replies:
             return wanted.key in self._ahead and not self._ahead[wanted.key].done()
         return self._transport.is_pending(wanted.digest)
 
+    def is_asked(self, source: Source) -> bool:
+        """Whether a model is asked for what is not recorded."""
+        return source.named.live and not self._settings.replay and source.id not in self.no_replies.unavailable
+
     def is_recorded(self, question: Question) -> bool:
         """Whether a recorded reply would answer, so that no model is asked."""
         return self._recorded(question) is not None
@@ -196,8 +200,7 @@ class Replies:
         return RecordedResults(self._recordings, conversation.question, offline=offline)
 
     def _may_be_asked(self, source: Source) -> bool:
-        asked_here = source.named.live and not source.is_app and not self._settings.replay
-        return asked_here and source.id not in self.no_replies.unavailable
+        return self.is_asked(source) and not source.is_app
 
     def _recorded(self, question: Question) -> Answer | None:
         source, replay = question.source, self._settings.replay

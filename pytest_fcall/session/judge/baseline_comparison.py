@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.core import Case, Outcome, Request, Verdict, canonical
-from pytest_fcall.tracking.question_digests import question_digests
+from pytest_fcall.core import Call, Case, Outcome, Request, Verdict, canonical
+from pytest_fcall.tracking.question_digests import EXPECTATION, expectation_digest, question_digests
 from pytest_fcall.tracking.stanza import Stanza, WireRequest, call_counts_of, call_results_of, stanza_to_json
 
 if TYPE_CHECKING:
     from pytest_fcall.session.judge.samples import JudgedAnswer
     from pytest_fcall.session.settings import BaselineSettings
-    from pytest_fcall.tracking.baseline_file import Baseline
-    from pytest_fcall.tracking.comparison import Comparison, StanzaJudge
+    from pytest_fcall.tracking.comparison import ChanceTest, Comparison, Judged, Known, StanzaJudge
 
 _INCOMPLETE = frozenset({"malformed", "truncated", "refused"})
 """Kinds of reasons after which there may have been more calls than were read."""
+_WITHOUT_CAUSE = frozenset({Outcome.DRIFTED, Outcome.FIXED, Outcome.EDITED, Outcome.FLAKY})
+"""Outcomes that need no cause, or are one."""
+_UNSEEN_APP = "nothing that is seen: the code of an app is not, nor are requests that pass by the proxy"
 _MOST_SHOWN = 3
 """Number of differences that are shown for one case."""
 
@@ -33,7 +35,7 @@ class BaselineComparison:
     difference: str = ""
     """The change against the baseline, in words."""
     changed: tuple[str, ...] = ()
-    """Changes in the question, and in the engine that answers."""
+    """Changes in the question, and in the engine that answers: what may have caused a difference."""
     wire: tuple[str, ...] = ()
     """Changes in the requests that the app sends to models."""
     complaint: str | None = None
@@ -46,28 +48,37 @@ class BaselineComparison:
 
     @property
     def before(self) -> tuple[int, int] | None:
-        """The number of right answers, and of all, in the baseline."""
-        if self.comparison is None or self.comparison.baseline is None:
-            return None
-        right, asked = self.comparison.baseline.rate
-        return right, asked
+        """The number of right answers before, and of all."""
+        rate = self.comparison.before if self.comparison else None
+        return (rate.right, rate.asked) if rate else None
 
     @property
     def lines(self) -> list[str]:
         """Lines beside a failure."""
+        if self.outcome is Outcome.NEW and self.comparison and not self.comparison.baseline and self.rates:
+            return [f"not accepted, and wrong before, too: {self.rates}"]
         if not self.difference or self.comparison is None or self.comparison.baseline is None:
             return []
         day = self.comparison.baseline.provenance.get("date")
         of_day = f" of {day}" if isinstance(day, str) else ""
         changed = [f"changed since: {_listed(self.changed)}"] if self.changed else []
-        return [f"baseline{of_day}: {self.difference}", *changed, *self._wire_lines]
+        return [*self._doubt_lines, f"baseline{of_day}: {self.difference}", *changed, *self._wire_lines]
 
     @property
     def since(self) -> tuple[str, ...]:
         """The same, change by change; where nothing else changed, only the requests of the app."""
+        rates = (self.rates,) if self._in_doubt and self.rates else ()
         if not self.difference:
-            return self.wire
-        return (self.difference, *self.changed, *self._wire_lines)
+            return rates or self.wire
+        return (*rates, self.difference, *self._wire_lines)
+
+    @property
+    def _in_doubt(self) -> bool:
+        return self.outcome in (Outcome.REGRESSED, Outcome.UNDECIDED, Outcome.FLAKY)
+
+    @property
+    def _doubt_lines(self) -> list[str]:
+        return [f"{self.outcome}: {self.rates}"] if self._in_doubt and self.rates else []
 
     @property
     def _wire_lines(self) -> list[str]:
@@ -75,12 +86,35 @@ class BaselineComparison:
 
     @property
     def excuse(self) -> str | None:
-        """The reason why a wrong answer is a known failure; None where it is not."""
-        if self.comparison is None or self.comparison.outcome is not Outcome.KNOWN_FAILURE:
+        """The reason why a wrong answer does not fail the test; None where it does."""
+        found = self.comparison
+        if found is None or found.outcome not in (Outcome.KNOWN_FAILURE, Outcome.FLAKY):
             return None
-        known = self.comparison.baseline or self.stanza
-        since = f" since {known.since}" if known.since else ""
-        return f"known failure{since}: {known.because or _reasons_text(known)}"
+        if found.outcome is Outcome.FLAKY:
+            return f"flaky: {self.rates}"
+        if found.baseline is None or found.baseline.valid:
+            return f"failed before, too: {self.rates}"
+        since = f" since {found.baseline.since}" if found.baseline.since else ""
+        return f"known failure{since}: {found.baseline.because or _reasons_text(found.baseline)}"
+
+    @property
+    def rates(self) -> str:
+        """The rates of right answers before and now, and the chance of that; empty where they were not compared."""
+        found = self.comparison
+        if found is None or found.before is None or found.now is None:
+            return ""
+        chance = "" if found.chance is None else f" (p = {found.chance:.2g})"
+        return (
+            f"{found.before.right}/{found.before.asked} right before, {found.now.right}/{found.now.asked} now{chance}"
+        )
+
+    @property
+    def may_be_chance(self) -> bool:
+        """Whether the case counts as regressed although chance may explain it: nothing more could be asked."""
+        found = self.comparison
+        if found is None or found.outcome is not Outcome.REGRESSED or found.chance is None or found.level is None:
+            return False
+        return found.chance > found.level
 
     def text(self) -> str | None:
         """The stanza as JSON in ASCII; None where it cannot be written as JSON."""
@@ -92,23 +126,33 @@ class BaselineComparison:
 
 def stanza_of(case: Case, request: Request, judged: JudgedAnswer, wire: tuple[WireRequest, ...] | None) -> Stanza:
     """The stanza that a baseline would keep of a verdict, and of the requests that an app sent meanwhile."""
-    reply, calls, verdict, transcript = judged.reply, judged.calls, judged.verdict, judged.answer.transcript
-    whole = calls.malformed is None and not any(reason.kind in _INCOMPLETE for reason in verdict.reasons)
+    reply, verdict, transcript = judged.reply, judged.verdict, judged.answer.transcript
+    whole = _whole_calls(judged) is not None
     engine = dict(reply.engine)
     public = replace(request, settings=without_secrets(request.settings)) if request.settings else request
     return Stanza(
         case=case.id,
         valid=verdict.valid,
-        reasons=tuple((reason.kind, reason.path) for reason in verdict.reasons),
-        calls=calls.calls if whole else None,
+        reasons=_reasons_of(verdict),
+        calls=_whole_calls(judged),
         answer=reply.text if case.turns[-1].answer is not None else None,
         steps=call_counts_of(transcript) if transcript and whole else None,
         results=call_results_of(transcript) if transcript and whole and _needs_results(case) else None,
         wire=wire,
         judged=verdict.judged,
-        digests=question_digests(public),
+        digests={**question_digests(public), EXPECTATION: expectation_digest(case)},
         provenance={"engine": engine} if engine else {},
     )
+
+
+def _reasons_of(verdict: Verdict) -> tuple[tuple[str, str], ...]:
+    return tuple((reason.kind, reason.path) for reason in verdict.reasons)
+
+
+def _whole_calls(judged: JudgedAnswer) -> tuple[Call, ...] | None:
+    """The calls, unless there may have been more than were read."""
+    whole = judged.calls.malformed is None and not any(each.kind in _INCOMPLETE for each in judged.verdict.reasons)
+    return tuple(judged.calls.calls) if whole else None
 
 
 def _needs_results(case: Case) -> bool:
@@ -119,28 +163,49 @@ def _needs_results(case: Case) -> bool:
     )
 
 
+def way_of_failing(judged: JudgedAnswer) -> str:
+    """The way in which one answer fails, as the measurement of a baseline keeps it; empty for a right answer."""
+    if judged.verdict.valid:
+        return ""
+    from pytest_fcall.tracking.measurement import way_of
+
+    return way_of(Stanza("", valid=False, reasons=_reasons_of(judged.verdict), calls=_whole_calls(judged)))
+
+
 def compare_with_baseline(
-    now: Stanza, verdict: Verdict, case: Case, baseline: Baseline | None, judge: StanzaJudge, settings: BaselineSettings
+    now: Judged,
+    known: Known,
+    case: Case,
+    judge: StanzaJudge,
+    test: Callable[[], ChanceTest],
+    settings: BaselineSettings,
 ) -> BaselineComparison:
     """Compare a verdict with the baseline, as the settings say."""
-    if baseline is None:
-        return BaselineComparison(now, None)
-    from pytest_fcall.tracking.comparison import Comparison, compare_verdict
+    from pytest_fcall.tracking.comparison import compare_verdict
     from pytest_fcall.tracking.differences import wire_differences
-    from pytest_fcall.tracking.question_digests import provenance_changes, question_changes
 
-    found = compare_verdict(now, verdict, baseline.stanzas.get(case.id), case, judge)
+    stanza = now.stanza
+    found = compare_verdict(now, known, case, judge, test)
     if found.outcome is Outcome.DRIFTED and settings.drift == "ignore":
-        found = Comparison(Outcome.OK, found.baseline)
+        found = replace(found, outcome=Outcome.OK, drift=())
     before = found.baseline
     if before is None or found.outcome is Outcome.KNOWN_FAILURE:
-        return BaselineComparison(now, found)
-    wire = tuple(wire_differences(before.wire, now.wire)) if before.wire is not None and now.wire is not None else ()
+        return BaselineComparison(stanza, found)
+    both = before.wire is not None and stanza.wire is not None
+    wire = tuple(wire_differences(before.wire or (), stanza.wire or ())) if both else ()
     if found.outcome is Outcome.OK:
-        return BaselineComparison(now, found, wire=() if settings.drift == "ignore" else wire)
-    changed = (*question_changes(before.digests, now.digests), *provenance_changes(before.provenance, now.provenance))
+        return BaselineComparison(stanza, found, wire=() if settings.drift == "ignore" else wire)
+    changed = _causes(before, stanza) if found.outcome not in _WITHOUT_CAUSE else ()
     complaint = None if settings.accept else _complaint(found, settings)
-    return BaselineComparison(now, found, _difference(found, before, now), changed, wire, complaint)
+    return BaselineComparison(stanza, found, _difference(found, before, stanza), changed, wire, complaint)
+
+
+def _causes(before: Stanza, now: Stanza) -> tuple[str, ...]:
+    """What changed in the question, and in what answers it, since the baseline was accepted."""
+    from pytest_fcall.tracking.question_digests import provenance_changes, question_changes
+
+    found = (*question_changes(before.digests, now.digests), *provenance_changes(before.provenance, now.provenance))
+    return found or ((_UNSEEN_APP,) if now.wire == () and not before.wire else ())
 
 
 def _complaint(found: Comparison, settings: BaselineSettings) -> str | None:
@@ -152,9 +217,9 @@ def _complaint(found: Comparison, settings: BaselineSettings) -> str | None:
 
 
 def _difference(found: Comparison, before: Stanza, now: Stanza) -> str:
-    if found.edited and before.wire is None and now.wire is not None:
+    if found.outcome is Outcome.EDITED and before.wire is None and now.wire is not None:
         return "the answer was right, and what the app asks of models was not kept"
-    if found.edited:
+    if found.outcome is Outcome.EDITED:
         return "the case was edited since, so this is no regression"
     if not before.valid:
         return f"a failure, {_reasons_text(before)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -55,12 +56,16 @@ def _in_folder(folder: Path, root: Path, case_file: Path, model: Model) -> Basel
 
 def _at_revision(revision: str, root: Path) -> FindBaseline:
     from pytest_fcall.tracking.baseline_file import baseline_path, parse_baseline
+    from pytest_fcall.tracking.measurement import measurement_path, parse_measurement
     from pytest_fcall.tracking.revision import file_at_revision
 
     def find(case_file: Path, model: Model) -> Baseline | None:
         path = baseline_path(case_file, model)
         content = file_at_revision(revision, path)
-        return None if content is None else parse_baseline(content, path.with_name(f"{revision}:{path.name}"))
+        if content is None:
+            return None
+        measured = parse_measurement(file_at_revision(revision, measurement_path(path)) or b"")
+        return replace(parse_baseline(content, path.with_name(f"{revision}:{path.name}")), measured=measured)
 
     try:
         file_at_revision(revision, root / "any")

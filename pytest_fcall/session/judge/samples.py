@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core import Calls, Case, Reply, Request, Samples, Usage, Verdict
@@ -17,7 +18,6 @@ from pytest_fcall.tracking.stanza import Stanza
 if TYPE_CHECKING:
     from pytest_fcall.session.ask.model import AskModel
     from pytest_fcall.session.ask.types import Answer
-    from pytest_fcall.tracking.samples import PassRule
 
 ONCE = Samples(1)
 
@@ -62,6 +62,11 @@ class CaseAnswers:
             requests = [sample_request(self.request, sample) for sample in range(asked, asked + count)]
             self.answers.extend(self.model.answers(requests))
 
+    def recorded_further(self, most: int) -> int:
+        """The number of further answers that are recorded, at most so many."""
+        requests = (sample_request(self.request, len(self.answers) + further) for further in range(most))
+        return sum(1 for _ in takewhile(self.model.is_recorded, requests))
+
     @property
     def usage(self) -> Usage | None:
         """The tokens of all answers, and of the conversations before them."""
@@ -80,11 +85,6 @@ class CaseAnswers:
         return oldest_and_newest(moment for each in self.answers for moment in each.reused or ())
 
     @property
-    def most(self) -> int | None:
-        """The largest number of answers there could have been, where only as many were asked for as it took."""
-        return pass_rule(self.samples).max_answers if self.samples.count is None else None
-
-    @property
     def asked(self) -> int:
         """The number of answers that the model gave, in whole or in part, in this run; the others were recorded."""
         return sum(each.asked for each in self.answers)
@@ -98,6 +98,8 @@ class SampleResult:
     passes: bool
     rule: str
     """The rule that says how many must be right, in a word."""
+    first: Rate | None = None
+    """The rate of the answers that the result follows from, where the case was asked again."""
 
     @property
     def rate(self) -> Rate:
@@ -132,24 +134,19 @@ class SampleResult:
 
 
 def sample_result(judged: Sequence[JudgedAnswer], rule: str) -> SampleResult:
-    """The result of a case that is asked no more."""
+    """The result of a case that is asked no more. A forbidden call is excused by no rate."""
+    allowed = not any(each.has_forbidden_call for each in judged)
     if len(judged) == 1 and rule == ONCE.rule:
-        return SampleResult(judged, judged[0].verdict.valid and not judged[0].has_forbidden_call, rule)
-    return _result(judged, rule, pass_rule(Samples(None, rule)).suffices)
+        return SampleResult(judged, judged[0].verdict.valid and allowed, rule)
+    from pytest_fcall.tracking.samples import passes
+
+    result = SampleResult(judged, False, rule)
+    return replace(result, passes=allowed and passes(rule, result.rate))
 
 
-def confirmed_result(judged: Sequence[JudgedAnswer], before: Stanza) -> SampleResult:
-    """The result of a case that was asked again, since it seemed to have regressed."""
-    from pytest_fcall.tracking.samples import is_confirmed
-
-    rate_before = before.rate if before.samples else None
-    return _result(judged, "asked again", lambda rate: not is_confirmed(rate_before, rate))
-
-
-def _result(judged: Sequence[JudgedAnswer], rule: str, passes: Callable[[Rate], bool]) -> SampleResult:
-    """A forbidden call is excused by no rate."""
-    result = SampleResult(judged, True, rule)
-    return replace(result, passes=passes(result.rate) and not any(each.has_forbidden_call for each in judged))
+def confirmed_result(judged: Sequence[JudgedAnswer], first: SampleResult) -> SampleResult:
+    """The result of a case that was asked again. It is what its first answers made it; all of them show how often."""
+    return replace(first, all=judged, rule="asked again", first=first.rate)
 
 
 def samples_of(case: Case, chosen: Samples | None) -> Samples:
@@ -159,36 +156,26 @@ def samples_of(case: Case, chosen: Samples | None) -> Samples:
     return Samples(chosen.count, chosen.rule or (case.samples.rule if case.samples else ONCE.rule))
 
 
-def first_portion(samples: Samples) -> int:
-    """The number of answers that are asked for at first."""
-    return samples.count or pass_rule(samples).next_count(Rate(0, 0))
-
-
-def pass_rule(samples: Samples) -> PassRule:
-    """The rule that says with how many right answers a case passes. Raises ValueError for text that is no rule."""
-    from pytest_fcall.tracking.samples import PassRule
-
-    return PassRule.parse(samples.rule)
-
-
 def sample_request(request: Request, sample: int) -> Request:
     """The same request as another sample, whose reply is recorded apart."""
     return replace(request, sample=sample) if sample else request
 
 
 def parse_samples(text: str) -> Samples:
-    """Parse `5`, `auto` or `5 rate>=0.8`; without a rule, each case keeps its own. Raises SettingError."""
+    """Parse `5` or `5 rate>=0.8`; without a rule, each case keeps its own. Raises SettingError."""
     count, _, rule = text.strip().partition(" ")
     rule = rule.replace(" ", "")
-    if not re.fullmatch(r"auto|[1-9][0-9]{0,5}", count) or not _is_rule(rule):
+    if not re.fullmatch(r"[1-9][0-9]{0,5}", count) or not _is_rule(rule):
         raise SettingError(
-            f"--fc-samples: {text.strip()!r} must be a number or auto, and may have a rule behind it: '5 rate>=0.8'"
+            f"--fc-samples: {text.strip()!r} must be a number, and may have a rule behind it: '5 rate>=0.8'"
         )
-    return Samples(None if count == "auto" else int(count), rule)
+    return Samples(int(count), rule)
 
 
 def _is_rule(rule: str) -> bool:
+    from pytest_fcall.tracking.samples import required_share
+
     try:
-        return not rule or bool(pass_rule(Samples(None, rule)))
+        return not rule or required_share(rule) >= 0
     except ValueError:
         return False

@@ -24,12 +24,18 @@ class RunFailures:
     """Whether one of these verdicts found a forbidden call, which no gate excuses."""
     otherwise: bool = False
     """Whether anything else failed that more replies could not have changed."""
+    worse: bool = False
+    """Whether a model is worse than before, though no single case may show it."""
+    undecided: bool = False
+    """Whether a wrong answer may be a regression, or chance."""
     unanswered: bool = False
     """Whether a case or test has an error because there is no reply."""
 
     def exit_status(self, fail: Fail, gates: Iterable[GateVerdict]) -> int:
         """The exit status of the run; `fail` says whether failed cases, gates or both make it fail."""
         held = {verdict.held for verdict in gates} if fail != "items" else set()
-        if self.otherwise or self.forbidden or False in held or (self.verdicts and fail != "gates"):
+        cases_count = fail != "gates"
+        if self.otherwise or self.forbidden or False in held or ((self.verdicts or self.worse) and cases_count):
             return FAILED
-        return INCONCLUSIVE if self.unanswered or None in held else PASSED
+        open_ended = self.unanswered or None in held or (self.undecided and cases_count)
+        return INCONCLUSIVE if open_ended else PASSED

@@ -2,70 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import get_args
 
 from pytest_fcall.core import Outcome
-from pytest_fcall.core.rate import Rate
 from pytest_fcall.reporting.gates import JudgedGate, gate_lines
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.statistics import statistics_of
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.session.result.exit_status import Fail, RunFailures
+from pytest_fcall.session.result.gate_notes import gate_note
+from pytest_fcall.session.result.model_change import rate_pair
 from pytest_fcall.session.result.suite_scores import Suites, combined_score
 from pytest_fcall.session.setting_values import choice
 from pytest_fcall.tracking.gate_figures import FIGURES, GroupFigures
 from pytest_fcall.tracking.gates import Gate, GateError, GateVerdict, parse_gates
-from pytest_fcall.tracking.significance import RatePair
+from pytest_fcall.tracking.slices import Slice, SliceKind, SliceTests
 
-_RIGHT, _WRONG = Rate(1, 1), Rate(0, 1)
-
-_PAIRS: Mapping[Outcome | None, RatePair] = MappingProxyType(
-    {
-        Outcome.OK: RatePair(_RIGHT, _RIGHT),
-        Outcome.DRIFTED: RatePair(_RIGHT, _RIGHT),
-        Outcome.REGRESSED: RatePair(_RIGHT, _WRONG),
-        Outcome.FIXED: RatePair(_WRONG, _RIGHT),
-        Outcome.KNOWN_FAILURE: RatePair(_WRONG, _WRONG),
-    }
-)
-"""The rates of right answers before and now, by outcome; a case without an accepted answer has none before."""
+_NOT_COMPARED = frozenset({None, Outcome.NEW, Outcome.EDITED})
+"""Outcomes of cases that have nothing to be compared with."""
 
 
-def group_figures(results: Iterable[Result], scope: Sequence[str] = ()) -> GroupFigures:
-    """The figures of the results that have each name in `scope`."""
-    chosen = results_in_scope(results, scope)
-    counted = statistics_of(chosen)
+def group_figures(results: Sequence[Result]) -> GroupFigures:
+    """The figures of these results."""
+    counted = statistics_of(results)
+    outcomes = Counter(result.outcome for result in results)
+    pairs = sum(rate_pair(result) is not None for result in results)
     return GroupFigures(
         answered=counted.answered,
         right=counted.right,
-        missing=sum(result.no_reply for result in chosen),
-        malformed=sum(any(kind == "malformed" for kind, _ in result.reasons) for result in chosen),
+        missing=sum(result.no_reply for result in results),
+        malformed=sum(any(kind == "malformed" for kind, _ in result.reasons) for result in results),
         cost=counted.cost,
         unpriced=counted.unpriced,
         p50=counted.p50,
         p95=counted.p95,
         slowest=counted.slowest,
-        regressions=sum(result.outcome is Outcome.REGRESSED for result in chosen),
-        fixed=sum(result.outcome is Outcome.FIXED for result in chosen),
-        flaky=sum(result.flaky for result in chosen),
-        pairs=tuple(pair for result in chosen if (pair := _pair(result))),
+        compared=sum(count for outcome, count in outcomes.items() if outcome not in _NOT_COMPARED),
+        regressions=outcomes[Outcome.REGRESSED],
+        fixed=outcomes[Outcome.FIXED],
+        undecided=outcomes[Outcome.UNDECIDED],
+        edited=outcomes[Outcome.EDITED],
+        unmeasured=counted.answered - pairs - outcomes[Outcome.EDITED],
+        flaky=sum(result.flaky for result in results),
     )
+
+
+def slices_of(results: Iterable[Result], kind: SliceKind) -> list[Slice]:
+    """The parts of the results that a significance test takes one by one, each of one model.
+
+    Answers of several models are never counted together, or what one gains would hide what another loses.
+    """
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        for name in _slice_names(result, kind):
+            groups.setdefault((result.model, name), []).append(result)
+    slices = [
+        Slice(
+            f"{name} of {model}" if name else model,
+            tuple(pair for result in group if (pair := rate_pair(result))),
+            sum(result.no_reply for result in group),
+        )
+        for (model, name), group in groups.items()
+    ]
+    return [each for each in slices if each.pairs or each.missing]
+
+
+def _slice_names(result: Result, kind: SliceKind) -> Sequence[str]:
+    match kind:
+        case "model":
+            return ("",)
+        case "category":
+            return (result.category,)
+        case "tag":
+            return result.tags or ("cases without a tag",)
+        case "file":
+            return (result.file,)
 
 
 def results_in_scope(results: Iterable[Result], scope: Sequence[str]) -> list[Result]:
     """The results that have each name in `scope` as category, tag, suite or model, or have a score of that name."""
     return [result for result in results if _scope_names(result).issuperset(scope)]
-
-
-def _pair(result: Result) -> RatePair | None:
-    """The rates before and now; None where there is none before."""
-    known = _PAIRS.get(result.outcome)
-    if known is None or result.before is None or not (result.samples or result.before[1] > 1):
-        return known
-    return RatePair(Rate(*result.before), Rate(*result.samples) if result.samples else known.now)
 
 
 def _scope_names(result: Result) -> set[str]:
@@ -83,6 +102,11 @@ class Gates:
         """The verdict on each gate by its part of the results; `suites` compute their scores."""
         return [gate.judge(_measured_for(gate, results, suites)) for gate in self.gates]
 
+    @property
+    def test_changes(self) -> bool:
+        """Whether a gate tests what changed since the baseline."""
+        return any(gate.kind == "chance" for gate in self.gates)
+
     def notes(self, failures: RunFailures) -> list[str]:
         """Sentences for people where gates decide, but something else failed the run."""
         if self.fail != "gates" or not failures.forbidden:
@@ -91,17 +115,19 @@ class Gates:
 
 
 def _measured_for(gate: Gate, results: Sequence[Result], suites: Suites) -> GroupFigures:
-    found = group_figures(results, gate.scope)
+    chosen = results_in_scope(results, gate.scope)
+    found = group_figures(chosen)
+    if gate.kind == "chance":
+        return replace(found, tests=SliceTests(float(gate.bound), slices_of(chosen, gate.by)))
     if gate.figure in FIGURES:
         return found
-    score = combined_score(gate.figure, results_in_scope(results, gate.scope), suites, gate.scope)
-    return replace(found, scores={gate.figure: score})
+    return replace(found, scores={gate.figure: combined_score(gate.figure, chosen, suites, gate.scope)})
 
 
 def gate_verdict_lines(verdicts: Sequence[GateVerdict]) -> list[str]:
     """Lines for people on the verdicts."""
     return gate_lines(
-        [JudgedGate(v.gate.text, v.gate.kind, v.figure, v.gate.bound, v.held, v.missing_reason) for v in verdicts]
+        [JudgedGate(v.gate.text, v.gate.kind, v.figure, v.gate.bound, v.held, gate_note(v)) for v in verdicts]
     )
 
 

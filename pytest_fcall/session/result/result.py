@@ -60,12 +60,14 @@ def result_of(
         asked=answers.asked if answers else 0,
         no_reply=no_reply,
         place=facts.place,
-        outcome=Outcome.KNOWN_FAILURE if outcome and status == "xfailed" else outcome,
+        outcome=_outcome(outcome, status),
         since=comparison.since if comparison else (),
+        causes=comparison.changed if comparison else (),
+        may_be_chance=comparison.may_be_chance if comparison else False,
         stanza=comparison.text() if comparison else None,
-        samples=_samples(answers, judged) if answers and judged else None,
+        samples=_samples(judged) if judged else None,
         before=comparison.before if comparison else None,
-        most=answers.most if answers else None,
+        first=_first(judged) if judged else None,
         left_out=_missed_by_retrieval(run) if run and answers else (),
         judging=_judge_usage(run) if run else None,
         inside=inside,
@@ -75,9 +77,21 @@ def result_of(
     )
 
 
-def _samples(answers: CaseAnswers, judged: JudgedCase) -> tuple[int, int] | None:
+def _outcome(outcome: Outcome | None, status: Status) -> Outcome | None:
+    """The outcome; a failure that a mark or the case itself expects is a known one."""
+    if outcome is None or status != "xfailed" or outcome is Outcome.FLAKY:
+        return outcome
+    return Outcome.KNOWN_FAILURE
+
+
+def _first(judged: JudgedCase) -> tuple[int, int] | None:
+    rate = judged.result.first
+    return (rate.right, rate.asked) if rate else None
+
+
+def _samples(judged: JudgedCase) -> tuple[int, int] | None:
     """The number of right answers, and of all; None where one was asked for in any case."""
-    if len(judged.result.all) == 1 and answers.most is None:
+    if len(judged.result.all) == 1:
         return None
     right, asked = judged.result.rate
     return right, asked

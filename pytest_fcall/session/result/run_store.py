@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.tracking.revision import revision_of
-from pytest_fcall.tracking.run_file import RunFile, remove_old_runs, runs_folder, write_run
+from pytest_fcall.tracking.run_file import RunFile, remove_old_runs, run_id, runs_folder, write_run
 
 if TYPE_CHECKING:
     from pytest_fcall.reporting.results import Results
@@ -40,9 +40,9 @@ def store_run(
     if keep == 0 and shard is None:
         return None
     moment = datetime.fromtimestamp(started, UTC)
-    fraction = moment.microsecond * 0x10000 // 1_000_000  # sorts the names of runs in the same second by time
+    place = (shard.number, shard.of) if shard else None
     run = RunFile(
-        id=f"{moment:%Y%m%d-%H%M%S}-{fraction:04x}" + (f"-{shard.number}of{shard.of}" if shard else ""),
+        id=run_id(started, place),
         started=moment.isoformat(timespec="seconds"),
         results=results_to_json(results),
         models=tuple(named.model.id for named in settings.models),
@@ -50,7 +50,7 @@ def store_run(
         fail=gates.fail if gates else "items",
         failed=asdict(failures),
         broken_off=broken_off,
-        shard=(shard.number, shard.of) if shard else None,
+        shard=place,
         provenance={
             "pytest_fcall": version("pytest-fcall"),
             "python": platform.python_version(),

@@ -52,7 +52,7 @@ _VALID = TOOLS + dedent("""\
             expect: {any_of: [no_call, {calls: [{ping: }]}]}
             answer: {$approx: 1, within: 5%}
         xfail: *why
-        samples: {count: auto, rule: any}
+        samples: {count: 4, rule: any}
         settings: {temperature: 0, tool_choice: ping}
     """)
 

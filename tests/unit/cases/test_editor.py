@@ -99,7 +99,7 @@ defaults:
   never: ["delete_*", {send: {amount: {$gt: 100}}}]
   strings: relaxed
   profile: strict
-  samples: auto
+  samples: {count: 4, rule: rate>=0.5}
   settings: {temperature: 0, reasoning_effort: low}
 match:
   "*.key": {$ignore: true}

@@ -451,7 +451,7 @@ def test_defaults_and_cases_add_up_or_stand_for_one_another(tmp_path: Path) -> N
         "  settings: {temperature: 0, seed: 1}\n  never: ['x_*']\n  xfail: later\n  stubs: {ping: 1}\n"
     )
     found = case(
-        "prompt: x\nexpect: no_call\ntags: [b, c]\nstrings: exact\nsamples: {count: auto, rule: rate>=0.8}\n"
+        "prompt: x\nexpect: no_call\ntags: [b, c]\nstrings: exact\nsamples: {count: 5, rule: rate>=0.8}\n"
         "settings: {seed: 2, reasoning_effort: low}\nxfail: {reason: now, models: 'a:*'}\nstubs: {book: 2}\n"
         "skip: [one, {reason: two, models: [a, b]}]\ncategory: mine",
         tmp_path,
@@ -459,7 +459,7 @@ def test_defaults_and_cases_add_up_or_stand_for_one_another(tmp_path: Path) -> N
     )
     assert found.tags == ("b", "c", "a")
     assert found.rules.strings == "exact"
-    assert found.samples == Samples(None, "rate>=0.8")
+    assert found.samples == Samples(5, "rate>=0.8")
     assert found.settings == {"temperature": 0, "seed": 2, "reasoning_effort": "low"}
     assert found.rules.never == (CallPattern("x_*"),)
     assert found.xfail == (Condition("now", ("a:*",)), Condition("later"))

@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_fcall.cases.expectations import read_expectation
-from pytest_fcall.core import Call, Calls, Case, Fault, Json, Location, Reply, Tool, Turn, Usage
+from pytest_fcall.core import Call, Calls, Case, Fault, Json, Location, Outcome, Reply, Tool, Turn, Usage
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.reporting.failure import Failure, failure_text, full_failure_text
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.header import Answering, header_lines
-from pytest_fcall.reporting.results import Result, Results
+from pytest_fcall.reporting.results import Result, Results, Status
 from pytest_fcall.reporting.side_by_side import equality_lines
-from pytest_fcall.reporting.summary import summary_lines
+from pytest_fcall.reporting.summary import outcome_lines, sample_lines, summary_lines
 from pytest_fcall.reporting.tool_confusion import confusion_lines, mixed_up_lines
 
 PAGE = Path(__file__).parents[3] / "docs/explanation/output.md"
@@ -144,6 +145,25 @@ def mistaken() -> list[Result]:
     return [Result("a", "a", MODEL, "failed", called=tuple(pair for pair, n in pairs.items() for _ in range(n)))]
 
 
+def compared() -> str:
+    """Cases that are compared with a baseline."""
+    cause = ("the description of get_weather changed",)
+    bath = ("6/6 right before, 0/4 now (p = 0.00023)", "calls[0].args.city: 'Bath' → 'Paris'")
+    lima = ("6/6 right before, 0/2 now (p = 0.0027)", "calls[0].args.city: 'Lima' → 'Rome'")
+    results = [
+        compared_case("bath", 18, Outcome.REGRESSED, since=bath, causes=cause),
+        compared_case("lima", 13, Outcome.UNDECIDED, since=lima, causes=cause),
+        compared_case("wien", 16, Outcome.FIXED),
+        compared_case("riga", 12, Outcome.FLAKY, samples=(3, 4), first=(0, 1), before=(11, 13)),
+    ]
+    return "\n".join([*outcome_lines(results, WIDTH), *sample_lines(results, WIDTH)])
+
+
+def compared_case(case: str, line: int, outcome: Outcome, **fields: Any) -> Result:
+    status: Status = "passed" if outcome is Outcome.FIXED else "xfailed" if outcome is Outcome.FLAKY else "failed"
+    return Result(case, case, MODEL, status, file="cases/weather.fc.yaml", line=line, outcome=outcome, **fields)
+
+
 def unequal() -> str:
     made = [Call("get_weather", {"city": "Oslo", "days": True}), Call("get_time", {"zone": "CET"})]
     written = [Call("get_weather", {"city": "Oslo", "days": 1})]
@@ -168,6 +188,7 @@ SAMPLES: list[Callable[[], str]] = [
     lambda: "\n".join(summary_lines(run(failures=True), WIDTH)),
     lambda: "\n".join(mixed_up_lines(mistaken(), WIDTH)),
     lambda: "\n".join(confusion_lines(mistaken(), WIDTH)),
+    compared,
     unequal,
 ]
 

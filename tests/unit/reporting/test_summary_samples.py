@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.summary import sample_lines
 
@@ -35,12 +36,14 @@ def test_of_several_models_a_flaky_case_says_whose_it_is() -> None:
     assert sample_lines([FLAKY, replace(STEADY, model="n")], 80)[2].startswith("  a.fc.yaml:7 flaky (m) 18/20")
 
 
-def test_what_was_not_asked_in_the_end_is_counted() -> None:
-    decided = replace(STEADY, samples=(14, 14), most=100)
-    assert sample_lines([decided, replace(decided, status="failed", samples=(0, 1))], 80) == [
-        "15 answers to 2 cases: pass@1 50.0 %",
-        "auto: decided after 15 of at most 200 answers",
-    ]
+def test_a_case_that_was_asked_again_says_nothing_of_chances() -> None:
+    again = replace(FLAKY, outcome=Outcome.FLAKY, samples=(1, 2), first=(0, 1), before=(3, 4))
+    assert sample_lines([ONCE, again], 80) == ["1 flaky:", "  a.fc.yaml:7 flaky 4/6 66.7 % [30, 90]"]
+
+
+def test_a_flaky_case_has_its_rate_with_what_was_measured_before() -> None:
+    once = replace(ONCE, status="xfailed", outcome=Outcome.FLAKY, before=(8, 9))
+    assert sample_lines([once], 80) == ["1 flaky:", "  a.fc.yaml:3 once 8/10 80.0 % [49, 94]"]
 
 
 def test_a_case_in_error_has_no_samples_that_count() -> None:

@@ -21,7 +21,17 @@ from pytest_fcall.core import (
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
-from pytest_fcall.tracking.comparison import Comparison, compare_verdict, reason_pairs
+from pytest_fcall.tracking.case_rates import CaseRates
+from pytest_fcall.tracking.comparison import (
+    ChanceTest,
+    Comparison,
+    Judged,
+    Known,
+    StanzaJudge,
+    compare_verdict,
+    reason_pairs,
+)
+from pytest_fcall.tracking.measurement import way_of
 from pytest_fcall.tracking.stanza import Stanza
 
 STRING: Json = {"type": "string"}
@@ -39,7 +49,7 @@ TOOLS = tuple(
             },
         },
     )
-    for name in ("weather", "time")
+    for name in ("weather", "time", "get_weather", "delete_all")
 )
 
 
@@ -68,7 +78,30 @@ def stanza_of(case: Case, calls: Sequence[Call]) -> Stanza:
     return Stanza(case.id, verdict.valid, reason_pairs(verdict), tuple(calls))
 
 
-def compared(case: Case, then: Stanza | None, now: Sequence[Call]) -> Comparison:
-    """The case with these calls now, against what is accepted of it."""
+ONCE = ChanceTest(CaseRates.estimated([]), 0.005)
+"""The test of a run of one case that is not asked again."""
+
+
+def compare(
+    now: Stanza,
+    verdict: Verdict,
+    known: Stanza | Known | None,
+    case: Case,
+    judge: StanzaJudge,
+    test: ChanceTest = ONCE,
+    *,
+    ways: Sequence[Stanza] = (),
+    is_asked_again: bool = False,
+    is_replayed: bool = False,
+) -> Comparison:
+    """The stanza against what is known of the case; `ways` are the answers to it, where they are several."""
+    ways_now = frozenset(map(way_of, ways or [now]))
+    before = known if isinstance(known, Known) else Known(known)
+    judged_now = Judged(now, verdict, ways_now, is_asked_again, is_replayed)
+    return compare_verdict(judged_now, before, case, judge, lambda: test)
+
+
+def compared(case: Case, then: Stanza | Known | None, now: Sequence[Call], test: ChanceTest = ONCE) -> Comparison:
+    """The case with these calls now, against what is known of it."""
     verdict = judged(case, now)
-    return compare_verdict(stanza_of(case, now), verdict, then, case, lambda stanza: judged(case, stanza.calls or ()))
+    return compare(stanza_of(case, now), verdict, then, case, lambda stanza: judged(case, stanza.calls or ()), test)

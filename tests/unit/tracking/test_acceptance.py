@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,9 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.core import Call, Json
-from pytest_fcall.tracking.acceptance import Acceptance, DamagedBaseline, accept, read_stanzas, remove_cases
-from pytest_fcall.tracking.stanza import Stanza, WireRequest
+from pytest_fcall.core import Call, Json, Model
+from pytest_fcall.reporting.result_json import results_to_json
+from pytest_fcall.reporting.results import Result, Results
+from pytest_fcall.tracking.acceptance import (
+    Acceptance,
+    DamagedBaseline,
+    RunMeasurement,
+    accept,
+    read_stanzas,
+    remove_cases,
+    rename_case,
+)
+from pytest_fcall.tracking.baseline_file import baseline_path
+from pytest_fcall.tracking.history import History
+from pytest_fcall.tracking.measurement import Measured, measurement_path, read_measurement
+from pytest_fcall.tracking.run_file import RunFile, run_id
+from pytest_fcall.tracking.stanza import Stanza, WireRequest, stanza_to_json
 from tests.unit.tracking.stanzas import STANZAS
 
 FIRST = Acceptance("2026-11-01", {"date": "2026-11-01", "commit": "0a1b"})
@@ -126,3 +142,63 @@ def test_an_acceptance_knows_its_day(tmp_path: Path) -> None:
 
     assert now.provenance["date"] == now.day
     assert now.provenance["plugin"] == "0.1"
+
+
+class TestMeasurement:
+    """The measurement beside a baseline, when verdicts are accepted."""
+
+    def run_of(self, *stanzas: Stanza, number: int = 1) -> RunFile:
+        results = tuple(
+            Result(
+                f"a.fc.yaml::{stanza.case}",
+                stanza.case,
+                "local:m",
+                "passed" if stanza.valid else "failed",
+                file="a.fc.yaml",
+                stanza=json.dumps(stanza_to_json(stanza)),
+                asked=stanza.rate.asked,
+            )
+            for stanza in stanzas
+        )
+        return RunFile(run_id(float(number)), "", results_to_json(Results(results)))
+
+    @pytest.fixture
+    def baseline(self, tmp_path: Path) -> Path:
+        path = baseline_path(tmp_path / "a.fc.yaml", Model.by_id("local:m"))
+        accept(path, [RIGHT], FIRST)
+        return path
+
+    def add(self, root: Path, baseline: Path, run: RunFile, *accepted: str) -> Mapping[str, Measured]:
+        RunMeasurement(root, run, History(root)).add_to(baseline, accepted)
+        return read_measurement(measurement_path(baseline))
+
+    def test_all_cases_of_the_run_are_measured_and_those_of_other_runs_stay(
+        self, tmp_path: Path, baseline: Path
+    ) -> None:
+        first = self.add(tmp_path, baseline, self.run_of(RIGHT, WRONG), "oslo")
+        then = self.add(tmp_path, baseline, self.run_of(replace(RIGHT, samples=(2, 3)), number=2), "oslo")
+
+        assert {case: each.rate for case, each in first.items()} == {"oslo": (1, 1), "rome": (0, 1)}
+        assert {case: each.rate for case, each in then.items()} == {"oslo": (3, 4), "rome": (0, 1)}
+
+    def test_the_same_run_leaves_the_file_byte_for_byte(self, tmp_path: Path, baseline: Path) -> None:
+        run = self.run_of(RIGHT, WRONG)
+        self.add(tmp_path, baseline, run, "oslo")
+        target = measurement_path(baseline)
+        before = target.read_bytes(), target.stat().st_mtime_ns
+
+        self.add(tmp_path, baseline, run, "oslo")
+        self.add(tmp_path, baseline, run)
+
+        assert (target.read_bytes(), target.stat().st_mtime_ns) == before
+
+    def test_without_a_baseline_nothing_is_measured(self, tmp_path: Path, baseline: Path) -> None:
+        baseline.unlink()
+        assert self.add(tmp_path, baseline, self.run_of(WRONG)) == {}
+
+    def test_cases_that_are_gone_or_renamed_take_their_line_along(self, tmp_path: Path, baseline: Path) -> None:
+        self.add(tmp_path, baseline, self.run_of(RIGHT, WRONG), "oslo")
+        rename_case(baseline, "oslo", "bergen")
+        remove_cases(baseline, lambda case: case == "rome")
+        (only,) = read_measurement(measurement_path(baseline)).values()
+        assert (only.case, only.rate) == ("bergen", (1, 1))

@@ -8,9 +8,8 @@ from pytest_fcall.core import Call, Case, Expectation, ExpectedCall, Outcome, Re
 from pytest_fcall.core.expectation import CallPattern, MatchRule
 from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.verdict import ReasonKind
-from pytest_fcall.tracking.comparison import compare_verdict
 from pytest_fcall.tracking.stanza import Stanza, WireRequest
-from tests.unit.tracking.judging import call, case_of, compared, expected, judged, stanza_of
+from tests.unit.tracking.judging import call, case_of, compare, compared, expected, judged, stanza_of
 
 Reasons = tuple[tuple[ReasonKind, str], ...]
 
@@ -32,7 +31,7 @@ def judged_again(stanza: Stanza) -> Verdict:
         (RIGHT, None, Outcome.NEW),
         (WRONG, RIGHT, Outcome.REGRESSED),
         (WRONG, WRONG, Outcome.KNOWN_FAILURE),
-        (WRONG, [call(city="Bern")], Outcome.KNOWN_FAILURE),
+        (WRONG, [call(city="Bern")], Outcome.NEW),
         (WRONG, WORSE, Outcome.NEW),
         (WRONG, None, Outcome.NEW),
     ],
@@ -49,24 +48,21 @@ def test_the_same_reply_is_ok_or_a_known_failure_once_it_is_accepted(then: list[
     assert not found.drift
 
 
-def test_a_tightened_expectation_is_a_new_failure_and_no_regression() -> None:
-    found = compared(case_of(expected(city="Rome")), stanza_of(CASE, RIGHT), RIGHT)
-
-    assert found.outcome is Outcome.NEW
-    assert found.edited
-
-
-def test_a_tightened_expectation_that_the_model_now_meets_is_fixed() -> None:
+@pytest.mark.parametrize("then", [RIGHT, WRONG])
+@pytest.mark.parametrize("now", [RIGHT, WRONG])
+def test_an_expectation_by_which_the_accepted_answer_is_judged_otherwise_makes_an_edited_case(
+    then: list[Call], now: list[Call]
+) -> None:
     case = case_of(expected(city="Rome"))
 
-    assert compared(case, stanza_of(CASE, RIGHT), WRONG).outcome is Outcome.FIXED
+    assert compared(case, stanza_of(CASE, then), now).outcome is Outcome.EDITED
 
 
-def test_an_accepted_failure_that_is_right_today_can_regress() -> None:
-    case = case_of(expected(city="Rome"))
+def test_an_expectation_by_which_the_accepted_answer_is_judged_as_before_leaves_the_case_the_same() -> None:
+    either = case_of(expected(city=Operator("any", ["Oslo", "Bergen"])))
 
-    assert compared(case, stanza_of(CASE, WRONG), RIGHT).outcome is Outcome.REGRESSED
-    assert compared(case, stanza_of(CASE, WRONG), WRONG).outcome is Outcome.OK
+    assert compared(either, stanza_of(CASE, RIGHT), WRONG).outcome is Outcome.REGRESSED
+    assert compared(either, stanza_of(CASE, WRONG), RIGHT).outcome is Outcome.FIXED
 
 
 def test_a_forbidden_call_is_never_a_known_failure() -> None:
@@ -83,10 +79,10 @@ def test_a_reply_that_could_not_be_read_is_known_by_its_stored_reasons() -> None
     def never(_: Stanza) -> None:
         raise AssertionError("there are no calls to judge")
 
-    assert compare_verdict(broken, verdict, broken, CASE, never).outcome is Outcome.KNOWN_FAILURE  # type: ignore[arg-type]  # never called
+    assert compare(broken, verdict, broken, CASE, never).outcome is Outcome.KNOWN_FAILURE  # type: ignore[arg-type]  # never called
     assert compared(CASE, broken, WRONG).outcome is Outcome.NEW
     assert compared(CASE, broken, RIGHT).outcome is Outcome.FIXED
-    right = compare_verdict(broken, verdict, stanza_of(CASE, RIGHT), CASE, judged_again)
+    right = compare(broken, verdict, stanza_of(CASE, RIGHT), CASE, judged_again)
     assert right.outcome is Outcome.REGRESSED
 
 
@@ -96,18 +92,16 @@ def test_the_same_calls_are_not_judged_a_second_time() -> None:
 
     for calls, outcome in ((RIGHT, Outcome.OK), (WRONG, Outcome.KNOWN_FAILURE)):
         now = stanza_of(CASE, calls)
-        assert compare_verdict(now, judged(CASE, calls), stanza_of(CASE, calls), CASE, never).outcome is outcome
+        assert compare(now, judged(CASE, calls), stanza_of(CASE, calls), CASE, never).outcome is outcome
 
 
 def test_another_text_is_another_answer() -> None:
     case = case_of(expected(city="Oslo"), answer="rain")
-    then = replace(stanza_of(case, RIGHT), answer="rain")
+    then = replace(stanza_of(CASE, RIGHT), answer="rain")
     verdict = judged(case, RIGHT, "sun")
     now = Stanza("oslo", False, (("wrong_answer", "answer"),), tuple(RIGHT), answer="sun")
 
-    found = compare_verdict(
-        now, verdict, then, case, lambda stanza: judged(case, stanza.calls or (), stanza.answer or "")
-    )
+    found = compare(now, verdict, then, case, lambda stanza: judged(case, stanza.calls or (), stanza.answer or ""))
     assert found.outcome is Outcome.REGRESSED
 
 
@@ -116,24 +110,24 @@ def test_a_text_that_nothing_was_expected_of_when_it_was_accepted_is_no_regressi
     now = Stanza("oslo", False, (("wrong_answer", "answer"),), tuple(RIGHT), answer="sun")
     worse = replace(now, reasons=(*now.reasons, ("wrong_value", "calls[0].args.city")), calls=tuple(WRONG))
     outcomes = [
-        compare_verdict(
+        compare(
             each, judged(case, each.calls or (), "sun"), stanza_of(CASE, RIGHT), case, lambda _: judged(CASE, RIGHT)
         )
         for each in (now, worse)
     ]
 
-    assert [(each.outcome, each.edited) for each in outcomes] == [(Outcome.NEW, True), (Outcome.REGRESSED, False)]
+    assert [each.outcome for each in outcomes] == [Outcome.EDITED, Outcome.REGRESSED]
 
 
-def outcome_of(now: Reasons, then: Reasons, kept: tuple[WireRequest, ...] | None = ()) -> tuple[Outcome, bool]:
+def outcome_of(now: Reasons, then: Reasons, kept: tuple[WireRequest, ...] | None = ()) -> Outcome:
     """Of a case with the same calls on both sides, whose app makes these reasons on the wire."""
     case = replace(CASE, wire=WireExpectation(count=2))
     sides = [Stanza("oslo", not reasons, reasons, tuple(RIGHT), wire=()) for reasons in (now, then)]
     verdicts = [
         Verdict(not reasons, tuple(Reason(kind, path, "") for kind, path in reasons)) for reasons in (now, then)
     ]
-    found = compare_verdict(sides[0], verdicts[0], replace(sides[1], wire=kept), case, lambda _: verdicts[1])
-    return found.outcome, found.edited
+    found = compare(sides[0], verdicts[0], replace(sides[1], wire=kept), case, lambda _: verdicts[1])
+    return found.outcome
 
 
 COUNT: Reasons = (("wrong_count", "wire.count"),)
@@ -141,22 +135,22 @@ TOKENS: Reasons = (("wrong_value", "wire.tokens"),)
 
 
 def test_the_wire_counts_although_the_app_comes_to_the_same() -> None:
-    assert outcome_of(COUNT, ()) == (Outcome.REGRESSED, False)
-    assert outcome_of(COUNT, COUNT) == (Outcome.KNOWN_FAILURE, False)
-    assert outcome_of(TOKENS, COUNT) == (Outcome.NEW, False)
-    assert outcome_of((), COUNT) == (Outcome.FIXED, False)
+    assert outcome_of(COUNT, ()) is Outcome.REGRESSED
+    assert outcome_of(COUNT, COUNT) is Outcome.KNOWN_FAILURE
+    assert outcome_of(TOKENS, COUNT) is Outcome.NEW
+    assert outcome_of((), COUNT) is Outcome.FIXED
 
 
 def test_a_wire_that_was_not_kept_when_it_was_accepted_is_no_regression() -> None:
-    assert outcome_of(COUNT, (), kept=None) == (Outcome.NEW, True)
+    assert outcome_of(COUNT, (), kept=None) is Outcome.EDITED
 
 
 @pytest.mark.parametrize("kind", ["wrong_value", "wrong_answer"])
 def test_a_wire_that_the_case_asks_for_since_hides_no_regression(kind: ReasonKind) -> None:
     elsewhere: Reasons = ((kind, "calls[0].args.city"),)
 
-    assert outcome_of((*COUNT, *elsewhere), (), kept=None) == (Outcome.REGRESSED, False)
-    assert outcome_of(elsewhere, (), kept=None) == (Outcome.REGRESSED, False)
+    assert outcome_of((*COUNT, *elsewhere), (), kept=None) is Outcome.REGRESSED
+    assert outcome_of(elsewhere, (), kept=None) is Outcome.REGRESSED
 
 
 def test_an_answer_that_the_case_asks_for_since_hides_no_regression_on_the_wire() -> None:
@@ -164,10 +158,10 @@ def test_an_answer_that_the_case_asks_for_since_hides_no_regression_on_the_wire(
     verdict = judged(CASE, RIGHT)
     now = Stanza("oslo", False, (("wrong_answer", "answer"), *COUNT), tuple(RIGHT), answer="sun", wire=())
 
-    kept = compare_verdict(now, verdict, replace(stanza_of(CASE, RIGHT), wire=()), case, lambda _: verdict)
+    kept = compare(now, verdict, replace(stanza_of(CASE, RIGHT), wire=()), case, lambda _: verdict)
     assert kept.outcome is Outcome.REGRESSED
-    neither = compare_verdict(now, verdict, stanza_of(CASE, RIGHT), case, lambda _: verdict)
-    assert (neither.outcome, neither.edited) == (Outcome.NEW, True)
+    neither = compare(now, verdict, stanza_of(CASE, RIGHT), case, lambda _: verdict)
+    assert neither.outcome is Outcome.EDITED
 
 
 ANY = Operator("ignore", True)
@@ -275,17 +269,17 @@ def test_of_several_answers_hardly_fewer_may_be_right(
 ) -> None:
     baseline = replace(stanza_of(CASE, WRONG), samples=then)
     stanza = replace(stanza_of(CASE, WRONG), samples=now)
-    assert compare_verdict(stanza, judged(CASE, WRONG), baseline, CASE, judged_again).outcome is outcome
+    assert compare(stanza, judged(CASE, WRONG), baseline, CASE, judged_again).outcome is outcome
 
 
 def test_of_several_answers_each_may_be_wrong_in_a_way_that_is_known() -> None:
     wrong, worse = stanza_of(CASE, WRONG), stanza_of(CASE, WORSE)
-    baseline = replace(wrong, samples=(1, 5), reasons=(*wrong.reasons, *worse.reasons))
-    now = replace(worse, samples=(1, 5))
-    found = compare_verdict(now, judged(CASE, WORSE), baseline, CASE, judged_again)
+    baseline = replace(wrong, samples=(0, 5), reasons=(*wrong.reasons, *worse.reasons))
+    now = replace(worse, samples=(0, 5))
+    found = compare(now, judged(CASE, WORSE), baseline, CASE, judged_again)
     assert found.outcome is Outcome.KNOWN_FAILURE
     baseline = replace(baseline, reasons=wrong.reasons)
-    found = compare_verdict(now, judged(CASE, WORSE), baseline, CASE, judged_again)
+    found = compare(now, judged(CASE, WORSE), baseline, CASE, judged_again)
     assert found.outcome is Outcome.NEW
 
 
@@ -294,19 +288,28 @@ def test_an_edited_case_is_no_regression_although_it_was_asked_several_times() -
     baseline = replace(stanza_of(CASE, RIGHT), samples=(5, 5))
     now = replace(stanza_of(edited, RIGHT), samples=(0, 5))
 
-    found = compare_verdict(now, judged(edited, RIGHT), baseline, edited, lambda _: judged(edited, RIGHT))
-    assert (found.outcome, found.edited) == (Outcome.NEW, True)
+    found = compare(now, judged(edited, RIGHT), baseline, edited, lambda _: judged(edited, RIGHT))
+    assert found.outcome is Outcome.EDITED
 
 
-def test_of_several_answers_fewer_are_worse_than_one_that_was_right() -> None:
-    baseline = replace(stanza_of(CASE, WRONG), samples=(20, 20))
-    once = stanza_of(CASE, WRONG)
-    assert compare_verdict(once, judged(CASE, WRONG), baseline, CASE, judged_again).outcome is Outcome.REGRESSED
+def test_one_wrong_answer_after_many_right_ones_has_regressed() -> None:
+    baseline = replace(stanza_of(CASE, RIGHT), samples=(20, 20))
+    found = compared(CASE, baseline, WRONG)
+    assert (found.outcome, found.before, found.now) == (Outcome.REGRESSED, (20, 20), (0, 1))
 
 
 def test_a_case_that_is_asked_once_is_known_only_by_all_of_its_reasons() -> None:
-    both = [call(city="Rome", unit=5)]
-    assert compared(CASE, stanza_of(CASE, both), WRONG).outcome is Outcome.NEW
+    both, one = stanza_of(CASE, [call(city="Rome", unit=5)]), stanza_of(CASE, WRONG)
+    assert compared(CASE, both, WRONG).outcome is Outcome.NEW
+    assert compared(CASE, replace(both, samples=(0, 5)), WRONG).outcome is Outcome.NEW
+    several = compare(replace(one, samples=(0, 5)), judged(CASE, WRONG), both, CASE, judged_again)
+    assert several.outcome is Outcome.NEW
+
+
+def test_a_case_that_is_asked_several_times_is_known_by_some_of_its_reasons() -> None:
+    both, one = stanza_of(CASE, [call(city="Rome", unit=5)]), stanza_of(CASE, WRONG)
+    now, then = replace(one, samples=(0, 5)), replace(both, samples=(0, 5))
+    assert compare(now, judged(CASE, WRONG), then, CASE, judged_again).outcome is Outcome.KNOWN_FAILURE
 
 
 def test_drift_is_told_of_each_turn_of_a_conversation() -> None:
@@ -316,15 +319,5 @@ def test_drift_is_told_of_each_turn_of_a_conversation() -> None:
 
     case = replace(CASE, turns=CASE.turns * 2)
     (now, verdict), (then, before) = held(OTHERWISE), held(RIGHT)
-    found = compare_verdict(now, verdict, then, case, lambda _: before)
+    found = compare(now, verdict, then, case, lambda _: before)
     assert (found.outcome, found.drift) == (Outcome.DRIFTED, ("calls[1].args.unit: 'celsius' is new",))
-
-
-def test_a_single_answer_is_excused_by_all_of_its_reasons_and_several_by_some() -> None:
-    both, one = stanza_of(CASE, [call(city="Rome", unit=5)]), stanza_of(CASE, WRONG)
-    for now, then, outcome in (
-        (replace(one, samples=(0, 5)), both, Outcome.KNOWN_FAILURE),
-        (one, replace(both, samples=(0, 5)), Outcome.KNOWN_FAILURE),
-        (one, both, Outcome.NEW),
-    ):
-        assert compare_verdict(now, judged(CASE, WRONG), then, CASE, judged_again).outcome is outcome

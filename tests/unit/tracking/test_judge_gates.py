@@ -8,6 +8,7 @@ from pytest_fcall.core.rate import Rate
 from pytest_fcall.tracking.gate_figures import GroupFigures, GroupScore
 from pytest_fcall.tracking.gates import GateVerdict, parse_gates
 from pytest_fcall.tracking.significance import RatePair
+from pytest_fcall.tracking.slices import Slice, SliceTests
 
 RIGHT, WRONG = Rate(1, 1), Rate(0, 1)
 STAYED, LOST, WON = RatePair(RIGHT, RIGHT), RatePair(RIGHT, WRONG), RatePair(WRONG, RIGHT)
@@ -103,6 +104,10 @@ def test_sums_of_dollars_are_not_held_against_bounds_to_the_last_bit() -> None:
     assert judge("cost<=0.3", GroupFigures(answered=3, cost=0.1 + 0.1 + 0.1)).held is True
 
 
+def figures_of(*slices: Slice, level: float = 0.05, **figures: int) -> GroupFigures:
+    return GroupFigures(tests=SliceTests(level, slices), **{"answered": 9, "compared": 9, **figures})  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("gate", "held"),
     [
@@ -111,34 +116,91 @@ def test_sums_of_dollars_are_not_held_against_bounds_to_the_last_bit() -> None:
         ("regressions<=4.7%", False),
         ("regressions<=5%", True),
         ("fixed<=0", True),
-        ("significant(0.03)", True),
-        ("significant(0.05)", False),
+        ("undecided<=0", True),
+        ("edited<=20", True),
+        ("edited<=16%", False),  # 20 of the 120 that are in the baseline
+        ("edited<=17%", True),
     ],
 )
-def test_changes_are_counted_among_the_cases_that_have_an_accepted_answer(gate: str, held: bool) -> None:
-    changed = GroupFigures(answered=200, right=190, regressions=5, fixed=0, pairs=(STAYED,) * 95 + (LOST,) * 5)
+def test_changes_are_counted_among_the_cases_that_are_compared(gate: str, held: bool) -> None:
+    changed = GroupFigures(answered=200, right=190, compared=100, regressions=5, edited=20)
     assert judge(gate, changed).held is held
 
 
-def test_five_lost_and_none_won_are_as_likely_by_chance_as_five_heads() -> None:
-    assert judge("significant(0.05)", GroupFigures(answered=5, pairs=(LOST,) * 5)).figure == 1 / 32
-    assert judge("significant(0.05)", GroupFigures(answered=5, pairs=(WON,) * 5)).figure == 1
-
-
-@pytest.mark.parametrize("gate", ["regressions<=0", "fixed<=0%", "significant(0.05)"])
 @pytest.mark.parametrize(
-    ("measured", "missing"),
+    ("gate", "held", "doubt"),
     [
-        (GroupFigures(answered=5, right=5), "no baseline to compare with"),
-        (GroupFigures(answered=5, right=5, missing=1), "1 reply missing"),
-        (GroupFigures(answered=5, right=5, missing=2, pairs=(STAYED,) * 5), "2 replies missing"),
+        ("regressions<=4", False, ""),
+        ("regressions<=5", None, "2 cases are undecided"),
+        ("regressions<=6", None, "2 cases are undecided"),
+        ("regressions<=7", True, ""),
+        ("regressions<=6%", None, "2 cases are undecided"),
+        ("regressions<=7%", True, ""),
+        ("undecided<=2", True, ""),
+        ("undecided<=1", False, ""),
     ],
 )
-def test_without_anything_to_compare_with_a_change_is_not_known(
-    gate: str, measured: GroupFigures, missing: str
-) -> None:
+def test_an_undecided_case_may_have_regressed(gate: str, held: bool | None, doubt: str) -> None:
+    verdict = judge(gate, GroupFigures(answered=100, compared=100, regressions=5, undecided=2))
+    assert (verdict.held, verdict.missing_reason) == (held, doubt)
+
+
+def test_a_test_fails_where_chance_seldom_does_as_much_and_holds_elsewhere() -> None:
+    lost, level = Slice("a", (LOST,) * 5), 1 / 32
+    verdict = judge("significant(0.03125)", figures_of(lost, level=level))
+    assert (verdict.held, verdict.figure) == (False, level)  # at the level, too
+    assert judge("significant(0.03)", figures_of(Slice("a", (*lost.pairs, STAYED)), level=0.03)).held is True
+    assert judge("significant(0.05)", figures_of(Slice("a", (WON,) * 9 + (STAYED,) * 9))).figure == 1
+
+
+def test_what_one_model_gains_does_not_pay_for_what_another_loses() -> None:
+    verdict = judge("significant(0.05)", figures_of(Slice("a", (WON,) * 37), Slice("b", (LOST,) * 30)))
+    assert verdict.held is False
+
+
+@pytest.mark.parametrize(
+    ("slices", "reason"),
+    [
+        ([Slice("a", (LOST,) * 4)], "with 4 cases it could not fail, even if all were wrong"),
+        ([Slice("a", (RatePair(WRONG, WRONG),))], "with 1 case it could not fail, even if all were wrong"),
+        (
+            [Slice("a", (STAYED,) * 5), Slice("b", (STAYED,) * 2), Slice("c", missing=0)],
+            "with 5 cases at most in each part it could not fail, even if all were wrong",
+        ),
+    ],
+)
+def test_a_test_that_no_answer_could_make_fail_says_nothing(slices: list[Slice], reason: str) -> None:
+    verdict = judge("significant(0.05)", figures_of(*slices))
+    assert (verdict.held, verdict.missing_reason) == (None, reason)
+
+
+def test_missing_replies_leave_a_test_open_but_not_what_failed_without_them() -> None:
+    part = Slice("part", (LOST,) * 9, missing=1)
+    verdict = judge("significant(0.05)", figures_of(part, missing=1))
+    assert (verdict.held, verdict.missing_reason) == (None, "1 reply missing")
+    assert judge("significant(0.05)", figures_of(part, Slice("whole", (LOST,) * 9), missing=1)).held is False
+
+
+@pytest.mark.parametrize(
+    ("gate", "measured", "reason"),
+    [
+        ("regressions<=0", GroupFigures(answered=5, right=5), "no baseline to compare with"),
+        ("fixed<=0%", GroupFigures(answered=5, right=5), "no baseline to compare with"),
+        ("undecided<=0", GroupFigures(answered=5, right=5), "no baseline to compare with"),
+        ("edited<=0", GroupFigures(answered=5, right=5), "no baseline to compare with"),
+        ("edited<=0", GroupFigures(answered=5, right=5, missing=1), "1 reply missing"),
+        ("regressions<=0", GroupFigures(answered=5, right=5, missing=1), "1 reply missing"),
+        ("fixed<=0", GroupFigures(answered=5, right=5, missing=2, compared=5), "2 replies missing"),
+        ("regressions<=0", GroupFigures(answered=5, edited=5), "every case was edited since it was accepted"),
+        ("significant(0.05)", GroupFigures(answered=5), "no baseline to compare with"),
+        ("significant(0.05)", GroupFigures(answered=5, missing=2), "2 replies missing"),
+        ("significant(0.05)", GroupFigures(answered=5, edited=5), "every case was edited since it was accepted"),
+        ("significant(0.05)", GroupFigures(answered=5, compared=5), "no case is measured as it is today"),
+    ],
+)
+def test_without_anything_to_compare_with_a_change_is_not_known(gate: str, measured: GroupFigures, reason: str) -> None:
     verdict = judge(gate, measured)
-    assert (verdict.held, verdict.missing_reason) == (None, missing)
+    assert (verdict.held, verdict.missing_reason) == (None, reason)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +226,3 @@ def test_a_score_that_no_case_has_is_not_known() -> None:
 
 def test_replies_that_are_missing_are_told_before_times_that_are() -> None:
     assert judge("p95<=5s", GroupFigures(answered=1, missing=2)).missing_reason == "2 replies missing"
-
-
-def test_without_pairs_no_chance_is_told() -> None:
-    assert judge("significant(0.05)", GroupFigures(answered=5, right=5)).figure is None

@@ -13,6 +13,7 @@ def gates(*held: bool | None) -> list[GateVerdict]:
 
 
 VERDICTS, OTHERWISE, UNANSWERED = RunFailures(verdicts=True), RunFailures(otherwise=True), RunFailures(unanswered=True)
+UNDECIDED, WORSE = RunFailures(undecided=True), RunFailures(worse=True)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,11 @@ VERDICTS, OTHERWISE, UNANSWERED = RunFailures(verdicts=True), RunFailures(otherw
         (UNANSWERED, [False], 10, 1, 1),
         (RunFailures(verdicts=True, forbidden=True), [True], 1, 1, 1),
         (RunFailures(verdicts=True, unanswered=True), [True], 1, 10, 1),
+        (UNDECIDED, [True], 10, 0, 10),
+        (UNDECIDED, [False], 10, 1, 1),
+        (RunFailures(verdicts=True, undecided=True), [True], 1, 0, 1),
+        (WORSE, [True], 1, 0, 1),
+        (RunFailures(worse=True, undecided=True, unanswered=True), [True], 1, 10, 1),
     ],
 )
 def test_the_exit_status_says_what_people_should_do(

@@ -1,0 +1,102 @@
+"""What earlier runs found, case by case, for a baseline's measurement."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from pytest_fcall.core import Json, Outcome
+from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
+from pytest_fcall.core.rate import Rate
+from pytest_fcall.tracking.measurement import Key, RunVerdict, Standing, way_of
+from pytest_fcall.tracking.run_file import RunFile, RunFileError, read_run, run_paths
+from pytest_fcall.tracking.stanza import parse_stanza
+
+CaseName: TypeAlias = tuple[str, str, str]
+"""The path of a case file from the root, a model and a case."""
+
+MOST_RUNS: Final = 20
+"""Most runs that are read, the newest ones: more would say little more, and take time."""
+_STANDINGS: Final[Mapping[str | None, Standing]] = {Outcome.REGRESSED: "regressed", Outcome.UNDECIDED: "undecided"}
+
+_EXCUSED: Final = frozenset({Outcome.KNOWN_FAILURE, Outcome.FLAKY})
+
+
+class History:
+    """The verdicts of kept runs: those of the project, and those in other folders. They are read when first needed."""
+
+    def __init__(self, root: Path, folders: Sequence[Path] = ()) -> None:
+        self._root = root
+        self._folders = folders
+        self._verdicts: Mapping[CaseName, Sequence[RunVerdict]] | None = None
+        self.unread: list[str] = []
+        """Why files could not be read."""
+
+    def of(self, file: str, model: str, case: str) -> Sequence[RunVerdict]:
+        """The verdicts on a case, oldest first."""
+        if self._verdicts is None:
+            self._verdicts = self._read()
+        return self._verdicts.get((file, model, case), ())
+
+    def _read(self) -> Mapping[CaseName, Sequence[RunVerdict]]:
+        paths = run_paths(self._root)[-MOST_RUNS:]
+        for folder in self._folders:
+            paths += sorted(folder.rglob("*.json"), key=lambda path: path.name)[-MOST_RUNS:]
+        runs: dict[str, RunFile] = {}
+        for path in paths:
+            try:
+                run = read_run(path)
+            except RunFileError as error:
+                self.unread.append(str(error))
+            else:
+                runs.setdefault(run.id, run)
+        found: dict[CaseName, list[RunVerdict]] = defaultdict(list)
+        for run in sorted(runs.values(), key=lambda run: run.id)[-MOST_RUNS:]:
+            for name, verdict in verdicts_of(run):
+                found[name].append(verdict)
+        return found
+
+
+def verdicts_of(run: RunFile) -> Iterator[tuple[CaseName, RunVerdict]]:
+    """The verdicts of a run; a row that cannot be read says nothing."""
+    rows = run.results.get("results")
+    commit, dirty = run.provenance.get("commit"), run.provenance.get("dirty")
+    revision = commit if isinstance(commit, str) and not dirty else ""
+    for row in rows if isinstance(rows, Iterable) else ():
+        try:
+            yield _verdict(as_mapping(row, "a result"), run.id, revision)
+        except ValueError:
+            continue
+
+
+def _verdict(row: Mapping[str, Json], run: str, revision: str) -> tuple[CaseName, RunVerdict]:
+    stanza = parse_stanza(required_field(row, "stanza", str))
+    outcome = optional_field(row, "outcome", str)
+    standing: Standing = "undecided" if optional_field(row, "may_be_chance", bool) else _STANDINGS.get(outcome, "sound")
+    verdict = RunVerdict(
+        required_field(row, "case", str),
+        Key.of(stanza.digests),
+        _new_answers(row, stanza.rate),
+        standing,
+        way_of(stanza),
+        is_known=outcome in _EXCUSED,
+        run=run,
+        revision=revision,
+    )
+    return (required_field(row, "file", str), required_field(row, "model", str), verdict.case), verdict
+
+
+def _new_answers(row: Mapping[str, Json], rate: Rate) -> Rate:
+    """The answers that the model gave in the run; those of recordings were counted when they were given.
+
+    Where only a part of several samples was asked for, it is not known which are right, and none counts.
+    """
+    asked = optional_field(row, "asked", int)
+    if asked is None or asked == rate.asked:
+        return Rate(0, 0) if optional_field(row, "replayed", bool) else rate
+    match row.get("first"):
+        case [int(right), int(first)] if asked == rate.asked - first and 0 <= rate.right - right <= asked:
+            return Rate(rate.right - right, asked)
+    return Rate(0, 0)

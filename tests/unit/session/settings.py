@@ -1,0 +1,36 @@
+"""Settings of a run, as they are where nobody sets anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytest_fcall.session.ask.environments import EnvironmentSettings
+from pytest_fcall.session.settings import BaselineSettings, Confirm, Settings
+
+
+def settings_of(root: Path) -> Settings:
+    return Settings(
+        root=root,
+        models=(),
+        judge=None,
+        replay=False,
+        record="missing",
+        started=0.0,
+        max_age=None,
+        result_max_age=None,
+        concurrency=1,
+        requests_per_minute=None,
+        tokens_per_minute=None,
+        max_cost=None,
+        confirm=Confirm(),
+        samples=None,
+        baseline=BaselineSettings(None, prune=False, drift="note", fixed="pass", against=""),
+        proxy=False,
+        proxy_variables=(),
+        wanted_scores={},
+        environments=EnvironmentSettings(),
+        history=(),
+        kept_runs=100,
+        shard=None,
+        worker=None,
+    )

@@ -1,0 +1,266 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fcall.core import Call
+from pytest_fcall.core.rate import Rate
+from pytest_fcall.tracking.measurement import (
+    Evidence,
+    Key,
+    Measured,
+    RunVerdict,
+    Standing,
+    evidence_of,
+    measurement_path,
+    parse_measurement,
+    read_measurement,
+    remeasured,
+    way_of,
+    write_measurement,
+)
+from pytest_fcall.tracking.stanza import Stanza
+
+KEY = Key("q1", "p1", "e1")
+OTHER_TOOLS = replace(KEY, question="q2")
+OTHER_PROMPT = Key("q3", "p3", "e1")
+OTHER_EXPECTATION = replace(KEY, expectation="e2")
+NOTHING = Rate(0, 0)
+
+
+def verdict(
+    run: str, right: int, asked: int = 1, standing: Standing = "sound", key: Key = KEY, way: str | None = None
+) -> RunVerdict:
+    found = way if way is not None else "" if right else "way"
+    return RunVerdict("oslo", key, Rate(right, asked), standing, found, is_known=bool(found), run=run)
+
+
+MEASURED = Measured("oslo", KEY, Rate(1, 1), until="0")
+
+
+class TestEvidence:
+    """What earlier runs say of a case."""
+
+    def test_later_runs_count_with_the_measurement(self) -> None:
+        found = evidence_of(MEASURED, [verdict("0", 0), verdict("1", 1), verdict("2", 2, 3)], KEY)
+        assert found == Evidence(Rate(4, 5), NOTHING, frozenset())
+
+    def test_ways_of_failing_count_where_the_run_excused_them(self) -> None:
+        failed = verdict("1", 0, way="a")
+        assert evidence_of(MEASURED, [failed, replace(failed, way="b", is_known=False)], KEY).ways == {"a"}
+
+    def test_answers_in_doubt_are_continued_by_the_next_run(self) -> None:
+        doubtful = [verdict("1", 0, 3, "undecided"), verdict("2", 0, 2, "undecided")]
+        assert evidence_of(MEASURED, doubtful, KEY) == Evidence(Rate(1, 1), Rate(0, 5), frozenset())
+
+    def test_answers_in_doubt_count_once_a_later_run_finds_the_case_sound(self) -> None:
+        runs = [verdict("1", 0, 3, "undecided"), verdict("2", 1), verdict("3", 0, 2, "undecided")]
+        assert evidence_of(MEASURED, runs, KEY) == Evidence(Rate(2, 5), Rate(0, 2), frozenset())
+
+    def test_answers_by_which_a_case_regressed_never_count_and_are_continued_until_it_is_mended(self) -> None:
+        lost = [verdict("1", 0, 2, "undecided"), verdict("2", 0, 9, "regressed")]
+        assert evidence_of(MEASURED, lost, KEY) == Evidence(Rate(1, 1), Rate(0, 11), frozenset())
+        assert evidence_of(MEASURED, [lost[1], verdict("3", 1)], KEY) == Evidence(Rate(2, 2), NOTHING, frozenset())
+
+    @pytest.mark.parametrize("key", [OTHER_PROMPT, OTHER_EXPECTATION])
+    def test_answers_to_an_edited_case_say_nothing(self, key: Key) -> None:
+        assert evidence_of(MEASURED, [verdict("1", 0, 9, key=key)], KEY) == Evidence(Rate(1, 1), NOTHING, frozenset())
+
+    def test_answers_to_a_changed_question_are_those_that_the_run_continues(self) -> None:
+        runs = [verdict("1", 1), verdict("2", 0, 3, key=OTHER_TOOLS), verdict("3", 1, key=replace(KEY, question="q9"))]
+        assert evidence_of(MEASURED, runs, OTHER_TOOLS) == Evidence(Rate(2, 2), Rate(0, 3), frozenset())
+        assert evidence_of(MEASURED, runs, KEY) == Evidence(Rate(2, 2), NOTHING, frozenset())
+
+
+def accepted(
+    before: Measured | None, earlier: Sequence[RunVerdict], now: RunVerdict, *, is_app: bool = False
+) -> Measured:
+    return remeasured(before, earlier, now, accepted=True, is_app=is_app)
+
+
+def left(before: Measured | None, earlier: Sequence[RunVerdict], now: RunVerdict) -> Measured:
+    return remeasured(before, earlier, now, accepted=False, is_app=False)
+
+
+class TestRemeasured:
+    """What accepting a run makes of the measurement."""
+
+    @pytest.mark.parametrize("by_person", [True, False])
+    def test_sound_answers_are_added_whether_they_are_accepted_or_not(self, by_person: bool) -> None:
+        found = remeasured(MEASURED, [verdict("1", 0, way="a")], verdict("2", 1), accepted=by_person, is_app=False)
+        assert found == Measured("oslo", KEY, Rate(2, 3), frozenset("a"), "2")
+
+    def test_the_same_run_accepted_twice_changes_nothing(self) -> None:
+        once = accepted(MEASURED, [], verdict("1", 0))
+        assert accepted(once, [verdict("1", 0)], verdict("1", 0)) == once
+
+    def test_an_older_run_changes_nothing(self) -> None:
+        runs = [verdict("1", 0), verdict("2", 1), verdict("3", 1)]
+        newest = accepted(MEASURED, runs, runs[-1])
+        assert accepted(newest, runs, runs[0]) == newest
+
+    def test_a_part_that_is_not_accepted_leaves_what_is_in_doubt_alone(self) -> None:
+        assert left(MEASURED, [], verdict("1", 0, 4, "undecided")) is MEASURED
+        assert left(MEASURED, [], verdict("1", 0, 4, "regressed")) is MEASURED
+
+    def test_a_regression_that_is_accepted_is_the_measurement_from_then_on(self) -> None:
+        lost = verdict("2", 0, 4, "regressed", way="a")
+        assert accepted(MEASURED, [verdict("1", 1)], lost) == Measured("oslo", KEY, Rate(0, 4), frozenset("a"), "2")
+
+    @pytest.mark.parametrize("key", [OTHER_TOOLS, OTHER_PROMPT, OTHER_EXPECTATION])
+    def test_another_question_is_measured_with_all_answers_to_it_once_it_is_accepted(self, key: Key) -> None:
+        earlier = [verdict("1", 1), verdict("2", 0, key=key, way="a"), verdict("3", 0, 2, "regressed", key, "b")]
+        now = verdict("4", 1, key=key)
+        assert left(MEASURED, earlier, now) is MEASURED
+        assert accepted(MEASURED, earlier, now) == Measured("oslo", key, Rate(1, 4), frozenset("ab"), "4")
+
+    def test_the_last_of_several_attempts_is_not_measured_alone(self) -> None:
+        attempts = [verdict("1", 0), verdict("2", 0)]
+        assert accepted(None, attempts, verdict("3", 1)).rate == (1, 3)
+
+    def test_attempts_of_an_app_count_only_where_its_code_was_the_same(self) -> None:
+        same, other = replace(verdict("1", 0), revision="r1"), replace(verdict("2", 0), revision="r2")
+        now = replace(verdict("4", 1), revision="r1")
+        assert accepted(None, [same, other, verdict("3", 0)], now, is_app=True).rate == (1, 2)
+        assert accepted(None, [same], verdict("4", 1), is_app=True).rate == (1, 1)
+
+    def test_recordings_count_once(self) -> None:
+        replayed = replace(verdict("1", 1), rate=NOTHING)
+        once = accepted(None, [], replayed)
+        assert once == Measured("oslo", KEY, Rate(1, 1), until="1")
+        assert accepted(once, [], replace(replayed, run="2")).rate == (1, 1)
+        assert accepted(None, [], replace(verdict("1", 0), rate=NOTHING)).rate == (0, 1)
+
+    def test_a_case_that_fails_in_any_way_keeps_twenty_of_them(self) -> None:
+        runs = [verdict(f"{number:03}", 0, way=f"{number:03}") for number in range(1, 40)]
+        assert len(accepted(Measured("oslo", KEY, Rate(1, 1), until="000"), runs, runs[-1]).ways) == 20
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)).filter(any), min_size=1, max_size=8),
+    st.lists(st.tuples(st.integers(0, 7), st.booleans()), min_size=1, max_size=12),
+)
+def test_whatever_a_person_accepts_the_measurement_is_the_sum_of_all_runs_up_to_the_last_one(
+    found: list[tuple[int, int]], acceptances: list[tuple[int, bool]]
+) -> None:
+    runs = [verdict(str(number), right, right + wrong) for number, (right, wrong) in enumerate(found, 1)]
+    measured: Measured | None = None
+    last = 0
+    for place, by_person in acceptances:
+        number = min(place, len(runs) - 1)
+        measured = remeasured(measured, runs, runs[number], accepted=by_person, is_app=False)
+        last = max(last, number + 1)
+
+    assert measured is not None
+    assert measured.rate == (sum(run.rate.right for run in runs[:last]), sum(run.rate.asked for run in runs[:last]))
+    everything = evidence_of(measured, runs, KEY)
+    assert everything.before == (sum(run.rate.right for run in runs), sum(run.rate.asked for run in runs))
+
+
+def way(*calls: Call, reasons: tuple[tuple[str, str], ...] = (("wrong_value", "calls[0]"),)) -> str:
+    return way_of(Stanza("oslo", valid=False, reasons=reasons, calls=calls))
+
+
+class TestWays:
+    """When two failures are the same."""
+
+    @pytest.mark.parametrize("name", ["get_weather", "jira__search", "readFile", "shop.list_orders", "lookup", "find"])
+    def test_values_say_nothing_where_a_tool_only_reads(self, name: str) -> None:
+        assert way(Call(name, {"city": "Rome"})) == way(Call(name, {"city": "Bern"}))
+        assert way(Call(name, {"city": "Rome"})) != way(Call(name, {"town": "Rome"}))
+
+    @pytest.mark.parametrize("name", ["send_money", "getaway", "forget_user", "delete_all", "listen", "readjust"])
+    def test_values_say_something_where_a_tool_may_do_something(self, name: str) -> None:
+        assert way(Call(name, {"to": "Ana"})) != way(Call(name, {"to": "Eve"}))
+        assert way(Call(name, {"to": "Ana"})) == way(Call(name, {"to": "Ana"}))
+
+    def test_another_tool_another_number_of_calls_and_another_reason_are_another_failure(self) -> None:
+        call = Call("get_weather", {})
+        others = [way(), way(call, call), way(Call("delete_all", {})), way(call, reasons=(("no_call", "calls"),))]
+        assert len({way(call), *others}) == 5
+
+    def test_the_order_of_reasons_says_nothing(self) -> None:
+        one, other = ("wrong_value", "a"), ("wrong_type", "b")
+        assert way(reasons=(one, other)) == way(reasons=(other, one))
+
+    def test_a_right_answer_fails_in_no_way(self) -> None:
+        assert way_of(Stanza("oslo", valid=True, calls=())) == ""
+
+
+LINES = st.builds(
+    Measured,
+    case=st.text(min_size=1, max_size=8),
+    key=st.builds(Key, *[st.text(max_size=8)] * 3),
+    rate=st.integers(1, 10**12).flatmap(lambda asked: st.builds(Rate, st.integers(0, asked), st.just(asked))),
+    ways=st.frozensets(st.text(max_size=8), max_size=3),
+    until=st.text(max_size=8),
+)
+
+
+class TestFile:
+    """The file beside a baseline."""
+
+    @given(st.lists(LINES, min_size=1, max_size=5, unique_by=lambda each: each.case), st.randoms())
+    def test_equal_measurements_give_equal_bytes_and_come_back(
+        self, tmp_path_factory: pytest.TempPathFactory, measured: list[Measured], random: object
+    ) -> None:
+        folder = tmp_path_factory.mktemp("any")
+        write_measurement(folder / "a", measured)
+        write_measurement(folder / "b", reversed(measured))
+        assert (folder / "a").read_bytes() == (folder / "b").read_bytes()
+        assert (folder / "a").read_bytes().count(b"\n") == len(measured)
+        assert read_measurement(folder / "a") == {each.case: each for each in measured}
+
+    def test_it_lies_beside_the_baseline(self) -> None:
+        assert measurement_path(Path("__fcall__/m/a.fc.yaml.ambr")) == Path("__fcall__/m/a.fc.yaml.measured.jsonl")
+
+    def test_without_measurements_there_is_no_file(self, tmp_path: Path) -> None:
+        path = tmp_path / "deep" / "a.measured.jsonl"
+        assert read_measurement(path) == {}
+        write_measurement(path, [])
+        assert not path.exists()
+        write_measurement(path, [MEASURED])
+        write_measurement(path, [])
+        assert not path.exists()
+
+    def test_lines_that_cannot_be_read_are_passed_over(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.measured.jsonl"
+        write_measurement(path, [MEASURED])
+        (line,) = path.read_text("utf-8").splitlines()
+        fields = json.loads(line)
+        damaged: list[dict[str, object]] = [
+            {"right": -1},
+            {"right": 2},
+            {"asked": 0, "right": 0},
+            {"asked": "1"},
+            {"asked": 1.5},
+            {"right": True},
+            {"right": 10**400, "asked": 10**400},
+            {"case": None},
+            {"question": 7},
+            {"ways": ["a", 1]},
+            {"ways": "ab"},
+            {"until": None},
+        ]
+        lines = [json.dumps({**fields, "case": f"c{number}", **each}) for number, each in enumerate(damaged)]
+        content = "\n".join(
+            [*lines, "", "[1]", "7", "null", '{"case": "x"', "[" * 100_000, line, "9" * 5_000, "\ufffd"]
+        )
+        assert parse_measurement(content.encode() + b"\xff\xfe\n") == {"oslo": MEASURED}
+
+    def test_of_both_sides_of_a_conflict_the_later_counts(self) -> None:
+        def line(**fields: object) -> str:
+            own = {"case": "oslo", "right": 1, "asked": 2, "question": "q", "prompt": "p", "expectation": "e"}
+            return json.dumps({**own, **fields})
+
+        sides = [line(until="2", asked=5), line(until="1", asked=9)]
+        for ours, theirs in (sides, sides[::-1]):
+            text = f"<<<<<<< HEAD\n{ours}\n=======\n{theirs}\n>>>>>>> other\n{line(case='rome', until='1')}\n"
+            found = parse_measurement(text.encode())
+            assert {case: measured.rate for case, measured in found.items()} == {"oslo": (1, 5), "rome": (1, 2)}
