@@ -126,9 +126,8 @@ def compare_verdict(
         return Comparison(Outcome.REGRESSED if before and before.valid else Outcome.NEW, baseline, before=rate)
     answers = now.stanza.rate
     if before is None or not before.valid:
-        may_be_known = baseline is not None or rate.right > 0
         ways = evidence.ways if evidence else frozenset()
-        is_known = may_be_known and _is_known_failure(now, baseline, before, ways)
+        is_known = baseline is not None and before is not None and _is_known_failure(now, baseline, before, ways)
         if is_known and (not rate.right or test().compare(rate, answers, answers.asked)[0] is not Outcome.REGRESSED):
             return Comparison(Outcome.KNOWN_FAILURE, baseline, before=rate, now=answers)
         if rate.right == 0:
@@ -187,19 +186,16 @@ def _compare_failures(
     return (Outcome.NEW if outcome is Outcome.REGRESSED else outcome), chance, is_open
 
 
-def _is_known_failure(now: Judged, baseline: Stanza | None, before: _JudgedAgain | None, ways: frozenset[str]) -> bool:
+def _is_known_failure(now: Judged, baseline: Stanza, before: _JudgedAgain, ways: frozenset[str]) -> bool:
     """Whether the case failed before in one of the ways in which it fails now.
 
     The accepted failure is the same if it has the same reasons today, and the same calls. Where a case is asked
     several times by its own wish, each answer may be wrong in another way: there the reasons decide.
     """
-    known = set(ways)
-    if baseline is not None and before is not None:
-        known.add(way_of(replace(baseline, valid=False, reasons=before.reasons)))
-        by_wish = now.stanza.samples and baseline.samples and not now.is_asked_again
-        if by_wish and {*now.stanza.reasons} <= {*before.reasons, *baseline.reasons}:
-            return True
-    return not known.isdisjoint(now.ways)
+    by_wish = now.stanza.samples and baseline.samples and not now.is_asked_again
+    if by_wish and {*now.stanza.reasons} <= {*before.reasons, *baseline.reasons}:
+        return True
+    return not {*ways, way_of(replace(baseline, valid=False, reasons=before.reasons))}.isdisjoint(now.ways)
 
 
 def _asks_for_more(now: Stanza, baseline: Stanza, case: Case) -> bool:

@@ -44,3 +44,17 @@ def test_a_case_that_is_right_now_and_wrong_then_is_not_said_to_fail_where_other
 
     result.stdout.fnmatch_lines(["accepted: 0 cases, 1 unchanged"])
     result.stdout.no_fnmatch_line("not accepted, since they fail*")
+
+
+def test_a_case_that_was_often_right_is_flaky_and_no_known_failure_where_nobody_accepted_it(
+    mind_with_a_failure: Mind,
+) -> None:
+    mind_with_a_failure.says({"wrong": RIGHT})
+    for _ in range(3):
+        mind_with_a_failure.run()
+    mind_with_a_failure.says({"wrong": WRONG})
+
+    result = mind_with_a_failure.run("-rx", "--fc-confirm=0")
+
+    result.assert_outcomes(passed=1, xfailed=1)
+    result.stdout.fnmatch_lines(["XFAIL *::wrong - flaky: 3/4 right before, 0/1 now*"])

@@ -88,12 +88,10 @@ class BaselineComparison:
     def excuse(self) -> str | None:
         """The reason why a wrong answer does not fail the test; None where it does."""
         found = self.comparison
-        if found is None or found.outcome not in (Outcome.KNOWN_FAILURE, Outcome.FLAKY):
-            return None
-        if found.outcome is Outcome.FLAKY:
+        if found is not None and found.outcome is Outcome.FLAKY:
             return f"flaky: {self.rates}"
-        if found.baseline is None or found.baseline.valid:
-            return f"failed before, too: {self.rates}"
+        if found is None or found.baseline is None or found.outcome is not Outcome.KNOWN_FAILURE:
+            return None
         since = f" since {found.baseline.since}" if found.baseline.since else ""
         return f"known failure{since}: {found.baseline.because or _reasons_text(found.baseline)}"
 
