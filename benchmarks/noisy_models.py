@@ -120,7 +120,6 @@ class Project:
     measured: dict[int, Measured] = field(default_factory=dict)
     contract: dict[int, Stanza] = field(default_factory=dict)
     runs: list[list[RunVerdict]] = field(default_factory=list)
-    keeps_runs: bool = True
     number: int = 0
     """Number of runs so far."""
     weather: Callable[[Rates, int, Random], Rates] = lambda rates, *_: rates
@@ -167,17 +166,11 @@ class Project:
         for place, verdict in enumerate(now):
             before, others = self.measured.get(place), [run[place] for run in earlier]
             self.measured[place] = remeasured(before, others, verdict, accepted=place in accepted, is_app=False)
-        if not self.keeps_runs:
-            self.runs.clear()
 
     def copy(self) -> Project:
         """The same project, whose next run changes nothing in this one."""
         others = (dict(self.measured), dict(self.contract), list(self.runs))
-        return Project(self.cases, self.random, *others, self.keeps_runs, self.number, self.weather)
-
-    def forget_runs(self) -> None:
-        """Forget all runs but what was measured."""
-        self.runs.clear()
+        return Project(self.cases, self.random, *others, self.number, self.weather)
 
     def _evidence(self) -> dict[int, Evidence]:
         kept = self.runs[-MOST_RUNS:]
@@ -258,12 +251,14 @@ def rates_of(world: str, cases: int, random: Random) -> list[float]:
 
 def accepted_project(rates: Rates, habit: Habit, random: Random, world: str = "") -> Project:
     """A project whose team has accepted what was right, as is its habit."""
-    project = Project(len(rates), random, keeps_runs=habit != "no history")
+    project = Project(len(rates), random)
     project.weather = WEATHERS.get(world, project.weather)
     for _ in range(4 if habit == "last of five" else 0):
         project.run(rates)
     project.run(rates, 5 if habit == "sampled" else 1)
     project.accept(range(len(rates)))
+    if habit == "no history":
+        project.runs.clear()
     return project
 
 
@@ -274,4 +269,4 @@ def accept_by_habit(project: Project, habit: Habit) -> None:
     elif habit == "a part":
         project.accept(project.random.sample(range(project.cases), project.cases // 3))
     elif habit == "no history":
-        project.forget_runs()
+        project.runs.clear()

@@ -23,6 +23,7 @@ from pytest_fcall.cases.scope import Scope, check_library, check_tool_name
 from pytest_fcall.cases.yaml.tags import STR
 from pytest_fcall.core import CallPattern, Condition, Json, Samples, User
 from pytest_fcall.core.case import Retrieval, RetrieverName
+from pytest_fcall.core.rate import is_rule
 from pytest_fcall.schema.value_text import did_you_mean
 
 
@@ -95,9 +96,6 @@ def _reason(node: Node, faults: Faults, what: str) -> str:
     return node_values.text(node, faults, what)
 
 
-_RATE = re.compile(r"rate>=(0(\.[0-9]+)?|1(\.0+)?)")
-
-
 def samples(node: Node, scope: Scope) -> Samples:
     """A number, or a mapping of one and a rule."""
     faults = scope.faults
@@ -105,7 +103,7 @@ def samples(node: Node, scope: Scope) -> Samples:
         return Samples(_sample_count(node, faults))
     found = node_values.entries(node, faults, "`samples`", ("count", "rule"))
     rule = node_values.text(found["rule"][1], faults, "the rule of `samples`") if "rule" in found else "all"
-    if rule and rule not in {"all", "any"} and not _RATE.fullmatch(rule):
+    if rule and not is_rule(rule):
         faults.add("wrong-value", found["rule"][1], f"unknown rule {quoted(rule)}", "all, any, or such as rate>=0.8")
     if "count" in found:
         return Samples(_sample_count(found["count"][1], faults), rule)

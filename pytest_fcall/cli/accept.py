@@ -131,6 +131,8 @@ class VerdictAcceptor:
                 self._measurement.add_to(path, {stanza.case for stanza in stanzas})
             except DamagedBaseline as damaged:
                 self._report("\n".join(fault_text(fault, self._root) for fault in damaged.faults))
+            except OSError as error:
+                self._report(f"{relative_path(path, self._root)}: not written: {error.strerror}: {error.filename}")
             else:
                 name = safe_line(relative_path(path, self._root))
                 print(f"{name}: {plural_text(len(changed), 'case')} accepted, {len(stanzas) - len(changed)} unchanged")

@@ -21,7 +21,7 @@ from pytest_fcall.session.result.model_change import WorseModel, worse_models
 from pytest_fcall.session.result.suite_scores import score_lines, score_names, unknown_suite_lines
 from pytest_fcall.suites.builtin import SUITES
 from pytest_fcall.tracking.gates import GateError, parse_gates
-from pytest_fcall.tracking.run_file import RunFile, write_run
+from pytest_fcall.tracking.run_file import RunFile, moment_of, write_run
 
 _EXAMPLES = """\
 examples:
@@ -93,12 +93,13 @@ def merge(runs: Sequence[Run]) -> MergedRun:
     failures.worse |= bool(worse)
     file = replace(
         first,
-        id=first.id.removesuffix("-{}of{}".format(*first.shard)) if first.shard else first.id,
+        id=max(moment_of(run.file.id) for run in runs),  # so that no part is later than the whole
         started=min(run.file.started for run in runs),
         results=results_to_json(results),
         failed=asdict(failures),
         broken_off=bool(missing),
         shard=None,
+        parts=tuple(run.file.id for run in runs),
     )
     return MergedRun(file, results, failures, _gates_of(first), missing, worse)
 

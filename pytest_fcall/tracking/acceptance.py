@@ -94,7 +94,8 @@ class RunMeasurement:
             return
         target = measurement_path(baseline)
         old = read_measurement(target)
-        new = {now.case: self._measured(baseline, old.get(now.case), now, accepted) for now in self._verdicts[baseline]}
+        verdicts = self._verdicts.get(baseline, ())
+        new = {now.case: self._measured(baseline, old.get(now.case), now, accepted) for now in verdicts}
         if any(old.get(case) != measured for case, measured in new.items()):
             write_measurement(target, {**old, **new}.values())
 

@@ -46,7 +46,8 @@ def read_baseline(path: Path) -> Baseline | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        return Baseline(faults=(_fault(path, 1, f"the baseline cannot be read: {error.strerror}"),))
+        file = Path(error.filename or path)  # the measurement beside it may be what cannot be read
+        return Baseline(faults=(_fault(file, 1, f"the baseline cannot be read: {error.strerror}"),))
 
 
 def parse_baseline(content: bytes, path: Path) -> Baseline:

@@ -11,7 +11,7 @@ from pytest_fcall.core import Json, Outcome
 from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
 from pytest_fcall.core.rate import Rate
 from pytest_fcall.tracking.measurement import Key, RunVerdict, Standing, way_of
-from pytest_fcall.tracking.run_file import RunFile, RunFileError, read_run, run_paths
+from pytest_fcall.tracking.run_file import RunFile, RunFileError, moment_of, read_run, run_paths
 from pytest_fcall.tracking.stanza import parse_stanza
 
 CaseName: TypeAlias = tuple[str, str, str]
@@ -53,7 +53,9 @@ class History:
             else:
                 runs.setdefault(run.id, run)
         found: dict[CaseName, list[RunVerdict]] = defaultdict(list)
-        for run in sorted(runs.values(), key=lambda run: run.id)[-MOST_RUNS:]:
+        merged = {part for run in runs.values() for part in run.parts}
+        whole = [run for run in runs.values() if run.id not in merged]
+        for run in sorted(whole, key=lambda run: run.id)[-MOST_RUNS:]:
             for name, verdict in verdicts_of(run):
                 found[name].append(verdict)
         return found
@@ -66,7 +68,7 @@ def verdicts_of(run: RunFile) -> Iterator[tuple[CaseName, RunVerdict]]:
     revision = commit if isinstance(commit, str) and not dirty else ""
     for row in rows if isinstance(rows, Iterable) else ():
         try:
-            yield _verdict(as_mapping(row, "a result"), run.id, revision)
+            yield _verdict(as_mapping(row, "a result"), moment_of(run.id), revision)
         except ValueError:
             continue
 

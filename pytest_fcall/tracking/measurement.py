@@ -74,7 +74,7 @@ class RunVerdict:
     is_known: bool = False
     """Whether the run excused its way of failing."""
     run: str = ""
-    """The id of the run. Ids sort by time."""
+    """The moment of the run, as its id begins. Moments sort by time."""
     revision: str = ""
     """The commit of the project; empty where files differed from it, or where it is unknown."""
 

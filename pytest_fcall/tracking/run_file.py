@@ -45,6 +45,8 @@ class RunFile:
     broken_off: bool = False
     shard: tuple[int, int] | None = None
     """The number of the shard, from 1, and the number of shards."""
+    parts: tuple[str, ...] = ()
+    """The ids of the shards that it was merged of."""
     provenance: Mapping[str, Json] = field(default_factory=dict)
     """Versions, revision and settings; for people, never compared."""
 
@@ -54,6 +56,11 @@ def run_id(started: float, shard: tuple[int, int] | None = None) -> str:
     moment = datetime.fromtimestamp(started, UTC)
     fraction = moment.microsecond * 0x10000 // 1_000_000
     return f"{moment:%Y%m%d-%H%M%S}-{fraction:04x}" + ("-{}of{}".format(*shard) if shard else "")
+
+
+def moment_of(id_: str) -> str:
+    """The part of a run's id that sorts by time, and that all shards of a run in one process have alike."""
+    return "-".join(id_.split("-")[:3])
 
 
 def runs_folder(root: Path) -> Path:
@@ -110,6 +117,7 @@ def _to_json(run: RunFile) -> dict[str, Json]:
         "started": run.started,
         "models": run.models,
         "shard": run.shard,
+        "parts": run.parts,
         "broken_off": run.broken_off,
         "failed": run.failed,
         "gates": run.gates,
@@ -132,6 +140,7 @@ def _from_json(fields: Mapping[str, Json]) -> RunFile:
         failed={name: value is True for name, value in (optional_field(fields, "failed", dict) or {}).items()},
         broken_off=optional_field(fields, "broken_off", bool) or False,
         shard=_shard(fields),
+        parts=_texts(fields, "parts"),
         provenance=optional_field(fields, "provenance", dict) or {},
     )
 

@@ -392,3 +392,40 @@ def test_other_reasons_of_a_case_that_is_mostly_wrong_fail_it(mind: Mind) -> Non
     mind.run("--fc-accept=all")
     mind.says({"one": WORSE})
     mind.run().assert_outcomes(failed=1)
+
+
+class TestShards:
+    """Runs that are parts of one."""
+
+    def test_an_accepted_shard_counts_once(self, mind: Mind) -> None:
+        mind.cases("one")
+        mind.run("--fc-shard=1/1", "--fc-accept")
+        mind.says({"one": WRONG})
+
+        mind.run("--fc-confirm=0").stdout.fnmatch_lines(["*regressed: 1/1 right before, 0/1 now*"])
+
+    def test_an_accepted_merged_run_counts_once(self, mind: Mind) -> None:
+        mind.cases("one", "two", "three", "four")
+        for shard in ("1/2", "2/2"):
+            mind.run(f"--fc-shard={shard}")
+        parts = [str(path.relative_to(mind.path)) for path in run_paths(mind.path)]
+        fcall(mind.path, "merge", *parts, "-o", "merged.json")
+        assert fcall(mind.path, "accept", "merged.json").returncode == 0
+        mind.says(dict.fromkeys(("one", "two", "three", "four"), WRONG))
+
+        result = mind.run("--fc-confirm=0")
+
+        assert len(lines_with(result, "regressed: 1/1 right before, 0/1 now")) == 4
+
+
+def test_a_measurement_that_cannot_be_read_is_named_and_nothing_is_accepted(mind: Mind) -> None:
+    mind.cases("one")
+    mind.run("--fc-accept")
+    mind.measurement().unlink()
+    mind.measurement().mkdir()
+
+    done = fcall(mind.path, "accept")
+
+    assert done.returncode == 1
+    assert "/a.fc.yaml.measured.jsonl:1:1: the baseline cannot be read: Is a directory" in done.stderr
+    assert "Traceback" not in done.stderr

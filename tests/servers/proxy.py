@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 from base64 import b64encode
 from collections.abc import Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Self
 from urllib.parse import urlsplit
 
-PATIENCE = 60.0
+from tests.servers.listener import Listener
 
 
 @dataclass(frozen=True)
@@ -26,42 +23,16 @@ class Passed:
     """By names in lower case."""
 
 
-class Proxy:
+class Proxy(Listener):
     """Keeps what it was asked; lets nobody through without `credentials`, and nobody into a tunnel if it `refuses`."""
 
     def __init__(self, credentials: str = "", refuses: int | None = None) -> None:
+        super().__init__()
         self.passed: list[Passed] = []
         self._credentials = credentials
         self._refuses = refuses
-        self._port: Future[int] = Future()
-        self._writers: set[asyncio.StreamWriter] = set()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        self._port.result(PATIENCE)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(PATIENCE)
-
-    @property
-    def host(self) -> str:
-        return f"127.0.0.1:{self._port.result()}"
-
-    async def _serve(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._stop = asyncio.Event()
-        listening = await asyncio.start_server(self._connection, "127.0.0.1", 0)
-        self._port.set_result(listening.sockets[0].getsockname()[1])
-        await self._stop.wait()
-        listening.close()
-        for writer in self._writers:
-            writer.transport.abort()
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._writers.add(writer)
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
             passed = await _read(reader)
             self.passed.append(passed)

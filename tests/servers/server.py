@@ -7,21 +7,18 @@ import contextlib
 import http.client
 import json
 import socket
-import ssl
 import struct
 import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future
 from pathlib import Path
-from typing import Self
 
 from tests.servers.answer import Answer, Asked, Responder
 from tests.servers.completions import chat, responses
 from tests.servers.faults import provider_error
+from tests.servers.listener import PATIENCE, Listener
 
-PATIENCE = 60.0
 LONGEST_BODY = 64_000_000
 LOOPBACK_CERTIFICATE = Path(__file__).parent / "loopback.pem"
 """A certificate for 127.0.0.1 and its key, which everybody knows: it protects nothing."""
@@ -41,34 +38,23 @@ def echo(asked: Asked) -> Answer:
     return make(f"You said: {said}")
 
 
-class Server:
+class Server(Listener):
     """Answers as scripted, then by `default`; keeps what it was asked, in the order in which it arrived."""
 
     def __init__(self, default: Responder = echo, port: int = 0, certificate: Path | None = None) -> None:
+        super().__init__(port, certificate)
         self.default = default
-        self._wanted = port
-        self._certificate = certificate
         self.asked: list[Asked] = []
         self.connections = 0
         self._script: deque[Answer] = deque()
         self._news = threading.Condition()
-        self._port: Future[int] = Future()
-        self._writers: set[asyncio.StreamWriter] = set()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        self._port.result(PATIENCE)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(PATIENCE)
+        self._open = asyncio.Event()
+        self._open.set()
 
     @property
     def url(self) -> str:
         """What a client takes as `base_url`."""
-        return f"http{'s' if self._certificate else ''}://127.0.0.1:{self._port.result()}/v1"
+        return f"http{'s' if self._certificate else ''}://{self.host}/v1"
 
     def script(self, *answers: Answer) -> None:
         """Give these answers to the next requests, one each, in the order in which they arrive."""
@@ -89,25 +75,8 @@ class Server:
         finally:
             self._loop.call_soon_threadsafe(self._open.set)
 
-    async def _serve(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._stop = asyncio.Event()
-        self._open = asyncio.Event()
-        self._open.set()
-        tls = None
-        if self._certificate:
-            tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-            tls.load_cert_chain(self._certificate)
-        listening = await asyncio.start_server(self._connection, "127.0.0.1", self._wanted, backlog=1024, ssl=tls)
-        self._port.set_result(listening.sockets[0].getsockname()[1])
-        await self._stop.wait()
-        listening.close()
-        for writer in self._writers:
-            writer.transport.abort()
-
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
-        self._writers.add(writer)
         try:
             await self._conversation(self.connections, reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):

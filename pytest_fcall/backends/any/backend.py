@@ -14,13 +14,13 @@ from inspect import isawaitable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_fcall.backends.failure_kinds import NOT_SENT
 from pytest_fcall.backends.openai import settings as openai_settings
 from pytest_fcall.backends.openai.chat import CHAT
 from pytest_fcall.backends.openai.settings import RequestSettings, reply_settings, request_settings
 from pytest_fcall.backends.openai.wire_request import WireRequest, wire_request
 from pytest_fcall.backends.pretty_json import pretty_json
 from pytest_fcall.backends.provider_failures import (
-    NOT_SENT,
     ProviderFailure,
     Redactor,
     long_secrets,

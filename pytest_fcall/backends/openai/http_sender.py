@@ -15,11 +15,12 @@ from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, D
 from multidict import CIMultiDict
 from yarl import URL
 
+from pytest_fcall.backends.failure_kinds import LOST_BY_REDIRECT, UNUSABLE_PROXY
 from pytest_fcall.backends.openai.connection_failures import CONNECT_SECONDS, connection_failure
 from pytest_fcall.backends.openai.environment_proxy import EnvironmentProxy, environment_proxy
 from pytest_fcall.backends.openai.http_request import PLAIN_HEADERS, HttpRequest
 from pytest_fcall.backends.openai.server_answer import ServerAnswer
-from pytest_fcall.backends.provider_failures import LOST_BY_REDIRECT, UNUSABLE_PROXY, ProviderFailure
+from pytest_fcall.backends.provider_failures import ProviderFailure
 
 LONGEST_ANSWER = 2**28
 """Bytes after decompression. No model writes as much."""

@@ -125,7 +125,7 @@ def _source(description: str, key: str, value: Schema, more: Mapping[str, Schema
 
 
 _ID = r"^(?!.*(::|[\[\]]))\S(.{0,198}\S)?$"
-_RULE = r"^(all|any|rate>=(0(\.\d+)?|1(\.0+)?))$"
+_RULE = r"^(all|any|rate>=(0\.\d*[1-9]\d*|1(\.0+)?))$"
 _TEXT: Schema = {"type": "string"}
 _PATH = string("A path, relative to the case file.")
 _FILE = obj("The content of a file.", {"file": _PATH}, required=["file"])

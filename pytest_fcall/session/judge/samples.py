@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core import Calls, Case, Reply, Request, Samples, Usage, Verdict
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.rate import Rate, is_rule, passes
 from pytest_fcall.core.reply import total_usage
 from pytest_fcall.session.ask.types import oldest_and_newest
 from pytest_fcall.session.outcomes import SettingError
@@ -138,8 +138,6 @@ def sample_result(judged: Sequence[JudgedAnswer], rule: str) -> SampleResult:
     allowed = not any(each.has_forbidden_call for each in judged)
     if len(judged) == 1 and rule == ONCE.rule:
         return SampleResult(judged, judged[0].verdict.valid and allowed, rule)
-    from pytest_fcall.tracking.samples import passes
-
     result = SampleResult(judged, False, rule)
     return replace(result, passes=allowed and passes(rule, result.rate))
 
@@ -165,17 +163,8 @@ def parse_samples(text: str) -> Samples:
     """Parse `5` or `5 rate>=0.8`; without a rule, each case keeps its own. Raises SettingError."""
     count, _, rule = text.strip().partition(" ")
     rule = rule.replace(" ", "")
-    if not re.fullmatch(r"[1-9][0-9]{0,5}", count) or not _is_rule(rule):
+    if not re.fullmatch(r"[1-9][0-9]{0,5}", count) or (rule and not is_rule(rule)):
         raise SettingError(
             f"--fc-samples: {text.strip()!r} must be a number, and may have a rule behind it: '5 rate>=0.8'"
         )
     return Samples(int(count), rule)
-
-
-def _is_rule(rule: str) -> bool:
-    from pytest_fcall.tracking.samples import required_share
-
-    try:
-        return not rule or required_share(rule) >= 0
-    except ValueError:
-        return False

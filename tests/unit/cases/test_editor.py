@@ -240,6 +240,7 @@ FAULTY = {
     "an unknown key of xfail": case_with("xfail: {reason: weak, model: local}"),
     "no samples": case_with("samples: 0"),
     "an unknown rule of samples": case_with("samples: {count: 3, rule: most}"),
+    "a rate of nothing": case_with("samples: {count: 3, rule: rate>=0}"),
     "settings of no mapping": case_with("settings: [1]"),
     "a matrix of no list": case_with("matrix: {id: a}"),
     "no steps": case_with("max_steps: 0"),

@@ -363,6 +363,7 @@ _IN_CASES = {
     "samples": ("expect: no_call\nsamples: »many", "wrong-type", "an integer", ""),
     "no samples": ("expect: no_call\nsamples: »0", "wrong-value", "a positive integer", ""),
     "rule of samples": ("expect: no_call\nsamples: {count: 2, rule: »most}", "wrong-value", "`most`", "rate"),
+    "a rate of nothing": ("expect: no_call\nsamples: {count: 2, rule: »rate>=0}", "wrong-value", "`rate>=0`", "rate"),
     "samples without a count": ("expect: no_call\nsamples: »{rule: any}", "missing-key", "`count`", ""),
     "temperature": ("expect: no_call\nsettings: {temperature: »hot}", "wrong-type", "`temperature`", ""),
     "negative temperature": (

@@ -176,3 +176,12 @@ def test_files_that_are_no_runs_are_passed_over_and_listed(tmp_path: Path) -> No
 
 def test_without_runs_there_is_no_history(tmp_path: Path) -> None:
     assert of_oslo(History(tmp_path, [tmp_path])) == ()
+
+
+def test_shards_do_not_count_beside_the_run_that_they_were_merged_to(tmp_path: Path) -> None:
+    shard = replace(run_of(row(RIGHT)), id=f"{run_id(1.0)}-1of2")
+    merged = replace(run_of(row(RIGHT)), parts=(shard.id,))
+    for run in (shard, merged):
+        write_run(runs_folder(tmp_path) / f"{run.id}.json", run)
+
+    assert [each.rate for each in History(tmp_path).of("cases/a.fc.yaml", "openai:m", "oslo")] == [Rate(1, 1)]

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.core.rate import Rate
-from pytest_fcall.tracking.samples import passes, required_share
+from pytest_fcall.core.rate import Rate, passes, required_share
 
 
 @pytest.mark.parametrize(
