@@ -23,7 +23,12 @@ SERVERS := .venv-servers
 # Local models. The same libraries, and a few for the tests.
 LOCAL := .venv-local
 
-.PHONY: demo demo-live test conformance test-servers nightly test-local bench-local bench-guard bench-fresh statistics fuzz mutants lint types imports docs changelog check clean
+# The lowest versions of all libraries. Python 3.11 is the only one that all of them have wheels for.
+LOWEST := .venv-lowest
+# How early cases are let go of is seen with newer versions of pytest only.
+LOWEST_TESTS := test_inside_apps test_items test_xdist test_hooks test_model_openai test_model_http
+
+.PHONY: demo demo-live test test-lowest conformance test-servers nightly test-local bench-local bench-guard bench-fresh statistics fuzz mutants lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -34,8 +39,14 @@ demo-live: $(LOCAL)/.ready ## ask the embedded model all of them, on this machin
 test: $(READY) $(APIBENCH)/.ready ## run the whole test suite
 	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local
 
-nightly: $(READY) $(APIBENCH)/.ready ## run all of it with all of the data, and try properties on many examples
+nightly: $(READY) $(APIBENCH)/.ready test-lowest ## run all of it with all of the data, and try properties on many examples
 	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local
+
+test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest versions of all libraries, and apps with openai 1 and 2
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check 'openai<2'
+	$(LOWEST)/bin/python -m pytest -c tests/lowest.ini --rootdir=. --confcutdir=. --timeout=300 -k 'not let_go_of' $(LOWEST_TESTS:%=tests/integration/%.py)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check 'openai>=2,<3'
+	$(LOWEST)/bin/python -m pytest -c tests/lowest.ini --rootdir=. --confcutdir=. --timeout=300 tests/integration/test_inside_apps.py
 
 conformance: $(READY) $(OFFICIAL)/.ready ## compare 20,000 generated answers with the official BFCL checker
 	$(BIN)/python -m pytest tests/conformance -m "" --hypothesis-profile=conformance
@@ -84,7 +95,7 @@ changelog: $(READY) ## build the changelog from its fragments
 check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
-	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH)
+	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST)
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -100,6 +111,12 @@ $(APIBENCH)/.ready: pytest_fcall/suites/apibench/parsers.py
 $(OFFICIAL)/.ready: tests/conformance/official/requirements.txt
 	$(PYTHON) -m venv $(OFFICIAL)
 	$(OFFICIAL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+	touch $@
+
+$(LOWEST)/.ready: pyproject.toml tests/lowest.txt
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/lowest.txt
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 
 $(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.txt tests/independent/model.py

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from pytest_fcall.core import Call, Case, Expectation, ExpectedCall, Location, Outcome, Rules, Turn, Verdict
 from pytest_fcall.core.rate import Rate
 from pytest_fcall.session.judge.doubt import FALSE_ALARMS, LEAST_BUDGET
-from pytest_fcall.session.result.model_change import WORSE_LEVEL
+from pytest_fcall.session.result.model_change import worse_level
 from pytest_fcall.session.settings import Confirm
 from pytest_fcall.tracking.case_rates import CaseRates
 from pytest_fcall.tracking.comparison import ChanceTest, Judged, Known, compare_verdict
@@ -29,7 +29,7 @@ from pytest_fcall.tracking.measurement import (
     remeasured,
     way_of,
 )
-from pytest_fcall.tracking.significance import RatePair, p_value_worse
+from pytest_fcall.tracking.significance import RatePair, p_value_worse, weigh_by_steadiness
 from pytest_fcall.tracking.stanza import Stanza
 
 Rates: TypeAlias = Sequence[float]
@@ -144,7 +144,7 @@ class Project:
             outcome, budget = self._judge(place, rate, answers, evidence, test, budget)
             first = Rate(answers[:samples].count("Oslo"), samples)
             if place in evidence:
-                pairs.append(RatePair(evidence[place].before, first))
+                pairs.append(RatePair(evidence[place].first, first))
             found.asked += len(answers)
             found.right += first.right == samples
             found.lost += first.right < samples and place in self.contract
@@ -152,7 +152,7 @@ class Project:
             found.undecided += outcome is Outcome.UNDECIDED
             found.failed += outcome is Outcome.NEW and first.right < samples
             verdicts.append(self._verdict(place, answers, first, outcome))
-        found.is_worse = bool(pairs) and p_value_worse(pairs) <= WORSE_LEVEL
+        found.is_worse = bool(pairs) and p_value_worse(pairs, weigh_by_steadiness) <= worse_level(pairs)
         self.runs.append(verdicts)
         return found
 
@@ -218,14 +218,16 @@ class Project:
 
     def _verdict(self, place: int, answers: Sequence[str], first: Rate, outcome: Outcome) -> RunVerdict:
         standings: Mapping[Outcome, Standing] = {Outcome.REGRESSED: "regressed", Outcome.UNDECIDED: "undecided"}
+        rate = Rate(answers.count("Oslo"), len(answers))
         return RunVerdict(
             str(place),
             _KEY,
-            Rate(answers.count("Oslo"), len(answers)),
+            rate,
             standings.get(outcome, "sound"),
             way_of(self._stanza(place, answers, first)),
             is_known=outcome in (Outcome.KNOWN_FAILURE, Outcome.FLAKY),
             run=f"{self.number:06}",
+            again=rate.minus(first),
         )
 
 

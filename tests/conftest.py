@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import sys
+from functools import partial
+from importlib import import_module
+from types import ModuleType
+
 import pytest
 from hypothesis import settings
 
-from tests.suite_tools import WITHOUT_TOOLS
+from tests.suite_tools import WITHOUT_TOOLS, distributions_with_plugins
 
 pytest_plugins = ["pytester", "tests.servers.fixture"]
 
@@ -13,9 +18,23 @@ settings.register_profile("nightly", deadline=None, max_examples=1_000)
 settings.load_profile("patient")
 
 
+@pytest.fixture(scope="session")
+def forked() -> ModuleType | None:
+    """The module that forks processes, where they can be forked. It is imported here, so that no run forgets it."""
+    return None if sys.platform == "win32" else import_module("tests.forked")
+
+
 @pytest.fixture
-def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """A project on a person's machine, whose runs load of all plugins only pytest-fcall and what comes with it."""
+def pytester(forked: ModuleType | None, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A project on a person's machine, whose runs load of all plugins only pytest-fcall and what comes with it.
+
+    Processes of its runs, workers included, are forked: to start a new one takes ten times as long.
+    """
     monkeypatch.setenv("PYTEST_ADDOPTS", WITHOUT_TOOLS)
     monkeypatch.delenv("CI", raising=False)
+    with_plugins = distributions_with_plugins()
+    monkeypatch.setattr("importlib.metadata.distributions", lambda: with_plugins)
+    if forked is not None:
+        monkeypatch.setattr("execnet.gateway_io.Popen2IOMaster", forked.Worker)
+        monkeypatch.setattr(pytester, "runpytest_subprocess", partial(forked.run_pytest, pytester))
     return pytester

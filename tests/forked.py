@@ -1,8 +1,12 @@
-"""`pytest` and `fcall` in processes of their own that start at once: forked from one that has imported everything."""
+"""`pytest`, its workers and `fcall` in processes of their own that start at once.
+
+They are forked from one process that has imported everything.
+"""
 
 from __future__ import annotations
 
 import faulthandler
+import gc
 import multiprocessing
 import os
 import resource
@@ -12,10 +16,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from multiprocessing import forkserver
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import IO
+from unittest.mock import patch
 
+import execnet.gateway_io
 import pytest
+from execnet.gateway_base import ExecModel, Popen2IO
 
 # What a run imports takes longer than the run.
 import tests.integration.exam
@@ -23,9 +34,10 @@ import tests.integration.kept  # noqa: F401
 from pytest_fcall.cli import main as fcall
 
 _FORKING = multiprocessing.get_context("forkserver")
-_FORKING.set_forkserver_preload([__name__])
+_FORKING.set_forkserver_preload([__name__, "tests.preloaded"])
+_THIS_MODULE = sys.modules[__name__]
 _PROGRAMS: dict[str, Callable[[list[str]], int]] = {"fcall": fcall, "pytest": pytest.main}
-_PLUGINS = ("pytest_fcall",)
+_PLUGINS = ("anyio", "pytest_fcall", "syrupy", "xdist")
 """pytest warns of plugins that are there before it could rewrite them."""
 
 
@@ -83,6 +95,52 @@ def completed(
         return subprocess.CompletedProcess([program, *arguments], process.exitcode, *written)
 
 
+def run_pytest(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    """Stands in for `runpytest_subprocess`."""
+    started = time.perf_counter()
+    temporary = f"--basetemp={pytester.path / 'runpytest'}"
+    done = completed("pytest", Path.cwd(), [temporary, *arguments], os.environ)
+    sys.stdout.write(done.stdout)
+    sys.stderr.write(done.stderr)
+    lines = (done.stdout.splitlines(), done.stderr.splitlines())
+    return pytest.RunResult(done.returncode, *lines, time.perf_counter() - started)
+
+
+class Worker(Popen2IO):
+    """A worker of pytest-xdist: stands in for `Popen2IOMaster`, the process that execnet starts."""
+
+    def __init__(self, args: Sequence[str], execmodel: ExecModel) -> None:
+        stdin, to_worker = _FORKING.Pipe(duplex=False)
+        from_worker, stdout = _FORKING.Pipe(duplex=False)
+        ends = (stdin, stdout, Connection(os.dup(2), readable=False))
+        self._process = _FORKING.Process(target=_work, args=(Path.cwd(), ends, dict(os.environ)))
+        sys.modules[__name__] = _THIS_MODULE  # the run may have forgotten it, and pickle looks it up
+        with _same_server():
+            self._process.start()
+        for end in ends:
+            end.close()
+        super().__init__(_file(to_worker, "wb"), _file(from_worker, "rb"), execmodel=execmodel)
+
+    def wait(self) -> int | None:
+        self._process.join()
+        return self._process.exitcode
+
+    def kill(self) -> None:
+        self._process.kill()
+
+
+def _same_server() -> AbstractContextManager[object]:
+    """Have a forked process ask the server that forked it for another one; it would start a server of its own."""
+    if multiprocessing.parent_process() is None:
+        return nullcontext()
+    return patch.object(forkserver._forkserver, "ensure_running")
+
+
+def _file(end: Connection, mode: str) -> IO[bytes]:
+    with end:
+        return os.fdopen(os.dup(end.fileno()), mode)
+
+
 def _run(
     folder: Path, output: Path, args: Sequence[str], environment: Mapping[str, str], largest_file: int | None
 ) -> None:
@@ -90,6 +148,7 @@ def _run(
     _begin(folder, (output, output), environment)
     if largest_file is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, resource.RLIM_INFINITY))
+    _spare_imported_from_collection()
     sys.exit(pytest.main([*args]))
 
 
@@ -98,24 +157,58 @@ def _complete(
 ) -> None:
     _begin(folder, written, environment)
     sys.path.insert(0, str(folder))
-    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
-        del sys.modules[name]  # the folder may have tests of its own
+    execnet.gateway_io.Popen2IOMaster = Worker  # type: ignore[misc,assignment]
+    _forget_tests()
+    if program == "pytest":
+        _spare_imported_from_collection()
     sys.exit(_PROGRAMS[program]([*arguments]))
 
 
+def _work(folder: Path, ends: tuple[Connection, ...], environment: Mapping[str, str]) -> None:
+    _enter(folder, environment)
+    for descriptor, end in enumerate(ends):
+        os.dup2(end.fileno(), descriptor)
+        end.close()
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    _write_to_descriptors("utf-8")
+    _forget_tests()
+    _spare_imported_from_collection()
+    exec(eval(sys.stdin.readline()))  # noqa: S102, S307 - this is how execnet has a worker begin
+
+
+def _forget_tests() -> None:
+    """The folder of a run may have tests of its own."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+        del sys.modules[name]
+
+
+def _spare_imported_from_collection() -> None:
+    """At its end pytest collects garbage, and would look through all that was imported here."""
+    gc.freeze()
+
+
 def _begin(folder: Path, written: tuple[Path, Path], environment: Mapping[str, str]) -> None:
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(environment)
-    encoding = environment.get("PYTHONIOENCODING", "utf-8")
+    _enter(folder, environment)
     # All left open: what escapes a program is written there by multiprocessing.
     for descriptor, path in enumerate(written, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), descriptor)
-    sys.stdout = open(1, "w", encoding=encoding, closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", encoding=encoding, closefd=False, errors="backslashreplace", buffering=1)  # noqa: SIM115
+    _write_to_descriptors(environment.get("PYTHONIOENCODING", "utf-8"))
     faulthandler.register(signal.SIGUSR1, file=sys.stderr)
     # A shell's background job is born deaf to Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _enter(folder: Path, environment: Mapping[str, str]) -> None:
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    # What was compiled counts as new for a file of the same length that was changed within the same second.
+    sys.dont_write_bytecode = True
     for name in _PLUGINS:
         plugin = sys.modules[name]
         plugin.__doc__ = f"{plugin.__doc__}\nPYTEST_DONT_REWRITE"
+
+
+def _write_to_descriptors(encoding: str) -> None:
+    sys.stdout = open(1, "w", encoding=encoding, closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding=encoding, closefd=False, errors="backslashreplace", buffering=1)  # noqa: SIM115

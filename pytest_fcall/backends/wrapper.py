@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_fcall.core import Backend, Json, Request, request_changes
+from pytest_fcall.core import Backend, Json, Request, check_backend, request_changes
 
 POLL_SECONDS = 0.05
 """Seconds until a wrapper that waits for other requests checks again."""
@@ -40,6 +40,10 @@ class BackendWrapper:
     def ahead(self) -> bool:
         """Whether the wrapped backend may be asked before a test needs the reply."""
         return self.backend.ahead
+
+    def check(self) -> None:
+        """Raise ModelUnavailable where the wrapped backend can answer no request."""
+        check_backend(self.backend)
 
     def changes(self, request: Request) -> Sequence[str]:
         """What the wrapped backend changes in a request before it sends it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from sys import intern
 from types import MappingProxyType
 from typing import TypeAlias, TypeGuard
 
@@ -10,6 +11,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import one_of, quoted
+from pytest_fcall.cases.foreign_calls import add_fault_of_source, add_fault_of_wire
 from pytest_fcall.cases.node_values import Entries, node_at
 from pytest_fcall.cases.patterns import pattern, patterns
 from pytest_fcall.cases.scope import Scope, check_tool_name
@@ -40,13 +42,17 @@ _ValuePath: TypeAlias = tuple[str | int, ...]
 def expected_call(node: Node, scope: Scope) -> ExpectedCall | None:
     """`tool: {arguments}` and the keys next to it; None, with a fault, if the node names no tool."""
     if isinstance(node, ScalarNode) and node.tag == STR:
-        message = "a call must be a mapping, not a string"
-        scope.faults.add("wrong-type", node, message, f"write `- {node.value[:60]}:` for no arguments")
+        if not add_fault_of_source(node, scope):
+            message = "a call must be a mapping, not a string"
+            scope.faults.add("wrong-type", node, message, f"write `- {node.value[:60]}:` for no arguments")
         return None
     found = node_values.entries(node, scope.faults, "a call")
+    if add_fault_of_wire(node, found, scope):
+        return None
     name = _tool_name(node, found, scope)
     if name is None:
         return None
+    name = intern(name)
     key, written = found.pop(name)
     is_offered = _check_tool_is_offered(key, name, scope)
     arguments = _arguments(written, name, scope)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -30,6 +30,8 @@ CASE_KEYS = OPTION_KEYS | {"id", "matrix", "turns", "tools", "match", "wire", *_
 TURN_KEYS = frozenset(("user", *CHECK_KEYS))
 _CHECKS_BESIDE_CALLS = frozenset(CHECK_KEYS) - {"expect"}
 _NO_ROW: Mapping[str, Node] = MappingProxyType({})
+_NO_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+"""The time at which cases are compared whose clock nobody has set: otherwise they would be others each day."""
 _NO_SETTINGS: Mapping[str, Json] = MappingProxyType({})
 
 
@@ -62,10 +64,26 @@ def read_case(
     name: str, place: Node, entries: Entries, *, row: Mapping[str, Node], context: FileContext, faults: Faults
 ) -> Case:
     """Read a case, or one row of its matrix. If faults were added, the case must not be used."""
+    now = context.defaults.clock(entries, context.scope(faults, row))
+    case = _read_at(now or context.now, name, place, entries, row=row, context=context, faults=faults)
+    if now is not None or not (context.source.uses_clock or context.defaults.uses_clock) or faults:
+        return case
+    return replace(case, undated=_read_at(_NO_DAY, name, place, entries, row=row, context=context, faults=faults))
+
+
+def _read_at(
+    now: datetime,
+    name: str,
+    place: Node,
+    entries: Entries,
+    *,
+    row: Mapping[str, Node],
+    context: FileContext,
+    faults: Faults,
+) -> Case:
+    """Read a case whose clock shows this time."""
     scope = context.scope(faults, row)
-    now = context.defaults.clock(entries, scope)
-    if now is not None:
-        scope.placeholders = Placeholders(now, row)
+    scope.placeholders = Placeholders(now, row)
     if row or context.source.uses_clock:
         fill = scope.placeholders.fill_node
         entries = Entries({key: (node, fill(value, faults)) for key, (node, value) in entries.items()})

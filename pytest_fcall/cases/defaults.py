@@ -41,7 +41,9 @@ class Defaults:
         self._layers = layers
         self._keys = frozenset(key for layer in layers for key in layer.entries)
         self._read: dict[tuple[int, str], tuple[Any, Faults]] = {}
-        self._shared: tuple[Options, Faults] | None = None
+        self._shared: dict[datetime, tuple[Options, Faults]] = {}
+        self.uses_clock = any(layer.source.uses_clock for layer in layers)
+        """Whether a default may contain the placeholder of the clock."""
 
     def check(self, scope: Scope) -> None:
         """Read all defaults, used or not, to find their faults."""
@@ -56,10 +58,11 @@ class Defaults:
         """The options of a case. Their faults are added to those of the scope."""
         if scope.placeholders.values or not OPTION_KEYS.isdisjoint(entries):
             return Options(entries, self, scope)
-        if self._shared is None:
+        now = scope.placeholders.now
+        if now not in self._shared:
             faults = Faults(scope.faults.source)
-            self._shared = Options(_NO_ENTRIES, self, replace(scope, faults=faults)), faults
-        options, faults = self._shared
+            self._shared[now] = Options(_NO_ENTRIES, self, replace(scope, faults=faults)), faults
+        options, faults = self._shared[now]
         scope.faults.extend(faults)
         return options
 

@@ -7,19 +7,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.calls import call_patterns, expected_call
 from pytest_fcall.cases.faults import Faults, SourceFile, quoted
+from pytest_fcall.cases.foreign_calls import add_fault_of_source, add_fault_of_wire
 from pytest_fcall.cases.node_values import Entries
 from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.cases.scope import Extensions, Scope, Toolbox
 from pytest_fcall.cases.yaml.tags import STR
-from pytest_fcall.core import Expectation, ExpectedCall, Fault, Operator, Pattern, Tool, WireExpectation
+from pytest_fcall.core import Expectation, ExpectedCall, Fault, Operator, Pattern, Tool
+
+if TYPE_CHECKING:
+    from pytest_fcall.core import WireExpectation
 
 _Stage: TypeAlias = tuple[ExpectedCall, ...]
 _Word = TypeVar("_Word", bound=str)
@@ -42,6 +46,8 @@ def _mapping(node: Node, scope: Scope, keys: Sequence[str], what: str) -> Expect
     found = node_values.entries(node, scope.faults, what)
     if any(name in scope.offered_tools and name not in keys for name in found):
         scope.faults.add("wrong-type", node, "calls must be a list", "begin each call with `- `")
+        return Expectation()
+    if add_fault_of_wire(node, found, scope):
         return Expectation()
     node_values.check_keys(found, keys, scope.faults, what)
     if "calls" in found and "any_of" in found:
@@ -105,6 +111,8 @@ def _calls(node: Node, scope: Scope, *, strict: bool) -> Expectation:
         if node.tag != STR:
             wanted = "a list of calls, a mapping, `no_call` or `any_call`"
             node_values.wrong_type(node, scope.faults, "`expect`", wanted)
+            return Expectation()
+        if add_fault_of_source(node, scope):
             return Expectation()
         return Expectation(node_values.choice(node, scope.faults, "`expect`", CALL_WORDS, "no_call"))
     nodes = node_values.items(node, scope.faults, "`expect`")
@@ -198,6 +206,8 @@ def wire(node: Node, scope: Scope) -> WireExpectation:
         scope.faults.add("missing-key", node, "`wire` is empty", "give it `calls:` or `count:`")
     inside = replace(scope, offered_tools=scope.toolbox.names, known_calls=set(), profile="strict")
     values = {name: _wire_value(name, found[name][1], scope) for name in _WIRE_KEYS[1:] if name in found}
+    from pytest_fcall.core import WireExpectation
+
     return WireExpectation(found.read("calls", expectation, inside), **values)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Protocol
 
 from yaml import Node
@@ -24,6 +25,16 @@ class UnreadableFile(Exception):
 
 
 class _Mark(Protocol):
+    @property
+    def line(self) -> int: ...
+    @property
+    def column(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line and a column, from zero."""
+
     line: int
     column: int
 
@@ -43,6 +54,11 @@ class SourceFile:
         if self._lines is None:
             self._lines = _BREAK.split(self.text)
         return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
+
+    def place(self, offset: int) -> Place:
+        """The line and column of an offset in the text."""
+        before = self.text[:offset]
+        return Place(before.count("\n"), offset - (before.rfind("\n") + 1))
 
     def location(self, place: Node | _Mark | None) -> Location:
         """The start of a node, or of the file."""

@@ -15,9 +15,14 @@ def is_case_file_name(path: Path) -> bool:
     return path.name.endswith(_CASE_FILES)
 
 
+def never_holds_cases(path: Path) -> bool:
+    """Whether it is a file of tools, or lies where recordings and baselines are."""
+    return path.name.endswith(_TOOL_FILES) or "__fcall__" in path.parts
+
+
 def may_hold_cases(path: Path, root: Path, globs: Sequence[str] = ("cases/**",)) -> bool:
     """Whether it is a case file by its name, or a YAML file whose path from the root folder matches a glob."""
-    if path.name.endswith(_TOOL_FILES) or "__fcall__" in path.parts:
+    if never_holds_cases(path):
         return False
     if is_case_file_name(path):
         return True

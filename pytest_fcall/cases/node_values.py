@@ -18,6 +18,8 @@ _P = ParamSpec("_P")
 _Word = TypeVar("_Word", bound=str)
 
 _LONGEST_NUMBER = 1000
+_QUOTED = frozenset(('"', "'", "|", ">"))
+_TYPOGRAPHIC_QUOTES = frozenset("“”„‟‘’‚«»")
 _TRUE = frozenset(("true", "True", "TRUE"))
 _FALSE = frozenset(("false", "False", "FALSE"))
 
@@ -87,7 +89,8 @@ def items(node: Node, faults: Faults, what: str) -> list[Node]:
 
 def text(node: Node, faults: Faults, what: str) -> str:
     """A string. A value in quotes is one, even if a number from a matrix was put between them."""
-    if isinstance(node, ScalarNode) and (node.tag == STR or node.style in {'"', "'", "|", ">"}):
+    if isinstance(node, ScalarNode) and (node.tag == STR or node.style in _QUOTED):
+        _check_quotes(node, faults)
         return str(node.value)
     if isinstance(node, MappingNode) and node.flow_style and len(node.value) == 1:
         hint = "braces outside quotes make a mapping: put the string in quotes"
@@ -215,6 +218,7 @@ def scalar(node: Node, faults: Faults) -> bool | int | float | str | None:
     """The value of a scalar."""
     tag = node.tag
     if tag == STR:
+        _check_quotes(node, faults)
         return str(node.value)
     convert = _CONVERSIONS.get(tag)
     if convert is None:
@@ -225,6 +229,17 @@ def scalar(node: Node, faults: Faults) -> bool | int | float | str | None:
     except ValueError as error:
         faults.add("wrong-value", node, f"{quoted(node.value)} {error}")
         return None
+
+
+def _check_quotes(node: Node, faults: Faults) -> None:
+    """Add a fault for typographic quotes around a string: YAML takes them for a part of it."""
+    if node.value[:1] not in _TYPOGRAPHIC_QUOTES or getattr(node, "style", None) in _QUOTED:
+        return
+    inner = node.value[1:-1] if node.value[-1] in _TYPOGRAPHIC_QUOTES else node.value[1:]
+    if _TYPOGRAPHIC_QUOTES.isdisjoint(inner):
+        message = f"the quotes of {quoted(node.value)} are typographic, which YAML takes for a part of the string"
+        hint = f"""write "{inner[:40]}", or '{node.value[:40]}' for a string with such quotes"""
+        faults.add("typographic-quotes", node, message, hint)
 
 
 def wrong_type(node: Node, faults: Faults, what: str, wanted: str, hint: str = "") -> None:

@@ -121,7 +121,11 @@ class Placeholders:
             return self._time(found, place, faults)
         value = self.values.get(name)
         if value is None:
-            if self.values and (hint := did_you_mean(name, self.values)):
+            if self.values:
+                hint = (
+                    did_you_mean(name, self.values)
+                    or f'for the braces themselves, give each row `{name}: "{{{name}}}"`'
+                )
                 faults.add("unknown-name", place, f"the matrix has no column {quoted(name)}", hint)
             return found[0]
         if not isinstance(value, ScalarNode):

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from yaml import Node
 
@@ -23,6 +24,7 @@ from pytest_fcall.cases.tool_entries import SourcePaths, is_locked, lock_key, re
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.core import Fault, Json, MatchRule, Tool
 from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.sources.lock_file import catalogue_lock_path, lock_path
 from pytest_fcall.schema.tool_schema import tool_schema
 
 PREAMBLE_KEYS = ("include", "tools", "defaults", "match")
@@ -135,7 +137,7 @@ def _tools(parts: Sequence[FilePart], root: Path, extensions: Extensions) -> tup
         if "tools" not in part.entries:
             continue
         faults = Faults(part.source)
-        place = SourcePaths(part.path.parent, root, parts[0].path)
+        place = SourcePaths(part.path.parent, _lock_path(part, parts), root, parts[0].path)
         for node in node_values.items(part.entries["tools"][1], faults, "`tools`"):
             for tool in read_tool_entry(node, faults, place, extensions):
                 where = f"{part.source.path}:{part.source.location(node).line}"
@@ -147,6 +149,11 @@ def _tools(parts: Sequence[FilePart], root: Path, extensions: Extensions) -> tup
                     tools[tool.name] = (tool, where)
         found += faults
     return [tool for tool, _ in tools.values()], found
+
+
+def _lock_path(part: FilePart, parts: Sequence[FilePart]) -> Path:
+    """The lock file of a part: each file has its own, so that those that include it share one."""
+    return lock_path(part.path) if part is parts[0] else catalogue_lock_path(part.path)
 
 
 def _match_rules(parts: Sequence[FilePart], context: FileContext) -> tuple[tuple[MatchRule, ...], list[Fault]]:
@@ -177,8 +184,16 @@ def _name_node(node: Node, tool: Tool) -> Node:
     return named if getattr(named, "value", None) == tool.name else node
 
 
-def tool_sources(path: Path, *, root: Path) -> list[dict[str, Json]]:
-    """The tool sources of a case file and its includes that are read from a lock file, as keys of that file.
+class LockedSource(NamedTuple):
+    """A tool source that is read from a lock file: the file that names it, its lock file, and its key there."""
+
+    file: Path
+    lock: Path
+    key: dict[str, Json]
+
+
+def tool_sources(path: Path, *, root: Path) -> list[LockedSource]:
+    """The tool sources of a case file and its includes that are read from lock files.
 
     A file without cases has none. Faulty entries are left out; reading the cases reports them. Raises UnreadableFile
     if nothing can be read.
@@ -189,7 +204,7 @@ def tool_sources(path: Path, *, root: Path) -> list[dict[str, Json]]:
     if "cases" not in entries:
         return []
     parts, _ = _file_parts(FilePart(source, path, entries), root)
-    return [key for part in parts for key in _lock_keys(part)]
+    return [LockedSource(part.path, _lock_path(part, parts), key) for part in parts for key in _lock_keys(part)]
 
 
 def _lock_keys(part: FilePart) -> Iterator[dict[str, Json]]:

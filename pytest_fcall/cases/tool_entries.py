@@ -29,9 +29,10 @@ SERVER_KEYS = ("command", "url", "env", "cwd", "headers")
 
 @dataclass(frozen=True, slots=True)
 class SourcePaths:
-    """The paths that tool sources need: the folder of the file that names them, the root folder, the case file."""
+    """The paths that tool sources need: the folder of the file that names them and its lock file, and others."""
 
     folder: Path
+    lock: Path
     root: Path
     case_file: Path
 
@@ -140,7 +141,7 @@ class _Source:
             return []
 
     def _locked_tools(self, kind: str, node: Node, found: Entries) -> Sequence[Tool]:
-        from pytest_fcall.schema.sources.lock_file import lock_path, read_lock
+        from pytest_fcall.schema.sources.lock_file import read_lock
 
         before = len(self.faults)
         key = lock_key(kind, node, found, self.faults)
@@ -148,14 +149,17 @@ class _Source:
             self._check_server(node)
         if len(self.faults) > before:
             return []
-        path = lock_path(self.paths.case_file)
+        path = self.paths.lock
         tools = read_lock(path).tools(key)
         if tools is None:
             message = f"this source is not in the lock file {quoted(path.name)}"
             case_file = display_path(self.paths.case_file, self.paths.root)
             self.faults.add("not-locked", node, message, f"run: fcall tools lock {case_file}")
             return []
-        return [replace(tool, origin={"mcp": key["mcp"]}) for tool in tools] if kind == "mcp" else tools
+        if kind != "mcp":
+            return tools
+        origin: dict[str, Json] = {"mcp": key["mcp"], "folder": str(self.paths.folder)}
+        return [replace(tool, origin=origin) for tool in tools]
 
     def _check_server(self, node: Node) -> None:
         found = node_values.entries(node, self.faults, "`mcp`", SERVER_KEYS)

@@ -10,7 +10,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
+from pytest_fcall.cli.accept_by_hand import Change, chosen_by_hand
 from pytest_fcall.cli.command_parser import command_parser
+from pytest_fcall.cli.merged_baselines import mend_baselines
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.cli.runs import Run, open_runs
 from pytest_fcall.core import Json, Model, Outcome
@@ -19,14 +21,30 @@ from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.tracking.acceptance import Acceptance, DamagedBaseline, RunMeasurement, accept
+from pytest_fcall.tracking.acceptance import (
+    Acceptance,
+    DamagedBaseline,
+    RunMeasurement,
+    accept,
+    needs_choice,
+    read_stanzas,
+)
 from pytest_fcall.tracking.baseline_file import baseline_path
+from pytest_fcall.tracking.bookkeeping import measurement_path
 from pytest_fcall.tracking.history import History
+from pytest_fcall.tracking.merged_baseline import Side
+from pytest_fcall.tracking.run_file import runs_folder
 from pytest_fcall.tracking.stanza import Stanza, parse_stanza
 
 JudgedResult: TypeAlias = tuple[Result, Stanza]
 
 _SELECTABLE = (Outcome.FIXED, Outcome.NEW, Outcome.EDITED, Outcome.DRIFTED)
+
+_SIDES: Mapping[Side, str] = {
+    "ours": "keep the answer of this branch, which is the first in the file",
+    "theirs": "keep the answer of the merged branch, which is the last",
+    "both": "keep both sides of a conflict about different cases, and name the cases that need a choice",
+}
 
 _EXAMPLES = """\
 examples:
@@ -34,8 +52,9 @@ examples:
   fcall accept --only fixed                      only cases that were wrong before
   fcall accept oslo 'paris-*'                    only these cases
   fcall accept run.json                          another run, such as an artifact of CI
-  fcall accept -i                                show each case and ask
+  fcall accept -i                                show what changed, case by case, and ask
   fcall accept --failing oslo --because "the model knows no Norwegian"
+  fcall accept --theirs oslo                     after a merge: their answer to this case, of two
 
 CASE is an id, a node id or a case file; `*` matches any characters. The baseline is in __fcall__/MODEL/ beside the case
 file. Commit it: later runs are compared with it.
@@ -46,6 +65,10 @@ def run(arguments: Sequence[str]) -> int:
     """Accept verdicts; 1 where a named case cannot be accepted, or a baseline cannot be written."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    if options.side:
+        if options.only or options.failing or options.because or options.interactive:
+            parser.error(f"--{options.side} is about what is accepted already, and takes nothing but cases")
+        return mend_baselines(root_of([Path.cwd()]), options.side, options.names)
     if bool(options.failing) != bool(options.because):
         parser.error("--failing and --because must be given together")
     files = [name for name in options.names if name.endswith(".json")]
@@ -57,9 +80,15 @@ def run(arguments: Sequence[str]) -> int:
     only_failing = options.failing and not (names or options.only)
     valid = [] if only_failing else acceptor.valid_verdicts(names, options.only)
     failing = acceptor.failing_verdicts(options.failing)
-    acceptor.accept(chosen_interactively(valid) if options.interactive else valid)
+    if options.interactive:
+        changes, same_answers = acceptor.changes(valid)
+        found = len(changes) + len(same_answers)
+        valid = [*same_answers, *chosen_by_hand(changes, opened.path)]
+    else:
+        found = len(valid)
+    acceptor.accept(valid)
     acceptor.accept(failing, options.because)
-    if not (valid or failing or acceptor.problems):
+    if not (found or failing or acceptor.problems):
         print("nothing to accept")
     return 1 if acceptor.problems else 0
 
@@ -77,7 +106,13 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument("--failing", nargs="+", default=[], metavar="CASE", help="cases to accept as known failures")
     parser.add_argument("--because", metavar="TEXT", help="the reason of the known failures, shown in every run")
-    parser.add_argument("-i", dest="interactive", action="store_true", help="show each case and ask")
+    parser.add_argument("-i", dest="interactive", action="store_true", help="show what changed, and ask")
+    merged = parser.add_argument_group(
+        "after a merge", "Choose between two accepted answers to a case, in all baselines."
+    )
+    sides = merged.add_mutually_exclusive_group()
+    for side, text in _SIDES.items():
+        sides.add_argument(f"--{side}", dest="side", action="store_const", const=side, help=text)
     return parser
 
 
@@ -95,8 +130,9 @@ class VerdictAcceptor:
         self._root = root
         self._acceptance = _acceptance_of(run)
         self._results = run.results.results
-        self._measurement = RunMeasurement(root, run.file, History(root))
+        self._measurement = RunMeasurement(root, run.file, History(root, _history_folders(root, run)))
         self._baseline_path = lru_cache(_baseline_path)  # many results share a file and a model
+        self._accepted = lru_cache(_accepted)
         self.problems = 0
 
     def valid_verdicts(self, names: Sequence[str], outcomes: Sequence[Outcome] | None) -> list[JudgedResult]:
@@ -117,6 +153,19 @@ class VerdictAcceptor:
                 self._report(f"{result.nodeid}: a forbidden call cannot be accepted")
         return [each for each in verdicts if not each[1].valid and not each[1].has_forbidden_call]
 
+    def changes(self, verdicts: Sequence[JudgedResult]) -> tuple[list[Change], list[JudgedResult]]:
+        """The verdicts that need a choice, and those whose answer is the accepted one to another question."""
+        changes, same_answers = [], []
+        for result, stanza in verdicts:
+            path = self._baseline_path(self._root, result.file, result.model)
+            before = self._accepted(path).get(stanza.case) if path else None
+            now = self._acceptance.accepted_stanza(stanza, before)
+            if before is None or needs_choice(before, now):
+                changes.append(Change(result, before, stanza))
+            elif now is not before:
+                same_answers.append((result, stanza))
+        return changes, same_answers
+
     def accept(self, verdicts: Sequence[JudgedResult], because: str | None = None) -> None:
         """Write verdicts, and print what changed in each file."""
         baselines: dict[Path, list[Stanza]] = {}
@@ -128,7 +177,7 @@ class VerdictAcceptor:
         for path, stanzas in baselines.items():
             try:
                 changed = accept(path, stanzas, self._acceptance, because)
-                self._measurement.add_to(path, {stanza.case for stanza in stanzas})
+                measured = self._measurement.add_to(path, {stanza.case for stanza in stanzas})
             except DamagedBaseline as damaged:
                 self._report("\n".join(fault_text(fault, self._root) for fault in damaged.faults))
             except OSError as error:
@@ -136,6 +185,9 @@ class VerdictAcceptor:
             else:
                 name = safe_line(relative_path(path, self._root))
                 print(f"{name}: {plural_text(len(changed), 'case')} accepted, {len(stanzas) - len(changed)} unchanged")
+                if measured:
+                    name = safe_line(relative_path(measurement_path(path), self._root))
+                    print(f"{name}: {plural_text(measured, 'case')} measured (bookkeeping, which needs no review)")
 
     def _verdicts(self, names: Sequence[str]) -> Iterator[JudgedResult]:
         """The verdicts of the cases that one of the names matches, or of all. Reports names without a case."""
@@ -175,6 +227,21 @@ def _baseline_path(root: Path, file: str, model_id: str) -> Path | None:
     return baseline_path(path, model) if inside and model.kind.isidentifier() else None
 
 
+def _accepted(path: Path) -> Mapping[str, Stanza]:
+    """The accepted stanzas; none of a damaged baseline, which is reported where it is to be written."""
+    try:
+        return read_stanzas(path)
+    except DamagedBaseline:
+        return {}
+
+
+def _history_folders(root: Path, run: Run) -> list[Path]:
+    """The folders with earlier runs that a run of this project has read. A file from elsewhere names none."""
+    found = run.file.provenance.get("history")
+    own = run.path.parent == runs_folder(root)
+    return [Path(str(folder)) for folder in found] if own and isinstance(found, list) else []
+
+
 def _is_named_by(name: str, result: Result) -> bool:
     """Whether the name matches the case id or node id, with or without its row and model, or the case file."""
     whole = result.case, result.nodeid
@@ -190,31 +257,3 @@ def _acceptance_of(run: Run) -> Acceptance:
     }
     known = {name: value for name, value in fields.items() if isinstance(value, str | bool)}
     return Acceptance(datetime.now(UTC).date().isoformat(), {"date": run.file.started[:10], **known})
-
-
-def chosen_interactively(verdicts: Sequence[JudgedResult]) -> list[JudgedResult]:
-    """Show each case, and return those that the user accepts. The end of the input means quit."""
-    chosen: list[JudgedResult] = []
-    for number, (result, stanza) in enumerate(verdicts):
-        outcome = result.outcome.value if result.outcome else "right"
-        print(safe_line(f"{result.file}:{result.line} {result.case} ({result.model}): {outcome}"))
-        for line in (*result.since, *result.causes):
-            print(f"  {safe_line(line)}")
-        answer = _read_answer()
-        if answer == "a":
-            return [*chosen, *verdicts[number:]]
-        if answer == "q":
-            break
-        if answer == "y":
-            chosen.append((result, stanza))
-    return chosen
-
-
-def _read_answer() -> str:
-    while True:
-        try:
-            word = input("accept? [y]es, [n]o, [a]ll remaining, [q]uit: ").strip().lower()[:1]
-        except EOFError:
-            return "q"
-        if word in {"y", "n", "a", "q"}:
-            return word

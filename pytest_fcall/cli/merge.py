@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -15,12 +16,15 @@ from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Results
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.summary import summary_lines
+from pytest_fcall.reporting.terminal import marks_for
+from pytest_fcall.session.result.case_rows import differing_lines
 from pytest_fcall.session.result.exit_status import FAILED, INCONCLUSIVE, Fail, RunFailures
 from pytest_fcall.session.result.gates import Gates, gate_verdict_lines
 from pytest_fcall.session.result.model_change import WorseModel, worse_models
 from pytest_fcall.session.result.suite_scores import score_lines, score_names, unknown_suite_lines
 from pytest_fcall.suites.builtin import SUITES
 from pytest_fcall.tracking.gates import GateError, parse_gates
+from pytest_fcall.tracking.run_accounts import accounts_path, join_accounts
 from pytest_fcall.tracking.run_file import RunFile, moment_of, write_run
 
 _EXAMPLES = """\
@@ -46,10 +50,12 @@ def run(arguments: Sequence[str]) -> int:
     width = shutil.get_terminal_size((80, 24)).columns
     results = merged.results
     scores = [*score_lines(SUITES, results.results, width), *unknown_suite_lines(SUITES, results.results)]
+    differing = differing_lines(results.results, width, marks_for(sys.stdout.encoding))
     verdict_lines, status = merged.judge()
-    print(*scores, *summary_lines(results, width), *verdict_lines, sep="\n")
+    print(*scores, *summary_lines(results, width, differing=differing), *verdict_lines, sep="\n")
     if options.output:
         write_run(options.output, merged.file)
+        join_accounts(accounts_path(options.output), map(accounts_path, options.files))
     return status
 
 
@@ -143,7 +149,8 @@ def _merged_results(runs: Sequence[Run]) -> Results:
     )
     return Results(
         results=tuple(results),
-        missing_recordings=sum(part.missing_recordings for part in parts),
+        missing=sum((Counter(part.missing) for part in parts), Counter()),
+        missing_excused=all(part.missing_excused for part in parts),
         files_without_cases=max(part.files_without_cases for part in parts),
         unanswered=sum(part.unanswered for part in parts),
         oldest_reply=max((part.oldest_reply for part in parts if part.oldest_reply is not None), default=None),

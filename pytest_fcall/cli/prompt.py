@@ -15,7 +15,8 @@ examples:
   fcall prompt cases/shop.fc.yaml::find --fc-model=openai:gpt-5.2      the JSON that is sent
   fcall prompt cases/shop.fc.yaml::find                                for the configured model
 
-No model is asked. The prompt goes to standard output, notes about it go to standard error.
+No model is asked. The prompt goes to standard output, notes about it go to standard error. `fcall show` shows
+what was sent and answered in a run.
 """
 
 
@@ -56,7 +57,7 @@ def _print_prompt(file: str, case: str, models: Sequence[str]) -> int:
     from pytest_fcall.cli.pytest_run import run_pytest
 
     reader = PromptReader(case)
-    status, output = run_pytest([*models, file], reader)
+    status, output = run_pytest(["--collect-only", *models, file], reader)
     match reader.prompt:
         case None:
             print(output, file=sys.stderr)

@@ -6,29 +6,33 @@ import os
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from glob import escape
 from pathlib import Path
 
-from pytest_fcall.backends.recordings.entry import Recording
-from pytest_fcall.backends.recordings.file import read_recordings, recordings_path, write_recordings
+from pytest_fcall.backends.recordings.entry import Recording, Recordings
+from pytest_fcall.backends.recordings.file import SUFFIX, read_recordings, recordings_path, write_recordings
+from pytest_fcall.backends.recordings.reader import MENDED_BY_EXPORT
 from pytest_fcall.backends.store import ReplyStore, StoreError, store_path
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import existing_paths, relative_path, root_of
 from pytest_fcall.core import Fault, Model
 from pytest_fcall.core.duration import duration_in_seconds
+from pytest_fcall.core.git_attributes import write_git_attributes
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe_line
 
-_SUFFIX = ".replies.jsonl"
+_TESTED_KINDS = ("openai", "any", "local")
+"""Kinds of models that are tested themselves, by the names that somebody gave."""
 
 _EXAMPLES = """\
 examples:
   fcall record --export                 write the replies of the last runs to files for version control
   fcall record --export cases/shop.fc.yaml
-  fcall record --import                 read such files into the store
+  fcall record --export --model openai:gpt-5.2
+  fcall record --load                 read such files into the store
   fcall record --prune                  delete replies that the last run of their case did not use
   fcall record --prune --older 30d      delete replies that no run has used for 30 days
   fcall record --stats                  show the number and the age of the replies
@@ -44,16 +48,18 @@ def run(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.older is not None and options.action != "prune":
         parser.error("--older can only be used with --prune")
-    if options.paths and options.action not in ("export", "import"):
+    if options.models and options.action != "export":
+        parser.error("--model can only be used with --export")
+    if options.paths and options.action not in ("export", "load"):
         parser.error(f"--{options.action} takes no PATH: it covers all replies")
     scope = RecordScope(existing_paths(parser, options.paths))
     with closing(ReplyStore(store_path(scope.root))) as store:
         try:
             match options.action:
                 case "export":
-                    export_replies(store, scope)
-                case "import":
-                    import_replies(store, scope)
+                    export_replies(store, scope, options.models)
+                case "load":
+                    load_replies(store, scope)
                 case "prune":
                     prune_store(store, scope.root, None if options.older is None else time.time() - options.older)
                 case _:
@@ -66,16 +72,24 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> ArgumentParser:
-    parser = command_parser("record", "Export, import, prune or count recorded replies. No model is asked.", _EXAMPLES)
+    parser = command_parser("record", "Export, load, prune or count recorded replies. No model is asked.", _EXAMPLES)
     actions = parser.add_mutually_exclusive_group(required=True)
     for name, summary in (
         ("export", "write files for version control"),
-        ("import", "read such files into the store"),
+        ("load", "read such files into the store"),
         ("prune", "delete replies that are no longer used"),
         ("stats", "show the number and the age of the replies"),
     ):
         actions.add_argument(f"--{name}", dest="action", action="store_const", const=name, help=summary)
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: this folder)")
+    parser.add_argument(
+        "--model",
+        dest="models",
+        action="append",
+        default=[],
+        metavar="KIND:NAME",
+        help="with --export: only replies of this model (repeatable; default: all, or those that fc_model names)",
+    )
     parser.add_argument(
         "--older", type=_age, metavar="AGE", help="with --prune: only replies that were not used for AGE, such as 30d"
     )
@@ -96,6 +110,8 @@ class RecordScope:
         self.root = root_of(paths)
         self.paths = paths
         self.problems = 0
+        self.reported = False
+        """Whether anything was printed of a file."""
 
     def covers(self, path: Path) -> bool:
         """Whether `path` is one of the paths, or below one."""
@@ -106,8 +122,26 @@ class RecordScope:
         """`path` as the store names it."""
         return relative_path(path, self.root)
 
+    def recording_files(self) -> Sequence[Path]:
+        """The files of recordings that lie there, each once."""
+        return list(dict.fromkeys(file for path in self.paths for file in _recording_files(path)))
+
+    def report_damage(self, path: Path, recordings: Recordings) -> bool:
+        """Print what is wrong with a file; whether something would be lost if it were written anew."""
+        damaged = [fault for fault in recordings.faults if fault.code not in MENDED_BY_EXPORT]
+        self.report_faults(damaged)
+        if damaged:
+            self.report_file(path, "not changed, because it is damaged")
+            return True
+        for fault in recordings.faults:
+            print(
+                safe_line(f"{self.relative(Path(fault.location.path))}:{fault.location.line}: mended: {fault.message}")
+            )
+        return False
+
     def report_file(self, path: Path, text: str) -> None:
         """Print what happened to a file."""
+        self.reported = True
         print(safe_line(f"{self.relative(path)}: {text}"))
 
     def report_faults(self, faults: Iterable[Fault]) -> None:
@@ -122,35 +156,68 @@ class RecordScope:
         self.problems += 1
 
 
-def export_replies(store: ReplyStore, scope: RecordScope) -> None:
-    """Write the files. A damaged file is reported and not changed."""
-    covered = [(model, file) for model, file in store.files() if scope.covers(scope.root / file)]
+def export_replies(store: ReplyStore, scope: RecordScope, models: Sequence[str] = ()) -> None:
+    """Write the files of these models, or of those of the project, also those that a merge left to be mended.
+
+    A damaged file is reported and not changed.
+    """
+    stored = [(model, file) for model, file in store.files() if scope.covers(scope.root / file)]
+    left_out = _left_out({model for model, _ in stored}, scope, models)
+    covered = [(model, file) for model, file in stored if model not in left_out]
     gone = sorted({file for _, file in covered if not (scope.root / file).exists()})
-    exported = sum(_export_file(store, scope, model, file) for model, file in covered if file not in gone)
+    exported = {_export_file(store, scope, model, file) for model, file in covered if file not in gone}
+    for path in scope.recording_files():
+        if path not in exported:
+            _mend_file(scope, path)
     for file in gone:
         scope.report_file(scope.root / file, "not exported: no such file; `fcall record --prune` deletes its replies")
-    if not exported and not gone and not scope.problems:
+    if not scope.reported and not left_out and not scope.problems:
         print("nothing to export: no replies are recorded for these files; `fcall record --stats` shows all")
 
 
-def _export_file(store: ReplyStore, scope: RecordScope, model_id: str, file: str) -> bool:
-    """Write the replies of one model to the cases of one file. Returns whether there are any."""
+def _left_out(stored: Collection[str], scope: RecordScope, models: Sequence[str]) -> Collection[str]:
+    """The models whose replies are not exported: those that the command line, or else the configuration, does not name.
+
+    Apps, the models inside them, tools and the like belong to what is tested, and are not named apart.
+    """
+    if models:
+        return {model for model in stored if model not in models}
+    asked = {model for model in stored if Model.by_id(model).kind in _TESTED_KINDS}
+    if not asked:
+        return ()
+    from pytest_fcall.cli.configured_models import configured_models
+
+    named = configured_models(scope.root)
+    others = sorted(asked - named) if named else []
+    for model in others:
+        print(safe_line(f"not exported: {model}, which the configuration does not name; --model {model} exports it"))
+    return others
+
+
+def _export_file(store: ReplyStore, scope: RecordScope, model_id: str, file: str) -> Path:
+    """Write the replies of one model to the cases of one file, if there are any."""
     kind, _, name = model_id.partition(":")
     model = Model(kind, name)
     path = recordings_path(scope.root / file, model)
     committed = read_recordings(path, model)
-    scope.report_faults(committed.faults)
-    if committed.faults:
-        scope.report_file(path, "not changed, because it is damaged")
-        return False
     stored = (each.entry for each in store.replies(model_id, file))
     entries = _newest_in_use([*committed.entries, *stored], store.last_uses(model_id, file))
-    if not entries:
-        return False
-    write_recordings(path, model, entries)
-    before = {entry.digest for entry in committed.entries}
-    scope.report_file(path, _reply_count(len(entries), sum(entry.digest not in before for entry in entries)))
-    return True
+    if not scope.report_damage(path, committed) and entries:
+        write_recordings(path, model, entries)
+        write_git_attributes(path.parents[1])
+        before = {entry.digest for entry in committed.entries}
+        scope.report_file(path, _reply_count(len(entries), sum(entry.digest not in before for entry in entries)))
+    return path
+
+
+def _mend_file(scope: RecordScope, path: Path) -> None:
+    """Write a file anew that no reply of the store belongs to, where a merge left something to be mended."""
+    recordings = read_recordings(path)
+    if recordings.model and _is_beside_cases(path) and not scope.report_damage(path, recordings):
+        kind, _, name = recordings.model.partition(":")
+        entries = _newest_in_use(recordings.entries, {})
+        if write_recordings(path, Model(kind, name), entries):
+            scope.report_file(path, _reply_count(len(entries), 0))
 
 
 def _newest_in_use(entries: Iterable[Recording], last_used: Mapping[str, set[str]]) -> list[Recording]:
@@ -163,9 +230,9 @@ def _newest_in_use(entries: Iterable[Recording], last_used: Mapping[str, set[str
     return list(newest.values())
 
 
-def import_replies(store: ReplyStore, scope: RecordScope) -> None:
+def load_replies(store: ReplyStore, scope: RecordScope) -> None:
     """Read the files into the store. Damaged lines are reported and left out."""
-    files = list(dict.fromkeys(file for path in scope.paths for file in _recording_files(path)))
+    files = scope.recording_files()
     for path in files:
         if not _is_beside_cases(path):
             scope.report_problem(f"{scope.relative(path)} must be in __fcall__/MODEL/ beside its case file")
@@ -173,11 +240,11 @@ def import_replies(store: ReplyStore, scope: RecordScope) -> None:
         recordings = read_recordings(path)
         scope.report_faults(recordings.faults)
         if recordings.model is not None:
-            case_file = path.parents[2] / path.name.removesuffix(_SUFFIX)
+            case_file = path.parents[2] / path.name.removesuffix(SUFFIX)
             new = store.import_newer(recordings.model, scope.relative(case_file), recordings.entries)
             scope.report_file(path, _reply_count(len(recordings.entries), new))
     if not files:
-        print(f"nothing to import: no files __fcall__/MODEL/…{_SUFFIX} here")
+        print(f"nothing to load: no files __fcall__/MODEL/…{SUFFIX} here")
 
 
 def _recording_files(path: Path) -> Iterator[Path]:
@@ -185,12 +252,12 @@ def _recording_files(path: Path) -> Iterator[Path]:
     if path.is_dir():
         for folder, folders, names in os.walk(path):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
-            files = (Path(folder, name) for name in sorted(names) if name.endswith(_SUFFIX))
+            files = (Path(folder, name) for name in sorted(names) if name.endswith(SUFFIX))
             yield from filter(_is_beside_cases, files)
-    elif path.name.endswith(_SUFFIX):
+    elif path.name.endswith(SUFFIX):
         yield path
     else:
-        yield from sorted(path.parent.glob(f"__fcall__/*/{escape(path.name)}{_SUFFIX}"))
+        yield from sorted(path.parent.glob(f"__fcall__/*/{escape(path.name)}{SUFFIX}"))
 
 
 def _is_beside_cases(path: Path) -> bool:

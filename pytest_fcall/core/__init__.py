@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         ModelUnavailable,
         Unanswered,
         backend_prompt,
+        check_backend,
         request_changes,
     )
     from pytest_fcall.core.case import (
@@ -117,6 +118,7 @@ __all__ = [
     "backend_prompt",
     "canonical",
     "catalogue_digest",
+    "check_backend",
     "digest",
     "request_changes",
     "request_digest",
@@ -131,6 +133,7 @@ _MODULES = {
         "ModelUnavailable",
         "Unanswered",
         "backend_prompt",
+        "check_backend",
         "request_changes",
     ),
     "case": (

@@ -113,6 +113,16 @@ def request_changes(backend: Backend, request: Request) -> Sequence[str]:
     return changes(request) if changes else ()
 
 
+def check_backend(backend: Backend) -> None:
+    """Raise ModelUnavailable where a backend can answer no request, if it has a method `check`.
+
+    Nothing is sent, started or loaded to find that out.
+    """
+    check: Callable[[], None] | None = getattr(backend, "check", None)
+    if check:
+        check()
+
+
 def backend_prompt(backend: Backend, request: Request) -> str | None:
     """Give the prompt that a backend sends for a request, if it has a method `prompt`.
 

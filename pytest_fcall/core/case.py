@@ -150,6 +150,8 @@ class Case:
     """The name of its suite; empty for other cases."""
     tools_in_messages: bool = False
     """Whether the messages describe the tools, so that the request has no tools."""
+    undated: Case | None = field(default=None, repr=False, compare=False)
+    """The same case on another day, which is the same for each run; None where the clock says nothing, or is set."""
     judge: Judge | None = field(default=None, repr=False, compare=False)
     """Judges replies instead of the expectation alone."""
     conversation_judge: ConversationJudge | None = field(default=None, repr=False, compare=False)

@@ -64,7 +64,7 @@ def without_paths(value: Json) -> Json:
     """Give a message, or a part of one, without the paths of its images, which differ between machines."""
     if isinstance(value, str):
         return value
-    if isinstance(value, dict | Mapping):  # the test for a mapping takes ten times as long
+    if isinstance(value, (dict, Mapping)):  # the test for a mapping takes ten times as long
         if value.get("type") == "image_file" and isinstance(image := value.get("image_file"), Mapping):
             return {"type": "image_file", "sha256": image.get("sha256"), "media_type": image.get("media_type")}
         return {key: without_paths(item) for key, item in value.items()}

@@ -118,8 +118,8 @@ def pattern_operators(pattern: Pattern) -> Iterator[Operator]:
         if isinstance(each, Operator):
             yield each
             inner: Iterable[Pattern] = () if each.name == "literal" else (each.operand, *each.options.values())
-        elif isinstance(each, dict | Mapping):
+        elif isinstance(each, (dict, Mapping)):
             inner = each.values()
         else:
-            inner = each if isinstance(each, list | tuple) else ()
+            inner = each if isinstance(each, (list, tuple)) else ()
         waiting += [item for item in inner if type(item) not in _PLAIN]

@@ -21,6 +21,10 @@ class Rate(NamedTuple):
         """These answers and those together."""
         return Rate(self.right + other.right, self.asked + other.asked)
 
+    def minus(self, other: Rate) -> Rate:
+        """These answers without those, which are some of them."""
+        return Rate(self.right - other.right, self.asked - other.asked)
+
 
 def required_share(rule: str) -> float:
     """The share of right answers that a rule wants: `all`, `any` (0) or `rate>=0.8`. Raises ValueError."""

@@ -77,18 +77,18 @@ def check_json_value(value: object) -> None:
 
 
 def _items(value: object) -> Sequence[object]:
-    if value is None or isinstance(value, str | bool):
+    if value is None or isinstance(value, (str, bool)):
         return ()
     if isinstance(value, int):
         if value.bit_length() > MAX_INTEGER_BITS:
             raise NotJson(HUGE_INTEGER)
         return ()
-    if isinstance(value, dict | Mapping):
+    if isinstance(value, (dict, Mapping)):
         for key in value:
             if not isinstance(key, str):
                 raise NotJson(f"it has a key of type {type(key).__name__}")
         return list(value.values())
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -129,7 +129,7 @@ def arguments_from_wire(raw: Json) -> tuple[Mapping[str, Json], tuple[str, ...]]
 
 def arguments_from_value(value: Json) -> Mapping[str, Json]:
     """Give the arguments of a call that was itself read from JSON. Raises NotJson unless they are an object."""
-    if isinstance(value, dict | Mapping):
+    if isinstance(value, (dict, Mapping)):
         return value
     if isinstance(value, str) and value.lstrip().startswith("{"):
         raise NotJson("they are JSON inside a JSON string: encoded twice")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pytest_fcall.session.judge.llm_judge import AskJudge
 
 _STARTED: Final = pytest.StashKey[float]()
+_NOT_COLLECTED: Final = pytest.StashKey[list[Path]]()
+_MOST_NOTED: Final = 1000
 
 
 class PlainImports:
@@ -89,7 +91,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
         registry_of(session.config)
     if _says_something(session.config):
-        from pytest_fcall.plugin.model_kinds import check_kinds
+        from pytest_fcall.plugin.usable_models import check_kinds
 
         check_kinds(session.config)
 
@@ -105,9 +107,24 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take what a worker has noted; end the run if it has found, before its first test, that it must be refused."""
+    output: dict[str, Any] = getattr(node, "workeroutput", {})
+    noted = not_collected(node.config)
+    noted += [path for name in output.get("fcall_not_collected", ()) if (path := Path(name)) not in noted]
+    if refusal := output.get("fcall_refusal"):
+        raise pytest.UsageError(refusal)
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Give all workers the same start of the run, so that none takes a reply of another for an old one."""
+    """Give all workers the same start of the run, so that none takes a reply of another for an old one.
+
+    They have no terminal, so they get the width of this one, too.
+    """
     node.workerinput["fcall_started"] = node.config.stash.setdefault(_STARTED, time.time())
+    if node.config.pluginmanager.has_plugin("terminalreporter"):
+        node.workerinput["fcall_width"] = node.config.get_terminal_writer().fullwidth
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
@@ -120,12 +137,62 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile | None:
-    """Collect case files."""
-    if file_path.suffix not in (".yaml", ".yml"):
-        return None
-    from pytest_fcall.plugin.collection import case_file
+    """Collect case files, and note files that may be meant as such."""
+    if file_path.suffix in (".yaml", ".yml"):
+        from pytest_fcall.plugin.collection import case_file
 
-    return case_file(file_path, parent)
+        if (found := case_file(file_path, parent)) is not None:
+            return found
+    elif file_path.suffix != ".json" and ".fc." not in file_path.name:
+        return None
+    noted = not_collected(parent.config)
+    if len(noted) < _MOST_NOTED:
+        noted.append(file_path)
+    return None
+
+
+def not_collected(config: pytest.Config) -> list[Path]:
+    """The files that were not collected, but may be meant as case files: YAML and JSON, or `.fc.` in the name."""
+    return config.stash.setdefault(_NOT_COLLECTED, [])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Refuse a run that names a model on the command line, and has no case for it."""
+    config = session.config
+    typed = any(str(arg).startswith("--fc-model") for arg in config.invocation_params.args)
+    if not typed or config.option.collectonly or config.pluginmanager.has_plugin("dsession"):  # the workers collect
+        return None
+    from pytest_fcall.plugin.refusal import no_case_reason, refuse
+
+    reason = no_case_reason(session, not_collected(config))
+    return refuse(session, reason) if reason else None
+
+
+def _is_in_use(config: pytest.Config) -> bool:
+    """Whether there are cases, or anything is said of them."""
+    return config.pluginmanager.has_plugin("fcall-hooks") or _says_something(config)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Send the controller, which collects nothing, the names of files that look like case files."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None and _is_in_use(session.config):
+        from pytest_fcall.plugin.uncollected import lookalikes
+
+        output["fcall_not_collected"] = list(map(str, lookalikes(not_collected(session.config))))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """List files that look like case files and are not collected; with results, the summary does."""
+    if config.pluginmanager.has_plugin("fcall-results"):
+        return
+    noted = not_collected(config)
+    if _is_in_use(config) or (noted and not terminalreporter.stats):
+        from pytest_fcall.plugin.uncollected import uncollected_lines
+
+        for line in uncollected_lines(config, noted):
+            terminalreporter.line(line)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -158,9 +225,8 @@ def _as_model(value: object, fixturedef: pytest.FixtureDef[object], request: pyt
     __tracebackhide__ = True
     if fixturedef.argname == "fc_model" and fixturedef.cached_result is not None:
         from pytest_fcall.plugin.fixtures import model_of_fixture
-        from pytest_fcall.plugin.hooks import register_hooks
 
-        register_hooks(request.config)
+        _register_hooks(request.config)
         value = model_of_fixture(value, request)
         fixturedef.cached_result = (value, fixturedef.cached_result[1], None)
     return value
@@ -197,9 +263,8 @@ def fc_judge(request: pytest.FixtureRequest) -> AskJudge:
     Hand it to `assert_calls`, for `$judge`. The value is false where no judge was named.
     """
     from pytest_fcall.plugin.fixtures import judge_of_test
-    from pytest_fcall.plugin.hooks import register_hooks
 
-    register_hooks(request.config)
+    _register_hooks(request.config)
     return judge_of_test(request)
 
 
@@ -211,11 +276,19 @@ def fc_wire(request: pytest.FixtureRequest) -> Iterator[AppWire]:
     requests on and records replies; else it answers from recordings.
     """
     from pytest_fcall.plugin.fixtures import wire_of_test
-    from pytest_fcall.plugin.hooks import register_hooks
 
-    register_hooks(request.config)
+    _register_hooks(request.config)
     with wire_of_test(request) as wire:
         yield wire
+
+
+def _register_hooks(config: pytest.Config) -> None:
+    """Register the hooks that a test needs that asks a model."""
+    from pytest_fcall.plugin.hooks import register_hooks
+    from pytest_fcall.plugin.plain_tests import register_test_hooks
+
+    register_hooks(config)
+    register_test_hooks(config)
 
 
 class FirstResultListener:
@@ -229,6 +302,7 @@ class FirstResultListener:
         """Count failures outside the cases."""
         self._failures += report.failed
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Hand over to the summary, once there are results."""
         if not hasattr(report, "fcall"):

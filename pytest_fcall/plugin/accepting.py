@@ -11,6 +11,7 @@ import pytest
 from pytest_fcall.core import Model, Outcome
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.session import session_of
+from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.result.stale import Stale, stale_baselines
@@ -41,13 +42,30 @@ def stale_stanzas(config: pytest.Config) -> list[Stale]:
     return stale_baselines(session.baselines, config.rootpath, collected(config).cases, models)
 
 
+def narrowing_options(config: pytest.Config) -> Iterator[str]:
+    """The options of this run that leave out tests."""
+    return (option for name, option in _NARROWING.items() if config.getoption(name, None))
+
+
+def moved_lines(config: pytest.Config, stale: Sequence[Stale]) -> list[str]:
+    """A line with a command for each of these cases that an equal one has come for. Files are read anew for that."""
+    if not stale:
+        return []
+    from pytest_fcall.core import Case
+    from pytest_fcall.session.result.moved import moved_case_lines
+
+    root = config.rootpath
+    files = [(file.path.relative_to(root).as_posix(), file.read()) for file in collected(config).files]
+    cases = ((name, entry) for name, found in files if found for entry in found.entries if isinstance(entry, Case))
+    return [safe_line(line) for line in moved_case_lines(stale, cases, root)]
+
+
 def narrowing_reason(config: pytest.Config) -> str | None:
     """The reason why this run has not seen all cases; None where it has."""
     if config.option.collectonly or config.getoption("fc_dry_run"):
         return "nothing was run"
-    for name, option in _NARROWING.items():
-        if config.getoption(name, None):
-            return f"the run was narrowed by {option}"
+    for option in narrowing_options(config):
+        return f"the run was narrowed by {option}"
     narrow = [arg for arg in config.args if not Path(config.invocation_params.dir, arg).is_dir()]
     return f"the run was narrowed to {narrow[0]}" if narrow else None
 
@@ -58,6 +76,7 @@ class BaselineWriter:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._stale: list[Stale] | None = None
+        self._moved: list[str] = []
         self.lines: list[str] = []
         """Lines for people on what was written."""
         self.failed = False
@@ -67,14 +86,21 @@ class BaselineWriter:
         """Take the stale stanzas that a worker has found; all workers find the same."""
         if "fcall_stale" in output:
             self._stale = [Stale(*each) for each in output["fcall_stale"]]
+            self._moved = output["fcall_moved"]
 
     def finish(self, session: pytest.Session, results: Sequence[Result], started: float) -> None:
         """Write what is to be accepted, and remove what is to be pruned."""
         if self._stale is None:
             self._stale = stale_stanzas(self._config)
+            self._moved = moved_lines(self._config, self._stale)
         settings = session_of(self._config).settings.baseline
         if settings.accept:
             self.lines += self._accept(results, settings.accept, started)
+        if any(result.outcome for result in results) and not settings.accept:
+            from pytest_fcall.session.result.moved import renamed_tool_lines
+
+            renamed = renamed_tool_lines(session_of(self._config).baselines, results, self._config.rootpath)
+            self.lines += map(safe_line, renamed)
         if self._stale:
             self.lines += self._prune(session) if settings.prune else self._stale_lines()
 
@@ -90,21 +116,23 @@ class BaselineWriter:
         rows = {"results": ResultRows(results)}
         run = RunFile(run_id(started), "", rows, provenance=acceptance.provenance)
         measurement = RunMeasurement(root, run, session_of(self._config).doubt.history)
-        written = same = 0
+        written = same = measured = 0
         for path, stanzas in self._chosen(results, which).items():
             try:
                 changed = accept(path, stanzas, acceptance)
-                measurement.add_to(path, {stanza.case for stanza in stanzas})
+                measured += measurement.add_to(path, {stanza.case for stanza in stanzas})
             except (DamagedBaseline, OSError) as error:
                 self.failed = True
                 yield safe_line(f"not accepted: {path.name}: {error}")
                 continue
             written, same = written + len(changed), same + len(stanzas) - len(changed)
         yield f"accepted: {written:,} {'case' if written == 1 else 'cases'}, {same:,} unchanged"
+        if measured:
+            yield f"measured: {plural_text(measured, 'case')} (bookkeeping, which needs no review)"
         yield from _not_accepted(results, which)
 
     def _chosen(self, results: Sequence[Result], which: Accept) -> dict[Path, list[Stanza]]:
-        """The stanzas to be written, by file."""
+        """The stanzas to be written, by file. Files may have none, whose cases are measured alone."""
         from pytest_fcall.tracking.baseline_file import baseline_path
         from pytest_fcall.tracking.stanza import parse_stanza
 
@@ -113,14 +141,15 @@ class BaselineWriter:
             stanza = parse_stanza(result.stanza) if result.stanza else None
             if stanza and (stanza.valid or which == "all") and not stanza.has_forbidden_call:
                 path = baseline_path(self._config.rootpath / result.file, Model.by_id(result.model))
-                chosen.setdefault(path, []).append(stanza)
+                chosen.setdefault(path, []).extend([] if _is_chance(result) else [stanza])
         return chosen
 
     def _prune(self, session: pytest.Session) -> Iterator[str]:
+        from pytest_fcall.session.result.stale import forget_beside
         from pytest_fcall.tracking.acceptance import DamagedBaseline, remove_cases
 
-        failed = "" if session.exitstatus == pytest.ExitCode.OK else "not everything passed"
-        if why := narrowing_reason(self._config) or failed:
+        ended = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not session.shouldfail
+        if why := narrowing_reason(self._config) or ("" if ended else "the run was broken off"):
             yield f"not pruned, since {why}"
             yield from self._stale_lines()
             return
@@ -128,6 +157,7 @@ class BaselineWriter:
             path = self._config.rootpath / stale.path
             try:
                 forgotten = remove_cases(path, frozenset(stale.cases).__contains__)
+                forget_beside(path, stale.cases)
             except (DamagedBaseline, OSError) as error:
                 self.failed = True
                 yield safe_line(f"not pruned: {stale.path}: {error}")
@@ -135,6 +165,7 @@ class BaselineWriter:
                 yield f"pruned: {_listed(forgotten)} ({safe_line(stale.path)})"
 
     def _stale_lines(self) -> Iterator[str]:
+        yield from self._moved
         for stale in self._stale or ():
             yield f"accepted, and gone: {_listed(stale.cases)} ({safe_line(stale.path)}); --fc-prune forgets them"
 
@@ -145,8 +176,17 @@ def _not_accepted(results: Sequence[Result], which: Accept) -> Iterator[str]:
         yield f"not accepted, since a forbidden call is never excused: {_listed(forbidden)}"
     if unsayable := [each.case for each in results if each.answered and each.stanza is None]:
         yield f"not accepted, since JSON cannot say the calls: {_listed(unsayable)}"
+    if which == "all" and (doubtful := [each.case for each in results if each.answered and _is_chance(each)]):
+        yield f"not accepted, since they may be wrong by chance: {_listed(doubtful)}"
     if which == "valid" and (failures := [each.case for each in results if _is_refused(each)]):
         yield f"not accepted, since they fail: {_listed(failures)}"
+
+
+def _is_chance(result: Result) -> bool:
+    """Whether it is wrong, and may be right the next time: that is no failure to be known."""
+    was_right = result.before is not None and result.before[0] > 0
+    undecided = result.outcome is Outcome.UNDECIDED and was_right
+    return not result.right and (result.outcome is Outcome.FLAKY or undecided)
 
 
 def _is_refused(result: Result) -> bool:

@@ -26,9 +26,26 @@ def case_file(path: Path, parent: pytest.Collector) -> CaseFile | None:
     pytest makes the collectors of all files beside a test that is named on the command line, so what it takes to read
     case files is imported only when one is collected.
     """
-    if not may_hold_cases(path, parent.config.rootpath, parent.config.getini("fc_files")):
-        return None
-    return CaseFile.from_parent(parent, path=path)
+    if may_hold_cases(path, parent.config.rootpath, parent.config.getini("fc_files")) or _is_named(path, parent):
+        return CaseFile.from_parent(parent, path=path)
+    return None
+
+
+def _is_named(path: Path, parent: pytest.Collector) -> bool:
+    """Whether the command line names it. As with test modules, such a file may have any name."""
+    if not parent.session.isinitpath(path):
+        return False
+    from pytest_fcall.cases.lookalikes import looks_like_cases
+
+    return looks_like_cases(path)
+
+
+class UnreadableCaseFile(pytest.Collector.CollectError):
+    """A case file cannot be read at all."""
+
+    def __init__(self, text: str, fault: Fault) -> None:
+        super().__init__(text)
+        self.fault = fault
 
 
 class CaseFile(pytest.Module):
@@ -37,22 +54,26 @@ class CaseFile(pytest.Module):
     def __init__(self, **kwargs: object) -> None:
         super().__init__(**kwargs)  # type: ignore[arg-type]  # what from_parent passes on
         self.obj = ModuleType(self.path.name.replace(".", "_"))
-        self.hooks: HookRelay | None = None
-        """The hooks of the file's folder, found when it is collected and when all conftest files are read."""
+        self.find_hooks()
 
     @property
     def ihook(self) -> HookRelay:
         """The hooks of the folder. pytest asks by the file, and finds none where a suite has no file."""
-        return self.hooks or self.session.gethookproxy(self.path.parent)
+        return self.hooks
+
+    def find_hooks(self) -> None:
+        """Find the hooks of the folder: when it is collected, and again when all conftest files have been read."""
+        self.hooks: HookRelay = self.session.gethookproxy(self.path.parent)
 
     def collect(self) -> Iterator[CaseItem]:
         """Yield an item for each case and model; a faulty case is an item that errors."""
         from pytest_fcall.core.gc_pause import gc_paused
-        from pytest_fcall.plugin.hooks import register_hooks
 
-        register_hooks(self.config)
-        self.hooks = self.session.gethookproxy(self.path.parent)
-        with gc_paused():
+        with gc_paused():  # imports leave no garbage either
+            from pytest_fcall.plugin.hooks import register_hooks
+
+            register_hooks(self.config)
+            self.find_hooks()
             yield from self._items()
 
     def _items(self) -> Iterator[CaseItem]:
@@ -114,7 +135,8 @@ class CaseFile(pytest.Module):
             from pytest_fcall.plugin.outcomes import printable
             from pytest_fcall.reporting.faults import fault_text
 
-            raise self.CollectError(printable(fault_text(unreadable.fault, self.config.rootpath))) from None
+            text = printable(fault_text(unreadable.fault, self.config.rootpath))
+            raise UnreadableCaseFile(text, unreadable.fault) from None
 
     def _is_no_case_file(self, fault: Fault) -> bool:
         """Other YAML may lie in a folder of cases, unless its name or the command line says that it holds cases."""

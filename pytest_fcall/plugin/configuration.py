@@ -9,18 +9,19 @@ import pytest
 from pytest_fcall.plugin.settings import settings_of, suite_settings, usage_errors
 
 if TYPE_CHECKING:
-    from pytest_fcall.session.settings import BaselineSettings, Shard
+    from pytest_fcall.session.settings import Settings, Shard
 
 
 def configure_run(config: pytest.Config) -> None:
     """Check the settings, and register the parts of this plugin that they ask for. Raises UsageError."""
     settings = settings_of(config)
-    _check_names(config, settings.baseline)
+    _check_names(config, settings)
     _register(config, settings.shard)
 
 
-def _check_names(config: pytest.Config, baseline: BaselineSettings) -> None:
+def _check_names(config: pytest.Config, settings: Settings) -> None:
     """Raise UsageError for gates, baselines and settings of suites that cannot be used."""
+    baseline = settings.baseline
     if any(config.getoption(name) for name in ("fc_gate", "fc_fail")) or any(
         map(config.getini, ("fc_gates", "fc_fail"))
     ):
@@ -29,9 +30,11 @@ def _check_names(config: pytest.Config, baseline: BaselineSettings) -> None:
         gates_of(config)
     with usage_errors():
         if baseline.against:
-            from pytest_fcall.session.judge.baselines import Baselines
+            from pytest_fcall.session.judge.baselines import Baselines, check_baseline
 
             Baselines(baseline, config.rootpath)
+            if not hasattr(config, "workerinput"):
+                check_baseline(baseline.against, config.rootpath, [each.model for each in settings.models])
         if config.getini("fc_apibench_checked"):
             suite_settings(config)
 

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_fcall.core import Case
 from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.outcomes import verbosity
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.reporting.dry_run import PlannedRequest, dry_run_line, dry_run_lines
@@ -36,7 +37,7 @@ class DryRun:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
         """List the requests."""
-        if config.get_verbosity() < 0:
+        if verbosity(config) < 0:
             terminalreporter.line(dry_run_line(self._plan))
             return
         terminalreporter.section("dry run", sep="-")

@@ -40,9 +40,13 @@ def header(config: pytest.Config) -> list[str]:
 def _answering(settings: Settings, models: Sequence[NamedModel]) -> Answering:
     from pytest_fcall.reporting.header import Answering
 
+    live = any(each.live for each in models)
+    if not live:
+        run = settings.proxy and not settings.replay and all(each.model.kind == "python" for each in models)
+        return Answering(live, settings.max_age, run)
     apps = all(each.model.kind in APPS for each in models)
     reuses = settings.record == "missing" and (settings.proxy or not apps)
-    return Answering(any(each.live for each in models), settings.max_age if reuses else 0, apps)
+    return Answering(live, settings.max_age if reuses else 0, apps)
 
 
 def _profile(config: pytest.Config) -> str:

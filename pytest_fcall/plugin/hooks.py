@@ -1,4 +1,7 @@
-"""The hooks that are needed only where there is a case, or a test that asks a model; registered with the first one."""
+"""The hooks that are needed where there is a case, or a test that asks a model; registered with the first one.
+
+Those around tests that are no cases are in `plain_tests`: most runs of cases have none, and each hook costs every case.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,10 @@ import pytest
 from pytest_fcall.core import Request, Verdict
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.item import CaseItem
-from pytest_fcall.plugin.outcomes import end_test, printable
+from pytest_fcall.plugin.outcomes import find_terminal_width, printable
 from pytest_fcall.plugin.report import CaseReport, attach, case_report, to_json
-from pytest_fcall.plugin.session import OPEN_WIRE, session_of
-from pytest_fcall.session.outcomes import CaseEnded
+from pytest_fcall.plugin.session import session_of
+from pytest_fcall.plugin.usable_models import unusable_model
 
 NAME = "fcall-hooks"
 
@@ -35,13 +38,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtestloop(session: pytest.Session) -> None:
-    """Ask ahead of the items, where anything can be asked ahead. All conftest files have been read by now."""
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Ask ahead of the items, where anything can be asked ahead. All conftest files have been read by now.
+
+    Refuses a run of a model that can answer nothing.
+    """
     files = collected(session.config).files
     for file in files:
-        file.hooks = session.gethookproxy(file.path.parent)
+        file.find_hooks()
     if session.config.option.collectonly:
-        return
+        return None
+    if not session.config.getoption("fc_dry_run") and (reason := unusable_model(session)):
+        from pytest_fcall.plugin.refusal import refuse
+
+        return refuse(session, reason)
+    if not all(isinstance(item, CaseItem) for item in session.items):
+        from pytest_fcall.plugin.plain_tests import register_test_hooks
+
+        register_test_hooks(session.config)
+    find_terminal_width(session.config)
     cases = Counter(item.named.model.id for item in session.items if isinstance(item, CaseItem) and item.named)
     over_all = collected(session.config).over_all_shards(cases)
     session_of(session.config).doubt.expect(cases, over_all, tuple(sorted(file.path for file in files)))
@@ -51,6 +66,7 @@ def pytest_runtestloop(session: pytest.Session) -> None:
         from pytest_fcall.plugin.prefetch import prefetch
 
         prefetch(session)
+    return None
 
 
 @pytest.hookimpl(trylast=True)
@@ -65,36 +81,16 @@ def pytest_fcall_verdict(verdict: Verdict) -> Verdict:
     return verdict
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
-    """End a test that got no reply in its set-up. A plain test finds the variables of models as they are without us."""
-    __tracebackhide__ = True
-    session_of(item.config).replies.let_variables_stay(stay=isinstance(item, CaseItem))
-    try:
-        return (yield)
-    except CaseEnded as ended:
-        end_test(ended)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """End a plain test that got no reply, also where its app was given none and went on."""
-    __tracebackhide__ = True
-    try:
-        try:
-            return (yield)
-        finally:
-            if recording := item.stash.get(OPEN_WIRE, None):
-                recording.close()
-    except CaseEnded as ended:
-        end_test(ended)
-
-
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[object]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Attach the result to the report, which travels to where results are gathered."""
     report = yield
     if isinstance(item, CaseItem):
+        error = call.excinfo.value if call.excinfo else None
+        if isinstance(error, pytest.fail.Exception) and not error.pytrace:
+            report.longrepr = str(error)  # else pytest takes the whole text for the message of an exception
         _refuse_excuse(item, report)
         item.add_result(report)
         if report.when == "teardown":
@@ -121,8 +117,12 @@ def _refuse_excuse(item: CaseItem, report: pytest.TestReport) -> None:
 def _add_missing_reply(item: pytest.Item, report: pytest.TestReport) -> None:
     """Note that a plain test has no reply; its skip points to the test, not into this package."""
     no_replies = session_of(item.config).replies.no_replies
-    if report.skipped and isinstance(report.longrepr, tuple) and item.nodeid in no_replies.missing:
-        report.longrepr = str(item.path), (item.location[1] or 0) + 1, report.longrepr[2]
+    if missing := no_replies.missing.get(item.nodeid):
+        if report.skipped and isinstance(report.longrepr, tuple):
+            report.longrepr = str(item.path), (item.location[1] or 0) + 1, report.longrepr[2]
+        settings = session_of(item.config).settings
+        if settings.models or settings.judge or settings.replay:  # else nobody said that a model is under test
+            attach(report, CaseReport(None, missing))
     elif report.failed and item.nodeid in no_replies.unanswered:
         attach(report, CaseReport(None, unanswered=True))
 
@@ -152,13 +152,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the controller what only workers know: it collects nothing itself."""
     if (output := getattr(session.config, "workeroutput", None)) is not None:
-        from pytest_fcall.plugin.accepting import stale_stanzas
+        from pytest_fcall.plugin.accepting import moved_lines, stale_stanzas
 
-        replies = session_of(session.config).replies
+        ours = session_of(session.config)
         output["fcall_files_without_cases"] = collected(session.config).files_without_cases
-        output["fcall_notes"] = replies.notes()
-        output["fcall_stale"] = [[stale.path, stale.cases] for stale in stale_stanzas(session.config)]
-        output["fcall_figures"] = replies.throughputs()
+        output["fcall_notes"] = [*ours.replies.notes(), *ours.baselines.notes()]
+        stale = stale_stanzas(session.config)
+        output["fcall_stale"] = [[each.path, each.cases] for each in stale]
+        output["fcall_moved"] = moved_lines(session.config, stale)
+        output["fcall_figures"] = ours.replies.throughputs()
 
 
 @pytest.hookimpl(tryfirst=True)

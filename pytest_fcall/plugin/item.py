@@ -8,30 +8,34 @@ from os import PathLike
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from pluggy import HookRelay
 
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.core import Case, Condition, FaultyCase, Json, Model, Reply, Request, Verdict
 from pytest_fcall.core.case import judge_fault, uses_judge
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.matching.context import MatchContexts
-from pytest_fcall.plugin.outcomes import printable, terminal_encoding
-from pytest_fcall.plugin.report import CaseReport, attach
+from pytest_fcall.plugin.outcomes import end_test, printable, terminal_encoding, terminal_width, verbosity
+from pytest_fcall.plugin.report import CALLS_TITLE, CaseReport, attach, shows_passed_calls
+from pytest_fcall.reporting.account import Account, account_to_json
 from pytest_fcall.reporting.results import Status
+from pytest_fcall.reporting.terminal import marks_for
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import Asker
 from pytest_fcall.session.case_run import CaseRun, JudgedCase
 from pytest_fcall.session.judge.verdict import CaseJudge
 from pytest_fcall.session.models import NamedModel
-from pytest_fcall.session.outcomes import CaseError
+from pytest_fcall.session.outcomes import CaseEnded, CaseError
+from pytest_fcall.session.result.account import account_of
 from pytest_fcall.session.result.result import CaseItemFacts, result_of, result_properties
 from pytest_fcall.session.session import Session
+from pytest_fcall.tracking.run_accounts import account_line
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
+    from pluggy import HookRelay
 
     from pytest_fcall.plugin.collection import CaseFile
-    from pytest_fcall.tracking.baseline_file import Baseline
+    from pytest_fcall.tracking.baseline_content import Baseline
 
 
 class CaseFailed(AssertionError):
@@ -63,6 +67,8 @@ class FileContext:
         self._call: Callable[..., None] = case
         self.own_model = False
         """Whether the models of the command line and the configuration are asked, with no fixture in between."""
+        self.hands_model_on = False
+        """Whether each fixture in between takes the named model, so that it may hand it on."""
 
     def item(self, name: str, entry: Case | FaultyCase, named: NamedModel | None, place: int) -> CaseItem:
         """Make the item of a case. All items of a file want the same fixtures, which are looked up once."""
@@ -72,6 +78,7 @@ class FileContext:
             self._fixtures = getattr(probe, "_fixtureinfo")  # noqa: B009
             definitions = getattr(self._fixtures, "name2fixturedefs").get("fc_model", ())  # noqa: B009
             self.own_model = len(definitions) == 1
+            self.hands_model_on = all("fc_model" in each.argnames for each in definitions[1:])
             if named is None or not self.own_model:
                 return probe
             self._call, self._fixtures = case_without_fixtures, None
@@ -96,16 +103,16 @@ class FileContext:
         item.location = self._relative_path, entry.location.line - 1, name
         return item
 
-    def baseline(self, model: str) -> Baseline | None:
-        """The baseline of the file under a model. Raises CaseError where it is damaged."""
+    def baseline(self, model: str, case: str) -> Baseline | None:
+        """The baseline of the file under a model. Raises CaseError where it is damaged, or is so for the case."""
         if model not in self._baselines:
             self._baselines[model] = self.session.baselines.of(self.file.path, Model.by_id(model))
         found = self._baselines[model]
-        if found and found.faults:
+        if found and (faults := found.faults or ([found.unclear[case]] if case in found.unclear else ())):
             from pytest_fcall.reporting.faults import fault_text
 
             root = self.session.settings.root
-            raise CaseError("\n".join(fault_text(fault, root) for fault in found.faults))
+            raise CaseError("\n".join(fault_text(fault, root) for fault in faults))
         return found
 
     @cached_property
@@ -153,7 +160,7 @@ class CaseItem(pytest.Function):
     @property
     def ihook(self) -> HookRelay:
         """The hooks of the file's folder, which are the same for all its items."""
-        return self.context.file.ihook
+        return self.context.file.hooks
 
     def reportinfo(self) -> tuple[PathLike[str] | str, int | None, str]:
         """The line of the YAML file, so that editors and reports lead to it."""
@@ -163,9 +170,13 @@ class CaseItem(pytest.Function):
         """Set up the fixtures, then get the reply."""
         __tracebackhide__ = True
         self.run = None
-        case = self._sound_case()
-        super().setup()
-        self._ask(case)
+        self.context.session.replies.let_variables_stay(stay=True)
+        try:
+            case = self._sound_case()
+            super().setup()
+            self._ask(case)
+        except CaseEnded as ended:
+            end_test(ended)
 
     def runtest(self) -> None:
         """Judge the reply. Raises CaseFailed with the text for people."""
@@ -173,7 +184,10 @@ class CaseItem(pytest.Function):
         run = self.run
         if run is None:
             return
-        judged = run.decide()
+        try:
+            judged = run.decide()
+        except CaseEnded as ended:
+            end_test(ended)
         if not judged.verdict.valid:
             self._fail(run, judged)
         if judged.comparison.complaint:
@@ -189,9 +203,12 @@ class CaseItem(pytest.Function):
             return
         if report.skipped and isinstance(report.longrepr, tuple):
             report.longrepr = str(self.path), self.case.location.line, report.longrepr[2]
-        missing, unanswered = self.lacks_recording, self.lacks_reply
         session = self.context.session
-        no_reply = missing or unanswered
+        no_replies = session.replies.no_replies
+        missing, unanswered = no_replies.missing.get(self.nodeid), self.nodeid in no_replies.unanswered
+        no_reply = missing is not None or unanswered
+        shows_calls = report.passed and shows_passed_calls(self.config)
+        account = self._account(report) if session.settings.keeps_run or shows_calls else None
         result = result_of(session, self.case, self._facts(run), status, run, no_reply=no_reply)
         self.user_properties += result_properties(result, run, session.settings.started)
         judged = run.judged if run else None
@@ -201,8 +218,13 @@ class CaseItem(pytest.Function):
             unanswered,
             judged=judged is not None and report.when == "call",
             reused=run.answers.reused if run and run.is_complete else None,
-            changes=tuple(run.changes) if run and self.config.get_verbosity() > 0 else (),
+            changes=tuple(run.changes) if run and verbosity(self.config) > 0 else (),
+            account=account_line(account_to_json(account)) if account and session.settings.keeps_run else "",
         )
+        if account and shows_calls:
+            from pytest_fcall.reporting.account_text import passed_text
+
+            report.sections.append((CALLS_TITLE, printable(passed_text(account, marks_for(terminal_encoding())))))
         attach(report, attached)
 
     # The override is that of pytest's Function, which leaves out a parameter of Node.
@@ -215,16 +237,6 @@ class CaseItem(pytest.Function):
     def forget(self) -> None:
         """Let go of answers and verdict once they are reported: of thousands of cases they would pile up."""
         self.run = self._planned = None
-
-    @property
-    def lacks_recording(self) -> bool:
-        """Whether there was no reply because none is recorded."""
-        return self.nodeid in self.context.session.replies.no_replies.missing
-
-    @property
-    def lacks_reply(self) -> bool:
-        """Whether there was no reply because of a server, the network or the model's entry."""
-        return self.nodeid in self.context.session.replies.no_replies.unanswered
 
     @property
     def is_skipped(self) -> bool:
@@ -280,7 +292,7 @@ class CaseItem(pytest.Function):
         if model is None:
             model = session.model(self.named, self.asker)
         self._skip_or_excuse(case, model.id)
-        baseline = context.baseline(model.id)
+        baseline = context.baseline(model.id, case.id)
         opinions = session.opinions(case, self.asker) if self.uses_judge else None
         request = self.planned_request(model.settings)
         if context.changes_requests:
@@ -304,13 +316,17 @@ class CaseItem(pytest.Function):
     def _fail(self, run: CaseRun, judged: JudgedCase) -> None:
         __tracebackhide__ = True
         from pytest_fcall.reporting.safe_text import safe_line
-        from pytest_fcall.reporting.terminal import marks_for
         from pytest_fcall.session.result.failure import failure_report
 
         if judged.comparison.excuse:
             pytest.xfail(printable(safe_line(judged.comparison.excuse)))
-        width, fully = self.config.get_terminal_writer().fullwidth, self.config.get_verbosity() > 1
+        width, fully = terminal_width(self.config), verbosity(self.config) > 1
         raise CaseFailed(printable(failure_report(run, judged, marks_for(terminal_encoding()), width, fully=fully)))
+
+    def _account(self, report: pytest.TestReport) -> Account:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        error = "" if self.run and self.run.judged else reason
+        return account_of(self.nodeid, self.run, error, self.context.session.registry.decoders)
 
     def _facts(self, run: CaseRun | None) -> CaseItemFacts:
         file, line, _ = self.location

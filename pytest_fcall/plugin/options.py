@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_fcall.session.settings import Drift, Fixed, Record
+    from pytest_fcall.session.settings import Drift, Fixed, Missing, Record
 
 RECORD: tuple[Record, ...] = ("missing", "all", "off")
 DRIFT: tuple[Drift, ...] = ("note", "fail", "ignore")
 FIXED: tuple[Fixed, ...] = ("pass", "fail")
+MISSING: tuple[Missing, ...] = ("inconclusive", "skip")
 FAIL = ("items", "gates", "both")
 DEFAULT_PROXY_VARIABLES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
 
@@ -25,6 +26,7 @@ SETTINGS_WITHOUT_DEFAULT = (
     "fc_runs",
     "fc_fail",
     "fc_record",
+    "fc_missing",
     "fc_max_age",
     "fc_concurrency",
     "fc_rpm",
@@ -90,6 +92,13 @@ def _add_models(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         "them again; off: neither use nor record any",
     )
     group.addoption(
+        "--fc-missing",
+        choices=MISSING,
+        metavar="|".join(MISSING),
+        help="what becomes of cases without a recorded reply where no model may be asked: inconclusive: the run ends "
+        "with exit status 10 (default); skip: they count as skipped on purpose",
+    )
+    group.addoption(
         "--fc-max-age",
         metavar="7d",
         help="ask again for replies that are older: 2w, 7d, 12h or 30m; none: use them however old they are (the "
@@ -129,7 +138,7 @@ def _add_models(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         type="linelist",
         default=["cases/**"],
     )
-    for name in ("record", "max_age", "samples", "confirm"):
+    for name in ("record", "missing", "max_age", "samples", "confirm"):
         _add_setting_of_option(parser, name)
 
 
@@ -152,7 +161,7 @@ def _add_results(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         action="append",
         default=[],
         metavar="GATE",
-        help="what must hold of the whole run, such as 'accuracy>=0.9' or 'accuracy[parallel]>=80% and cost<=$2'",
+        help="what must hold of the whole run, such as 'accuracy>=0.9' or 'accuracy[parallel]>=80%% and cost<=$2'",
     )
     group.addoption(
         "--fc-fail",
@@ -200,7 +209,7 @@ def _add_baselines(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     group.addoption(
         "--fc-prune",
         action="store_true",
-        help="remove deleted cases from the baseline, if the run is complete and nothing fails",
+        help="remove deleted cases from the baseline and the recordings beside it, if the run is complete",
     )
     group.addoption(
         "--fc-drift",

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import pytest
 
 from pytest_fcall.session.outcomes import CaseEnded, CaseSkipped
+
+_WIDTH: Final = pytest.StashKey[int]()
+_USUAL_WIDTH: Final = 80
+"""The width where nothing is printed."""
 
 
 def end_test(ended: CaseEnded) -> NoReturn:
@@ -27,6 +31,23 @@ def printable(text: str) -> str:
     from pytest_fcall.reporting.terminal import encodable_text
 
     return encodable_text(terminal_encoding(), text)
+
+
+def find_terminal_width(config: pytest.Config) -> None:
+    """Note the width of the terminal, as long as output goes there: where it is captured, nobody knows the width."""
+    given: int | None = getattr(config, "workerinput", {}).get("fcall_width")
+    has_terminal = config.pluginmanager.has_plugin("terminalreporter")
+    config.stash[_WIDTH] = given or (config.get_terminal_writer().fullwidth if has_terminal else _USUAL_WIDTH)
+
+
+def terminal_width(config: pytest.Config) -> int:
+    """The width of the terminal in which this run is printed, also for a worker."""
+    return config.stash[_WIDTH]
+
+
+def verbosity(config: pytest.Config) -> int:
+    """The number of `-v` less that of `-q`; 0 where nothing is printed, since pytest then knows neither."""
+    return int(config.getoption("verbose", 0))
 
 
 def terminal_encoding() -> str:

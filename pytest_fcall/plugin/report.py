@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from pytest_fcall.plugin.outcomes import verbosity
 from pytest_fcall.reporting.result_json import result_from_json, result_to_json
-from pytest_fcall.reporting.results import Result
+from pytest_fcall.reporting.results import MissingReply, Result
 
 if TYPE_CHECKING:
     import pytest
+
+
+CALLS_TITLE: Final = "asked and answered"
+"""The section of a report that has what a passed case asked and answered."""
+
+
+def shows_passed_calls(config: pytest.Config) -> bool:
+    """Whether people want to see the calls of passed cases: by `-vv`, or by `-rP` as they see what tests print."""
+    return verbosity(config) > 1 or lists_passed(config)
+
+
+def lists_passed(config: pytest.Config) -> bool:
+    """Whether pytest itself shows the sections of passed tests."""
+    return not {"P", "A"}.isdisjoint(config.getoption("reportchars", ""))
 
 
 class CaseReport(NamedTuple):
@@ -16,8 +31,8 @@ class CaseReport(NamedTuple):
 
     result: Result | None
     """None for a plain test, of which only a missing reply counts."""
-    missing: bool = False
-    """Whether there was no reply because none is recorded."""
+    missing: MissingReply | None = None
+    """Why there was no reply, where none is recorded and no model may be asked."""
     unanswered: bool = False
     """Whether there was no reply because of a server, the network or the model's entry."""
     judged: bool = False
@@ -26,15 +41,18 @@ class CaseReport(NamedTuple):
     """When the oldest and the newest recording that was used were made; see `Answer.reused`."""
     changes: tuple[str, ...] = ()
     """What the backend changed in the request before it sent it."""
+    account: str = ""
+    """The account of the case, a line of JSON; empty where no run is kept, and once it is written."""
 
 
 def case_report(report: pytest.TestReport) -> CaseReport | None:
     """What was attached to a report, in this process or in another one."""
     attached: CaseReport | list[Any] | None = getattr(report, "fcall", None)
     if isinstance(attached, list):
-        result, missing, unanswered, judged, reused, changes = attached
+        result, missing, unanswered, judged, reused, changes, account = attached
         found = result_from_json(result) if result is not None else None
-        attached = CaseReport(found, missing, unanswered, judged, reused, tuple(changes))
+        lacked = MissingReply(*missing) if missing is not None else None
+        attached = CaseReport(found, lacked, unanswered, judged, reused, tuple(changes), account)
     return attached
 
 
@@ -46,4 +64,5 @@ def attach(report: pytest.TestReport, attached: CaseReport) -> None:
 def to_json(attached: CaseReport) -> list[Any]:
     """The attached part in JSON values."""
     result = result_to_json(attached.result) if attached.result is not None else None
-    return [result, *attached[1:]]
+    missing = [*attached.missing] if attached.missing else None
+    return [result, missing, *attached[2:]]

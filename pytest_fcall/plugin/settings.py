@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import pytest
 
 from pytest_fcall.plugin.models import ModelArguments
-from pytest_fcall.plugin.options import DEFAULT_PROXY_VARIABLES, DRIFT, FIXED, RECORD
+from pytest_fcall.plugin.options import DEFAULT_PROXY_VARIABLES, DRIFT, FIXED, MISSING, RECORD
 from pytest_fcall.session.ask.environments import EnvironmentSettings
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.session.setting_values import choice, positive_number
@@ -81,6 +81,7 @@ class _SettingsReader:
             judge=models.judge(),
             replay=self._config.getoption("fc_replay"),
             record=self._choice("record", RECORD),
+            missing=self._choice("missing", MISSING),
             started=self._started(),
             max_age=_max_age(self._given("max_age") or (_MAX_AGE_IN_CI if _is_ci() and self._is_told_to_ask() else "")),
             result_max_age=_max_age(self._given("max_age")),

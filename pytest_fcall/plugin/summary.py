@@ -11,16 +11,24 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fcall.core import Outcome, Usage
+from pytest_fcall.plugin import not_collected
 from pytest_fcall.plugin.accepting import BaselineWriter
 from pytest_fcall.plugin.collected import collected
-from pytest_fcall.plugin.report import CaseReport, case_report
+from pytest_fcall.plugin.outcomes import terminal_encoding, verbosity
+from pytest_fcall.plugin.report import CALLS_TITLE, CaseReport, attach, case_report, lists_passed, shows_passed_calls
+from pytest_fcall.plugin.report_text import CaseText, Causes, shorten_skips
 from pytest_fcall.plugin.session import session_of
-from pytest_fcall.reporting.results import Result, Results
+from pytest_fcall.plugin.settings import settings_of
+from pytest_fcall.plugin.uncollected import uncollected_lines
+from pytest_fcall.reporting.missing import missing_lines
+from pytest_fcall.reporting.results import MissingReply, Result, Results
+from pytest_fcall.reporting.run_table import file_table, models_of
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.summary import file_table, one_line_summary, summary_lines
+from pytest_fcall.reporting.summary import one_line_summary, summary_lines
 from pytest_fcall.session.ask.costs import total_cost
 from pytest_fcall.session.ask.limits import file_of_run
 from pytest_fcall.session.result.exit_status import INCONCLUSIVE, RunFailures
+from pytest_fcall.session.result.run_store import account_writer, store_run
 from pytest_fcall.session.session import Session
 
 if TYPE_CHECKING:
@@ -43,7 +51,9 @@ class Summary:
         self._run_note = ""
         """The path of the run's file, or why there is none."""
         self._results: dict[str, Result] = {}
-        self._missing: set[str] = set()
+        self._causes = Causes()
+        self._accounts = account_writer(settings_of(config), self._started)
+        self._missing: dict[str, MissingReply] = {}
         self._unanswered: set[str] = set()
         self._reused: dict[str, Sequence[float]] = {}
         """When the oldest and the newest recording that a case used were made."""
@@ -73,9 +83,12 @@ class Summary:
 
         return gates_of(self._config)
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the result; where a test was run again, the last one counts."""
         attached = case_report(report)
+        if attached and attached.result and isinstance(report.longrepr, str):
+            self._lay_out(report, report.longrepr, attached.result)
         if report.failed:
             self._count_failure(attached)
         if report.when == "teardown":
@@ -84,13 +97,20 @@ class Summary:
             return
         if attached.unanswered:
             self._unanswered.add(report.nodeid)
+        self._missing.pop(report.nodeid, None)
+        if attached.missing:
+            self._missing[report.nodeid] = attached.missing
         if attached.result is None:  # of a plain test
             return
+        if attached.account:
+            self._accounts.add(attached.account)
+            attach(report, attached._replace(account=""))
         self._results[report.nodeid] = self._priced(attached.result)
-        self._reused[report.nodeid] = attached.reused or ()
+        if attached.reused:
+            self._reused[report.nodeid] = attached.reused
+        else:
+            self._reused.pop(report.nodeid, None)
         self._changes.update(attached.changes)
-        if attached.missing:
-            self._missing.add(report.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Count failures outside the cases."""
@@ -117,6 +137,7 @@ class Summary:
         measured = self._measured(gates)
         self._baselines.finish(session, tuple(self._results.values()), self._started)
         self._results = measured
+        self._failures.unrecorded = bool(self._missing) and self._session.settings.missing != "skip"
         self._failures.otherwise |= self._baselines.failed
         self._failures.otherwise |= session.testsfailed > self._failed_reports  # such as too little coverage
         if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and shard:
@@ -140,10 +161,14 @@ class Summary:
         """Pass the results on to other plugins, then print the summary."""
         results = self.results()
         config.hook.pytest_fcall_report(config=config, results=results)
-        quiet = config.get_verbosity() < 0
+        quiet = verbosity(config) < 0
+        shorten_skips(terminalreporter.stats.get("skipped", ()))
+        if shows_passed_calls(config) and not lists_passed(config):
+            _print_passed(terminalreporter)
         if not quiet:
             terminalreporter.section("tool calls", sep="-")
-        for line in self._short_lines(results) if quiet else self._lines(results):
+        uncollected = uncollected_lines(config, not_collected(config))
+        for line in (*uncollected, *(self._short_lines(results) if quiet else self._lines(results))):
             terminalreporter.line(line)
         for line in (*self._worse, *self._baselines.lines, *self._gate_lines(quiet=quiet)):
             terminalreporter.line(line)
@@ -155,13 +180,23 @@ class Summary:
         known, started = moments - {0.0}, self._session.settings.started
         return Results(
             tuple(sorted(self._results.values(), key=lambda result: result.place)),
-            missing_recordings=len(self._missing),
+            missing=Counter(self._missing.values()),
+            missing_excused=self._session.settings.missing == "skip",
             files_without_cases=max(here, self._files_without_cases),
             unanswered=len(self._unanswered),
             oldest_reply=max(started - min(known), 0) if known else None,
             newest_reply=max(started - max(known), 0) if known else None,
             undated_replies=moments > known,
         )
+
+    def _lay_out(self, report: pytest.TestReport, text: str, result: Result) -> None:
+        """Have pytest print the text in colour, by its first line in the short summary, and each cause once."""
+        shown = CaseText(text, result.file, result.line)
+        report.longrepr = shown  # type: ignore[assignment]  # pytest takes whatever has a `toterminal`
+        # pytest would begin with the worker and its version of Python, which explain no answer of a model.
+        report.toterminal = shown.toterminal  # type: ignore[method-assign]
+        if report.when == "setup" and report.failed:  # one that is run again is not printed
+            self._causes.add(report.nodeid, result.case, shown)
 
     def _priced(self, result: Result) -> Result:
         costs = self._session.costs
@@ -184,6 +219,8 @@ class Summary:
 
     def _count_failure(self, attached: CaseReport | None) -> None:
         self._failed_reports += 1
+        if attached and attached.missing:
+            return
         if attached and attached.unanswered:
             self._failures.unanswered = True
         elif attached and attached.judged and attached.result:
@@ -200,21 +237,33 @@ class Summary:
             from pytest_fcall.session.result.suite_scores import short_score_lines
 
             yield from short_score_lines(self._session.registry.suites, results.results, width)
+        yield from missing_lines(results, short=True)
         yield one_line_summary(results)
 
     def _lines(self, results: Results) -> Iterator[str]:
         width = self._config.get_terminal_writer().fullwidth
-        if self._config.get_verbosity() > 0:
+        if verbosity(self._config) > 0:
             yield from self._verbose_lines(results, width)
         self._take_throughputs(self._session.replies.throughputs())
         yield from (safe_line(f"{model}: {text}") for model, (_, text) in self._throughputs.items())
-        here = [*self._session.replies.notes(), *self._session.doubt.notes, self._session.costs.fault, self._run_note]
+        session = self._session
+        ours = (*session.replies.notes(), *session.baselines.notes(), *session.doubt.notes)
+        here = [*ours, session.costs.fault, self._run_note]
         yield from (safe_line(note) for note in (*self._worker_notes, *here) if note)
         if _has_scores(results):
             from pytest_fcall.session.result.suite_scores import score_lines
 
             yield from score_lines(self._session.registry.suites, results.results, width)
-        yield from summary_lines(results, width, accepted=self._session.settings.baseline.accept is not None)
+        accepted = self._session.settings.baseline.accept is not None
+        yield from summary_lines(results, width, accepted=accepted, differing=self._differing(results, width))
+
+    def _differing(self, results: Results, width: int) -> list[str]:
+        if len(models_of(results.results)) < 2:
+            return []
+        from pytest_fcall.reporting.terminal import marks_for
+        from pytest_fcall.session.result.case_rows import differing_lines
+
+        return differing_lines(results.results, width, marks_for(terminal_encoding()))
 
     def _verbose_lines(self, results: Results, width: int) -> Iterator[str]:
         from pytest_fcall.reporting.tool_confusion import confusion_lines
@@ -256,9 +305,10 @@ class Summary:
         return dict(zip(self._results, found, strict=True))
 
     def _store_run(self, *, broken_off: bool) -> None:
-        from pytest_fcall.session.result.run_store import store_run
-
         settings = self._session.settings
+        self._accounts.close()
+        if fault := self._accounts.fault:
+            self._run_note = f"what was asked and answered is not kept: {fault.strerror}: {fault.filename}"
         try:
             path = store_run(
                 settings, self._gates, self._started, self.results(), self._failures, broken_off=broken_off
@@ -266,8 +316,23 @@ class Summary:
         except OSError as error:
             self._run_note = f"this run is not kept: {error.strerror}: {error.filename}"
         else:
-            if path and (settings.shard or self._config.get_verbosity() > 0):
+            if path and not self._run_note and (settings.shard or verbosity(self._config) > 0):
                 self._run_note = f"kept as {path.relative_to(self._config.rootpath).as_posix()}"
+
+
+def _print_passed(terminalreporter: pytest.TerminalReporter) -> None:
+    """The calls of passed cases, as pytest shows what passed tests print."""
+    shown = [
+        (report, text)
+        for report in terminalreporter.stats.get("passed", ())
+        for title, text in getattr(report, "sections", ())
+        if title == CALLS_TITLE
+    ]
+    if shown:
+        terminalreporter.section("calls of passed cases", sep="=")
+    for report, text in shown:
+        terminalreporter.section(report.nodeid, sep="_")
+        terminalreporter.write(text)
 
 
 def _worse_lines(results: Sequence[Result]) -> list[str]:

@@ -26,8 +26,13 @@ class CallPair:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the call is missing, or wrong."""
+        """Whether the call is missing, or it or its result is wrong."""
         return self.called is None or bool(self.reasons)
+
+    @property
+    def has_wrong_call(self) -> bool:
+        """Whether the call is missing or wrong, whatever its result."""
+        return self.called is None or any(reason.kind != "wrong_result" for reason in self.reasons)
 
     @property
     def name(self) -> str:
@@ -39,7 +44,10 @@ class CallPair:
 
 @dataclass(frozen=True, slots=True)
 class WrongPlace:
-    """A wrong place in a call: `path_below` an argument, such as `[0].to` below `legs`, and the reason."""
+    """A wrong place in a call: `path_below` an argument, such as `[0].to` below `legs`, and the reason.
+
+    In the result of the call there is no argument, and the path is such as `result.price`.
+    """
 
     argument: str
     path_below: str
@@ -79,12 +87,14 @@ def pair_calls(expectation: Expectation, calls: Sequence[Call], verdict: Verdict
 
 
 def wrong_places(pair: CallPair) -> list[WrongPlace]:
-    """The wrong places inside the call, each with the first reason for it."""
+    """The wrong places in the arguments of the call, and in its result, each with the first reason for it."""
     quoted = {f"[{name[:100]!r}]": name for name in argument_names(pair)}
     found: dict[str, WrongPlace] = {}
     for reason in pair.reasons:
         path = _CALL_PATH.fullmatch(reason.path)
-        if path and (place := path[2]):
+        if path and reason.kind == "wrong_result":
+            found.setdefault(path[2], WrongPlace("", path[2].removeprefix("."), reason))
+        elif path and (place := path[2]):
             first = key[0] if (key := _FIRST_KEY.match(place)) else place
             argument = quoted.get(first, first)
             found.setdefault(place, WrongPlace(argument, place[len(first) :], reason))

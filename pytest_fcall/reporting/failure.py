@@ -48,22 +48,29 @@ def failure_text(failure: Failure, width: int = 100, marks: Marks = UNICODE) -> 
     """
     case, calls, verdict, reply, model, conversation_lines, baseline_lines = failure
     reasons = _reason_lines(verdict.reasons, marks, several=len(calls.calls) > 1)
-    headline = reasons[0].strip() if reasons else safe_line(case.id)
-    if verdict.error_type:
-        headline = f"{headline} (bfcl: {safe_line(verdict.error_type)})"
-    if verdict.judged:
-        headline = f"{headline} (judged)"
     top = [f"  {location_text(case.location)}asked{f' {safe_line(model)}' if model else ''}: {_last_user_text(case)}"]
     top += conversation_lines
     bottom = [*_text_without_calls(calls, reply), *reasons[1:], *(f"  {safe_line(line)}" for line in baseline_lines)]
     expectation = chosen_alternative(_last_expectation(case), verdict.alternative)
     pairs = [] if _too_many(calls, verdict) else pair_calls(expectation, calls.calls, verdict)
     middle = _comparison_lines(pairs, _MAX_LINES - 1 - len(top) - len(bottom), width, marks)
-    return "\n".join([headline, *(cut_middle(line, width, marks.cut) for line in (*top, *middle, *bottom))])
+    shown = (cut_middle(line, width, marks.cut) for line in (*top, *middle, *bottom))
+    return "\n".join([_headline(case, verdict, reasons), *shown])
+
+
+def _headline(case: Case, verdict: Verdict, reasons: Sequence[str]) -> str:
+    """The first reason, and what kind of verdict it is."""
+    headline = reasons[0].strip() if reasons else safe_line(case.id)
+    if verdict.error_type:
+        headline = f"{headline} (bfcl: {safe_line(verdict.error_type)})"
+    return f"{headline} (judged)" if verdict.judged else headline
 
 
 def full_failure_text(failure: Failure, marks: Marks = UNICODE) -> str:
-    """The failure in full: messages, all calls and reasons, notes, the text of the reply, and its figures."""
+    """The failure in full: messages, all calls and reasons, notes, the text of the reply, and its figures.
+
+    It begins with the same line as in brief.
+    """
     case, calls, verdict, reply, model, conversation_lines, baseline_lines = failure
     pairs = pair_calls(chosen_alternative(_last_expectation(case), verdict.alternative), calls.calls, verdict)
     blocks = (
@@ -79,8 +86,9 @@ def full_failure_text(failure: Failure, marks: Marks = UNICODE) -> str:
         ("notes", [safe_line(note) for note in dict.fromkeys((*calls.notes, *verdict.notes))]),
         ("reply", [_reply_line(reply)]),
     )
-    marked = f"{case_heading(case, model)} (judged)" if verdict.judged else case_heading(case, model)
-    return "\n".join([marked, *(line for title, lines in blocks for line in _block(title, lines))])
+    headline = _headline(case, verdict, _reason_lines(verdict.reasons, marks, several=len(calls.calls) > 1))
+    heading = f"  {case_heading(case, model)}"
+    return "\n".join([headline, heading, *(line for title, lines in blocks for line in _block(title, lines))])
 
 
 def case_heading(case: Case, model: str | None) -> str:
@@ -108,7 +116,7 @@ def _last_user_text(case: Case) -> str:
 
 def _pair_row(pair: CallPair, marks: Marks) -> Row:
     """Both calls in one row."""
-    mark = marks.wrong if pair.is_wrong else marks.right
+    mark = marks.wrong if pair.has_wrong_call else marks.right
     return Row(mark, safe_line(pair.name), _expected(pair), _called(pair))
 
 
@@ -122,8 +130,8 @@ def _brief_rows(pair: CallPair, marks: Marks) -> Iterator[Row]:
 def _argument_rows(pair: CallPair, marks: Marks) -> Iterator[Row]:
     """A row for each argument, wrong ones first; one row for a pair without wrong arguments."""
     wrong = _wrong_places(pair)
-    if not wrong:
-        yield _pair_row(pair, marks)
+    if not any(spot.argument for spot in wrong):
+        yield from _brief_rows(pair, marks)
         return
     yield Row(marks.wrong, safe_line(pair.name))
     for spot in wrong:
@@ -250,7 +258,7 @@ def _message_lines(message: Message) -> list[str]:
 
 
 def _pair_lines(pair: CallPair, marks: Marks) -> Iterator[str]:
-    mark = marks.wrong if pair.is_wrong else marks.right
+    mark = marks.wrong if pair.has_wrong_call else marks.right
     if pair.expected is not None:
         patterns = pair.expected.arguments
         arguments = "any arguments" if patterns is None else arguments_text(patterns, _MAX_TEXT)

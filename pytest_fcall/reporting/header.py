@@ -18,11 +18,11 @@ class Answering(NamedTuple):
     max_age: float | None
     """The age in seconds up to which recorded replies are used where models may be asked; None for any age."""
     apps: bool = False
-    """Whether the models are apps, which always run where they may, so that only their own models are replayed."""
+    """Whether the models are apps that run, so that only their own models are replayed."""
 
     def __str__(self) -> str:
         if not self.live:
-            return "from recordings only"
+            return "called; its models answer from recordings only" if self.apps else "from recordings only"
         done, whose = ("called live", "of its models ") if self.apps else ("asked live", "")
         if self.max_age is None:
             return f"{done}; recorded replies {whose}are reused (--fc-record=all asks anew)"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from operator import attrgetter
 from types import MappingProxyType
-from typing import TypeVar, get_args, overload
+from typing import Any, TypeVar, get_args, overload
 
 from pytest_fcall.core import Json, Outcome, Usage, canonical
 from pytest_fcall.reporting.results import (
     AppUsage,
     JudgeUsage,
+    MissingReply,
     Result,
     Results,
     Status,
@@ -20,13 +22,14 @@ from pytest_fcall.reporting.results import (
 
 _T = TypeVar("_T")
 _NAMES = tuple(field.name for field in fields(Result))
+_VALUES: Callable[[Result], tuple[Any, ...]] = attrgetter(*_NAMES)
 _STATUSES: Mapping[str, Status] = MappingProxyType({status: status for status in get_args(Status)})
 _TOKENS = tuple(field.name for field in fields(Usage))
 
 
 def result_to_json(result: Result) -> dict[str, Json]:
     """The result as JSON."""
-    data = {name: getattr(result, name) for name in _NAMES}
+    data = dict(zip(_NAMES, _VALUES(result), strict=True))
     data["usage"] = _usage_to_json(result.usage)
     data["judging"] = _judge_usage_to_json(result.judging)
     data["inside"] = [_app_usage_to_json(each) for each in result.inside]
@@ -106,7 +109,8 @@ def results_to_json(results: Results) -> dict[str, Json]:
     """All results as JSON, with a sequence of rows for `write_run`."""
     return {
         "results": ResultRows(results.results),
-        "missing_recordings": results.missing_recordings,
+        "missing": [[*reply, count] for reply, count in results.missing.items()],
+        "missing_excused": results.missing_excused,
         "files_without_cases": results.files_without_cases,
         "unanswered": results.unanswered,
         "oldest_reply": results.oldest_reply,
@@ -119,13 +123,21 @@ def results_from_json(data: Mapping[str, Json]) -> Results:
     """Read what `results_to_json` wrote. Raises ValueError as `result_from_json` does."""
     return Results(
         results=tuple(result_from_json(_checked(item, "results", dict)) for item in _list(data, "results")),
-        missing_recordings=_field(data, "missing_recordings", int, 0),
+        missing=dict(map(_missing, _field(data, "missing", list, []))),
+        missing_excused=_field(data, "missing_excused", bool, default=False),
         files_without_cases=_field(data, "files_without_cases", int, 0),
         unanswered=_field(data, "unanswered", int, 0),
         oldest_reply=_number(data, "oldest_reply"),
         newest_reply=_number(data, "newest_reply"),
         undated_replies=_field(data, "undated_replies", bool, default=False),
     )
+
+
+def _missing(data: Json) -> tuple[MissingReply, int]:
+    match data:
+        case [str(model), str(cause), str(command), int(count)]:
+            return MissingReply(model, cause, command), count
+    raise ValueError("missing: expected a model, a cause, a command and a number")
 
 
 def _checked(value: Json, name: str, kind: type[_T]) -> _T:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from pytest_fcall.core import Json, Outcome, Usage
 
@@ -167,13 +167,25 @@ class Result:
         return self.status not in ("error", "skipped")
 
 
+class MissingReply(NamedTuple):
+    """Why there is no recorded reply to a case, where its model may not be asked."""
+
+    model: str
+    cause: str
+    """The differences from what was recorded, in lines."""
+    command: str
+    """The command that asks for what is missing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Results:
     """All results of a run, and counts of what is not in them."""
 
     results: tuple[Result, ...] = ()
-    missing_recordings: int = 0
-    """Cases that were skipped or in error because they have no recorded reply."""
+    missing: Mapping[MissingReply, int] = field(default_factory=dict)
+    """Why cases and tests have no recorded reply, with their number."""
+    missing_excused: bool = False
+    """Whether the settings say that such cases do not make the run inconclusive."""
     files_without_cases: int = 0
     """YAML files without `cases:` among the collected ones."""
     unanswered: int = 0

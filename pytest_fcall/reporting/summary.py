@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from statistics import fmean
+from collections.abc import Callable, Iterator, Sequence
+from math import fsum
+from textwrap import wrap
 
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.answer_origin import origin_text
+from pytest_fcall.reporting.missing import missing_lines
 from pytest_fcall.reporting.number_text import (
     accuracy_text,
     cost_text,
-    count_text,
     interval_text,
     plural_text,
     seconds_text,
-    speed_text,
 )
 from pytest_fcall.reporting.results import AppUsage, JudgeUsage, Result, Results
+from pytest_fcall.reporting.run_table import models_of, of_model, run_table
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.statistics import (
     Cause,
@@ -29,27 +30,26 @@ from pytest_fcall.reporting.statistics import (
     statistics_of,
     token_count,
 )
-from pytest_fcall.reporting.terminal import cut_end, table_lines
+from pytest_fcall.reporting.terminal import column_count, cut_end
 from pytest_fcall.reporting.tool_confusion import mixed_up_lines
 
-_COLUMN_TITLES = ("right", "accuracy", "95 %", "errors", "cost", "p50", "p95", "max", "tokens", "tok/s")
 _MAX_CAUSES = 5
 _MAX_FLAKY = 10
-_MAX_REGRESSED = 10
+_MAX_LISTED = 10
 _MAX_OK = 3
 """At most so many right cases are listed."""
 _WITH_OTHER_REQUESTS = "with other requests of the app"
 _TO_ACCEPT = (Outcome.FIXED, Outcome.NEW, Outcome.EDITED, Outcome.DRIFTED)
 
 
-def summary_lines(results: Results, width: int = 100, *, accepted: bool = False) -> list[str]:
-    """A table by model and category, changes against the baseline, shared causes, usage, advice, and the last line.
+def summary_lines(
+    results: Results, width: int = 100, *, accepted: bool = False, differing: Sequence[str] = ()
+) -> list[str]:
+    """A table, changes against the baseline, shared causes, usage, advice, and the last line.
 
-    A table of one row is left out, as the last line has the same figures. With `accepted`, right answers have just
-    been accepted, so that only regressions are listed.
+    With `accepted`, right answers have just been accepted, and are not counted as waiting for that. `differing` are
+    lines on cases that some models have right and others wrong.
     """
-    rows = [row for model in _models(results.results) for row in _model_rows(model, results.results)]
-    table = table_lines(("model", "category", *_COLUMN_TITLES), rows, texts=2, width=width) if len(rows) > 1 else []
     failures = sum(result.status == "failed" for result in results.results)
     shared = [_cause_line(cause, failures, width) for cause in shared_causes(results.results)[:_MAX_CAUSES]]
     changed = outcome_lines(results.results, width, accepted=accepted)
@@ -58,7 +58,8 @@ def summary_lines(results: Results, width: int = 100, *, accepted: bool = False)
     missed = _retrieval_lines(results.results)
     mixed = mixed_up_lines(results.results, width)
     return [
-        *table,
+        *run_table(results.results, width),
+        *differing,
         *changed,
         *samples,
         *shared,
@@ -68,15 +69,6 @@ def summary_lines(results: Results, width: int = 100, *, accepted: bool = False)
         *_advice_lines(results),
         one_line_summary(results),
     ]
-
-
-def file_table(results: Results, width: int = 100) -> list[str]:
-    """A table by model and file."""
-    rows = []
-    for model in _models(results.results):
-        own = _of_model(model, results.results)
-        rows += _rows(model, own, _groups(own, lambda result: result.file))
-    return table_lines(("model", "file", *_COLUMN_TITLES), rows, texts=2, width=width)
 
 
 def one_line_summary(results: Results) -> str:
@@ -93,11 +85,11 @@ def one_line_summary(results: Results) -> str:
 
 def _right_by_model(results: Sequence[Result]) -> list[str]:
     """The accuracy of each model; of more than four models, that of all together."""
-    models = _models(results)
+    models = models_of(results)
     if not models:
         return ["no case was asked"]
     if 1 < len(models) <= 4:
-        groups = [(model, statistics_of(_of_model(model, results))) for model in models]
+        groups = [(model, statistics_of(of_model(model, results))) for model in models]
         return [f"{safe_line(model)} {_rate(group, accuracy_text)}" for model, group in groups]
     name = safe_line(models[0]) if len(models) == 1 else f"{len(models)} models"
     return [f"{name} {_rate(statistics_of([r for r in results if r.model]), _accuracy_and_interval)}"]
@@ -120,12 +112,15 @@ def _shortfalls(results: Sequence[Result], whole: Statistics) -> Iterator[str]:
             yield f"{len(found):,} {outcome.value}"
     if whole.errors:
         yield plural_text(whole.errors, "error")
-    if whole.skipped:
-        yield f"{whole.skipped:,} skipped"
+    not_judged = sum(result.no_reply and result.status == "skipped" for result in results)
+    if not_judged:
+        yield f"{not_judged:,} not judged"
+    if skipped := whole.skipped - not_judged:
+        yield f"{skipped:,} skipped"
 
 
 def _usage(results: Sequence[Result], whole: Statistics) -> Iterator[str]:
-    if whole.p50 is not None and len(_models(results)) == 1:
+    if whole.p50 is not None and len(models_of(results)) == 1:
         yield f"p50 {seconds_text(whole.p50)}"
     if whole.tokens is not None:
         yield f"{whole.tokens:,} tokens"
@@ -134,53 +129,6 @@ def _usage(results: Sequence[Result], whole: Statistics) -> Iterator[str]:
         yield f"at least {cost_text(whole.cost)}{new}" if whole.lost else cost_text(whole.cost, whole.unpriced) + new
     if whole.lost:
         yield f"{plural_text(whole.lost, 'request')} of unknown cost"
-
-
-def _models(results: Sequence[Result]) -> list[str]:
-    """The models in order of appearance, without the empty name that results of faulty case files have."""
-    return list(dict.fromkeys(result.model for result in results if result.model))
-
-
-def _of_model(model: str, results: Sequence[Result]) -> list[Result]:
-    return [result for result in results if result.model == model]
-
-
-def _groups(results: Sequence[Result], name: Callable[[Result], str]) -> dict[str, list[Result]]:
-    groups: dict[str, list[Result]] = {}
-    for result in results:
-        groups.setdefault(name(result), []).append(result)
-    return groups
-
-
-def _model_rows(model: str, results: Sequence[Result]) -> list[list[str]]:
-    """A row for all cases of the model, and if some are wrong, one for each category."""
-    own = _of_model(model, results)
-    groups = _groups(own, lambda result: result.category)
-    return _rows(model, own, {} if statistics_of(own).is_clean or len(groups) == 1 else groups)
-
-
-def _rows(model: str, results: Sequence[Result], groups: Mapping[str, Sequence[Result]]) -> list[list[str]]:
-    return [
-        _row(safe_line(model), "all", statistics_of(results)),
-        *(_row("", safe_line(name), statistics_of(group)) for name, group in groups.items()),
-    ]
-
-
-def _row(model: str, name: str, group: Statistics) -> list[str]:
-    return [
-        model,
-        name,
-        f"{group.right:,}/{group.answered:,}",
-        accuracy_text(group.right, group.answered),
-        interval_text(group.right, group.answered),
-        count_text(group.errors or None),
-        cost_text(group.cost, group.unpriced),
-        seconds_text(group.p50),
-        seconds_text(group.p95),
-        seconds_text(group.slowest),
-        count_text(group.tokens),
-        speed_text(group.speed),
-    ]
 
 
 def _cause_line(cause: Cause, failures: int, width: int) -> str:
@@ -199,7 +147,7 @@ def _retrieval_lines(results: Sequence[Result]) -> Iterator[str]:
 
 
 def _advice_lines(results: Results) -> list[str]:
-    missing, other = results.missing_recordings, results.files_without_cases
+    other = results.files_without_cases
     lines = []
     if undecided := results_with_outcome(results.results, Outcome.UNDECIDED):
         lines.append(
@@ -209,25 +157,23 @@ def _advice_lines(results: Results) -> list[str]:
     if results.unanswered:
         without = plural_text(results.unanswered, "case")
         lines.append(f"{without} without a reply (not counted for the model); the next run asks again")
-    if missing:
-        lines.append(f"{plural_text(missing, 'case')} without a recorded reply; --fc-live asks the model")
+    lines += missing_lines(results)
     if other:
         lines.append(f"{plural_text(other, 'YAML file')} without `cases:` not collected")
     return lines
 
 
 def outcome_lines(results: Sequence[Result], width: int, *, accepted: bool = False) -> list[str]:
-    """The regressions one by one, then the right answers that are not in the baseline, unless just `accepted`.
-
-    No lines without a baseline.
+    """What regressed, what is undecided and what is fixed, one by one; then the right answers that are not in the
+    baseline, unless just `accepted`. No lines without a baseline.
     """
     several = len({result.model for result in results}) > 1
     otherwise = _with_other_requests(results)
     lines = []
-    for outcome in (Outcome.REGRESSED, Outcome.UNDECIDED):
+    for outcome in (Outcome.REGRESSED, Outcome.UNDECIDED, Outcome.FIXED):
         found = results_with_outcome(results, outcome)
         lines += [f"{len(found):,} {outcome.value}:"] if found else []
-        lines += _listed(found, _MAX_REGRESSED, several, width)
+        lines += _listed(found, _MAX_LISTED, several, width)
     lines += _change_lines(results)
     if accepted:
         return lines
@@ -255,14 +201,23 @@ def _with_other_requests(results: Sequence[Result]) -> list[Result]:
 
 def _listed(results: Sequence[Result], most: int, several: bool, width: int) -> Iterator[str]:
     for result in results[:most]:
-        yield cut_end(f"  {_outcome_text(result, several)}", width)
+        yield from _outcome_lines(result, several, width)
     if len(results) > most:
         yield f"  and {len(results) - most:,} more"
 
 
-def _outcome_text(result: Result, several: bool) -> str:
-    since = f": {safe_line('; '.join(result.since))}" if result.since else ""
-    return f"{_result_title(result, several)}{since}"
+def _outcome_lines(result: Result, several: bool, width: int) -> Iterator[str]:
+    """The case and what changed, on one line where it fits: nothing of it is cut."""
+    title, changes = f"  {_result_title(result, several)}", [safe_line(each) for each in result.since]
+    whole = f"{title}: {'; '.join(changes)}" if changes else title
+    if column_count(whole) <= width:
+        yield whole
+        return
+    first = f"{title}: {changes[0]}" if changes else title
+    fits = column_count(first) <= width
+    yield first if fits else f"{title}:"
+    for change in changes[1:] if fits else changes:
+        yield from wrap(change, max(width, 40), initial_indent=" " * 6, subsequent_indent=" " * 8)
 
 
 def _result_title(result: Result, with_model: bool) -> str:
@@ -297,7 +252,7 @@ def _pass_lines(sampled: Sequence[Result]) -> list[str]:
 
 
 def _mean(chance: Callable[[int, int, int], float], rates: Sequence[tuple[int, int]], times: int) -> str:
-    return f"{100 * fmean(chance(*rate, times) for rate in rates):.1f} %"
+    return f"{100 * fsum(chance(*rate, times) for rate in rates) / len(rates):.1f} %"
 
 
 def _flaky_lines(sampled: Sequence[Result], width: int) -> list[str]:
@@ -320,7 +275,7 @@ def _flaky_text(result: Result, several: bool) -> str:
 
 
 def _flaky_rate(result: Result) -> tuple[int, int]:
-    """All answers that are known, where the case was measured before."""
+    """The answers of this run, and the first ones of earlier runs where the case was measured before."""
     right, asked = result.samples or (int(result.right), 1)
     before = result.before if result.outcome is Outcome.FLAKY and result.before else (0, 0)
     return right + before[0], asked + before[1]

@@ -90,11 +90,14 @@ def _choice(value: object) -> str:
     return shown(value)
 
 
-def nearest(name: object, known: Iterable[object], cutoff: float = 0.6) -> str | None:
+def nearest(name: object, known: Iterable[object], cutoff: float | None = None) -> str | None:
     """The known name closest to `name`, without regard to case; None if none is close."""
     if not isinstance(name, str) or len(name) > 2 * _LONGEST:
         return None
     from difflib import get_close_matches
+
+    if cutoff is None:  # long names have letters in common by chance
+        cutoff = 0.6 if len(name) < 6 else 0.7
 
     folded: dict[str, str] = {}
     for other in known:

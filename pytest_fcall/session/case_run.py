@@ -10,13 +10,14 @@ from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.judge.baseline_comparison import BaselineComparison, stanza_of, way_of_failing
 from pytest_fcall.session.judge.samples import CaseAnswers, SampleResult, confirmed_result, sample_result, samples_of
 from pytest_fcall.session.judge.verdict import CaseJudge
+from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_fcall.session.session import Session
-    from pytest_fcall.tracking.baseline_file import Baseline
-    from pytest_fcall.tracking.stanza import WireRequest
+    from pytest_fcall.tracking.baseline_content import Baseline
+    from pytest_fcall.tracking.stanza import Stanza, WireRequest
 
 
 class JudgedCase(NamedTuple):
@@ -38,6 +39,7 @@ class CaseRun:
     """
 
     __slots__ = (
+        "_accepted",
         "_baseline",
         "_confirmed",
         "_file",
@@ -63,6 +65,7 @@ class CaseRun:
         self._file = file
         self._further = 0
         self._baseline = baseline
+        self._accepted = None if baseline is None else _accepted(baseline, case)
         self.judge = judge
         self._confirmed: SampleResult | None = None
         self.answers = CaseAnswers(case, model, request, samples_of(case, session.settings.samples))
@@ -142,17 +145,17 @@ class CaseRun:
         stanza = result.stanza(stanza_of(answers.case, answers.request, shown, wire))
         if self._baseline is None:
             return BaselineComparison(stanza, None)
-        from pytest_fcall.session.judge.baseline_comparison import compare_with_baseline
+        from pytest_fcall.session.judge.baseline_comparison import compare_with_baseline, with_changed_words
         from pytest_fcall.tracking.comparison import Judged, Known
         from pytest_fcall.tracking.measurement import Key
 
         case, model, doubt = answers.case, answers.model.id, session.doubt
         known = Known(
-            self._baseline.stanzas.get(case.id),
+            self._accepted,
             self._baseline.measured.get(case.id),
             partial(doubt.evidence, self._file, model, case.id, Key.of(stanza.digests)),
         )
-        return compare_with_baseline(
+        found = compare_with_baseline(
             Judged(
                 stanza,
                 shown.verdict,
@@ -166,3 +169,15 @@ class CaseRun:
             partial(doubt.test, model, answers.samples.count + self._further, is_asked=answers.model.is_asked),
             session.settings.baseline,
         )
+        recorded = partial(answers.model.recorded_system_prompts, answers.request)
+        return with_changed_words(found, answers.request, recorded)
+
+
+def _accepted(baseline: Baseline, case: Case) -> Stanza | None:
+    """What was accepted of a case. Raises CaseError where that cannot be read."""
+    from pytest_fcall.tracking.baseline_content import UnreadableStanza
+
+    try:
+        return baseline.stanzas.get(case.id)
+    except UnreadableStanza as error:
+        raise CaseError(str(error)) from None

@@ -18,6 +18,7 @@ Record: TypeAlias = Literal["missing", "all", "off"]
 Accept: TypeAlias = Literal["valid", "all"]
 Drift: TypeAlias = Literal["note", "fail", "ignore"]
 Fixed: TypeAlias = Literal["pass", "fail"]
+Missing: TypeAlias = Literal["inconclusive", "skip"]
 
 ALL_CASES = "*"
 """Stands for all cases where a tag is asked for."""
@@ -41,7 +42,7 @@ class BaselineSettings:
 class Confirm:
     """How often cases are asked again that seem to have regressed."""
 
-    most: int = 12
+    most: int = 15
     """Most further answers to one case."""
     budget: float | None = 0.3
     """The share of all cases that may be asked for as further answers; None where `most` is what a person wants."""
@@ -93,6 +94,8 @@ class Settings:
     judge: NamedModel | None
     replay: bool
     record: Record
+    missing: Missing
+    """What becomes of cases without a recorded reply, where no model may be asked."""
     started: float
     """The time at which the run began, in seconds since 1970: what was recorded since then is of this run."""
     max_age: int | None
@@ -119,3 +122,8 @@ class Settings:
     """Number of runs that stay in `.fcall/runs`."""
     shard: Shard | None
     worker: Worker | None
+
+    @property
+    def keeps_run(self) -> bool:
+        """Whether the file of this run is kept; that of a shard always is, since `fcall merge` needs it."""
+        return self.kept_runs > 0 or self.shard is not None

@@ -11,6 +11,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from pytest_fcall.backends.recordings.file import BOOKKEEPING_SUFFIX
 from pytest_fcall.core import Json
 from pytest_fcall.traces.formats import (
     exchanges,
@@ -57,13 +58,17 @@ def format_of(data: Mapping[str, Json]) -> Format | None:
 
 
 def trace_files(source: Path) -> list[Path]:
-    """The file itself, or all files below a folder except hidden ones."""
+    """The file itself, or all files below a folder; neither hidden ones nor those that are read with another."""
     if source.is_file():
         return [source]
     files: list[Path] = []
     for folder, folders, names in os.walk(source):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        files += (Path(folder, name) for name in sorted(names) if not name.startswith("."))
+        files += (
+            Path(folder, name)
+            for name in sorted(names)
+            if not name.startswith(".") and not name.endswith(BOOKKEEPING_SUFFIX)
+        )
     return files
 
 
@@ -91,8 +96,11 @@ def _text_records(path: Path, file: BufferedReader) -> Iterator[Record | Skipped
     if not ahead:
         raise UnreadableTrace("the file is empty")
     values = [_json_value(line) for _, line in ahead]
-    if isinstance(values[0], Mapping) and values[0].get("fcall") == "replies":
+    kind = values[0].get("fcall") if isinstance(values[0], Mapping) else None
+    if kind == "replies":
         yield from recordings.file_records(path)
+    elif kind == "recorded":
+        raise UnreadableTrace("this is the bookkeeping of recordings: give the file ….replies.jsonl beside it")
     elif any(isinstance(each, Mapping) for each in values):
         yield from _format_records(_line_values(path.name, chain(ahead, lines)), path.parent)
     else:

@@ -8,20 +8,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pytest_fcall.core import Fault, Json, Model
-from pytest_fcall.core.readable_json import readable_json
-from pytest_fcall.tracking.baseline_file import baseline_path, read_baseline, write_baseline
-from pytest_fcall.tracking.history import History, verdicts_of
-from pytest_fcall.tracking.measurement import (
-    Measured,
-    RunVerdict,
+from pytest_fcall.tracking.baseline_content import write_baseline
+from pytest_fcall.tracking.baseline_file import baseline_path, read_baseline
+from pytest_fcall.tracking.bookkeeping import (
     measurement_path,
     read_measurement,
-    remeasured,
     write_measurement,
 )
+from pytest_fcall.tracking.contract_lines import facts_of
+from pytest_fcall.tracking.history import History, verdicts_of
+from pytest_fcall.tracking.measurement import Key, Measured, RunVerdict, remeasured
 from pytest_fcall.tracking.revision import revision_of
 from pytest_fcall.tracking.run_file import RunFile
-from pytest_fcall.tracking.stanza import Stanza, stanza_to_json, wire_to_json
+from pytest_fcall.tracking.stanza import Stanza
 
 _APPS = frozenset({"python", "http"})
 """Kinds of models whose requests do not show what answers them."""
@@ -49,27 +48,27 @@ class Acceptance:
         return cls(day, {"date": day, "plugin": version, **revision_of(root)})
 
     def accepted_stanza(self, now: Stanza, before: Stanza | None, because: str | None = None) -> Stanza:
-        """The stanza to keep: `before`, unless its reviewed content differs."""
+        """The stanza to keep: `before`, unless the answer differs, or the question to it."""
         since = known = None
         if not now.valid:
             same = before is not None and not before.valid and sorted(before.reasons) == sorted(now.reasons)
             since = before.since if before and same else self.day
             known = because or (before.because if before and same else None)
         accepted = replace(now, since=since, because=known, provenance={**now.provenance, **self.provenance})
-        return before if before and _reviewed_text(before) == _reviewed_text(accepted) else accepted
+        return before if before and _is_same(before, accepted) else accepted
 
 
 def accept(path: Path, stanzas: Iterable[Stanza], acceptance: Acceptance, because: str | None = None) -> list[str]:
     """Write verdicts into a baseline, and leave the stanzas of other cases as they are.
 
-    Returns the cases whose stanzas changed; without any, the file is not written. Raises DamagedBaseline and OSError.
+    Returns the cases that needed a choice. Where only the question changed, the bookkeeping is written.
+    Raises DamagedBaseline and OSError.
     """
-    old = read_stanzas(path)
+    old = dict(read_stanzas(path))
     new = {now.case: acceptance.accepted_stanza(now, old.get(now.case), because) for now in stanzas}
-    changed = [case for case, stanza in new.items() if stanza is not old.get(case)]
-    if changed:
+    if any(stanza is not old.get(case) for case, stanza in new.items()):
         write_baseline(path, {**old, **new}.values())
-    return changed
+    return [case for case, stanza in new.items() if case not in old or needs_choice(old[case], stanza)]
 
 
 class RunMeasurement:
@@ -85,19 +84,21 @@ class RunMeasurement:
             self._names[path] = file, model
             self._verdicts.setdefault(path, []).append(verdict)
 
-    def add_to(self, baseline: Path, accepted: Collection[str]) -> None:
+    def add_to(self, baseline: Path, accepted: Collection[str]) -> int:
         """Measure all cases of the run that the baseline is of; `accepted` are those whose verdicts were accepted.
 
-        Cases that were not run stay as they were. Without a baseline nothing is measured. Raises OSError.
+        Cases that were not run stay as they were. Without a baseline nothing is measured. Returns the number of cases
+        whose measurement changed. Raises OSError.
         """
         if not baseline.exists():
-            return
+            return 0
         target = measurement_path(baseline)
         old = read_measurement(target)
         verdicts = self._verdicts.get(baseline, ())
         new = {now.case: self._measured(baseline, old.get(now.case), now, accepted) for now in verdicts}
-        if any(old.get(case) != measured for case, measured in new.items()):
+        if changed := [case for case, measured in new.items() if old.get(case) != measured]:
             write_measurement(target, {**old, **new}.values())
+        return len(changed)
 
     def _measured(
         self, baseline: Path, before: Measured | None, now: RunVerdict, accepted: Collection[str]
@@ -113,24 +114,9 @@ def remove_cases(path: Path, gone: Callable[[str], bool]) -> list[str]:
     removed = [case for case in stanzas if gone(case)]
     if removed:
         write_baseline(path, [stanza for case, stanza in stanzas.items() if case not in removed])
-    _change_measurement(path, lambda case: None if gone(case) else case)
-    return removed
-
-
-def rename_case(path: Path, old: str, new: str) -> None:
-    """Give a case another id. Raises DamagedBaseline and OSError."""
-    stanzas = read_stanzas(path)
-    write_baseline(path, [replace(stanza, case=new) if case == old else stanza for case, stanza in stanzas.items()])
-    _change_measurement(path, lambda case: new if case == old else case)
-
-
-def _change_measurement(path: Path, name_of: Callable[[str], str | None]) -> None:
-    """Give cases another name in the measurement beside a baseline; those without one are removed."""
     target = measurement_path(path)
-    old = read_measurement(target)
-    new = {name: replace(measured, case=name) for case, measured in old.items() if (name := name_of(case)) is not None}
-    if new != old:
-        write_measurement(target, new.values())
+    write_measurement(target, [each for case, each in read_measurement(target).items() if not gone(case)])
+    return removed
 
 
 def read_stanzas(path: Path) -> Mapping[str, Stanza]:
@@ -138,17 +124,24 @@ def read_stanzas(path: Path) -> Mapping[str, Stanza]:
     baseline = read_baseline(path)
     if baseline is None:
         return {}
-    if baseline.faults:
-        raise DamagedBaseline(baseline.faults)
+    if faults := baseline.all_faults:
+        raise DamagedBaseline(faults)
     return baseline.stanzas
 
 
-def _reviewed_text(stanza: Stanza) -> str:
-    """Everything but the provenance, as it is written: Python finds 1, 1.0 and true equal.
+def needs_choice(before: Stanza, now: Stanza) -> bool:
+    """Whether a person has to choose: the answer is another one, or the case itself was edited.
 
-    The requests of an app are sorted: files of earlier versions have parallel ones in the order of their answers.
+    Answers are compared as text, since Python finds 1, 1.0 and true equal.
     """
-    wire = stanza.wire
-    if wire is not None:
-        wire = tuple(sorted(wire, key=lambda request: readable_json(wire_to_json([request]))))
-    return readable_json(stanza_to_json(replace(stanza, provenance={}, wire=wire)))
+    edited = bool(before.digests) and not Key.of(before.digests).is_same_case(Key.of(now.digests))
+    return edited or facts_of(before) != facts_of(now)
+
+
+def _is_same(before: Stanza, now: Stanza) -> bool:
+    return _rest(before) == _rest(now) and not needs_choice(before, now)
+
+
+def _rest(stanza: Stanza) -> tuple[object, ...]:
+    wire = [request.digests for request in stanza.wire or ()]
+    return stanza.digests, stanza.judged, stanza.since, wire

@@ -14,8 +14,11 @@ from typing import Final
 
 from pytest_fcall.core.rate import Rate
 
-_RATES: Final = (0.001, 0.02, *(step / 20 for step in range(1, 20)), 0.98, 0.995, 0.9995)
-"""The rates that a case may have. None is 0 or 1: nothing that was never seen is impossible."""
+_RATES: Final = (0.0001, 0.001, 0.02, *(step / 20 for step in range(1, 20)), 0.98, 0.995, 0.9995)
+"""The rates that a case may have. None is 0 or 1: nothing that was never seen is impossible.
+
+The smallest bounds what can be decided: that a case which is never right was right once, by chance, must be rarer than
+the level at which one of thousand cases regressed, or no number of wrong answers would do."""
 _USUAL_WEIGHT: Final = 40
 """Number of answered cases that weigh as much as what is usual."""
 _ROUNDS: Final = 60
@@ -26,7 +29,7 @@ def _usual_shares() -> list[float]:
     """The shares of the rates before anything is measured: most cases are always right, and few are mostly wrong."""
     varying = [rate for rate in _RATES if 0.5 <= rate < 0.999]
     mostly_wrong = [rate for rate in _RATES if 0.01 < rate < 0.5]
-    shares = {_RATES[0]: 0.03, _RATES[-1]: 0.6}
+    shares = {0.0001: 0.027, 0.001: 0.003, _RATES[-1]: 0.6}
     shares |= dict.fromkeys(varying, 0.3695 / len(varying)) | dict.fromkeys(mostly_wrong, 0.0005 / len(mostly_wrong))
     return [shares[rate] for rate in _RATES]
 

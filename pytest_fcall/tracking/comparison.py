@@ -18,6 +18,8 @@ from pytest_fcall.tracking.stanza import Stanza
 
 _ENOUGH_FAILURES: Final = 10
 """So many wrong answers without a right one show that a case fails always."""
+_UNLIKELY: Final = 0.01
+"""A case with a right answer among the wrong ones is asked again only where its chance is at most so large."""
 StanzaJudge: TypeAlias = Callable[[Stanza], Verdict]
 """Judges the stored calls by the case as it is today."""
 
@@ -62,7 +64,8 @@ class ChanceTest:
         more = max(self.most - answers, 0)
         if now.right == 0 and before.right == before.asked:
             return (Outcome.UNDECIDED if more else self.unanimous), chance, more > 0
-        could = self.rates.chance(before, Rate(now.right, now.asked + more)) <= self.level
+        is_likely = now.right > 0 and chance > _UNLIKELY
+        could = not is_likely and self.rates.chance(before, Rate(now.right, now.asked + more)) <= self.level
         return Outcome.FLAKY, chance, could
 
 
@@ -132,7 +135,7 @@ def compare_verdict(
             return Comparison(Outcome.KNOWN_FAILURE, baseline, before=rate, now=answers)
         if rate.right == 0:
             outcome, chance, is_open = _compare_failures(baseline, rate, answers, test())
-            return Comparison(outcome, baseline, before=rate, now=answers, chance=chance, is_open=is_open)
+            return Comparison(outcome, baseline, (), rate, answers, chance, test().level, is_open=is_open)
     total = evidence.since.plus(answers) if evidence and not now.is_replayed else answers
     outcome, chance, is_open = test().compare(rate, total, answers.asked)
     return Comparison(outcome, baseline, (), rate, total, chance, test().level, is_open=is_open)

@@ -77,28 +77,32 @@ def _verdict(row: Mapping[str, Json], run: str, revision: str) -> tuple[CaseName
     stanza = parse_stanza(required_field(row, "stanza", str))
     outcome = optional_field(row, "outcome", str)
     standing: Standing = "undecided" if optional_field(row, "may_be_chance", bool) else _STANDINGS.get(outcome, "sound")
+    rate, again = _new_answers(row, stanza.rate)
     verdict = RunVerdict(
         required_field(row, "case", str),
         Key.of(stanza.digests),
-        _new_answers(row, stanza.rate),
+        rate,
         standing,
         way_of(stanza),
         is_known=outcome in _EXCUSED,
         run=run,
         revision=revision,
+        again=again,
     )
     return (required_field(row, "file", str), required_field(row, "model", str), verdict.case), verdict
 
 
-def _new_answers(row: Mapping[str, Json], rate: Rate) -> Rate:
-    """The answers that the model gave in the run; those of recordings were counted when they were given.
+def _new_answers(row: Mapping[str, Json], rate: Rate) -> tuple[Rate, Rate]:
+    """The answers that the model gave in the run, and those among them that were asked for since the first were wrong.
 
-    Where only a part of several samples was asked for, it is not known which are right, and none counts.
+    Those of recordings were counted when they were given. Where only a part of several samples was asked for, it is not
+    known which are right, and none counts.
     """
-    asked = optional_field(row, "asked", int)
-    if asked is None or asked == rate.asked:
-        return Rate(0, 0) if optional_field(row, "replayed", bool) else rate
+    asked, nothing = optional_field(row, "asked", int), Rate(0, 0)
+    again = nothing
     match row.get("first"):
-        case [int(right), int(first)] if asked == rate.asked - first and 0 <= rate.right - right <= asked:
-            return Rate(rate.right - right, asked)
-    return Rate(0, 0)
+        case [int(right), int(first)] if 0 <= rate.right - right <= rate.asked - first:
+            again = rate.minus(Rate(right, first))
+    if asked is None or asked == rate.asked:
+        return (nothing, nothing) if optional_field(row, "replayed", bool) else (rate, again)
+    return (again, again) if asked == again.asked else (nothing, nothing)

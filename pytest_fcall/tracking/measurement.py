@@ -1,39 +1,32 @@
 """The measurement of a baseline: how often each case was answered rightly, whatever a person has accepted.
 
-It lies beside the baseline, a line of JSON for each case, and is brought up to date when verdicts are accepted. Runs
-since then add to it. Only answers to the same question, judged by the same expectation, are counted together.
+It is brought up to date when verdicts are accepted, and runs since then add to it. Only answers to the same question,
+judged by the same expectation, are counted together.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 from pytest_fcall.core import Call, Json, digest
-from pytest_fcall.core.digests import canonical
-from pytest_fcall.core.json_fields import as_mapping, optional_list_of_strings, required_field
 from pytest_fcall.core.rate import Rate
-from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.tracking.question_digests import EXPECTATION, PROMPT
 from pytest_fcall.tracking.stanza import Stanza
-
-SUFFIX = ".measured.jsonl"
 
 _LENGTH = 8
 _MOST_WAYS = 20
 """Most ways of failing that are kept of a case. One that fails in more ways fails in any way."""
-_MOST_ANSWERS = 10**12
-"""A larger number of answers to one case is a damaged one."""
 
 _READING = re.compile(
     r"(.*[._/-]|)(check|count|describe|fetch|find|get|list|look_?up|query|read|retrieve|search|show|view)(?![a-z])",
     re.ASCII,
 )
 """Names of tools that change nothing, as people name them: `get_weather`, `jira__search`, `readFile`."""
+
+NOTHING = Rate(0, 0)
 
 Standing: TypeAlias = Literal["sound", "undecided", "regressed"]
 """Whether the answers of a run count as those of an unchanged case."""
@@ -77,6 +70,13 @@ class RunVerdict:
     """The moment of the run, as its id begins. Moments sort by time."""
     revision: str = ""
     """The commit of the project; empty where files differed from it, or where it is unknown."""
+    again: Rate = NOTHING
+    """The answers of `rate` that were asked for since the first ones were wrong."""
+
+    @property
+    def first(self) -> Rate:
+        """The answers that were asked for whatever the others were."""
+        return self.rate.minus(self.again)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,13 @@ class Measured:
     ways: frozenset[str] = frozenset()
     """The ways in which it failed."""
     until: str = ""
+    again: Rate = NOTHING
+    """The answers of `rate` that were asked for since others were wrong."""
+
+    @property
+    def first(self) -> Rate:
+        """The answers that were asked for whatever the others were."""
+        return self.rate.minus(self.again)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,11 @@ class Evidence:
     since: Rate
     """The answers of earlier runs that the run continues: to the changed question, or since the case is in doubt."""
     ways: frozenset[str]
+    first: Rate
+    """The first answers of each run, also of those that left the case in doubt.
+
+    Further answers were asked for since the first were wrong, and end with a right one. So they show how often the case
+    is right, and with them no test is exact that takes all orders of answers as equally likely."""
 
 
 def evidence_of(measured: Measured, verdicts: Iterable[RunVerdict], key: Key) -> Evidence:
@@ -108,12 +120,13 @@ def evidence_of(measured: Measured, verdicts: Iterable[RunVerdict], key: Key) ->
     Answers that put a case in doubt count as its own once a later run finds it sound, so that nothing is left out of
     what is compared. Those by which it regressed never do: what a mended app did meanwhile is no measure of it.
     """
-    before, ways = measured.rate, set(measured.ways)
+    before, first, ways = measured.rate, measured.first, set(measured.ways)
     since, doubtful = Rate(0, 0), Rate(0, 0)
     for each in verdicts:
         if each.run <= measured.until or not each.key.is_same_case(measured.key):
             continue
         if each.key == measured.key:
+            first = first if each.standing == "regressed" else first.plus(each.first)
             if each.standing == "sound":
                 before = before.plus(doubtful).plus(each.rate)
                 ways |= {each.way} if each.is_known else set()
@@ -123,7 +136,7 @@ def evidence_of(measured: Measured, verdicts: Iterable[RunVerdict], key: Key) ->
                 doubtful = doubtful.plus(each.rate) if each.standing == "undecided" else doubtful
         elif each.key == key:
             since = since.plus(each.rate)
-    return Evidence(before, since, frozenset(ways))
+    return Evidence(before, since, frozenset(ways), first)
 
 
 def remeasured(
@@ -140,15 +153,16 @@ def remeasured(
     if measured is not None and measured.key == now.key and now.standing == "sound":
         found = evidence_of(measured, [*earlier, now], now.key)
         until = max(measured.until, now.run)
-        return replace(_measured(now, found.before, found.ways | ({now.way} - {""})), until=until)
+        again = found.before.minus(found.first)
+        return replace(_measured(now, found.before, again, found.ways | ({now.way} - {""})), until=until)
     if measured is not None and not accepted:
         return measured
-    rate, ways = now.rate if now.rate.asked else _once(now), {now.way} - {""}
+    rate, again, ways = now.rate if now.rate.asked else _once(now), now.again, {now.way} - {""}
     if measured is None or measured.key != now.key:
         same = [each for each in earlier if each.key == now.key and not (is_app and _may_be_other_code(each, now))]
         for each in same:
-            rate, ways = rate.plus(each.rate), ways | ({each.way} - {""})
-    return _measured(now, rate, frozenset(ways))
+            rate, again, ways = rate.plus(each.rate), again.plus(each.again), ways | ({each.way} - {""})
+    return _measured(now, rate, again, frozenset(ways))
 
 
 def _may_be_other_code(one: RunVerdict, other: RunVerdict) -> bool:
@@ -159,8 +173,8 @@ def _once(now: RunVerdict) -> Rate:
     return Rate(0 if now.way else 1, 1)
 
 
-def _measured(now: RunVerdict, rate: Rate, ways: frozenset[str]) -> Measured:
-    return Measured(now.case, now.key, rate, frozenset(sorted(ways)[:_MOST_WAYS]), now.run)
+def _measured(now: RunVerdict, rate: Rate, again: Rate, ways: frozenset[str]) -> Measured:
+    return Measured(now.case, now.key, rate, frozenset(sorted(ways)[:_MOST_WAYS]), now.run, again)
 
 
 def way_of(stanza: Stanza) -> str:
@@ -180,69 +194,3 @@ def way_of(stanza: Stanza) -> str:
 
 def _done(call: Call) -> Json:
     return [call.name, sorted(call.arguments) if _READING.match(call.name) else call.arguments]
-
-
-def measurement_path(baseline: Path) -> Path:
-    """The path of the measurement that belongs to a baseline file."""
-    return baseline.with_suffix(SUFFIX)
-
-
-def parse_measurement(content: bytes) -> dict[str, Measured]:
-    """Read a file, by case. A line that cannot be read is passed over, and of two on one case the later counts.
-
-    Nothing is lost with a line but the certainty of counts: the next acceptance writes it anew.
-    """
-    found: dict[str, Measured] = {}
-    for line in content.decode("utf-8", "replace").splitlines():
-        measured = _parse_line(line)
-        if measured and (measured.case not in found or found[measured.case].until < measured.until):
-            found[measured.case] = measured
-    return found
-
-
-def _parse_line(line: str) -> Measured | None:
-    try:
-        fields = as_mapping(json.loads(line), "the line")
-        rate = Rate(required_field(fields, "right", int), required_field(fields, "asked", int))
-        if not (0 <= rate.right <= rate.asked and 0 < rate.asked <= _MOST_ANSWERS):
-            return None
-        return Measured(
-            case=required_field(fields, "case", str),
-            key=Key(*(required_field(fields, name, str) for name in ("question", "prompt", "expectation"))),
-            rate=rate,
-            ways=frozenset(optional_list_of_strings(fields, "ways")),
-            until=required_field(fields, "until", str),
-        )
-    except (ValueError, RecursionError):
-        return None
-
-
-def read_measurement(path: Path) -> dict[str, Measured]:
-    """Read a file, by case; nothing where there is none. Raises OSError."""
-    try:
-        return parse_measurement(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-
-
-def write_measurement(path: Path, measured: Iterable[Measured]) -> None:
-    """Replace the file atomically; equal measurements give equal bytes. Without any, the file is removed."""
-    lines = [f"{canonical(_to_json(each))}\n".encode() for each in sorted(measured, key=lambda each: each.case)]
-    if not lines:
-        path.unlink(missing_ok=True)
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, lines)
-
-
-def _to_json(measured: Measured) -> dict[str, Json]:
-    return {
-        "case": measured.case,
-        "right": measured.rate.right,
-        "asked": measured.rate.asked,
-        "question": measured.key.question,
-        "prompt": measured.key.prompt,
-        "expectation": measured.key.expectation,
-        "until": measured.until,
-        **({"ways": sorted(measured.ways)} if measured.ways else {}),
-    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
@@ -19,18 +18,21 @@ _LENGTH = 8
 """Hexadecimal digits of a digest: enough to distinguish versions of one text."""
 TOOL_PREFIX = "tool:"
 """Prefix of the names of tools."""
+SYSTEM = "system"
 PROMPT = "prompt"
 _ORDER = "tools"
 """Name of the digest of the names of the tools, in their order."""
 EXPECTATION = "expectation"
 """Name of the digest of what is expected, which is no part of the question."""
 _NAMES: Mapping[str, str] = {
-    "system": "the system prompt",
+    SYSTEM: "the system prompt",
     PROMPT: "the prompt",
     "settings": "the settings of the model",
 }
 
 PROMPT_CHANGED = f"{_NAMES[PROMPT]} changed"
+SYSTEM_CHANGED = f"{_NAMES[SYSTEM]} changed"
+_SYSTEM_ROLES = ("system", "developer")
 
 
 def question_digests(request: Request) -> dict[str, str]:
@@ -41,12 +43,15 @@ def question_digests(request: Request) -> dict[str, str]:
     system: list[Json] = []
     others: list[Json] = []
     for message in request.messages:
-        (system if message.get("role") in ("system", "developer") else others).append(without_paths(message))
-    parts: dict[str, Json] = {"system": system, "prompt": others, "settings": dict(request.settings)}
-    if len(request.tools) > 1:
-        parts[_ORDER] = [tool.name for tool in request.tools]
+        (system if message.get("role") in _SYSTEM_ROLES else others).append(without_paths(message))
+    parts: dict[str, Json] = {SYSTEM: system, "prompt": others, "settings": dict(request.settings)}
     digests = {name: _short_digest(value) for name, value in parts.items() if value}
     return digests | _tool_digests(IdentityKey(request.tools))
+
+
+def system_prompt(request: Request) -> str:
+    """The text of the system prompt; empty where there is none."""
+    return "\n".join(str(each.get("content")) for each in request.messages if each.get("role") in _SYSTEM_ROLES)
 
 
 def expectation_digest(case: Case) -> str:
@@ -59,13 +64,14 @@ def expectation_digest(case: Case) -> str:
     ]
     try:
         text = _EXPECTED.encode(expected)
-    except (TypeError, ValueError, RecursionError):  # such as keys that are no strings
+    except (TypeError, ValueError, RecursionError, AttributeError):  # such as keys that are no strings, or dates
         text = repr(expected)
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
 
 
 def _fields_of(value: Any) -> Json:
-    return [type(value).__name__, *(getattr(value, field.name) for field in fields(value))]
+    """The fields of a dataclass. `dataclasses.fields` takes longer than the whole digest."""
+    return [type(value).__name__, *[getattr(value, name) for name in value.__match_args__]]
 
 
 _EXPECTED: Final = json.JSONEncoder(sort_keys=True, default=_fields_of)
@@ -108,7 +114,8 @@ def provenance_changes(old: Mapping[str, Json], new: Mapping[str, Json]) -> list
 
 @lru_cache(maxsize=1024)
 def _tool_digests(tools: IdentityKey[tuple[Tool, ...]]) -> dict[str, str]:
-    return {
+    names: list[Json] = [tool.name for tool in tools.value]
+    return ({_ORDER: _short_digest(names)} if len(names) > 1 else {}) | {
         f"{TOOL_PREFIX}{tool.name}": _short_digest(tool.description) + _short_digest(tool.parameters)
         for tool in tools.value
     }

@@ -27,9 +27,24 @@ def file_at_revision(revision: str, path: Path) -> bytes | None:
     folder = next(parent for parent in path.absolute().parents if parent.is_dir())
     commit = run_git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     if commit is None:
-        raise ValueError(f"unknown git revision {revision!r}")
+        raise ValueError(f"unknown git revision {revision!r}{_why_unknown(folder, revision)}")
     name = path.absolute().relative_to(folder).as_posix()
     return run_git(folder, "cat-file", "blob", f"{commit.decode().strip()}:./{name}")
+
+
+def files_at_revision(revision: str, folder: Path) -> list[str]:
+    """The paths of all files below a folder at a revision, from that folder."""
+    listed = run_git(folder, "ls-tree", "-r", "-z", "--name-only", "--end-of-options", revision) or b""
+    return listed.decode(errors="replace").split("\0")
+
+
+def _why_unknown(folder: Path, revision: str) -> str:
+    """What may mend it: a shallow clone has few revisions, and a checkout of CI has branches of the server only."""
+    if run_git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"origin/{revision}^{{commit}}"):
+        return f"; write origin/{revision}"
+    if run_git(folder, "rev-parse", "--is-shallow-repository") == b"true\n":
+        return "; this clone is shallow: `git fetch --unshallow`, or `fetch-depth: 0` with actions/checkout"
+    return ""
 
 
 def run_git(folder: Path, *arguments: str) -> bytes | None:

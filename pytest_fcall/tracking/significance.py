@@ -8,7 +8,7 @@ test is McNemar's exact test. Several tests are adjusted by Holm's method.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb, fsum, sqrt
@@ -36,14 +36,28 @@ class RatePair:
         return self.now.share - self.before.share
 
 
-def p_value_worse(pairs: Iterable[RatePair]) -> float:
-    """The probability that chance alone removes at least as many right answers; small if cases got worse."""
-    return _tails(pairs)[0]
+def weigh_alike(_: RatePair) -> int:
+    """The weight of an answer where all cases count alike."""
+    return 1
+
+
+def weigh_by_steadiness(pair: RatePair) -> int:
+    """The weight of an answer where a little is lost by many cases.
+
+    The only wrong answer of a case says more than one of several: that of a case which varies anyway is mostly noise.
+    Weights follow from all answers to a case, whenever they were given, so that the test stays exact.
+    """
+    return 4 if pair.before.asked + pair.now.asked - pair.before.right - pair.now.right == 1 else 1
+
+
+def p_value_worse(pairs: Iterable[RatePair], weight: Callable[[RatePair], int] = weigh_alike) -> float:
+    """The probability that chance alone removes right answers of at least this weight; small if cases got worse."""
+    return _tails(pairs, weight)[0]
 
 
 def p_value_different(pairs: Iterable[RatePair]) -> float:
     """The probability that chance alone changes at least as much, in either direction."""
-    return min(1.0, 2 * min(_tails(pairs)))
+    return min(1.0, 2 * min(_tails(pairs, weigh_alike)))
 
 
 def difference_interval(pairs: Sequence[RatePair]) -> tuple[float, float]:
@@ -58,20 +72,22 @@ def difference_interval(pairs: Sequence[RatePair]) -> tuple[float, float]:
     return max(mean - margin, -1.0), min(mean + margin, 1.0)
 
 
-def _tails(pairs: Iterable[RatePair]) -> tuple[float, float]:
-    """The probabilities of at most, and of at least, as many right answers now as were observed."""
+def _tails(pairs: Iterable[RatePair], weight: Callable[[RatePair], int]) -> tuple[float, float]:
+    """The probabilities of at most, and of at least, the observed weight of right answers now."""
     pairs = list(pairs)
-    first, chances = 0, [1.0]
+    first, observed, chances = 0, 0, [1.0]
     for pair in pairs:
         low, dealt = _deal(pair)
+        each = weight(pair)
         if len(dealt) > 1:
-            chances = _convolve(chances, dealt)
+            chances = _convolve(chances, dealt, each)
             cut = next(place for place, chance in enumerate(chances) if chance > _NOTHING)
             end = next(place for place, chance in enumerate(reversed(chances)) if chance > _NOTHING)
             chances = chances[cut : len(chances) - end]
             first += cut
-        first += low
-    now = sum(pair.now.right for pair in pairs) - first
+        first += each * low
+        observed += each * pair.now.right
+    now = observed - first
     return min(fsum(chances[: max(now + 1, 0)]), 1.0), min(fsum(chances[max(now, 0) :]), 1.0)
 
 
@@ -84,11 +100,11 @@ def _deal(pair: RatePair) -> tuple[int, Sequence[float]]:
     return low, [comb(right, taken) * comb(asked - right, now - taken) / ways for taken in range(low, high + 1)]
 
 
-def _convolve(chances: Sequence[float], dealt: Sequence[float]) -> list[float]:
+def _convolve(chances: Sequence[float], dealt: Sequence[float], weight: int) -> list[float]:
     """The probability of each sum."""
-    sums = [0.0] * (len(chances) + len(dealt) - 1)
-    for shift, share in enumerate(dealt):
-        for place, chance in enumerate(chances, shift):
+    sums = [0.0] * (len(chances) + weight * (len(dealt) - 1))
+    for number, share in enumerate(dealt):
+        for place, chance in enumerate(chances, weight * number):
             sums[place] += share * chance
     return sums
 

@@ -6,11 +6,15 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import TYPE_CHECKING, TypedDict
 
-from pytest_fcall.core import Call, CallResult, Calls, Json, Reply, Request, Step, Transcript, TranscriptTurn
+from pytest_fcall.core import Call, Calls, Json, Reply, Request
 from pytest_fcall.core.json_fields import as_mapping, optional_field, optional_strings, required_field
 from pytest_fcall.core.rate import Rate
 from pytest_fcall.tracking.question_digests import TOOL_PREFIX
+
+if TYPE_CHECKING:
+    from pytest_fcall.core import CallResult, Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +101,49 @@ def stanza_to_json(stanza: Stanza) -> dict[str, Json]:
     return {name: value for name, value in data.items() if value is not None}
 
 
+class StanzaFields(TypedDict, total=False):
+    """The fields of a stanza that nobody reviews."""
+
+    since: str | None
+    judged: bool
+    digests: Mapping[str, str]
+    provenance: Mapping[str, Json]
+
+
+def wire_digests_to_json(wire: Iterable[WireRequest]) -> list[Json]:
+    """The digests of requests as JSON; none where no request has any."""
+    found: list[Json] = [
+        {name: each[name] for name in ("digests", "tools") if name in each} for each in _requests_to_json(wire)
+    ]
+    return found if any(found) else []
+
+
+def unreviewed_from_json(fields: Mapping[str, Json]) -> StanzaFields:
+    """Read what nobody reviews of a stanza, but for the requests of an app. Raises ValueError."""
+    return {
+        "since": optional_field(fields, "since", str),
+        "judged": optional_field(fields, "judged", bool) or False,
+        "digests": optional_strings(fields, "digests") or {},
+        "provenance": optional_field(fields, "provenance", dict) or {},
+    }
+
+
+def with_wire_digests(stanza: Stanza, kept: Sequence[Json]) -> Stanza:
+    """The stanza, whose requests have their digests again, where those are of as many requests. Raises ValueError."""
+    if not stanza.wire or len(stanza.wire) != len(kept):
+        return stanza
+    found = _requests_from_json([{"model": "", **as_mapping(each, "a request of `wire`")} for each in kept])
+    wire = tuple(replace(each, digests=of.digests) for each, of in zip(stanza.wire, found, strict=True))
+    return replace(stanza, wire=wire)
+
+
 def parse_stanza(text: str) -> Stanza:
     """Read the JSON text of a stanza; unknown fields are ignored. Raises ValueError, which names the field."""
     try:
         fields = as_mapping(json.loads(text), "the stanza")
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    return Stanza(
+    stanza = Stanza(
         case=required_field(fields, "case", str),
         valid=required_field(fields, "valid", bool),
         reasons=_reasons(fields),
@@ -114,11 +154,14 @@ def parse_stanza(text: str) -> Stanza:
         wire=wire_from_fields(fields),
         samples=_samples(fields),
         because=optional_field(fields, "because", str),
-        since=optional_field(fields, "since", str),
-        judged=optional_field(fields, "judged", bool) or False,
-        digests=optional_strings(fields, "digests") or {},
-        provenance=optional_field(fields, "provenance", dict) or {},
+        **unreviewed_from_json(fields),
     )
+    made = len(stanza.calls or ())
+    if stanza.steps and sum(map(sum, stanza.steps)) != made:
+        raise ValueError("`steps` do not count the calls")
+    if len(stanza.results or ()) > made:
+        raise ValueError("there are more `results` than calls")
+    return stanza
 
 
 def call_to_json(call: Call) -> dict[str, Json]:
@@ -226,6 +269,8 @@ def call_results_of(transcript: Transcript) -> tuple[Json, ...]:
 
 def transcript_of(stanza: Stanza, last: Reply) -> Transcript:
     """The conversation as far as the stanza has it; `last` is the reply that ended it."""
+    from pytest_fcall.core import Step, Transcript, TranscriptTurn
+
     calls, results = iter(stanza.calls or ()), iter(map(_result_from_json, stanza.results or ()))
     turns = []
     for counts in stanza.steps or ((len(stanza.calls or ()),),):
@@ -247,6 +292,8 @@ def _result_to_json(result: CallResult) -> Json:
 
 
 def _result_from_json(data: Json) -> CallResult:
+    from pytest_fcall.core import CallResult
+
     match data:
         case {"error": str(error), **others} if not others:
             return CallResult(error=error)

@@ -73,7 +73,7 @@ class Project:
         """The replies that are kept, by case, as they are exported."""
         exported = self._pytester.run(sys.executable, "-m", "pytest_fcall.cli", "record", "--export", timeout=60)
         assert exported.ret == 0
-        (file,) = self._pytester.path.glob("cases/__fcall__/*/weather.fc.yaml.replies.jsonl")
+        (file,) = self._pytester.path.glob("cases/__fcall__/*/weather.fc.yaml.recorded.jsonl")
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
         return {row["case"]: row["reply"] for row in rows if "case" in row}
 

@@ -88,19 +88,19 @@ class Mind:
     def baseline(self, name: str = "a.fc.yaml", model: str | None = None) -> Path:
         folder = (model or self.model).replace(":", "-")
         (found,) = (self.path / "cases" / "__fcall__").glob(f"{folder}*")
-        return found / f"{name}.ambr"
+        return found / f"{name}.accepted"
 
     def measured(self, name: str = "a.fc.yaml") -> dict[str, tuple[int, int]]:
         """The numbers of right answers, and of all, that the measurement beside a baseline has of each case."""
         lines = self.measurement(name).read_text("utf-8").splitlines()
-        return {each["case"]: (each["right"], each["asked"]) for each in map(json.loads, lines)}
+        return {each["case"]: (each["right"], each["asked"]) for each in map(json.loads, lines) if "asked" in each}
 
     def measurement(self, name: str = "a.fc.yaml") -> Path:
         return self.baseline(name).with_suffix(".measured.jsonl")
 
     def files(self) -> dict[str, bytes]:
         """All files of baselines, with what is in them."""
-        return {str(path.relative_to(self.path)): path.read_bytes() for path in self.path.rglob("*.ambr")}
+        return {str(path.relative_to(self.path)): path.read_bytes() for path in self.path.rglob("*.accepted")}
 
 
 def lines_with(result: pytest.RunResult, text: str) -> list[str]:

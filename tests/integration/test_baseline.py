@@ -6,6 +6,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from pytest_fcall.tracking.contract_lines import facts_of
+from pytest_fcall.tracking.stanza import Stanza
 from tests.integration.mind import OTHERWISE, RIGHT, WORSE, WRONG, Mind, Said, lines_with
 
 ALONE, WORKERS = "-n0", "-n2"
@@ -50,7 +52,10 @@ def test_the_outcome_follows_from_the_baseline_and_the_verdict(mind: Mind, worke
         [
             "  baseline of *: calls[[]0].args.city: 'Oslo' → 'Rome'",
             "1 regressed:",
-            "  cases/a.fc.yaml:?? regressed: 1/1 right before, 0/? now (p = 0.000*); calls[[]*",
+            "  cases/a.fc.yaml:?? regressed: 1/1 right before, 0/? now (p = 0.000*)",
+            "      calls[[]0].args.city: 'Oslo' → 'Rome'",
+            "1 fixed:",
+            "  cases/a.fc.yaml:?? fixed: *",
             "not in the baseline: 1 fixed, 1 new, 1 drifted; *",
             "fcall: python:mind:answer 4/8 right *, 4 wrong (1 xfailed), 1 regressed, *",
         ]
@@ -99,6 +104,21 @@ def test_a_regression_says_what_the_baseline_had_and_what_changed_in_the_questio
     )
 
 
+def test_the_changed_words_of_the_system_prompt_are_shown_where_the_former_one_is_recorded(mind: Mind) -> None:
+    mind.cases("one")
+    path = mind.path / "cases" / "a.fc.yaml"
+    cases = path.read_text("utf-8")
+    path.write_text(f"defaults: {{system: You are a helpful clerk of the weather.}}\n{cases}", "utf-8")
+    mind.run("--fc-accept")
+    path.write_text(f"defaults: {{system: You are a friendly clerk of the weather.}}\n{cases}", "utf-8")
+    mind.says({"one": WRONG})
+
+    said = mind.run("--fc-confirm=0")
+
+    changed = "the system prompt changed: You are a [-helpful-]{+friendly+} clerk of the weather."
+    assert f"  {changed} (1 case)" in said.outlines
+
+
 def test_a_known_failure_says_why_and_since_when(mind: Mind) -> None:
     mind.cases("one")
     mind.says({"one": WRONG})
@@ -130,6 +150,31 @@ def test_an_edited_expectation_is_no_regression(mind: Mind) -> None:
     result.stdout.no_fnmatch_line("*regressed*")
 
 
+def test_another_day_edits_no_case_and_changes_no_question(mind: Mind) -> None:
+    mind.shop.file(
+        "mind.py",
+        """
+        import json
+        from pathlib import Path
+
+        def answer(request):
+            return json.loads(Path(__file__).with_name("said.json").read_text("utf-8"))["one"]
+        """,
+    )
+    case = "{id: one, prompt: 'It is {now}.', expect: [{get_weather: {city: {$any: [Oslo, '{now}']}}}]}"
+    mind.shop.cases(f"defaults: {{system: 'Today is {{now}}.'}}\ncases:\n  - {case}\n", "a.fc.yaml")
+    mind.says({"one": RIGHT})
+    mind.run("--fc-accept")
+    mind.run("--fc-accept")
+    assert mind.measured() == {"one": (2, 2)}
+    mind.says({"one": WRONG})
+
+    result = mind.run()
+
+    result.stdout.fnmatch_lines(["1 regressed:"])
+    result.stdout.no_fnmatch_line("*changed since: the*")
+
+
 def test_a_forbidden_call_is_neither_accepted_nor_excused(mind: Mind) -> None:
     mind.cases("one", expect="{calls: [{get_weather: {city: Oslo}}], never: [get_weather: {city: Rome}]}")
     mind.says({"one": WRONG})
@@ -154,18 +199,48 @@ def test_a_mark_that_expects_a_failure_makes_it_a_known_one(mind: Mind) -> None:
     result.stdout.no_fnmatch_line("*regressed*")
 
 
-def test_a_conflict_in_the_baseline_is_an_error_and_nothing_is_written(mind: Mind) -> None:
+def test_two_answers_to_a_case_are_an_error_and_other_cases_are_compared(mind: Mind) -> None:
     mind.cases("one", "two")
     mind.run("--fc-accept")
-    path = mind.baseline()
-    path.write_text(path.read_text("utf-8").replace("# name: two", "<<<<<<< HEAD\n# name: two"), "utf-8")
+    mind.baseline().write_text(with_another_answer(mind.baseline().read_text("utf-8"), "two"), "utf-8")
     before = mind.files()
+    mind.says({"one": WRONG})
 
     result = mind.run("--fc-accept")
 
-    result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(["cases/__fcall__/*/a.fc.yaml.ambr:*: an unresolved merge conflict"])
+    result.assert_outcomes(failed=1, errors=1)
+    result.stdout.fnmatch_lines(
+        [
+            "cases/__fcall__/*/a.fc.yaml.accepted:*: two different answers are accepted to two",
+            "  hint: A merge kept both. *`fcall accept --ours`*",
+            "1 regressed:",
+        ]
+    )
     assert mind.files() == before
+
+
+@pytest.mark.parametrize("workers", [ALONE, WORKERS])
+def test_a_conflict_between_answers_to_different_cases_is_read_and_noted(mind: Mind, workers: str) -> None:
+    mind.cases("one", "two")
+    mind.run("--fc-accept")
+    text = mind.baseline().read_text("utf-8")
+    first, second = text.index("one right"), text.index("two right")
+    conflict = f"<<<<<<< HEAD\n{text[first:second]}=======\n{text[second:]}>>>>>>> other\n"
+    mind.baseline().write_text(text[:first] + conflict, "utf-8")
+    mind.says({"two": OTHERWISE})
+
+    result = mind.run(workers)
+
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*a.fc.yaml.accepted: a merge conflict * `fcall accept --both` cleans the file"])
+    assert lines_with(result, "1 drifted")
+
+
+def with_another_answer(text: str, case: str) -> str:
+    """The contract after a merge with a branch that accepted no call for this case, which is its last."""
+    start = text.index(f"{case} right")
+    other = facts_of(Stanza(case, True, calls=()))
+    return text[:start] + "".join(f"{case} {fact}\n" for fact in other) + text[start:]
 
 
 def test_each_model_has_a_baseline_of_its_own(mind: Mind) -> None:
@@ -190,7 +265,7 @@ def test_the_text_of_an_answer_is_compared_where_the_case_expects_one(mind: Mind
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["1 regressed:"])
-    assert '"answer": "it will rain"' in mind.baseline().read_text("utf-8")
+    assert 'one answer "it will rain"' in mind.baseline().read_text("utf-8")
 
 
 def test_a_text_that_nothing_was_expected_of_is_no_regression(mind: Mind) -> None:
@@ -237,7 +312,7 @@ def test_where_a_test_is_run_again_the_last_verdict_is_accepted(mind: Mind) -> N
 
     mind.run("--fc-accept=all", "-p", "rerunfailures", "--reruns=1", "--fc-record=off")
 
-    assert '"valid": true' in mind.baseline().read_text("utf-8")
+    assert "one right #" in mind.baseline().read_text("utf-8")
 
 
 def test_ordinary_snapshots_and_baselines_do_not_see_each_other(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -52,7 +53,7 @@ def change_run(mind: Mind, **fields: Any) -> None:
 def test_what_was_right_in_the_last_run_is_accepted_and_no_model_is_asked(ran: Mind) -> None:
     (ran.path / "mind.py").unlink()
 
-    accept(ran, says="a.fc.yaml.ambr: 1 case accepted, 0 unchanged")
+    accept(ran, says="a.fc.yaml.accepted: 1 case accepted, 0 unchanged")
 
     assert list(kept(ran)) == ["one"]
 
@@ -116,7 +117,7 @@ def test_all_cases_of_a_file_are_named_by_the_file(ran: Mind) -> None:
 
     accept(ran, "cases/b.fc.yaml")
 
-    assert [Path(path).name for path in ran.files()] == ["b.fc.yaml.ambr"]
+    assert [Path(path).name for path in ran.files()] == ["b.fc.yaml.accepted"]
 
 
 @pytest.mark.parametrize(
@@ -197,11 +198,18 @@ def test_a_stanza_that_is_none_is_refused_in_words(ran: Mind, stanza: object) ->
 
 def test_a_damaged_baseline_is_left_as_it_is(ran: Mind) -> None:
     accept(ran)
-    ran.baseline().write_text("<<<<<<< HEAD\n")
+    ran.baseline().write_text("nothing\n")
 
-    accept(ran, says="an unresolved merge conflict", status=1)
+    accept(ran, says="not a baseline file in the format 2", status=1)
 
-    assert ran.baseline().read_text() == "<<<<<<< HEAD\n"
+    assert ran.baseline().read_text() == "nothing\n"
+
+
+def test_the_bookkeeping_that_is_written_is_named(ran: Mind) -> None:
+    said = accept(ran).splitlines()
+
+    assert said[0].endswith("a.fc.yaml.accepted: 1 case accepted, 0 unchanged")
+    assert said[1].endswith("a.fc.yaml.measured.jsonl: 2 cases measured (bookkeeping, which needs no review)")
 
 
 def test_a_case_without_a_verdict_is_said_to_have_none(ran: Mind) -> None:
@@ -224,8 +232,68 @@ def test_by_hand_each_case_is_shown_and_asked_for(ran: Mind, typed: str, accepte
     ran.says({"two": RIGHT})
     ran.run()
 
-    command = [sys.executable, "-m", "pytest_fcall.cli", "accept", "-i"]
-    done = subprocess.run(command, cwd=ran.path, input=typed, capture_output=True, encoding="utf-8", check=True)
+    said = by_hand(ran, typed)
 
-    assert "cases/a.fc.yaml:13 one (python:mind:answer): right" in done.stdout
+    assert "cases/a.fc.yaml:13 one (python:mind:answer): right" in said
     assert list(kept(ran)) == accepted
+
+
+def by_hand(ran: Mind, typed: str) -> list[str]:
+    """The lines that `fcall accept -i` prints to somebody who types this."""
+    command = [sys.executable, "-m", "pytest_fcall.cli", "accept", "-i"]
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        command, cwd=ran.path, input=typed, capture_output=True, encoding="utf-8", check=True, env=environment
+    )
+    return done.stdout.splitlines()
+
+
+def test_by_hand_only_what_changed_is_asked_for_with_its_question_and_both_answers(mind: Mind) -> None:
+    mind.cases("one", "two", "three")
+    mind.says({"three": WRONG})
+    mind.run("--fc-accept=all")
+    mind.says({"one": OTHERWISE, "three": RIGHT})
+    mind.run()
+
+    said = by_hand(mind, "y\nn\n")
+
+    assert said[:6] == [
+        "[1/2]",
+        "cases/a.fc.yaml:13 one (python:mind:answer): drifted",
+        "  user: one",
+        '  - get_weather(city: "Oslo")',
+        '  + get_weather(city: "Oslo", unit: "celsius")',
+        "accept? [y]es, [n]o, [a]ll remaining, [q]uit: [2/2]",
+    ]
+    assert said[6:11] == [
+        "cases/a.fc.yaml:15 three (python:mind:answer): fixed",
+        "  user: three",
+        "  accepted as wrong: wrong_value at calls[0].args.city",
+        '  - get_weather(city: "Rome")',
+        '  + get_weather(city: "Oslo")',
+    ]
+    assert "1 case accepted, 0 unchanged" in said[-2]
+
+
+def test_by_hand_nothing_is_asked_where_nothing_changed(mind: Mind) -> None:
+    mind.cases("one")
+    mind.run("--fc-accept")
+    mind.run()
+
+    assert by_hand(mind, "") == ["nothing to accept"]
+
+
+def test_by_hand_nothing_is_asked_where_only_the_question_changed(mind: Mind) -> None:
+    mind.cases("one")
+    mind.run("--fc-accept")
+    path = mind.path / "cases" / "a.fc.yaml"
+    path.write_text(f"defaults: {{system: You are a clerk.}}\n{path.read_text('utf-8')}", "utf-8")
+    mind.run()
+    contract, bookkeeping = mind.baseline().read_bytes(), mind.measurement().read_bytes()
+
+    said = by_hand(mind, "")
+
+    assert not any("accept?" in line for line in said)
+    assert "0 cases accepted, 1 unchanged" in said[0]
+    assert mind.baseline().read_bytes() == contract
+    assert mind.measurement().read_bytes() != bookkeeping

@@ -45,10 +45,38 @@ def test_an_unknown_command_is_named_with_a_suggestion(
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["init", "lint", "record", "schema", "tools"])
+@pytest.mark.parametrize("command", ["init", "lint", "record", "schema", "tools lock"])
 def test_every_command_shows_examples(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    assert main([command, "--help"]) == 0
+    assert main([*command.split(), "--help"]) == 0
     assert f"examples:\n  fcall {command}" in capsys.readouterr().out
+
+
+def test_each_action_of_tools_has_a_help_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = {}
+    for action in ("lock", "diff", "list", "coverage"):
+        assert main(["tools", action, "--help"]) == 0
+        shown[action] = capsys.readouterr().out
+        assert shown[action].startswith(f"usage: fcall tools {action} ")
+    assert {action for action, text in shown.items() if "--timeout" in text} == {"lock", "diff"}
+
+
+def test_the_help_of_score_has_the_options_of_every_format(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", "--help"]) == 0
+    shown = capsys.readouterr().out
+    for name, option in (("apibench", "--api-db DIR"), ("bfcl", "--cases FILE"), ("toolbench", "--objects FILE")):
+        assert option in shown.partition(f"options with --format {name}:")[2].partition("options with")[0]
+
+
+def test_the_help_of_score_for_a_format_has_its_options_only(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", "--format", "toolbench", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "--objects FILE" in shown
+    assert "--api-db" not in shown
+
+
+def test_score_without_a_format_asks_for_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", "rows.jsonl"]) == 2
+    assert "the following arguments are required: --format\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])

@@ -46,6 +46,13 @@ def test_a_model_named_on_the_command_line_is_asked_instead(tmp_path: Path) -> N
     assert "5 failed, 1 passed" in ran.stdout
 
 
+def test_a_model_on_the_command_line_that_cannot_be_asked_is_one_usage_error(tmp_path: Path) -> None:
+    fcall(tmp_path, "init")
+    ran = run_pytest(tmp_path, "-p", "no:cacheprovider", "--fc-model=python:agnt:answer")
+    assert ran.returncode == 4
+    assert "--fc-model: python:agnt:answer: no module 'agnt'" in ran.stderr
+
+
 def test_the_next_three_commands_are_told(tmp_path: Path) -> None:
     told = fcall(tmp_path, "init").stdout.partition("Next:\n")[2].splitlines()
     assert [line.strip() for line in told[::2]] == ["pytest", "fcall lint", "pytest --fc-model=python:MODULE:FUNCTION"]

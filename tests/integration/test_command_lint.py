@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from tests.integration.command import fcall
+from tests.integration.command import fcall, run_pytest
 
 GOOD = """
 tools:
@@ -127,18 +127,85 @@ def test_sound_files_give_github_nothing(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_operators_of_a_conftest_can_be_named(tmp_path: Path) -> None:
-    write(tmp_path / "cases/a.fc.yaml", GOOD.replace("{city: Rome}", "{city: {$capital: it}}"))
+CONFTEST = """
+def pytest_fcall_comparators(config):
+    return {"capital": lambda operand, options, got: None}
+
+def pytest_fcall_decoders(config):
+    return {"mine": lambda reply, tools: []}
+
+def pytest_fcall_tool_sources(config):
+    from pytest_fcall import Tool
+
+    return {"shelf": lambda source, context: [Tool(source["shelf"], "", {"type": "object", "properties": {}})]}
+"""
+
+
+@pytest.mark.parametrize("conftest", ["conftest.py", "cases/conftest.py"])
+def test_what_conftest_files_add_is_known(tmp_path: Path, conftest: str) -> None:
+    text = GOOD.replace("{city: Rome}", "{city: {$capital: it}}").replace("cases:", "defaults: {decoder: mine}\ncases:")
+    write(tmp_path / "cases/a.fc.yaml", text)
     unknown = fcall(tmp_path, "lint")
     assert unknown.returncode == 1
     assert "$capital" in unknown.stdout
-    assert fcall(tmp_path, "lint", "--operator=capital").returncode == 0
+    assert "mine" in unknown.stdout
+    write(tmp_path / conftest, CONFTEST)
+    assert fcall(tmp_path, "lint").stdout == "2 cases in 1 file: no faults\n"
 
 
-def test_decoders_are_known_by_name_and_those_of_a_conftest_can_be_named(tmp_path: Path) -> None:
+def test_decoders_are_known_by_name(tmp_path: Path) -> None:
     write(tmp_path / "cases/a.fc.yaml", GOOD.replace("cases:", "defaults: {decoder: jsn}\ncases:"))
     assert "did you mean `json`?" in fcall(tmp_path, "lint").stdout
-    assert fcall(tmp_path, "lint", "--decoder=jsn").returncode == 0
+
+
+def test_files_are_collected_as_the_configuration_says(tmp_path: Path) -> None:
+    write(tmp_path / "pytest.ini", "[pytest]\nfc_files = exams/*.yaml\npythonpath = src\ntestpaths = exams\n")
+    write(tmp_path / "src/shop.py", "def buy(item: str) -> None:\n    '''Buy.'''\n")
+    cases = "tools: [{python: shop:buy}]\ncases: [{id: a, prompt: Hi, expect: no_call}]\n"
+    write(tmp_path / "exams/a.yaml", cases)
+    write(tmp_path / "cases/b.yaml", MISSPELT)
+    write(tmp_path / "more/c.fc.yaml", MISSPELT)
+    done = fcall(tmp_path, "lint")
+    assert (done.returncode, done.stdout) == (0, "1 case in 1 file: no faults\n")
+    assert "more/c.fc.yaml: run `pytest more`, or add more to testpaths" in done.stderr
+    assert fcall(tmp_path, "lint", "more").returncode == 1
+
+
+@pytest.mark.parametrize("addopts", ["-v", "-k oslo -x", "-n 2"])
+def test_the_faults_are_those_that_pytest_finds(tmp_path: Path, addopts: str) -> None:
+    write(tmp_path / "pytest.ini", f"[pytest]\naddopts = {addopts}\nfc_model = python:a:b\n  python:c:d\n")
+    write(tmp_path / "cases/a.fc.yaml", MISSPELT)
+    write(tmp_path / "cases/b.fc.yaml", GOOD)
+    write(tmp_path / "cases/c.fc.yaml", "cases: [\n")
+    write(tmp_path / "test_plain.py", "raise RuntimeError('nobody imports this')\n")
+    done = fcall(tmp_path, "lint")
+    assert done.returncode == 1
+    assert done.stdout.endswith("4 cases in 3 files: 3 faults\n")
+    collected = run_pytest(tmp_path, "cases", "--collect-only", "-n0").stdout
+    for block in done.stdout.split("\n\n")[:-1]:
+        assert block in collected
+
+
+def test_a_conftest_file_that_fails_is_said(tmp_path: Path) -> None:
+    write(tmp_path / "cases/a.fc.yaml", GOOD)
+    write(tmp_path / "cases/conftest.py", "import no_such_library\n")
+    done = fcall(tmp_path, "lint")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no_such_library" in done.stderr
+
+
+def test_a_setting_that_cannot_be_used_is_said(tmp_path: Path) -> None:
+    write(tmp_path / "pytest.ini", "[pytest]\nfc_samples = many\n")
+    write(tmp_path / "cases/a.fc.yaml", GOOD)
+    done = fcall(tmp_path, "lint")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "many" in done.stderr
+
+
+def test_nothing_is_written(tmp_path: Path) -> None:
+    write(tmp_path / "cases/a.fc.yaml", GOOD)
+    fcall(tmp_path, "lint")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.fc.yaml", "cases"]
 
 
 def test_modules_at_the_root_are_found(tmp_path: Path) -> None:

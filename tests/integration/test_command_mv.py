@@ -44,7 +44,7 @@ def test_a_renamed_file_keeps_what_belongs_to_it(accepted: Mind) -> None:
     mv(accepted, "cases/a.fc.yaml", "cases/b.fc.yaml")
 
     assert sorted(path.name for path in replies.parent.iterdir()) == [
-        "b.fc.yaml.ambr",
+        "b.fc.yaml.accepted",
         "b.fc.yaml.measured.jsonl",
         "b.fc.yaml.replies.jsonl",
     ]
@@ -64,7 +64,7 @@ def test_a_file_may_move_to_another_folder(accepted: Mind) -> None:
         ("nobody", "somebody", "no baseline holds a case 'nobody'"),
         ("cases/b.fc.yaml::one", "uno", "no baseline holds a case 'one' of cases/b.fc.yaml"),
         ("one", "two", "holds a case 'two' already"),
-        ("cases/z.fc.yaml", "cases/b.fc.yaml", "cases/z.fc.yaml has no baselines and no recordings"),
+        ("cases/z.fc.yaml", "cases/b.fc.yaml", "cases/z.fc.yaml has no baselines, recordings or locks"),
         ("cases/a.fc.yaml", "uno", "a case file must end in .yaml or .yml"),
     ],
 )
@@ -97,7 +97,7 @@ def test_nothing_of_another_file_is_overwritten(accepted: Mind) -> None:
     accepted.run("--fc-accept")
     before = accepted.files()
 
-    mv(accepted, "cases/a.fc.yaml", "cases/b.fc.yaml", says="b.fc.yaml.ambr exists already", status=1)
+    mv(accepted, "cases/a.fc.yaml", "cases/b.fc.yaml", says="b.fc.yaml.accepted exists already", status=1)
 
     assert accepted.files() == before
 

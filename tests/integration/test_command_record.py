@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.backends.recordings.entry import Recording
-from pytest_fcall.backends.recordings.file import read_recordings, recordings_path, write_recordings
+from pytest_fcall.backends.recordings.file import bookkeeping_path, read_recordings, recordings_path, write_recordings
 from pytest_fcall.backends.store import ReplyStore, store_path
 from pytest_fcall.core import Model
 from tests.integration.command import fcall
@@ -54,18 +55,54 @@ def cases(path: Path) -> list[str]:
 def test_exported_are_the_bytes_that_recordings_have(project: Path, exported: Path, tmp_path: Path) -> None:
     keep(project, entry("b"), entry("a"))
     record(project, "--export", says="cases/__fcall__/openai-gpt-5.2/weather.fc.yaml.replies.jsonl: 2 replies, 2 new")
-    write_recordings(tmp_path / "expected", Model("openai", "gpt-5.2"), [entry("a"), entry("b")])
-    assert exported.read_bytes() == (tmp_path / "expected").read_bytes()
+    expected = tmp_path / "expected"
+    write_recordings(expected, Model("openai", "gpt-5.2"), [entry("a"), entry("b")])
+    assert exported.read_bytes() == expected.read_bytes()
+    assert bookkeeping_path(exported).read_bytes() == bookkeeping_path(expected).read_bytes()
 
 
-def test_what_was_exported_can_be_imported_elsewhere(project: Path, exported: Path) -> None:
+def test_files_that_are_as_they_should_be_are_not_touched(project: Path, exported: Path) -> None:
+    keep(project, entry("b"), entry("a"))
+    record(project, "--export")
+    files = [exported, bookkeeping_path(exported), exported.parents[1] / ".gitattributes"]
+    for file in files:
+        os.utime(file, (1, 1))
+    record(project, "--export", says="2 replies, 0 new")
+    assert [file.stat().st_mtime for file in files] == [1, 1, 1]
+
+
+def test_only_the_models_of_the_project_are_exported(project: Path, exported: Path) -> None:
+    keep(project, entry("a"))
+    (project / "pyproject.toml").write_text(
+        '[tool.pytest.ini_options]\nfc_model = ["openai:gpt-6?max_tokens=9"]\n', "utf-8"
+    )
+    said = f"not exported: {MODEL}, which the configuration does not name; --model {MODEL} exports it"
+    record(project, "--export", says=said)
+    assert not exported.exists()
+    record(project, "--export", "--model", MODEL, says="1 reply, 1 new")
+    assert cases(exported) == ["a"]
+
+
+def test_a_model_that_the_configuration_names_is_exported(project: Path, exported: Path) -> None:
+    keep(project, entry("a"))
+    settings = f'[tool.pytest.ini_options]\nfc_model = ["openai:gpt-6", "{MODEL}?max_tokens=9"]\n'
+    (project / "pyproject.toml").write_text(settings, "utf-8")
+    record(project, "--export", says="1 reply, 1 new")
+    assert cases(exported) == ["a"]
+
+
+def test_models_are_named_for_an_export_only(project: Path) -> None:
+    record(project, "--stats", "--model", MODEL, status=2, says="--model can only be used with --export")
+
+
+def test_what_was_exported_can_be_loaded_elsewhere(project: Path, exported: Path) -> None:
     keep(project, entry("a"), entry("b"))
     record(project, "--export")
     for file in store_path(project).parent.iterdir():
         file.unlink()
-    record(project, "--import", says="2 replies, 2 new")
-    record(project, "--import", FILE, says="2 replies, 0 new")
-    record(project, "--import", str(exported), says="2 replies, 0 new")
+    record(project, "--load", says="2 replies, 2 new")
+    record(project, "--load", FILE, says="2 replies, 0 new")
+    record(project, "--load", str(exported), says="2 replies, 0 new")
     with closing(ReplyStore(store_path(project))) as store:
         assert [(kept.file, kept.entry) for kept in store.replies()] == [(FILE, entry("a")), (FILE, entry("b"))]
 
@@ -74,8 +111,8 @@ def test_a_file_that_may_belong_to_any_cases_is_not_imported(project: Path, expo
     keep(project, entry("a"))
     record(project, "--export")
     loose = exported.rename(project / "mailed.replies.jsonl")
-    record(project, "--import", loose.name, status=1, says="mailed.replies.jsonl must be in __fcall__/MODEL/")
-    record(Path(project.anchor), "--import", str(loose), status=1, says="must be in __fcall__/MODEL/")
+    record(project, "--load", loose.name, status=1, says="mailed.replies.jsonl must be in __fcall__/MODEL/")
+    record(Path(project.anchor), "--load", str(loose), status=1, says="must be in __fcall__/MODEL/")
 
 
 def test_the_name_of_a_case_file_is_no_pattern(project: Path) -> None:
@@ -83,7 +120,7 @@ def test_the_name_of_a_case_file_is_no_pattern(project: Path) -> None:
     (project / file).touch()
     keep(project, entry("a"), file=file)
     record(project, "--export", file, says="1 reply, 1 new")
-    record(project, "--import", file, says="1 reply, 0 new")
+    record(project, "--load", file, says="1 reply, 0 new")
 
 
 def test_only_what_the_last_run_of_a_case_used_is_exported(project: Path, exported: Path) -> None:
@@ -124,14 +161,37 @@ def test_the_replies_of_a_file_that_is_gone_are_not_exported(project: Path, expo
 
 def test_a_damaged_file_is_told_and_not_overwritten(project: Path, exported: Path) -> None:
     write_recordings(exported, Model("openai", "gpt-5.2"), [entry("a"), entry("b")])
-    damaged = exported.read_bytes().replace(b'"case": "a"', b'"case": 5', 1)
-    exported.write_bytes(damaged)
+    recorded = bookkeeping_path(exported)
+    damaged = recorded.read_bytes().replace(b'"case": "a"', b'"case": 5', 1)
+    recorded.write_bytes(damaged)
     keep(project, entry("c"))
-    record(project, "--export", status=1, says="weather.fc.yaml.replies.jsonl:3:1: `case` is not a string")
-    assert exported.read_bytes() == damaged
-    record(project, "--import", status=1, says="1 reply, 1 new")
+    record(project, "--export", status=1, says="weather.fc.yaml.recorded.jsonl:3:1: `case` is not a string")
+    assert recorded.read_bytes() == damaged
+    record(project, "--load", status=1, says="1 reply, 1 new")
     with closing(ReplyStore(store_path(project))) as store:
         assert store.find(entry("b").digest)
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_line_for_review_that_was_edited_is_told_and_written_anew(
+    project: Path, exported: Path, *, stored: bool
+) -> None:
+    write_recordings(exported, Model("openai", "gpt-5.2"), [entry("a"), entry("b")])
+    whole = exported.read_bytes()
+    exported.write_bytes(whole.replace(b'"case": "a"', b'"case": "x"', 1))
+    if stored:
+        keep(project, entry("a"))
+    shown = record(project, "--export")
+    name = "cases/__fcall__/openai-gpt-5.2/weather.fc.yaml"
+    number = whole.splitlines().index(next(line for line in whole.splitlines() if b'"case": "a"' in line)) + 1
+    assert shown.splitlines() == [
+        f"{name}.replies.jsonl:{number}: mended: no recording in weather.fc.yaml.recorded.jsonl has this reply",
+        f"{name}.recorded.jsonl:3: mended: the reply of this recording is not in weather.fc.yaml.replies.jsonl",
+        f"{name}.replies.jsonl: 2 replies, 0 new",
+    ]
+    assert exported.read_bytes() == whole
+    record(project, "--export")
+    assert exported.read_bytes() == whole
 
 
 def test_a_damaged_store_is_told_once(project: Path) -> None:
@@ -145,7 +205,7 @@ def test_a_damaged_store_is_told_once(project: Path) -> None:
 def test_a_store_that_cannot_be_written_is_told_in_a_line(project: Path) -> None:
     store_path(project).parent.touch()
     write_recordings(recordings_path(project / FILE, Model("openai", "x")), Model("openai", "x"), [entry()])
-    record(project, "--import", status=1, says="fcall record: recorded replies in ")
+    record(project, "--load", status=1, says="fcall record: recorded replies in ")
 
 
 def test_what_is_not_needed_any_more_is_forgotten(project: Path) -> None:
@@ -158,7 +218,7 @@ def test_what_is_not_needed_any_more_is_forgotten(project: Path) -> None:
 def test_what_no_run_has_used_for_long_is_forgotten(project: Path, exported: Path) -> None:
     unused, used = entry("a", recorded=OLD), entry("b", recorded=OLD)
     write_recordings(exported, Model("openai", "gpt-5.2"), [unused, used])
-    record(project, "--import")
+    record(project, "--load")
     keep(project, used=[used])
     record(project, "--prune", "--older", "30d", says="deleted: 1, kept: 1")
 
@@ -176,7 +236,7 @@ def test_a_time_that_no_calendar_has_is_shown_as_unknown(project: Path) -> None:
     assert record(project, "--stats").splitlines()[1].split() == ["1", "1", "unknown", "unknown", "openai:gpt-5.2"]
 
 
-@pytest.mark.parametrize("action", ["--export", "--import", "--prune", "--stats"])
+@pytest.mark.parametrize("action", ["--export", "--load", "--prune", "--stats"])
 def test_without_anything_recorded_nothing_is_made(project: Path, action: str) -> None:
     before = sorted(project.rglob("*"))
     record(project, action)
@@ -186,7 +246,7 @@ def test_without_anything_recorded_nothing_is_made(project: Path, action: str) -
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "one of the arguments --export --import --prune --stats is required"),
+        ([], "one of the arguments --export --load --prune --stats is required"),
         (["--export", "--prune"], "not allowed with"),
         (["--stats", "cases"], "--stats takes no PATH: it covers all replies"),
         (["--export", "--older", "3d"], "--older can only be used with --prune"),

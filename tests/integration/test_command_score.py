@@ -255,18 +255,24 @@ def test_a_closed_standard_input_is_told(folder: Path) -> None:
     assert "cannot read standard input: Bad file descriptor" in done.stderr
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="nothing that tells the workers")
-def test_a_worker_that_is_killed_is_told(folder: Path) -> None:
+def scoring(folder: Path) -> subprocess.Popen[bytes]:
+    """Score standard input in two processes; they lead a group of their own, and can be interrupted."""
     # A shell has what it puts in the background ignore interrupts, and these tests may be there.
     listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     command = [sys.executable, "-c", f"{listening}; import pytest_fcall.cli.__main__", "score", "--format", "bfcl"]
-    with subprocess.Popen(
+    return subprocess.Popen(
         [*command, "--cases", "cases.jsonl", "-j", "2", "-"],
         cwd=folder,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    ) as running:
+        start_new_session=True,
+    )
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="nothing that tells the workers")
+def test_a_worker_that_is_killed_is_told(folder: Path) -> None:
+    with scoring(folder) as running:
         assert running.stdin is not None
         assert running.stdout is not None
         assert running.stderr is not None
@@ -283,17 +289,7 @@ def test_a_worker_that_is_killed_is_told(folder: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="no process groups")
 def test_control_c_ends_it_without_a_traceback(folder: Path) -> None:
-    # A shell has what it puts in the background ignore interrupts, and these tests may be there.
-    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    command = [sys.executable, "-c", f"{listening}; import pytest_fcall.cli.__main__", "score", "--format", "bfcl"]
-    with subprocess.Popen(
-        [*command, "--cases", "cases.jsonl", "-j", "2", "-"],
-        cwd=folder,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as running:
+    with scoring(folder) as running:
         assert running.stdin is not None
         assert running.stdout is not None
         assert running.stderr is not None

@@ -16,7 +16,7 @@ import pytest
 
 from pytest_fcall.schema.sources.lock_file import LockEntry, write_lock
 from pytest_fcall.schema.sources.tool_data import tools_from_data
-from tests.integration.command import fcall, run_pytest
+from tests.integration.command import fcall, python, run_pytest
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"
 SEARCH: dict[str, Any] = {
@@ -203,12 +203,29 @@ def test_secrets_come_from_the_environment_and_stay_out_of_the_lock(shop: Shop) 
     assert source["mcp"]["env"] == ["SHOP_TOKEN"]
 
 
-def test_sources_of_an_included_file_are_locked_beside_the_case_file(shop: Shop) -> None:
+def test_sources_of_an_included_file_are_locked_once_beside_it(shop: Shop) -> None:
     shop.write(f"tools: [{{mcp: {{command: {json.dumps(shop.command())}}}, as: shop}}]", "cases/all.tools.yaml")
     shop.write(f"include: [all.tools.yaml]\n{CASES}")
-    assert shop.tools("lock").returncode == 0
-    assert shop.lock.exists()
-    assert fcall(shop.root, "lint").returncode == 0
+    done = shop.tools("lock", "cases/shop.fc.yaml")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("cases/all.tools.yaml.lock.json: mcp: ")
+    assert not shop.lock.exists()
+    shop.write(f"include: [all.tools.yaml]\n{CASES}", "cases/new.fc.yaml")
+    assert fcall(shop.root, "lint").stdout == "6 cases in 2 files: no faults\n"
+    shop.offer({**SEARCH, "description": "Finds."}, BUY)
+    changed = shop.tools("diff").stdout
+    assert changed.startswith("cases/all.tools.yaml: mcp: ")
+    assert changed.count("~ search") == 1
+    assert "  cases/new.fc.yaml::tea\n" in changed
+    assert "  cases/shop.fc.yaml::tea\n" in changed
+
+
+def test_a_catalogue_has_its_servers_in_its_own_folder(shop: Shop) -> None:
+    (shop.root / "tools").mkdir()
+    shop.write(f"tools: [{{mcp: {{command: {json.dumps(shop.command())}}}, as: shop}}]", "tools/all.tools.yaml")
+    (shop.root / "cases" / "deep").mkdir()
+    shop.write(f"include: [../../tools/all.tools.yaml]\n{CASES}", "cases/deep/shop.fc.yaml")
+    assert "has 2 tools" in shop.tools("lock", "cases/deep").stdout
 
 
 @pytest.mark.parametrize("name", ["pets.yaml", "pets.json"])
@@ -302,6 +319,17 @@ def test_the_tools_of_a_file_are_listed_with_their_arguments(shop: Shop) -> None
     ]
 
 
+def test_arguments_of_classes_are_listed_by_the_names_of_the_classes(shop: Shop) -> None:
+    (shop.root / "post.py").write_text(
+        "from typing import TypedDict\n\nclass Address(TypedDict):\n    street: str\n\n"
+        "def send(to: Address, back: Address | None = None) -> None:\n    pass\n",
+        encoding="utf-8",
+    )
+    shop.write("tools: [{python: 'post:send'}]\ncases: [{id: a, prompt: Hi, expect: no_call}]\n")
+    done = shop.tools("list")
+    assert "  send(to: Address, back?: Address | null)" in done.stdout
+
+
 def test_listing_a_faulty_file_tells_the_faults(shop: Shop) -> None:
     done = shop.tools("list")
     assert done.returncode == 1
@@ -310,7 +338,7 @@ def test_listing_a_faulty_file_tells_the_faults(shop: Shop) -> None:
 
 def test_without_the_package_mcp_the_way_to_it_is_told(shop: Shop) -> None:
     (shop.root / "mcp.py").write_text("raise ImportError('No module named mcp')", encoding="utf-8")
-    done = shop.tools("lock", PYTHONPATH=str(shop.root))
+    done = python(shop.root, "-m", "pytest_fcall.cli", "tools", "lock")
     assert done.returncode == 1
     assert "pip install 'pytest-fcall[mcp]'" in done.stderr
 

@@ -261,8 +261,7 @@ def test_a_conversation_is_compared_with_the_accepted_one(mind: Mind) -> None:
     mind.shop.cases(TWO_STEPS.replace(f"prompt: '{called('Oslo')}'", "prompt: go"), "a.fc.yaml")
     mind.says({"go": json.loads(called("Oslo")), json.dumps(ON_TO_ROME): ON_TO_ROME, "sunny": "It is sunny."})
     mind.run("--fc-accept").assert_outcomes(passed=1)
-    kept = mind.baseline().read_text("utf-8")
-    assert '"steps"' in kept
+    assert "two_steps 1.2.1 get_weather" in mind.baseline().read_text("utf-8")  # turn, step and call
     result = mind.run()
     result.assert_outcomes(passed=1)
     result.stdout.no_fnmatch_line("*drifted*")

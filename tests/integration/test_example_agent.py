@@ -56,7 +56,7 @@ def test_the_agent_in_javascript_runs_offline(example: Path) -> None:
 def test_a_changed_prompt_is_caught_and_named(example: Path, file: str, model: str) -> None:
     change(example / file, "Be brief.", "Answer in rhymes.")
     done = run(example, "--fc-replay", f"--fc-model={model}", **OFFLINE)
-    assert done.returncode == 1, done.stdout
+    assert done.returncode == 10, done.stdout
     assert "3 errors" in done.stdout
     assert f"{model}: request 1 to gpt-5.2 is not recorded" in done.stdout
     assert re.search(r"- …?.*Be brief\.\n +\+ …?.*Answer in rhymes\.", done.stdout)

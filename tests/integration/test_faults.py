@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from tests.integration.conftest import Shop
@@ -65,6 +67,6 @@ def test_a_terminal_without_unicode_gets_the_same_lines_in_ascii(shop: Shop, mon
           - {id: typo, prompt: hello, expect: [{get_wether: {city: München}}]}
         """
     )
-    result = shop.pytester.runpytest_subprocess("--fc-model=python:echo:answer")
+    result = shop.pytester.run(sys.executable, "-m", "pytest", "--fc-model=python:echo:answer")
     result.assert_outcomes(failed=1, errors=1)
     result.stdout.fnmatch_lines(["*did you mean `get_weather`?", "  ! get_weather", "  !   city *M?xfcnchen*K?xf6ln*"])

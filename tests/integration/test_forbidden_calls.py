@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Call, Model
-from pytest_fcall.tracking.baseline_file import baseline_path, write_baseline
+from pytest_fcall.tracking.baseline_content import write_baseline
+from pytest_fcall.tracking.baseline_file import baseline_path
 from pytest_fcall.tracking.stanza import Stanza
 from tests.integration.mind import WRONG, Mind
 

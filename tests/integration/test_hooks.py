@@ -42,8 +42,8 @@ def test_a_backend_that_cannot_be_made_says_why_in_one_line(weather: Shop) -> No
         """
     )
     result = weather.run("--fc-model=parrot:pink")
-    result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(["parrot:pink: no such bird; known are grey and green"])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --fc-model: parrot:pink: no such bird; known are grey and green"])
 
 
 def test_a_comparator_adds_an_operator(shop: Shop) -> None:

@@ -24,7 +24,7 @@ def test_these_files_are_collected(shop: Shop, name: str) -> None:
 )
 def test_these_files_are_not(shop: Shop, name: str) -> None:
     shop.file(name, ONE)
-    assert shop.ask().ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    assert shop.run().ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
 def test_the_globs_can_be_changed(shop: Shop) -> None:

@@ -24,7 +24,7 @@ def test_gates_of_the_configuration_hold_beside_those_of_the_command_line(weathe
 def test_a_run_without_cases_is_not_judged_by_them(weather: Shop) -> None:
     weather.pytester.makeini(GATES)
     weather.pytester.makepyfile(test_plain="def test_nothing(): pass")
-    result = weather.ask("test_plain.py")
+    result = weather.run("test_plain.py")
     assert result.ret == 0
     result.stdout.no_fnmatch_line("gate*")
 

@@ -31,10 +31,12 @@ def test_properties_name_the_yaml_line_the_model_and_the_reasons(weather: Shop) 
     assert found["celsius"]["fcall_model"] == "python:echo:answer"
 
 
-def test_the_message_begins_with_the_place(weather: Shop) -> None:
-    weather.ask("--junitxml=report.xml")
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_the_message_is_the_reason_and_the_text_has_the_place(weather: Shop, workers: str) -> None:
+    weather.ask("--junitxml=report.xml", workers)
     failure = next(ET.parse(weather.pytester.path / "report.xml").iter("failure"))
-    assert "cases/weather.fc.yaml" in (failure.get("message") or "")
+    assert failure.get("message") == "wrong_value: `unit` is 'celsius', expected 'fahrenheit'"
+    assert "  cases/weather.fc.yaml:18 asked python:echo:answer: " in (failure.text or "")
 
 
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])

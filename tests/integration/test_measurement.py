@@ -110,7 +110,8 @@ class TestFile:
         mind.cases("one", "two")
         mind.run("--fc-accept")
         lines = mind.measurement().read_text("utf-8").splitlines()
-        damaged = ["<<<<<<< HEAD", lines[0], "=======", '{"case": "one", "asked": -5}', ">>>>>>> other", "\0"]
+        of_one = next(line for line in lines if '"case":"one"' in line)
+        damaged = ["<<<<<<< HEAD", of_one, "=======", '{"case": "one", "asked": -5}', ">>>>>>> other", "\0"]
         mind.measurement().write_text("\n".join(damaged), "utf-8")
 
         mind.run().assert_outcomes(passed=2)
@@ -118,7 +119,7 @@ class TestFile:
 
         counted = mind.measured()
         assert counted["one"] == (3, 3)
-        assert len(mind.measurement().read_text("utf-8").splitlines()) == 2
+        assert [*counted] == ["one", "two"]
 
     def test_recordings_count_once(self, exam: Exam, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("CI", raising=False)
@@ -126,7 +127,7 @@ class TestFile:
         for _ in range(3):
             exam.run("--fc-accept")
         (path,) = exam.path.rglob("*.measured.jsonl")
-        (line,) = map(json.loads, path.read_text("utf-8").splitlines())
+        (line,) = (line for line in map(json.loads, path.read_text("utf-8").splitlines()) if "case" in line)
         assert (line["right"], line["asked"]) == (1, 1)
 
     def test_of_a_recording_that_is_asked_again_the_new_answers_count(
@@ -142,7 +143,7 @@ class TestFile:
         exam.run("--fc-accept=all").assert_outcomes(xfailed=1)
 
         (path,) = exam.path.rglob("*.measured.jsonl")
-        (line,) = map(json.loads, path.read_text("utf-8").splitlines())
+        (line,) = (line for line in map(json.loads, path.read_text("utf-8").splitlines()) if "case" in line)
         further = len(exam.server.asked) - 2
         assert further > 0
         assert (line["right"], line["asked"]) == (1 + further, 2 + further)

@@ -157,7 +157,9 @@ def test_an_entry_that_cannot_be_read_is_told(exam: Exam, entry: str, told: str)
         "pyproject.toml",
         f'[tool.fcall.models.shop]\nmodel = "http:http://localhost:1/x"\n{entry}\n[tool.pytest.ini_options]\n',
     )
-    exam.shop.run("--fc-model=http:shop").stdout.fnmatch_lines([told])
+    result = exam.shop.run("--fc-model=http:shop")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([told])
 
 
 def test_an_app_is_started_and_what_it_asks_is_recorded(apps: Apps, monkeypatch: pytest.MonkeyPatch) -> None:

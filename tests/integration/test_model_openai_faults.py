@@ -218,14 +218,6 @@ def test_other_models_go_on_where_one_cannot_be_asked(exam: Exam) -> None:
     assert [asked.json["model"] for asked in exam.server.asked] == ["locked", "open", "open"]
 
 
-def test_without_a_key_for_the_official_server_one_line_says_where_it_belongs(exam: Exam) -> None:
-    exam.cities("Paris", "Rome")
-    result = exam.shop.run("--fc-model=openai:exam")
-    result.assert_outcomes(errors=1, skipped=1)
-    assert_errors(result, "openai:exam: the variable OPENAI_API_KEY is not set; export OPENAI_API_KEY=…*")
-    assert result.ret == INCONCLUSIVE
-
-
 CASES_FAULTS = {
     "context length": Staying(
         provider_error(400, "This model's maximum context length is 8192 tokens.", code="context_length_exceeded"),

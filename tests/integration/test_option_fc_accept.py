@@ -35,6 +35,35 @@ def test_all_takes_failures_as_known_ones(mind: Mind) -> None:
     mind.run().assert_outcomes(passed=1, xfailed=1)
 
 
+def test_all_takes_no_failure_that_may_be_chance(mind: Mind) -> None:
+    mind.cases("one")
+    mind.run("--fc-accept")
+    before = mind.files()
+    mind.says_in_turn("one", WRONG, RIGHT)
+
+    result = mind.run("--fc-accept=all", "--fc-confirm=auto")
+
+    assert lines_with(result, "not accepted, since they may be wrong by chance: one")
+    assert mind.files() == before
+
+
+def test_after_another_word_in_a_tool_a_review_shows_the_cases_whose_answer_changed(mind: Mind) -> None:
+    mind.cases("one", "two", "three")
+    mind.run("--fc-accept")
+    before = mind.baseline().read_text("utf-8").splitlines()
+    asked = kept(mind)["one"].digests
+    path = mind.path / "cases" / "a.fc.yaml"
+    path.write_text(path.read_text("utf-8").replace("Current weather of a city.", "The weather."), "utf-8")
+    mind.says({"two": OTHERWISE})
+
+    mind.run("--fc-accept").stdout.fnmatch_lines(["accepted: 1 case, 2 unchanged"])
+
+    changed = {*before} ^ {*mind.baseline().read_text("utf-8").splitlines()}
+    assert {line.split()[0] for line in changed} == {"two"}
+    assert len(changed) == 4
+    assert kept(mind)["one"].digests != asked
+
+
 def test_a_path_behind_the_option_is_no_value_of_it(mind: Mind) -> None:
     mind.cases("one")
 
@@ -197,7 +226,7 @@ def test_what_cannot_be_written_fails_the_run(mind: Mind) -> None:
     result = mind.run("--fc-accept")
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert lines_with(result, "not accepted: a.fc.yaml.ambr: ")
+    assert lines_with(result, "not accepted: a.fc.yaml.accepted: ")
 
 
 def test_faulty_cases_and_files_lose_nothing(mind: Mind) -> None:

@@ -105,7 +105,7 @@ def test_damage_in_an_older_commit_is_told_by_its_revision(committed: Mind) -> N
     result = committed.run("--fc-baseline=git:HEAD")
 
     result.assert_outcomes(errors=1)
-    assert lines_with(result, "HEAD:a.fc.yaml.ambr:1:1: not a baseline file")
+    assert lines_with(result, "HEAD:a.fc.yaml.accepted:1:1: not a baseline file")
 
 
 @pytest.mark.parametrize(

@@ -101,9 +101,11 @@ def test_without_a_budget_a_wrong_answer_is_undecided(accepted: Mind, workers: s
     assert accepted.asked() == {"one": 1, "two": 1}
     result.stdout.fnmatch_lines(
         [
-            "  undecided: 1/1 right before, 0/1 now (p = 0.0*)",
+            "  undecided: 1/1 right before, 0/1 now (p = 0.0*, decided at 0.0025)",
             "1 undecided:",
-            "  cases/a.fc.yaml:?? one: 1/1 right before, 0/1 now (p = 0.0*",
+            "  cases/a.fc.yaml:?? one:",
+            "      1/1 right before, 0/1 now (p = 0.0*, decided at 0.0025)",
+            "      calls[[]0].args.city: 'Oslo' → 'Rome'",
             "fcall: python:mind:answer 1/2 right *, 1 wrong, 1 undecided, *",
         ]
     )

@@ -31,6 +31,12 @@ def test_a_gate_that_does_not_hold_makes_it_fail(weather: Shop, workers: str) ->
     )
 
 
+def test_the_help_shows_gates_as_they_are_written(shop: Shop) -> None:
+    shown = " ".join(shop.run("--help").stdout.str().split())
+    assert "such as 'accuracy>=0.9' or 'accuracy[parallel]>=80% and cost<=$2'" in shown
+    assert "option_strings" not in shown
+
+
 def test_gates_may_be_about_a_category_a_tag_or_a_model(weather: Shop) -> None:
     other = "python:echo:answer_async"
     result = weather.ask(
@@ -109,7 +115,7 @@ def test_what_another_plugin_finds_wrong_is_not_excused(weather: Shop) -> None:
 
 def test_a_gate_on_no_cases_at_all_is_judged_too(shop: Shop) -> None:
     shop.pytester.makepyfile(test_plain="def test_nothing(): pass")
-    result = shop.ask("--fc-gate=cases>=1")
+    result = shop.run("--fc-gate=cases>=1")
     result.stdout.fnmatch_lines(["gate cases>=1  0  does not hold"])
     assert result.ret == 1
 

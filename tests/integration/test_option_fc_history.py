@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.tracking.run_file import runs_folder
+from tests.integration.command import fcall
 from tests.integration.mind import RIGHT, WRONG, Mind, Said
 
 ONCE = "--fc-confirm=auto 0%"
@@ -127,6 +128,16 @@ def test_the_configuration_may_name_folders_from_the_root(accepted: Mind, monkey
     result = accepted.run(ONCE, "-rx")
 
     result.stdout.fnmatch_lines(["XFAIL *::one - flaky: 3/4 right before, 0/1 now (p = *"])
+
+
+def test_what_is_accepted_afterwards_is_measured_with_the_runs_that_the_run_has_read(accepted: Mind) -> None:
+    ran_elsewhere(accepted, RIGHT, WRONG)
+    accepted.says({"one": RIGHT})
+    accepted.run("--fc-history=ci")
+
+    assert fcall(accepted.path, "accept").returncode == 0
+
+    assert accepted.measured() == {"one": (3, 4)}
 
 
 def test_a_folder_that_is_not_there_is_a_mistake(accepted: Mind) -> None:

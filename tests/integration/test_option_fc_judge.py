@@ -299,8 +299,8 @@ def test_a_baseline_says_that_a_verdict_is_judged(court: Court, monkeypatch: pyt
     monkeypatch.delenv("CI", raising=False)
     court.cases(POLITE)
     court.run("--fc-accept").assert_outcomes(passed=1)
-    (kept,) = (court.exam.path / "cases/__fcall__").rglob("*.ambr")
-    assert '"judged": true' in kept.read_text()
+    (kept,) = (court.exam.path / "cases/__fcall__").rglob("*.measured.jsonl")
+    assert '"judged":true' in kept.read_text()
     court.says = {"greets back": no("it only repeats")}
     result = court.run("--fc-record=all")
     result.assert_outcomes(failed=1)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_fcall.backends.recordings.file import recordings_path
+from pytest_fcall.backends.recordings.file import bookkeeping_path, recordings_path
 from pytest_fcall.core import Model
 from tests.integration.command import fcall
 from tests.integration.exam import CASES, Exam, called
@@ -115,7 +115,7 @@ def exported(days: Exam, change: Callable[[str], str]) -> None:
     """Leave the replies only in the file for version control, with its lines changed."""
     assert fcall(days.path, "record", "--export").returncode == 0
     days.path.joinpath(".fcall/replies.db").unlink()
-    path = recordings_path(days.path / CASES, Model("openai", "exam"))
+    path = bookkeeping_path(recordings_path(days.path / CASES, Model("openai", "exam")))
     path.write_text("".join(map(change, path.read_text("utf-8").splitlines(keepends=True))), "utf-8")
 
 

@@ -51,8 +51,8 @@ def test_without_a_price_nothing_is_asked(pytester: pytest.Pytester, server: Ser
 def test_with_a_price_that_is_none_nothing_is_asked(pytester: pytest.Pytester, server: Server, workers: str) -> None:
     pytester.makepyprojecttoml(PRICES.replace("output = 50", ""))
     told = run(pytester, server, "--fc-max-cost=1", workers)
-    told.stdout.fnmatch_lines(['pyproject.toml, ?tool.fcall.prices."openai:exam"? needs `output`, US dollars *'])
-    assert (told.ret, server.asked) == (1, [])
+    told.stderr.fnmatch_lines(['*pyproject.toml, ?tool.fcall.prices."openai:exam"? needs `output`, US dollars *'])
+    assert (told.ret, server.asked) == (pytest.ExitCode.USAGE_ERROR, [])
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "nan", "inf", "much"])

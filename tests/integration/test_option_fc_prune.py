@@ -24,8 +24,8 @@ def test_what_is_accepted_of_cases_that_are_gone_is_told_and_stays(stale: Mind, 
 
     result.stdout.fnmatch_lines(
         [
-            "accepted, and gone: two (cases/__fcall__/*/a.fc.yaml.ambr); --fc-prune forgets them",
-            "accepted, and gone: three (cases/__fcall__/*/gone.fc.yaml.ambr); --fc-prune forgets them",
+            "accepted, and gone: two (cases/__fcall__/*/a.fc.yaml.accepted); --fc-prune forgets them",
+            "accepted, and gone: three (cases/__fcall__/*/gone.fc.yaml.accepted); --fc-prune forgets them",
         ]
     )
     assert stale.files() == before
@@ -76,14 +76,26 @@ def test_where_nothing_runs_nothing_is_forgotten(stale: Mind, nothing: str) -> N
 
 
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_a_run_in_which_something_fails_forgets_nothing(stale: Mind, workers: str) -> None:
+def test_what_is_gone_may_be_forgotten_while_other_cases_fail(stale: Mind, workers: str) -> None:
     stale.says({"one": WRONG})
-    before = stale.files()
 
     result = stale.run("--fc-prune", workers)
 
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["pruned: two (*)", "pruned: three (*)"])
+    (content,) = stale.files().values()
+    assert b"two" not in content
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_run_that_was_broken_off_forgets_nothing(stale: Mind, workers: str) -> None:
+    stale.says({"one": WRONG})
+    before = stale.files()
+
+    result = stale.run("--fc-prune", "-x", workers)
+
     assert stale.files() == before
-    assert lines_with(result, "not pruned, since not everything passed")
+    assert lines_with(result, "not pruned, since the run was broken off")
 
 
 def test_files_that_could_not_be_read_are_left_alone(stale: Mind) -> None:

@@ -214,7 +214,7 @@ def test_hooks_of_the_project_concern_a_suite_without_a_file_too(sea: Shop) -> N
 def test_a_suite_keeps_a_baseline_like_a_case_file(sea: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CI", raising=False)
     sail(sea, *suite("simple_python"), "--fc-accept")
-    kept: list[Path] = list(sea.pytester.path.rglob("bfcl.fc.yaml.ambr"))
+    kept: list[Path] = list(sea.pytester.path.rglob("bfcl.fc.yaml.accepted"))
     assert len(kept) == 1
     sail(sea, *suite("simple_python")).assert_outcomes(passed=4)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.backends.recordings.entry import Recording
-from pytest_fcall.backends.recordings.file import recordings_path, write_recordings
+from pytest_fcall.backends.recordings.file import bookkeeping_path, recordings_path, write_recordings
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.core import Case, Model, RawCall, Reply, request_digest
@@ -77,7 +77,7 @@ def test_beside_another_model_a_missing_recording_is_named_as_a_run_of_one_model
             "no recorded reply of local:tiny; to ask the model: pytest "
             '--fc-model=local:tiny "cases/weather.fc.yaml::celsius"',
             "*prompt changed*",
-            "*3 cases without a recorded reply*",
+            "3 cases not judged: no recorded reply fits",
         ]
     )
 
@@ -87,12 +87,6 @@ def test_under_replay_a_missing_recording_is_an_error(recorded: Shop) -> None:
     result = recorded.run("--fc-replay")
     result.assert_outcomes(failed=1, errors=1)
     result.stdout.fnmatch_lines(["*no recorded reply of local:tiny*"])
-
-
-def test_an_app_in_ini_is_not_called_by_plain_pytest(weather: Shop) -> None:
-    weather.pytester.makeini("[pytest]\nfc_model = python:echo:answer\n")
-    weather.run().assert_outcomes(skipped=2)
-    weather.run("--fc-live").assert_outcomes(passed=1, failed=1)
 
 
 def test_recorded_replies_of_an_app_are_used_on_demand_only(weather: Shop) -> None:
@@ -124,7 +118,7 @@ def test_live_and_replay_exclude_each_other(recorded: Shop) -> None:
 
 def test_damaged_recordings_keep_what_is_whole(recorded: Shop) -> None:
     root = recorded.pytester.path
-    file = recordings_path(root / "cases/weather.fc.yaml", MODEL)
+    file = bookkeeping_path(recordings_path(root / "cases/weather.fc.yaml", MODEL))
     change_prompt(recorded)
     record(root / "cases/weather.fc.yaml", root)
     lines = file.read_text(encoding="utf-8").splitlines()
@@ -134,6 +128,20 @@ def test_damaged_recordings_keep_what_is_whole(recorded: Shop) -> None:
     result = recorded.run("-rs")
     result.assert_outcomes(failed=1, skipped=1)
     result.stdout.fnmatch_lines(["*1 damaged line*"])
+    result.stdout.fnmatch_lines(["*__fcall__/local-tiny/weather.fc.yaml.recorded.jsonl:*: this line is not JSON*"])
+
+
+def test_a_reply_that_is_not_what_reviewers_see_is_named_with_the_command_that_mends_it(recorded: Shop) -> None:
+    file = recordings_path(recorded.pytester.path / "cases/weather.fc.yaml", MODEL)
+    file.write_text(file.read_text(encoding="utf-8").replace('"Paris"', '"Rome"', 1), "utf-8")
+    result = recorded.run()
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "cases/__fcall__/local-tiny/weather.fc.yaml.replies.jsonl:*: no recording in "
+            "weather.fc.yaml.recorded.jsonl has this reply (and 1 more). `fcall record --export` writes the file anew*"
+        ]
+    )
 
 
 @pytest.mark.parametrize("arguments", [("-q",), ("-v",), ("-n2",), ("-p", "no:terminal")])

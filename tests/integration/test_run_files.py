@@ -28,6 +28,7 @@ def test_a_run_is_kept_with_all_that_decides_how_it_ends(weather: Shop, workers:
         "worse": False,
         "undecided": False,
         "unanswered": False,
+        "unrecorded": False,
     }
     assert run.models == ("python:echo:answer",)
     assert not run.broken_off

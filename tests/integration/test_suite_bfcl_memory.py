@@ -73,7 +73,7 @@ def test_a_conversation_before_that_is_not_recorded_is_named(agent: Exam) -> Non
             'to ask the model: pytest *"bfcl.fc.yaml::memory_kv_0-customer-0"'
         ]
     )
-    result.stdout.fnmatch_lines(["2 cases without a recorded reply; *"])
+    result.stdout.fnmatch_lines(["2 cases not judged: *"])
 
 
 def test_a_conversation_before_that_cannot_be_held_is_no_wrong_answer(agent: Exam) -> None:

@@ -63,8 +63,8 @@ def test_a_price_of_ones_own_needs_no_list(pytester: pytest.Pytester) -> None:
 
 def test_a_limit_is_an_error_that_names_the_list(pytester: pytest.Pytester, server: Server) -> None:
     result = run(pytester, "--fc-max-cost=1")
-    result.stdout.fnmatch_lines([f"*--fc-max-cost cannot be kept to: {NOTE.replace('[', '?').replace(']', '?')}*"])
-    assert (result.ret, server.asked) == (1, [])
+    result.stderr.fnmatch_lines([f"*--fc-max-cost cannot be kept to: {NOTE.replace('[', '?').replace(']', '?')}*"])
+    assert (result.ret, server.asked) == (pytest.ExitCode.USAGE_ERROR, [])
 
 
 @pytest.mark.parametrize("quiet", [[], ["-q"]])

@@ -24,6 +24,11 @@ def _one_thread() -> None:
 
 
 @pytest.fixture(scope="session")
+def forked() -> None:
+    """Runs inside tests are new processes: one that has loaded torch must not be forked."""
+
+
+@pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny model."""
     from tests.local.tiny import write_tiny

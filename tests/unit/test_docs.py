@@ -38,6 +38,7 @@ FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 FIRST_LINE = re.compile(r"# ([\w./-]+\.\w+)")
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 LINK = re.compile(r"(?<!!)\[[^]]*\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 
@@ -56,7 +57,8 @@ class Block:
 
 
 def blocks_of(page: Path) -> Iterator[Block]:
-    source = page.read_text(encoding="utf-8")
+    """The blocks that a reader of the rendered page sees: those in HTML comments are none."""
+    source = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), page.read_text(encoding="utf-8"))
     for found in FENCE.finditer(source):
         text = found["text"]
         named = FIRST_LINE.fullmatch(text.split("\n", 1)[0])

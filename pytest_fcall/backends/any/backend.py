@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from inspect import isawaitable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -87,6 +88,15 @@ class AnyBackend:
             engine["wire"] = effects
         return replace(reply, decoder=wire.decoder, seconds=seconds, engine=engine)
 
+    def check(self) -> None:
+        """Raise ModelUnavailable where a library or the key is missing.
+
+        The libraries take seconds to import, so that where a key is set they are only looked for.
+        """
+        variable = self._entry.settings.get("api_key_env") or f"{self._provider.upper()}_API_KEY"
+        if find_spec("any_llm") is None or not os.environ.get(str(variable), "").strip():
+            self._provider_and_client()
+
     def changes(self, request: Request) -> tuple[str, ...]:
         """The differences between the request and what is sent, one line each. Raises CaseRefused."""
         return self._prepare(request)[1].wire_tools.changes
@@ -107,12 +117,15 @@ class AnyBackend:
     def _client_of_loop(self) -> tuple[Provider, AnyLLM]:
         loop = asyncio.get_running_loop()
         if loop not in self._clients:
-            try:
-                provider = provider_of(self._provider, self._entry.settings)
-                self._clients[loop] = provider, provider.open_client()
-            except ValueError as error:
-                raise ModelUnavailable(Redactor(self._model.id).message(str(error))) from None
+            self._clients[loop] = self._provider_and_client()
         return self._clients[loop]
+
+    def _provider_and_client(self) -> tuple[Provider, AnyLLM]:
+        try:
+            provider = provider_of(self._provider, self._entry.settings)
+            return provider, provider.open_client()
+        except ValueError as error:
+            raise ModelUnavailable(Redactor(self._model.id).message(str(error))) from None
 
     def _prepare(self, request: Request) -> tuple[RequestSettings, WireRequest]:
         try:

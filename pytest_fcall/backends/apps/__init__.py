@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
 
 def python_backend(model: Model, root: Path) -> PythonBackend:
     """Make the backend of an app in Python, which the first request imports."""
-    from pytest_fcall.backends.apps.python import PythonBackend, find_app
+    from pytest_fcall.backends.apps.app_module import check_app, find_app
+    from pytest_fcall.backends.apps.python import PythonBackend
 
-    return PythonBackend(lambda: find_app(model.name, root))
+    return PythonBackend(partial(find_app, model.name, root), partial(check_app, model.name, root))
 
 
 def http_backend(model: Model, root: Path) -> HttpBackend:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import marshal
-import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from inspect import isawaitable
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
@@ -42,8 +39,11 @@ class PythonBackend:
     reusable = False
     ahead = False
 
-    def __init__(self, import_app: Callable[[], AppFunction]) -> None:
+    def __init__(self, import_app: Callable[[], AppFunction], check: Callable[[], None] = lambda: None) -> None:
         self._import = import_app
+        self.check = check
+        """Raises ModelUnavailable where there is no such module. Nothing is imported, as the app's imports may need
+        the fixtures of the first test."""
         self._app: AppFunction | None = None
         self._import_failure = ""
         """Kept, so that a failing module is not run again for every case."""
@@ -60,7 +60,7 @@ class PythonBackend:
         answer = app(handed)
         if isawaitable(answer):
             return _awaited_reply(answer, messages, started)
-        return replace(reply_of(answer, messages), seconds=time.perf_counter() - started)
+        return reply_of(answer, messages, time.perf_counter() - started)
 
     async def complete(self, request: Request) -> Reply:
         """Answer by calling the app. An exception of the app is not caught."""
@@ -87,7 +87,8 @@ class PythonBackend:
 
 
 async def _awaited_reply(answer: Awaitable[object], messages: list[dict[str, Any]], started: float) -> Reply:
-    return replace(reply_of(await answer, messages), seconds=time.perf_counter() - started)
+    answered = await answer
+    return reply_of(answered, messages, time.perf_counter() - started)
 
 
 class CopyableTools:
@@ -120,46 +121,11 @@ def app_request(request: Request, tools: CopyableTools) -> AppRequest:
 def _deep_copy(value: Json | Mapping[str, Json]) -> Any:
     if isinstance(value, str):
         return value
-    if isinstance(value, dict | Mapping):  # the test for a mapping takes ten times as long
+    if isinstance(value, (dict, Mapping)):  # the test for a mapping takes ten times as long
         return {key: _deep_copy(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_deep_copy(item) for item in value]
     return value
-
-
-def find_app(name: str, root: Path) -> AppFunction:
-    """Import `module:function`, also from the root folder. Raises ModelUnavailable with what to do."""
-    module_name, colon, path = name.partition(":")
-    if not (colon and module_name and path):
-        raise ModelUnavailable(f"python:{name}: write python:module:function, such as python:shop.agent:answer")
-    if str(root) not in sys.path:
-        sys.path.insert(0, str(root))
-    try:
-        target: object = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise _import_failure(name, module_name, root, error) from error
-        raise ModelUnavailable(f"python:{name}: no module {error.name!r}; searched in {root} and on sys.path") from None
-    except (Exception, SystemExit) as error:
-        raise _import_failure(name, module_name, root, error) from error
-    for part in path.split("."):
-        try:
-            target = getattr(target, part)
-        except AttributeError:
-            raise ModelUnavailable(f"python:{name}: {module_name} has no {path!r}") from None
-    if not callable(target):
-        raise ModelUnavailable(f"python:{name}: {path} is a {type(target).__name__}, which cannot be called")
-    return target
-
-
-def _import_failure(name: str, module: str, root: Path, error: BaseException) -> ModelUnavailable:
-    """The error of a module that fails, with the place in the project."""
-    from traceback import extract_tb
-
-    frames = extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename).is_relative_to(root)]
-    place = f" at {Path(own[-1].filename).relative_to(root)}:{own[-1].lineno}" if own else ""
-    return ModelUnavailable(f"python:{name}: importing {module} fails{place}: {type(error).__name__}: {error}")
 
 
 ALLOWED_ANSWERS = (
@@ -172,24 +138,28 @@ class AnswerError(TypeError):
     """An app returned a value that is not an answer."""
 
 
-def reply_of(answer: object, sent: Sequence[Message] = ()) -> Reply:
-    """The Reply in what an app returned. `sent` are the messages that the app got, with which its own may begin.
+def reply_of(answer: object, sent: Sequence[Message] = (), seconds: float | None = None) -> Reply:
+    """The Reply in what an app returned after `seconds`.
+
+    `sent` are the messages that the app got, with which its own may begin.
 
     Raises AnswerError for a value that is not an answer.
     """
     if isinstance(answer, Reply):
-        return answer
+        return answer if seconds is None else replace(answer, seconds=seconds)
     if answer is None or isinstance(answer, str):
-        return Reply(text=answer or "")
+        return Reply(text=answer or "", seconds=seconds)
     if isinstance(answer, Call):
-        return _reply_of_calls([answer])
+        return _reply_of_calls([answer], seconds)
     if callable(dump := getattr(answer, "model_dump", None)):
-        return reply_of(dump(), sent)
-    if isinstance(answer, dict | Mapping):
-        return _reply_of_mapping(answer)
-    if isinstance(answer, list | Sequence) and not isinstance(answer, (bytes, bytearray)):
+        return reply_of(dump(), sent, seconds)
+    if isinstance(answer, (dict, Mapping)):
+        return replace(_reply_of_mapping(answer), seconds=seconds)
+    if isinstance(answer, (list, Sequence)) and not isinstance(answer, (bytes, bytearray)):
         items = [_dumped(item) for item in answer]
-        return _reply_of_trail(items, sent) if items and all(map(_is_message, items)) else _reply_of_calls(items)
+        if items and all(map(_is_message, items)):
+            return replace(_reply_of_trail(items, sent), seconds=seconds)
+        return _reply_of_calls(items, seconds)
     raise AnswerError(f"the app returned a value of type {type(answer).__name__}; allowed: {ALLOWED_ANSWERS}")
 
 
@@ -199,7 +169,7 @@ def _dumped(item: object) -> object:
 
 
 def _is_message(item: object) -> bool:
-    return isinstance(item, dict | Mapping) and "role" in item
+    return isinstance(item, (dict, Mapping)) and "role" in item
 
 
 def _reply_of_mapping(answer: Mapping[str, Any]) -> Reply:
@@ -251,19 +221,19 @@ def _anthropic_calls(content: object) -> Iterator[RawCall]:
             yield RawCall(part.get("name"), part.get("input"), text(part.get("id")))
 
 
-def _reply_of_calls(items: Sequence[object]) -> Reply:
+def _reply_of_calls(items: Sequence[object], seconds: float | None = None) -> Reply:
     if not items:
         # An explicit empty list is the decision to call nothing; an empty text would not be one.
-        return Reply(text="[]", decoder="json")
-    return Reply(tool_calls=tuple(_raw_call(item) for item in items), finish="tool_calls")
+        return Reply(text="[]", decoder="json", seconds=seconds)
+    return Reply(tool_calls=tuple(map(_raw_call, items)), finish="tool_calls", seconds=seconds)
 
 
 def _raw_call(item: object) -> RawCall:
     if isinstance(item, Call):
         return RawCall(item.name, item.arguments, item.id)
-    if isinstance(item, dict | Mapping):
+    if isinstance(item, (dict, Mapping)):
         inner = item.get("function")
-        call = inner if isinstance(inner, dict | Mapping) else item
+        call = inner if isinstance(inner, (dict, Mapping)) else item
         if "name" in call:
             arguments: Json = next((call[key] for key in ("arguments", "args", "input") if key in call), {})
             return RawCall(call["name"], arguments, text(item.get("id")))

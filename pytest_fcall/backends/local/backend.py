@@ -44,6 +44,17 @@ class LocalBackend:
         connection = await self._connected()
         return await connection.ask(request)
 
+    def check(self) -> None:
+        """Raise ModelUnavailable where the weights or a library are missing."""
+        from pytest_fcall.backends.local.libraries import check_installed
+        from pytest_fcall.backends.local.prompts import find_weights_of
+
+        try:
+            find_weights_of(self._spec.options)
+            check_installed("torch", "transformers")
+        except ModelUnavailable as error:
+            raise ModelUnavailable(f"{self._model.id}: {error}") from None
+
     def changes(self, request: Request) -> list[str]:
         """The settings of a request that are ignored, one line each."""
         return ignored_settings(self.settings, request.settings)

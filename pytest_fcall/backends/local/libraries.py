@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from pytest_fcall.core import ModelUnavailable
 
+_NEED = "local models need"
 _LOCAL_EXTRA = "pip install 'pytest-fcall[local]'"
 
 
-def import_library(name: str, need: str = "local models need", install: str = _LOCAL_EXTRA) -> Any:
+def import_library(name: str, need: str = _NEED, install: str = _LOCAL_EXTRA) -> Any:
     """Import a module. Raises ModelUnavailable, which says how to install it."""
     package = name.partition(".")[0]
     try:
@@ -20,9 +22,20 @@ def import_library(name: str, need: str = "local models need", install: str = _L
             raise ModelUnavailable(
                 f"{package} cannot be imported: {error}; to install what it needs: {install}"
             ) from None
-        raise ModelUnavailable(f"{need} {package}, which is not installed; to install it: {install}") from None
+        raise _not_installed(package, need, install) from None
     except (ImportError, OSError) as error:
         raise ModelUnavailable(f"{package} is installed but cannot be imported: {one_line(error)}") from None
+
+
+def check_installed(*names: str) -> None:
+    """Raise ModelUnavailable for a missing library. None is imported."""
+    for name in names:
+        if find_spec(name) is None:
+            raise _not_installed(name, _NEED, _LOCAL_EXTRA)
+
+
+def _not_installed(package: str, need: str, install: str) -> ModelUnavailable:
+    return ModelUnavailable(f"{need} {package}, which is not installed; to install it: {install}")
 
 
 def one_line(error: object) -> str:

@@ -55,8 +55,14 @@ def load_prompts(options: Mapping[str, Json]) -> ModelPrompts:
     template_text = read_template(template, root) if template else None
     if template_text is None and model.prompt in _WITHOUT_TOKENIZER:
         return ModelPrompts(model)
-    weights = find_weights(model, optional_field(options, "revision", str), root)
+    weights = find_weights_of(options)
     return ModelPrompts(model, _tokenizer(weights, trusted=options.get("trust_remote_code") is True), template_text)
+
+
+def find_weights_of(options: Mapping[str, Json]) -> Weights:
+    """Find the weights of a specification's model. Raises ModelUnavailable."""
+    root, model = Path(required_field(options, "root", str)), find_model(required_field(options, "name", str), options)
+    return find_weights(model, optional_field(options, "revision", str), root)
 
 
 def _tokenizer(weights: Weights, *, trusted: bool) -> Any:

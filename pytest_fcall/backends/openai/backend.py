@@ -69,6 +69,11 @@ class OpenAIBackend:
         engine = {**server_facts, **reply.engine, **({"wire": list(effects)} if effects else {})}
         return replace(reply, decoder=wire.decoder, seconds=seconds, engine=engine)
 
+    def check(self) -> None:
+        """Raise ModelUnavailable where the key is missing. A server that is to be started may need none."""
+        if self._shared_server is None:
+            self._key_and_headers()
+
     def changes(self, request: Request) -> tuple[str, ...]:
         """The differences between the request and what is sent, one line each. Raises CaseRefused."""
         return self._prepare(request).wire.wire_tools.changes
@@ -106,12 +111,16 @@ class OpenAIBackend:
         from pytest_fcall.backends.openai.client import Client
 
         if self._client is None:
-            try:
-                self._client = Client(self._server.url, self._server.key(), self._server.headers())
-            except ValueError as error:
-                raise ModelUnavailable(f"{self._model.id}: {error}") from None
+            key, headers = self._key_and_headers()
+            self._client = Client(self._server.url, key, headers)
         self._client.open()
         return self._client
+
+    def _key_and_headers(self) -> tuple[str, dict[str, str]]:
+        try:
+            return self._server.key(), self._server.headers()
+        except ValueError as error:
+            raise ModelUnavailable(f"{self._model.id}: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

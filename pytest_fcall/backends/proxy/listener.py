@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from collections import deque
 from collections.abc import Callable, Coroutine
 from selectors import EVENT_READ, DefaultSelector, SelectorKey
 from threading import Thread
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
 
 Serve: TypeAlias = Callable[[socket.socket, Coroutine[None, None, object]], Coroutine[None, None, None]]
 """Serves a listening socket until the coroutine returns."""
@@ -46,17 +48,23 @@ class LazyListener:
                 selector.register(each, EVENT_READ)
             ready = [key.fileobj for key, _ in selector.select()]
         if self._socket in ready:
+            import asyncio  # most apps under test send nothing, and this takes a tenth of a short run
+
             self.was_used = True
             with asyncio.Runner(loop_factory=_new_loop) as runner:
                 runner.run(self._serve(self._socket, self._until_closed()))
 
     async def _until_closed(self) -> None:
+        from asyncio import get_running_loop
+
         self._stopping.setblocking(False)
-        await asyncio.get_running_loop().sock_recv(self._stopping, 1)
+        await get_running_loop().sock_recv(self._stopping, 1)
 
 
-def _new_loop() -> asyncio.AbstractEventLoop:
-    return asyncio.SelectorEventLoop(FewAtOnceSelector())
+def _new_loop() -> AbstractEventLoop:
+    from asyncio import SelectorEventLoop
+
+    return SelectorEventLoop(FewAtOnceSelector())
 
 
 class FewAtOnceSelector(DefaultSelector):

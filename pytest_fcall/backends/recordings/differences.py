@@ -11,6 +11,9 @@ from pytest_fcall.core import Json, Message, Request, Tool, canonical
 
 _BEFORE, _AFTER = 24, 72
 """Characters shown before and after the first difference of two texts."""
+_NO_DIFFERENCE = (
+    "an equal request was recorded for another model, with other headers, or before its tools or system prompt changed"
+)
 
 
 def explain_missing(request: Request, recorded: Recording | None) -> str:
@@ -25,13 +28,13 @@ def explain_missing(request: Request, recorded: Recording | None) -> str:
     ]
     if request.sample != old.sample:
         lines.append(f"sample {request.sample} was not recorded, sample {old.sample} was")
-    return "\n".join(lines) or "an equal request was recorded for another model, or with other headers"
+    return "\n".join(lines) or _NO_DIFFERENCE
 
 
 def explain_missing_among(request: Request, recorded: Iterable[Recording]) -> str:
     """List how `request` differs from the most similar of these recordings."""
     near = max(recorded, key=lambda entry: _similarity(request, entry.request), default=None)
-    if near is not None and _is_same_question(request, near.request):
+    if near is not None and request.sample != near.request.sample and _is_same_question(request, near.request):
         return f"an equal request was recorded, but not for the {_ordinal(request.sample + 1)} time in a row"
     return explain_missing(request, near)
 

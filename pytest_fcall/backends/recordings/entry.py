@@ -106,13 +106,16 @@ class Recordings:
         self.faults = tuple(faults)
         self.model = model
         """The id of the model that gave the replies, if the file names it."""
-        self._by_digest = {entry.digest: entry for entry in reversed(self.entries)}
+        self._by_digest: dict[str, Recording] = {}
         self._by_case: dict[str, list[Recording]] = {}
         for entry in self.entries:
             self._by_case.setdefault(entry.case, []).append(entry)
+            other = self._by_digest.setdefault(entry.digest, entry)
+            if other is not entry and other.timestamp < entry.timestamp:
+                self._by_digest[entry.digest] = entry
 
     def find(self, digest: str) -> Recording | None:
-        """Return the recording of the request with this digest."""
+        """Return the newest recording of the request with this digest."""
         return self._by_digest.get(digest)
 
     def nearest(self, case: str, sample: int = 0) -> Recording | None:

@@ -172,6 +172,12 @@ class ReplyStore:
 
         return self._database.write(work) if rows else 0
 
+    def move(self, file: str, new_file: str, case: str | None = None, new_case: str | None = None) -> None:
+        """Have the replies of a file, or of one of its cases, belong to another one. Raises StoreError."""
+        names = {"file": file, "new_file": new_file, "case": case, "new_case": new_case}
+        if self._database.exists:
+            self._database.write(lambda connection: connection.execute(tables.MOVE_USES, names))
+
     def prune(self, wanted: Callable[[str], bool], before: float | None = None) -> int:
         """Delete replies for files that are not `wanted`, and replies that no case needs; return how many.
 

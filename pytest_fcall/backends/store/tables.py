@@ -9,15 +9,16 @@ from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
 from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
-from pytest_fcall.backends.recordings.file import (
+from pytest_fcall.backends.recordings.line import (
     catalogue_line,
     catalogue_of,
     line_fields,
     recording_line,
     recording_of,
+    request_of,
 )
 from pytest_fcall.core import Request, Tool, catalogue_digest
-from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core.json_fields import DamagedData, optional_field
 
 MIGRATIONS: Sequence[str] = (
     """
@@ -88,6 +89,10 @@ PUT_NEWER_REPLY = f"{PUT_REPLY} WHERE excluded.recorded > replies.recorded"
 PUT_USE = """
     INSERT INTO uses VALUES (?, ?, ?, ?, ?) ON CONFLICT (model, file, case_id, digest) DO UPDATE SET run = excluded.run
 """
+MOVE_USES = """
+    UPDATE OR REPLACE uses SET file = :new_file, case_id = coalesce(:new_case, case_id)
+    WHERE file = :file AND case_id = coalesce(:case, case_id)
+"""
 PUT_FIRST_USE = "INSERT OR IGNORE INTO uses VALUES (?, ?, ?, ?, 0)"
 
 END_CLAIM = "DELETE FROM claims WHERE digest = ?"
@@ -145,7 +150,7 @@ class Row(NamedTuple):
     """Seconds since 1970; 0 if unknown."""
     catalogue: str
     line: bytes
-    """The column `entry`: the same line as in a file of recordings."""
+    """The column `entry`: the line of a recording."""
     checksum: int = 0
     """Detects a row that was changed on the disk, which SQLite does not notice."""
 
@@ -156,20 +161,21 @@ def to_row(model: str, file: str, entry: Recording | UnreadRecording) -> Row:
     catalogue = catalogue_digest(request.tools)
     line = recording_line(entry, catalogue).encode()
     sample = max(-_LARGEST_INTEGER, min(request.sample, _LARGEST_INTEGER))
-    unchecked = Row(storable(entry.digest), storable(model), storable(file), sample, entry.timestamp, catalogue, line)
-    return unchecked._replace(checksum=_checksum(unchecked))
+    names = storable(entry.digest), storable(model), storable(file), sample, entry.timestamp, catalogue
+    return Row(*names, line, _checksum(names, line))
 
 
 def from_row(row: Row, tools: Tools, request: Request | None = None) -> Recording:
     """The recording in a row; only its reply is read if the `request` is given. Raises DamagedData."""
-    if row.checksum != _checksum(row):
+    *names, line, checksum = row
+    if checksum != _checksum(names, line):
         raise DamagedData("a reply was changed on the disk")
-    return recording_of(line_fields(row.line), tools, request)
+    fields = line_fields(line)
+    return recording_of(fields, request or request_of(fields, tools, optional_field(fields, "settings", dict) or {}))
 
 
-def _checksum(row: Row) -> int:
-    *names, line, _ = row
-    return zlib.crc32(line, zlib.crc32(repr(names).encode()))
+def _checksum(names: Sequence[object], line: bytes) -> int:
+    return zlib.crc32(line, zlib.crc32(repr([*names]).encode()))
 
 
 def storable(name: str) -> str:

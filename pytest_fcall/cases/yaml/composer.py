@@ -27,7 +27,8 @@ _NUMBER = re.compile(
     """,
     re.VERBOSE,
 )
-_FIRST_OF_NUMBERS = frozenset("-+.0123456789")
+_FIRST_LETTERS = frozenset({*"-+.0123456789", *(word[0] for word in _WORDS if word)})
+"""The letters with which numbers and words of other types begin."""
 
 
 class TooDeep(Exception):
@@ -62,9 +63,11 @@ class Composer(CParser):
             return MAP if kind is MappingNode else SEQ
         if not implicit[0]:  # type: ignore[index]  # a pair for scalars
             return STR
+        if value and value[0] not in _FIRST_LETTERS:
+            return STR  # as nearly all texts
         tag = _WORDS.get(value)
         if tag is None:
-            found = _NUMBER.fullmatch(value) if value[0] in _FIRST_OF_NUMBERS else None
+            found = _NUMBER.fullmatch(value)
             tag = STR if found is None else INT if found.lastgroup else FLOAT
         return tag
 

@@ -26,7 +26,7 @@ def _node(value: object, mark: Mark | None, depth: int) -> Node:
     if isinstance(value, list | tuple):
         return SequenceNode(SEQ, [_node(item, mark, depth - 1) for item in value], mark, mark)
     tag, text = _written(value)
-    return ScalarNode(tag, text, mark, mark)
+    return ScalarNode(tag, text, mark, mark, '"' if tag == STR else None)
 
 
 def _key(key: object, mark: Mark | None) -> Node:

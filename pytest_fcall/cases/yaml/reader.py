@@ -103,17 +103,8 @@ def _decoded(data: bytes, source: SourceFile) -> str:
         raise _unreadable(readable, "not-utf-8", start, message, "save it as UTF-8") from error
 
 
-class _Place:
-    """Line and column of an offset, from zero."""
-
-    def __init__(self, text: str, offset: int) -> None:
-        before = text[:offset]
-        self.line = before.count("\n")
-        self.column = offset - (before.rfind("\n") + 1)
-
-
 def _unreadable(source: SourceFile, code: str, offset: int, message: str, hint: str = "") -> UnreadableFile:
-    return UnreadableFile(source.fault(code, _Place(source.text, offset), message, hint))
+    return UnreadableFile(source.fault(code, source.place(offset), message, hint))
 
 
 def _may_have_anchor_or_tag(text: str) -> bool:

@@ -45,11 +45,15 @@ _CHARACTERS = {
     "`": _Problem("a string must not begin with a back quote", "put it in quotes"),
     "%": _Problem("a string must not begin with `%`", "put it in quotes"),
 }
+_CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)
 _ALIAS = re.compile(r"[^\s,\[\]{}]+")
 
 
 def syntax_fault(source: SourceFile, error: yaml.MarkedYAMLError) -> Fault:
     """The fault for an error of the parser, at the position where the file needs to be corrected."""
+    if conflict := _CONFLICT.search(source.text):
+        hint = "keep the lines of one side or of both, and delete the three lines of markers"
+        return source.fault("merge-conflict", source.place(conflict.start()), "an unresolved merge conflict", hint)
     mark = error.problem_mark or error.context_mark
     text = error.problem or "it cannot be parsed"
     rest = source.line(mark.line + 1)[mark.column :] if mark else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -44,15 +44,17 @@ examples:
   zcat answers.jsonl.gz | fcall score --format bfcl --cases cases.jsonl.gz -
   fcall score --format bfcl --cases cases.jsonl --compare -j 4 *.jsonl.gz > verdicts.jsonl
   fcall score --format toolbench answers.jsonl > scores.jsonl
-
-Each format has options of its own: `fcall score --format bfcl --help` shows them.
 """
 
 
 def run(arguments: Sequence[str]) -> int:
     """Judge the rows; 1 where a row cannot be judged, or with `--compare` has another verdict."""
-    parser = _parser()
-    module = import_module(FORMATS[_format_name(arguments)])
+    name = _format_name(arguments)
+    parser = _parser(_EXAMPLES if name else f"{_options_of_formats()}{_EXAMPLES}")
+    if name is None:
+        parser.parse_args(arguments)  # ends with the help or an error, as --format is required
+        return 2
+    module = import_module(FORMATS[name])
     module.add_options(parser)
     options = parser.parse_args(arguments)
     judge: RowJudge = module.judge_of(parser, options)
@@ -66,11 +68,11 @@ def run(arguments: Sequence[str]) -> int:
             return 1
 
 
-def _parser() -> ArgumentParser:
+def _parser(epilog: str) -> ArgumentParser:
     parser = command_parser(
         "score",
         "Judge stored answers by the original rules of their suite, and for some suites by strict rules as well.",
-        _EXAMPLES,
+        epilog,
     )
     parser.add_argument("rows", nargs="+", metavar="ROWS", help="answers as JSON Lines, also gzipped; - reads stdin")
     parser.add_argument("--format", choices=FORMATS, required=True, help="the format of the rows")
@@ -83,12 +85,23 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _format_name(arguments: Sequence[str]) -> str:
-    """The format of the command line, on which further options depend. The first one where none is given."""
+def _format_name(arguments: Sequence[str]) -> str | None:
+    """The format of the command line, on which further options depend; None without one that exists."""
     parser = ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
     parser.add_argument("--format")
     name = parser.parse_known_args(arguments)[0].format
-    return str(name) if name in FORMATS else next(iter(FORMATS))
+    return str(name) if name in FORMATS else None
+
+
+def _options_of_formats() -> str:
+    """The options of each format, for the help."""
+    blocks = []
+    for name, module in FORMATS.items():
+        parser = ArgumentParser(add_help=False, usage=SUPPRESS)
+        import_module(module).add_options(parser)
+        if options := parser.format_help().strip().removeprefix("options:"):
+            blocks.append(f"options with --format {name}:{options}\n\n")
+    return "".join(blocks)
 
 
 def _is_skipped(judge: RowJudge, name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from pytest_fcall.cases.tool_coverage import Coverage, coverage
 from pytest_fcall.cli.command_parser import command_parser
@@ -16,23 +17,33 @@ from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.schema.traversal import Path
 
-_EXAMPLES = """\
-actions:
-  lock   ask MCP servers and URLs for their tools, and write lock files beside the case files
-  diff   ask again, and show what changed since and which cases are affected
-  list   show the tools of case files
-  coverage
-         show the tools, optional arguments and enum values that no case expects
-
+_ACTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "lock": (
+            "ask MCP servers and URLs for their tools, and write lock files",
+            """\
 examples:
+  fcall tools lock                        all case files here
   fcall tools lock cases/shop.fc.yaml     write cases/shop.tools.lock.json
-  fcall tools diff                        exit codes: 1, a source changed; 10, none did, but one could not be asked
-  fcall tools list cases/shop.fc.yaml
-  fcall tools coverage cases              exit code 1: coverage is not complete
 
 pytest reads only the lock files: it starts no server and needs no network. Commit them. They hold no values of headers
 and environment variables; in the case file, write secrets as ${NAME}.
-"""
+""",
+        ),
+        "diff": (
+            "ask MCP servers and URLs again, and show what changed since, and which cases are affected",
+            "Exit codes: 1, a source changed; 10, none did, but one could not be asked.\n",
+        ),
+        "list": ("show the tools of case files", "Lock files answer for servers: nothing is started or asked.\n"),
+        "coverage": (
+            "show the tools, optional arguments and enum values that no case expects",
+            "Exit codes: 1, coverage is not complete, or a file cannot be read.\n",
+        ),
+    }
+)
+"""The summary of each action, and what stands below its options."""
+_ASKING = ("lock", "diff")
+"""The actions that ask sources."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -52,16 +63,27 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> ArgumentParser:
-    parser = command_parser(
-        "tools", "Lock, compare and list the tools of case files, and show their coverage.", _EXAMPLES
-    )
-    parser.add_argument(
-        "action", choices=("lock", "diff", "list", "coverage"), metavar="ACTION", help="lock, diff, list or coverage"
-    )
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="case files and folders (default: this folder)")
-    parser.add_argument(
-        "--timeout", type=_seconds, default=30.0, metavar="SECONDS", help="time limit for each source (default: 30)"
-    )
+    description = "Lock, compare and list the tools of case files, and show their coverage."
+    parser = command_parser("tools", description, "`fcall tools ACTION --help` shows the options of an action.")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
+    for name, (summary, epilog) in _ACTIONS.items():
+        action = actions.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=epilog,
+            formatter_class=parser.formatter_class,
+            allow_abbrev=False,
+        )
+        action.add_argument("paths", nargs="*", metavar="PATH", help="case files and folders (default: this folder)")
+        if name in _ASKING:
+            action.add_argument(
+                "--timeout",
+                type=_seconds,
+                default=30.0,
+                metavar="SECONDS",
+                help="time limit for each source (default: 30)",
+            )
     return parser
 
 
@@ -116,6 +138,10 @@ def _type_text(schema: Json) -> str:
             return " | ".join(map(str, names))
         case {"anyOf": list(choices)} | {"oneOf": list(choices)}:
             return " | ".join(dict.fromkeys(map(_type_text, choices)))
+        case {"allOf": [only]}:
+            return _type_text(only)
+        case {"$ref": str(pointer)}:
+            return pointer.rpartition("/")[2]
     return "any"
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.faults import UnreadableFile
+from pytest_fcall.cases.preamble import LockedSource
 from pytest_fcall.cli.project import Project
-from pytest_fcall.cli.tools.sources import ProblemList, SourceClient, files_with_sources
-from pytest_fcall.core import Case, Json
+from pytest_fcall.cli.tools.sources import ProblemList, SourceClient, sources_with_users
+from pytest_fcall.core import Case
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe, safe_line
 from pytest_fcall.schema.errors import SchemaError
@@ -18,7 +19,6 @@ from pytest_fcall.schema.sources.lock_file import (
     LockEntry,
     ToolLock,
     describe_source,
-    lock_path,
     read_lock,
     source_key,
     write_lock,
@@ -32,28 +32,29 @@ _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
 def lock_tools(project: Project, client: SourceClient) -> int:
     """Write the lock files; 1 where a source could not be asked. The earlier entry of such a source is kept."""
     problems = ProblemList(project)
-    files = list(files_with_sources(project, problems))
-    for path, sources in files:
-        _lock_file(path, sources, project, client, problems)
-    if not files and not problems.messages:
+    by_lock: dict[Path, list[LockedSource]] = {}
+    for source, _ in sources_with_users(project, problems):
+        by_lock.setdefault(source.lock, []).append(source)
+    for lock, sources in by_lock.items():
+        _write_lock(lock, sources, project, client, problems)
+    if not by_lock and not problems.messages:
         print("nothing to lock: no case file names an MCP server or the URL of an OpenAPI document")
     problems.print()
     return 1 if problems.messages else 0
 
 
-def _lock_file(
-    path: Path, sources: Sequence[Mapping[str, Json]], project: Project, client: SourceClient, problems: ProblemList
+def _write_lock(
+    target: Path, sources: Sequence[LockedSource], project: Project, client: SourceClient, problems: ProblemList
 ) -> None:
-    target = lock_path(path)
     before = _existing_lock(target)
     entries: dict[str, LockEntry] = {}
     for source in sources:
-        key, title = source_key(source), describe_source(source)
+        key, title = source_key(source.key), describe_source(source.key)
         try:
-            entries[key] = _lock_entry(source, path, client, entries.get(key))
+            entries[key] = _lock_entry(source, client, entries.get(key))
             print(safe_line(f"{project.relative(target)}: {title} has {plural_text(len(entries[key].tools), 'tool')}"))
         except SchemaError as error:
-            problems.add_schema_error(f"{project.relative(path)}: {title}", error)
+            problems.add_schema_error(f"{project.relative(source.file)}: {title}", error)
             if key in before.entries:
                 entries.setdefault(key, before.entries[key])
     if entries:
@@ -63,8 +64,8 @@ def _lock_file(
             problems.add_schema_error(project.relative(target), error)
 
 
-def _lock_entry(source: Mapping[str, Json], path: Path, client: SourceClient, same_key: LockEntry | None) -> LockEntry:
-    entry = LockEntry(source, tuple(client.tools(source, path.parent)))
+def _lock_entry(source: LockedSource, client: SourceClient, same_key: LockEntry | None) -> LockEntry:
+    entry = LockEntry(source.key, tuple(client.tools(source.key, source.file.parent)))
     if same_key is not None and same_key.tools != entry.tools:
         raise SchemaError(
             "two sources that differ only in values of headers or variables offer different tools",
@@ -94,19 +95,18 @@ def diff_tools(project: Project, client: SourceClient) -> int:
     problems = ProblemList(project)
     sources_asked, sources_changed = 0, 0
     affected: dict[str, None] = {}
-    for path, sources in files_with_sources(project, problems):
-        for source in sources:
-            sources_asked += 1
-            title = f"{project.relative(path)}: {describe_source(source)}"
-            try:
-                changes = _source_changes(path, source, project, client)
-            except SchemaError as error:
-                problems.add_schema_error(title, error)
-                continue
-            if changes.lines:
-                sources_changed += 1
-                affected.update(dict.fromkeys(changes.affected))
-                print(safe("\n".join([title, *changes.lines]), limit=100_000))
+    for source, users in sources_with_users(project, problems):
+        sources_asked += 1
+        title = f"{project.relative(source.file)}: {describe_source(source.key)}"
+        try:
+            changes = _source_changes(source, users, project, client)
+        except SchemaError as error:
+            problems.add_schema_error(title, error)
+            continue
+        if changes.lines:
+            sources_changed += 1
+            affected.update(dict.fromkeys(changes.affected))
+            print(safe("\n".join([title, *changes.lines]), limit=100_000))
     outcome = f"{sources_changed} changed" if sources_changed else "no change"
     print(f"{plural_text(sources_asked, 'source')}: {outcome}")
     if affected:
@@ -118,25 +118,30 @@ def diff_tools(project: Project, client: SourceClient) -> int:
     return 10 if problems.messages else 0
 
 
-def _source_changes(path: Path, source: Mapping[str, Json], project: Project, client: SourceClient) -> SourceChanges:
+def _source_changes(
+    source: LockedSource, users: Sequence[Path], project: Project, client: SourceClient
+) -> SourceChanges:
     """Compare a source with its lock file. Raises SchemaError where it cannot be asked."""
-    target, file = lock_path(path), project.relative(path)
     try:
-        locked = read_lock(target).tools(source)
-        unusable = "" if locked is not None else f"not in {target.name}"
+        locked = read_lock(source.lock).tools(source.key)
+        unusable = "" if locked is not None else f"not in {source.lock.name}"
     except SchemaError as error:
         locked, unusable = None, error.message
     if locked is None:
-        return SourceChanges([f"  {unusable}; run: fcall tools lock {file}"])
-    changes = tool_changes(locked, client.tools(source, path.parent))
-    cases = _cases_of(path, project) if changes else []
+        return SourceChanges([f"  {unusable}; run: fcall tools lock {project.relative(users[0])}"])
+    changes = tool_changes(locked, client.tools(source.key, source.file.parent))
+    cases = [(project.relative(path), case) for path in users for case in _cases_of(path, project)] if changes else []
     lines: list[str] = []
     affected: list[str] = []
     for change in changes:
-        names = {case.id: _offered_names(change.tool, describe_source(source), case) for case in cases}
-        expecting = [case.id for case in cases if names[case.id] & {call.tool for call in case.expected_calls}]
-        affected += (f"{file}::{case}" for case in expecting)
-        details = *change.details, *_affected_case_lines(expecting, sum(map(bool, names.values())))
+        names = [_offered_names(change.tool, describe_source(source.key), case) for _, case in cases]
+        expecting = [
+            (file, case.id)
+            for (file, case), offered in zip(cases, names, strict=True)
+            if offered & {call.tool for call in case.expected_calls}
+        ]
+        affected += (f"{file}::{case}" for file, case in expecting)
+        details = *change.details, *_affected_case_lines([case for _, case in expecting], sum(map(bool, names)))
         lines += [f"  {_SIGNS[change.kind]} {change.tool}", *(f"      {detail}" for detail in details)]
     return SourceChanges(lines, affected)
 

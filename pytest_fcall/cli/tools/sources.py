@@ -13,7 +13,7 @@ from urllib.request import urlopen
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.case_file import CaseFile, read_case_file
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile
-from pytest_fcall.cases.preamble import tool_sources
+from pytest_fcall.cases.preamble import LockedSource, tool_sources
 from pytest_fcall.cases.yaml.reader import MAX_BYTES, read_yaml
 from pytest_fcall.cli.project import Project
 from pytest_fcall.core import Fault, Json, Tool, canonical
@@ -64,9 +64,14 @@ def readable_case_files(project: Project, problems: ProblemList) -> Iterator[Cas
         yield file
 
 
-def files_with_sources(project: Project, problems: ProblemList) -> Iterator[tuple[Path, Sequence[Mapping[str, Json]]]]:
-    """The case files that name MCP servers or URLs, with these sources."""
-    return (each for each in _read_each(project, problems, tool_sources) if each[1])
+def sources_with_users(project: Project, problems: ProblemList) -> list[tuple[LockedSource, list[Path]]]:
+    """The MCP servers and URLs that case files and their catalogues name, each once, with the case files."""
+    found: dict[tuple[Path, str], tuple[LockedSource, list[Path]]] = {}
+    for path, sources in _read_each(project, problems, tool_sources):
+        for source in sources:
+            _, users = found.setdefault((source.lock, canonical(source.key)), (source, []))
+            users.append(path)
+    return [*found.values()]
 
 
 def _read_each(project: Project, problems: ProblemList, read: _FileReader[_T]) -> Iterator[tuple[Path, _T]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pytest_fcall.conversation.environments.context import EnvironmentContext, source_name
@@ -27,6 +28,8 @@ class McpTool(NamedTuple):
     session_key: str
     source: str
     """Identifies the server in keys of recorded results."""
+    folder: Path
+    """The folder of the file that names the server."""
 
 
 class McpEnvironment:
@@ -67,7 +70,7 @@ class McpEnvironment:
 
 async def open_mcp(offered: Sequence[Tool], context: EnvironmentContext) -> McpEnvironment:
     """Connect to the servers of the tools, unless the run is offline. Raises EnvironmentFailed."""
-    tools = {tool.name: _mcp_tool(tool) for tool in offered}
+    tools = {tool.name: _mcp_tool(tool, context.folder) for tool in offered}
     sessions: dict[str, McpSession] = {}
     environment = McpEnvironment(tools, sessions, context.result_store)
     if context.result_store and context.result_store.offline:
@@ -75,7 +78,7 @@ async def open_mcp(offered: Sequence[Tool], context: EnvironmentContext) -> McpE
     try:
         for tool in tools.values():
             if tool.session_key not in sessions:
-                sessions[tool.session_key] = await _session(tool.server, context)
+                sessions[tool.session_key] = await _session(tool, context)
             _check_offered(tool.name, sessions[tool.session_key])
     except BaseException:  # cancellation, too
         await environment.close()
@@ -88,21 +91,23 @@ def _check_offered(name: str, session: McpSession) -> None:
         raise EnvironmentFailed(f"the MCP server no longer offers the tool `{name}`; run `fcall tools diff`")
 
 
-def _mcp_tool(tool: Tool) -> McpTool:
-    server = (tool.origin or {}).get("mcp")
+def _mcp_tool(tool: Tool, case_folder: Path) -> McpTool:
+    origin = tool.origin or {}
+    server, folder = origin.get("mcp"), Path(str(origin.get("folder", case_folder)))
     if isinstance(server, Mapping):
-        return McpTool(server, source_name(tool), canonical(server), source_key({"mcp": server}))
+        key = canonical([server, str(folder)])
+        return McpTool(server, source_name(tool), key, source_key({"mcp": server}), folder)
     raise EnvironmentFailed(
         f"`environment: mcp` calls tools of an `mcp:` source, and `{tool.name}` is not one: take it from such a "
         "source, or give it a stub"
     )
 
 
-async def _session(server: Spec, context: EnvironmentContext) -> McpSession:
+async def _session(tool: McpTool, context: EnvironmentContext) -> McpSession:
     try:
         from pytest_fcall.conversation.environments.mcp_session import McpSession
     except ImportError as error:
         raise EnvironmentFailed(
             f"`environment: mcp` needs the package mcp, version 2 or newer ({error}): pip install 'pytest-fcall[mcp]'"
         ) from error
-    return await McpSession.start(server, context.folder, context.limits)
+    return await McpSession.start(tool.server, tool.folder, context.limits)

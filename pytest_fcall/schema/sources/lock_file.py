@@ -49,6 +49,11 @@ def lock_path(case_file: Path) -> Path:
     return case_file.with_name(f"{stem}.tools.lock.json")
 
 
+def catalogue_lock_path(catalogue: Path) -> Path:
+    """The lock file of a file that case files include: `all.tools.yaml.lock.json` for `all.tools.yaml`."""
+    return catalogue.with_name(f"{catalogue.name}.lock.json")
+
+
 def public_source(source: Mapping[str, Json]) -> dict[str, Json]:
     """The source as it may be shown and stored: without credentials and the values of headers and variables."""
     return {key: _public(value) for key, value in source.items() if key not in _APPLIED_AFTER_READING}

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, overload
 
-from pytest_fcall.core import AppExchange, Model
+from pytest_fcall.core import Model
 from pytest_fcall.session.ask.no_reply import NotRecorded, OverBudget
 from pytest_fcall.session.ask.proxy_variables import ProxyVariables
 from pytest_fcall.session.ask.types import Question, Source
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.listener import LazyListener
     from pytest_fcall.backends.recordings.entry import Recording
     from pytest_fcall.backends.store import NewReply
+    from pytest_fcall.core import AppExchange
     from pytest_fcall.session.ask.costs import Spending
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings
@@ -39,7 +40,7 @@ class AppElsewhere(Protocol):
     """The part of its addresses that stands for the one case that it works on; empty where cases share them."""
 
 
-class _ActiveRun(Sequence[AppExchange]):
+class _ActiveRun(Sequence["AppExchange"]):
     """A run of an app as the requests in it, and the number of those who wait for it.
 
     The run is made with the first request that the app sends, since most apps under test send none.

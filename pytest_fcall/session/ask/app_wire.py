@@ -13,7 +13,6 @@ from pytest_fcall.core.reply import total_usage
 from pytest_fcall.session.ask.call_list import CallList
 from pytest_fcall.session.ask.model import DecodedReply, decoded
 from pytest_fcall.session.ask.no_reply import NotRecorded
-from pytest_fcall.session.outcomes import CaseError, CaseSkipped
 
 if TYPE_CHECKING:
     from pytest_fcall.core import Usage
@@ -63,8 +62,6 @@ def collected_wire(replies: Replies, question: Question) -> Iterator[AppWire]:
         with replies.collect_exchanges(question) as exchanges:
             yield AppWire(() if exchanges is None else exchanges, replies)
     except NotRecorded as missing:
-        replies.no_replies.missing.add(question.asker.nodeid)
-        text = f'{missing}\nrecord it: pytest --fc-live "{question.asker.nodeid}"'
-        raise (CaseError if replies.no_replies.replay else CaseSkipped)(text) from None
+        replies.no_replies.request_not_recorded(question, missing)
     except Exception as error:  # `failed` tells the kinds apart, and raises unknown ones again
         replies.no_replies.failed(question, error)

@@ -62,6 +62,10 @@ class AskModel:
         """Whether a recorded reply would answer."""
         return self._replies.is_recorded(self._question(request))
 
+    def recorded_system_prompts(self, request: Request) -> Mapping[str, str]:
+        """The system prompts that are recorded of it for the file of the test, by their digests."""
+        return self._replies.recorded_system_prompts(self._question(request))
+
     @property
     def settings(self) -> Mapping[str, Json]:
         """Settings that are sent with every request, unless the request has its own."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, NoReturn
 
-from pytest_fcall.core import CaseRefused, ModelUnavailable, Unanswered
+from pytest_fcall.core import CaseRefused, Model, ModelUnavailable, Unanswered
+from pytest_fcall.reporting.results import MissingReply
 from pytest_fcall.session.outcomes import CaseError, CaseSkipped, without_own_frames
 
 if TYPE_CHECKING:
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.ask.types import Question
+    from pytest_fcall.session.settings import Settings
 
 
 class NotRecorded(Exception):
@@ -24,12 +26,13 @@ class OverBudget(ModelUnavailable):
 class NoReplies:
     """Knows which tests have no reply, and ends them with a sentence that says why."""
 
-    def __init__(self, recordings: SessionRecordings, *, replay: bool) -> None:
+    def __init__(self, recordings: SessionRecordings, settings: Settings) -> None:
         self._recordings = recordings
-        self.replay = replay
-        """Whether only recordings count: a missing one is an error then, and otherwise skips the test."""
-        self.missing: set[str] = set()
-        """Node ids of the tests that no recording could answer."""
+        self._settings = settings
+        self._is_error = settings.replay and settings.missing != "skip"
+        """Whether a missing recording is an error; otherwise it skips the test."""
+        self.missing: dict[str, MissingReply] = {}
+        """Why no recording answers, by the node ids of the tests."""
         self.unanswered: set[str] = set()
         """Node ids of the tests that have no reply because of a server, the network or the model's entry."""
         self.unavailable: dict[str, str] = {}
@@ -41,13 +44,11 @@ class NoReplies:
         """End the test: no recording answers, and the model may not be asked."""
         from pytest_fcall.backends.recordings.differences import explain_missing
 
-        lines = [
-            f"no recorded reply of {question.source.id}; to ask the model: {_command(question)}",
-            explain_missing(question.request, self._recordings.nearest(question)),
-        ]
+        cause = explain_missing(question.request, self._recordings.nearest(question))
         if damage := self._recordings.damage(question):
-            lines.append(f"{len(damage)} damaged lines: {damage[0]}")
-        self._end_without_recording(question, "\n".join(lines))
+            cause += f"\n{len(damage)} damaged lines: {damage[0]}"
+        text = f"no recorded reply of {question.source.id}; to ask the model: {_command(question)}"
+        self._end_without_recording(question, cause, f"{text}\n{cause}")
 
     def recorded_for_other_case(self, question: Question, case: str, file: str) -> NoReturn:
         """End the test: the requests that the app sends to models are recorded, but for another case."""
@@ -55,11 +56,17 @@ class NoReplies:
 
         missing = f"the requests that {question.source.id} sends to models for this case are not recorded"
         other = safe_line(f"the case {case} of {file} has the same question, and a recording")
-        self._end_without_recording(question, f"{missing}; to ask the model: {_command(question)}\n{other}")
+        text = f"{missing}; to ask the model: {_command(question)}\n{other}"
+        self._end_without_recording(question, f"{missing}\n{other}", text)
 
     def result_not_recorded(self, question: Question, reason: str) -> NoReturn:
         """End the test: the result of a call is not recorded, and its server may not be asked."""
-        self._end_without_recording(question, f"{reason}; to ask the model: {_command(question)}")
+        self._end_without_recording(question, reason, f"{reason}; to ask the model: {_command(question)}")
+
+    def request_not_recorded(self, question: Question, missing: NotRecorded) -> NoReturn:
+        """End the plain test: the app that it calls sent a request that no recording answers."""
+        text = f'{missing}\nrecord it: pytest --fc-live "{question.asker.nodeid}"'
+        self._end_without_recording(question, str(missing), text)
 
     def failed(self, question: Question, error: BaseException) -> NoReturn:
         """End the test after a failure. Known failures are one line; anything else is raised as it came."""
@@ -77,8 +84,7 @@ class NoReplies:
         if isinstance(error, ModelUnavailable | StoreError):  # a reply that cannot be recorded is paid for in vain
             self.model_unavailable(question, text)
         if isinstance(error, NotRecorded):
-            self.missing.add(question.asker.nodeid)
-            raise CaseError(f"{text}\nrecord it: {_command(question)}") from None
+            self._end_without_recording(question, str(error), f"{text}\nrecord it: {_command(question)}")
         if isinstance(error, AnswerError | CaseRefused | Unanswered):
             raise CaseError(text) from None
         raise without_own_frames(error)
@@ -88,29 +94,37 @@ class NoReplies:
 
         Ends the test where the model cannot be asked any more.
         """
-        for tests in (self.missing, self.unanswered):
-            if nodeid in tests:
-                tests.add(question.asker.nodeid)
+        if nodeid in self.missing:
+            self.missing[question.asker.nodeid] = self.missing[nodeid]
+        if nodeid in self.unanswered:
+            self.unanswered.add(question.asker.nodeid)
         if reason := self.unavailable.get(question.source.id):
             self.model_unavailable(question, reason)
 
     def model_unavailable(self, question: Question, reason: str) -> NoReturn:
         """End the test: the model cannot be asked. The first such test is an error, the others are skipped.
 
-        Where it is the team's own app that cannot be found, all are errors.
+        Where it is the team's own app that cannot be imported, another run would not help.
         """
         first = self.unavailable.setdefault(question.source.id, reason)
-        if question.source.is_app:
-            raise CaseError(first) from None
-        self.unanswered.add(question.asker.nodeid)
+        if not question.source.is_app:
+            self.unanswered.add(question.asker.nodeid)
         if first not in self._reported:
             self._reported.add(first)
             raise CaseError(first) from None
         raise CaseSkipped(f"model unavailable: {first}") from None
 
-    def _end_without_recording(self, question: Question, text: str) -> NoReturn:
-        self.missing.add(question.asker.nodeid)
-        raise (CaseError if self.replay else CaseSkipped)(text) from None
+    def _end_without_recording(self, question: Question, cause: str, text: str) -> NoReturn:
+        """End the test with the text."""
+        self.missing[question.asker.nodeid] = MissingReply(question.source.id, cause, self._mending_command(question))
+        raise (CaseError if self._is_error else CaseSkipped)(text) from None
+
+    def _mending_command(self, question: Question) -> str:
+        """The command that asks for all that is missing, and writes it to where it was recorded."""
+        named = question.source.named
+        typed = self._settings.replay and named.origin == "command line"
+        command = f"pytest {named.option}={_quoted(question.model)}" if typed else "pytest --fc-live"
+        return f"{command} && fcall record --export" if self._recordings.is_exported(question) else command
 
 
 _FAILED_CONNECTIONS = frozenset(
@@ -146,6 +160,9 @@ def is_outage(error: BaseException) -> bool:
 
 def _command(question: Question) -> str:
     """The command that asks the model for the test of the question."""
-    model = question.model
-    named = f'"{model.id}?…"' if model.options else model.id  # the options may hold a key
-    return f'pytest {question.source.named.option}={named} "{question.asker.again}"'
+    return f'pytest {question.source.named.option}={_quoted(question.model)} "{question.asker.again}"'
+
+
+def _quoted(model: Model) -> str:
+    """The model on a command line, without its options, which may hold a key."""
+    return f'"{model.id}?…"' if model.options else model.id

@@ -11,7 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core import Reply, Request
+from pytest_fcall.core import Fault, Reply, Request
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.recordings.entry import Recording, Recordings
@@ -39,6 +39,8 @@ class SessionRecordings:
         """Models and files that have recorded replies which do not count because nobody knows how old they are."""
         self._files: dict[tuple[str, Path], Recordings] = {}
         self._file_names: dict[Path, str] = {}
+        self._exported: dict[Path, bool] = {}
+        self._system_prompts: dict[tuple[str, str], Mapping[str, str]] = {}
         self._absent: set[str] = set()
         self._buffer: list[tuple[Question, Reply]] = []
         self._written_last = 0.0
@@ -112,12 +114,36 @@ class SessionRecordings:
         stored = (each.entry for each in self.store.replies(question.source.id, self.file_name(question)))
         return [entry for entry in (*self._of_file(question).entries, *stored) if entry.case == case]
 
+    def system_prompts(self, question: Question) -> Mapping[str, str]:
+        """The system prompts that are recorded for the model and the file of the question, by their digests."""
+        from pytest_fcall.tracking.question_digests import SYSTEM, question_digests, system_prompt
+
+        key = question.source.id, self.file_name(question)
+        if key not in self._system_prompts:
+            stored = (each.entry for each in self.store.replies(*key))
+            requests = (entry.request for entry in (*self._of_file(question).entries, *stored))
+            prompts = {prompt: each for each in requests if (prompt := system_prompt(each))}
+            self._system_prompts[key] = {question_digests(each)[SYSTEM]: prompt for prompt, each in prompts.items()}
+        return self._system_prompts[key]
+
+    def is_exported(self, question: Question) -> bool:
+        """Whether recordings of any model, or of what an app asks, are kept beside the file of the question."""
+        file = question.asker.file
+        if file not in self._exported:
+            from glob import escape
+
+            self._exported[file] = any(file.parent.glob(f"__fcall__/*/{escape(file.name)}.replies.jsonl"))
+        return self._exported[file]
+
     def damage(self, question: Question) -> list[str]:
         """Faults in the recordings beside the test of the question, and in the store."""
         return [fault.message for fault in (*self._of_file(question).faults, *self.store.faults)]
 
     def notes(self) -> list[str]:
-        """Faults of the store, and replies without a date. Writes what is still to be written, which may find some."""
+        """Faults of files and of the store, and replies without a date.
+
+        Writes what is still to be written, which may find some.
+        """
         from pytest_fcall.backends.store import StoreError
 
         found = []
@@ -129,7 +155,16 @@ class SessionRecordings:
             self.store.flush()
             found += [fault.message for fault in self.store.faults]
         undated = "recorded replies of {} do not say when they were recorded, and were asked for again"
-        return [*found, *(f"{file}: {undated.format(model)}" for model, file in sorted(self._undated))]
+        found += [f"{file}: {undated.format(model)}" for model, file in sorted(self._undated)]
+        return [*found, *(self._file_note(each.faults) for each in self._files.values() if each.faults)]
+
+    def _file_note(self, faults: Sequence[Fault]) -> str:
+        """A line on what is wrong with a file of recordings: its first fault."""
+        first = faults[0]
+        file = Path(first.location.path)
+        shown = file.relative_to(self._root) if file.is_relative_to(self._root) else file
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        return f"{shown.as_posix()}:{first.location.line}: {first.message}{more}. {first.hint}"
 
     def record(self, replies: Iterable[tuple[Question, Reply]]) -> None:
         """Record replies at once. Raises StoreError where they cannot be written."""
@@ -148,11 +183,14 @@ class SessionRecordings:
 
     def record_answers(self, replies: Iterable[tuple[Question, Reply]]) -> None:
         """Record the replies of models and apps. An app that ran on recordings alone has said nothing new."""
-        if not self._replay:
-            self.record(replies)
-            return
-        for question, _ in replies:
-            self.mark_used(question)
+        new = []
+        for question, reply in replies:
+            if question.source.named.live and not self._replay:
+                new.append((question, reply))
+            else:
+                self.mark_used(question)
+        if new:
+            self.record(new)
 
     def record_soon(self, question: Question, reply: Reply) -> None:
         """Record the reply of an app in this process; those of an instant app are written together.

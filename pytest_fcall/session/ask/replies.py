@@ -40,7 +40,7 @@ class Replies:
         self._variables = proxy.variables
         self._sources = Sources(settings, registry.backends, self._recordings, self._spending, self._variables.restore)
         self._transport = Transport(settings, self._recordings, proxy, new_display)
-        self.no_replies = NoReplies(self._recordings, replay=settings.replay)
+        self.no_replies = NoReplies(self._recordings, settings)
         self._runner: ConversationRunner | None = None
         self._ahead: dict[tuple[str, int], Future[Answer]] = {}
         """Conversations that no test has taken yet."""
@@ -57,6 +57,10 @@ class Replies:
     def backend(self, source: Source) -> Backend:
         """The backend of a source. Raises CaseError where there is none."""
         return self._sources.backend(source)
+
+    def would_ask(self, question: Question) -> bool:
+        """Whether the model, or the app, is needed for the answer, as no recorded reply stands for it."""
+        return self._may_run(question) and self._recorded(question) is None
 
     def answer(self, question: Question) -> Answer:
         """Answer a question. Raises CaseEnded where there is no reply.
@@ -137,6 +141,10 @@ class Replies:
     def is_recorded(self, question: Question) -> bool:
         """Whether a recorded reply would answer, so that no model is asked."""
         return self._recorded(question) is not None
+
+    def recorded_system_prompts(self, question: Question) -> Mapping[str, str]:
+        """The system prompts that are recorded for the model and the file of the question, by their digests."""
+        return self._recordings.system_prompts(question)
 
     def collect_exchanges(self, question: Question) -> AbstractContextManager[Sequence[AppExchange] | None]:
         """Let what an app in this process sends to models meanwhile belong to this question."""
@@ -244,9 +252,19 @@ class Replies:
             exchanges=received.exchanges,
         )
 
+    def _may_run(self, question: Question) -> bool:
+        """Whether the model may be asked, or is an app that may run on recordings of its own models.
+
+        Where nothing is asked, an app in this process runs all the same: it is the code under test, and its requests
+        end at the proxy.
+        """
+        if self._settings.replay:
+            return self._transport.runs_offline(question)
+        return question.source.named.live or (question.source.is_app and self._settings.proxy)
+
     def _live_backend(self, question: Question) -> Backend:
-        source, replay = question.source, self._settings.replay
-        if not (source.named.live or replay) or (replay and not self._transport.runs_offline(question)):
+        source = question.source
+        if not self._may_run(question):
             self.no_replies.not_recorded(question)
         backend = self._sources.backend(source)
         # What was asked ahead may have been answered before the model could not be asked any more.

@@ -69,6 +69,6 @@ def _model(name: str, root: Path) -> Embed:
 
 def _function(place: str, root: Path) -> Embed:
     """A function of the project that embeds texts, such as a client of an API."""
-    from pytest_fcall.backends.apps.python import find_app
+    from pytest_fcall.backends.apps.app_module import find_app
 
     return cast("Embed", find_app(place, root))  # what it returns is checked where it is used

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from pytest_fcall.core import AppExchange, Backend, Reply, Request, Usage
+from pytest_fcall.core import Backend, Reply, Request, Usage
 from pytest_fcall.session.ask.app_proxy import AppProxy
 from pytest_fcall.session.ask.types import Question
 from pytest_fcall.session.outcomes import CaseError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
     from pytest_fcall.backends.dispatch.job import AnsweredJob, Job, Progress
+    from pytest_fcall.core import AppExchange
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.ask.remote_app import CaseScopedApp, RemoteApp
     from pytest_fcall.session.settings import Settings

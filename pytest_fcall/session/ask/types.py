@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import (
-    AppExchange,
     Backend,
     Case,
     Json,
     Model,
     Reply,
     Request,
-    Transcript,
     digest,
     request_digest,
 )
@@ -24,6 +22,7 @@ from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from pytest_fcall.conversation.earlier_conversations import CarriedState
+    from pytest_fcall.core import AppExchange, Transcript
 
 
 class Asker(NamedTuple):

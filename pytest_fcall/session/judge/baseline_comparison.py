@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Call, Case, Outcome, Request, Verdict, canonical
-from pytest_fcall.tracking.question_digests import EXPECTATION, expectation_digest, question_digests
+from pytest_fcall.tracking.question_digests import (
+    EXPECTATION,
+    SYSTEM,
+    SYSTEM_CHANGED,
+    expectation_digest,
+    question_digests,
+    system_prompt,
+)
 from pytest_fcall.tracking.stanza import Stanza, WireRequest, call_counts_of, call_results_of, stanza_to_json
 
 if TYPE_CHECKING:
@@ -101,10 +108,18 @@ class BaselineComparison:
         found = self.comparison
         if found is None or found.before is None or found.now is None:
             return ""
-        chance = "" if found.chance is None else f" (p = {found.chance:.2g})"
+        chance = "" if found.chance is None else f" (p = {found.chance:.2g}{self._level})"
         return (
             f"{found.before.right}/{found.before.asked} right before, {found.now.right}/{found.now.asked} now{chance}"
         )
+
+    @property
+    def _level(self) -> str:
+        """The chance at which an undecided case counts as regressed."""
+        found = self.comparison
+        if found is None or found.outcome is not Outcome.UNDECIDED or found.level is None:
+            return ""
+        return f", decided at {found.level:.2g}"
 
     @property
     def may_be_chance(self) -> bool:
@@ -125,20 +140,22 @@ class BaselineComparison:
 def stanza_of(case: Case, request: Request, judged: JudgedAnswer, wire: tuple[WireRequest, ...] | None) -> Stanza:
     """The stanza that a baseline would keep of a verdict, and of the requests that an app sent meanwhile."""
     reply, verdict, transcript = judged.reply, judged.verdict, judged.answer.transcript
-    whole = _whole_calls(judged) is not None
-    engine = dict(reply.engine)
+    calls, engine = _whole_calls(judged), dict(reply.engine)
     public = replace(request, settings=without_secrets(request.settings)) if request.settings else request
+    undated = case.undated or case
+    if case.undated and request.messages == case.turns[0].messages:
+        public = replace(public, messages=undated.turns[0].messages)
     return Stanza(
         case=case.id,
         valid=verdict.valid,
         reasons=_reasons_of(verdict),
-        calls=_whole_calls(judged),
+        calls=calls,
         answer=reply.text if case.turns[-1].answer is not None else None,
-        steps=call_counts_of(transcript) if transcript and whole else None,
-        results=call_results_of(transcript) if transcript and whole and _needs_results(case) else None,
+        steps=call_counts_of(transcript) if transcript and calls is not None else None,
+        results=call_results_of(transcript) if transcript and calls is not None and _needs_results(case) else None,
         wire=wire,
         judged=verdict.judged,
-        digests={**question_digests(public), EXPECTATION: expectation_digest(case)},
+        digests={**question_digests(public), EXPECTATION: expectation_digest(undated)},
         provenance={"engine": engine} if engine else {},
     )
 
@@ -196,6 +213,22 @@ def compare_with_baseline(
     changed = _causes(before, stanza) if found.outcome not in _WITHOUT_CAUSE else ()
     complaint = None if settings.accept else _complaint(found, settings)
     return BaselineComparison(stanza, found, _difference(found, before, stanza), changed, wire, complaint)
+
+
+def with_changed_words(
+    comparison: BaselineComparison, request: Request, recorded: Callable[[], Mapping[str, str]]
+) -> BaselineComparison:
+    """Show the changed words of the system prompt, where the former one is `recorded`, by its digest."""
+    baseline = comparison.comparison.baseline if comparison.comparison else None
+    if baseline is None or SYSTEM_CHANGED not in comparison.changed:
+        return comparison
+    before = recorded().get(baseline.digests.get(SYSTEM, ""))
+    if before is None:
+        return comparison
+    from pytest_fcall.reporting.word_diff import word_diff
+
+    shown = f"{SYSTEM_CHANGED}: {word_diff(before, system_prompt(request))}"
+    return replace(comparison, changed=tuple(shown if each == SYSTEM_CHANGED else each for each in comparison.changed))
 
 
 def _causes(before: Stanza, now: Stanza) -> tuple[str, ...]:

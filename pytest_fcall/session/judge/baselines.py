@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_fcall.core import Model
 from pytest_fcall.session.models import parse_model
 from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.tracking.revision import files_at_revision
 
 if TYPE_CHECKING:
     from pytest_fcall.session.settings import BaselineSettings
-    from pytest_fcall.tracking.baseline_file import Baseline
+    from pytest_fcall.tracking.baseline_content import Baseline
 
 FindBaseline: TypeAlias = "Callable[[Path, Model], Baseline | None]"
 
@@ -32,6 +33,48 @@ class Baselines:
         if key not in self._found:
             self._found[key] = self._find(case_file, model)
         return self._found[key]
+
+    def notes(self) -> list[str]:
+        """What a person should do about the files that were read."""
+        found = {each.note: None for each in self._found.values() if each and each.note}
+        return [*found]
+
+
+def check_baseline(against: str, root: Path, models: Sequence[Model]) -> None:
+    """Raise SettingError where nothing is accepted of what verdicts are to be compared with.
+
+    In another folder, or at a revision, that is one of `models`, or any model where none is named.
+    """
+    from pytest_fcall.tracking.baseline_file import SUFFIX, accepted_models
+
+    wanted = models
+    if against.startswith("git:"):
+        files = map(Path, files_at_revision(against.removeprefix("git:"), root))
+        known = {file.parent.name for file in files if file.suffix == SUFFIX}
+    elif Path(against).is_dir():
+        known = {*accepted_models(Path(against))}
+    else:
+        wanted, known = [parse_model(against, "--fc-baseline", root)], {*accepted_models(root)}
+    if known.isdisjoint(model.folder for model in wanted) if wanted else not known:
+        whose = ", ".join(model.id for model in wanted) or "any model"
+        where = "" if wanted is not models else f" in {against!r}"
+        ids = {model.folder: model.id for model in models}
+        names = [ids.get(name) or _id_of_folder(name) for name in sorted(known)]
+        raise SettingError(f"--fc-baseline: nothing is accepted of {whose}{where}; {_known_text(whose, names)}")
+
+
+def _known_text(wanted: str, names: Sequence[str]) -> str:
+    from pytest_fcall.schema.value_text import did_you_mean
+
+    if not names:
+        return "`pytest --fc-accept` accepts what is right"
+    hint = did_you_mean(wanted, [name for name in names if ":" in name])
+    return f"{f'{hint} ' if hint else ''}baselines are there of {', '.join(names[:10])}"
+
+
+def _id_of_folder(name: str) -> str:
+    """The id of the model whose folder has this name, as far as the name tells it: it may end in a digest."""
+    return name if re.search(r"-[0-9a-f]{6}$", name) else name.replace("-", ":", 1)
 
 
 def _baseline_finder(against: str, root: Path) -> FindBaseline:
@@ -55,8 +98,9 @@ def _in_folder(folder: Path, root: Path, case_file: Path, model: Model) -> Basel
 
 
 def _at_revision(revision: str, root: Path) -> FindBaseline:
-    from pytest_fcall.tracking.baseline_file import baseline_path, parse_baseline
-    from pytest_fcall.tracking.measurement import measurement_path, parse_measurement
+    from pytest_fcall.tracking.baseline_content import parse_baseline
+    from pytest_fcall.tracking.baseline_file import baseline_path
+    from pytest_fcall.tracking.bookkeeping import measurement_path, parse_bookkeeping
     from pytest_fcall.tracking.revision import file_at_revision
 
     def find(case_file: Path, model: Model) -> Baseline | None:
@@ -64,8 +108,8 @@ def _at_revision(revision: str, root: Path) -> FindBaseline:
         content = file_at_revision(revision, path)
         if content is None:
             return None
-        measured = parse_measurement(file_at_revision(revision, measurement_path(path)) or b"")
-        return replace(parse_baseline(content, path.with_name(f"{revision}:{path.name}")), measured=measured)
+        kept = parse_bookkeeping(file_at_revision(revision, measurement_path(path)) or b"")
+        return parse_baseline(content, path.with_name(f"{revision}:{path.name}"), kept)
 
     try:
         file_at_revision(revision, root / "any")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_fcall.core import AppExchange, Calls, Case, Reason, Reply, Transcript, Verdict
+from pytest_fcall.core import Calls, Case, Reason, Reply, Verdict
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContexts
 from pytest_fcall.matching.reply import judge_turn
@@ -17,6 +17,7 @@ from pytest_fcall.session.outcomes import CaseError
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from pytest_fcall.core import AppExchange, Transcript
     from pytest_fcall.core.extension import Comparator
     from pytest_fcall.session.judge.llm_judge import JudgeFunction, JudgeOpinions
     from pytest_fcall.session.session import Session

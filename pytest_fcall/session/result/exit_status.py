@@ -30,6 +30,8 @@ class RunFailures:
     """Whether a wrong answer may be a regression, or chance."""
     unanswered: bool = False
     """Whether a case or test has an error because there is no reply."""
+    unrecorded: bool = False
+    """Whether a case or test could not be judged because no recorded reply fits, and no setting excuses it."""
 
     def exit_status(self, fail: Fail, gates: Iterable[GateVerdict]) -> int:
         """The exit status of the run; `fail` says whether failed cases, gates or both make it fail."""
@@ -37,5 +39,5 @@ class RunFailures:
         cases_count = fail != "gates"
         if self.otherwise or self.forbidden or False in held or ((self.verdicts or self.worse) and cases_count):
             return FAILED
-        open_ended = self.unanswered or None in held or (self.undecided and cases_count)
+        open_ended = self.unanswered or self.unrecorded or None in held or (self.undecided and cases_count)
         return INCONCLUSIVE if open_ended else PASSED

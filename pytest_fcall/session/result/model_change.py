@@ -11,14 +11,15 @@ from pytest_fcall.core.rate import Rate
 from pytest_fcall.reporting.number_text import p_equation_text, plural_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.tracking.significance import RatePair, p_value_worse
+from pytest_fcall.tracking.significance import RatePair, p_value_worse, weigh_by_steadiness
 
 if TYPE_CHECKING:
     from pytest_fcall.session.judge.doubt import Doubt
     from pytest_fcall.session.settings import Settings
 
-WORSE_LEVEL = 0.003
-"""The largest p-value at which a model is called worse."""
+_LEVEL_ONCE = 0.02
+"""The largest p-value at which a model is called worse whose cases were asked once before."""
+_LEAST_LEVEL = 0.001
 _RIGHT = frozenset({Outcome.OK, Outcome.DRIFTED, Outcome.FIXED})
 """Outcomes of right answers."""
 
@@ -62,22 +63,33 @@ def rate_pair(result: Result) -> RatePair | None:
     return RatePair(Rate(*result.before), first_answers(result))
 
 
+def worse_level(pairs: Sequence[RatePair]) -> float:
+    """The largest p-value at which a model is called worse; the more is measured, the smaller.
+
+    Little is seen where little is measured, so a false alarm may be likelier there. The levels of twenty runs that
+    follow one another, and are kept, are 0.07 together.
+    """
+    asked = sum(pair.before.asked for pair in pairs)
+    return max(_LEVEL_ONCE * len(pairs) / max(asked, 1), _LEAST_LEVEL)
+
+
 def worse_models(results: Sequence[Result]) -> Iterator[WorseModel]:
     """The models that are significantly worse than before: each by itself, so that none hides another.
 
-    The results are those that `with_history` gives.
+    The results are those that `with_history` gives. A little that many cases lose is what single cases do not show,
+    so answers are weighed for that.
     """
     for model in dict.fromkeys(result.model for result in results):
         pairs = [pair for result in results if result.model == model and (pair := rate_pair(result))]
-        p_value = 1.0 if all(pair.difference >= 0 for pair in pairs) else p_value_worse(pairs)
-        if p_value <= WORSE_LEVEL:
+        p_value = 1.0 if all(pair.difference >= 0 for pair in pairs) else p_value_worse(pairs, weigh_by_steadiness)
+        if p_value <= worse_level(pairs):
             now = Rate(sum(pair.now.right for pair in pairs), sum(pair.now.asked for pair in pairs))
             before = sum(pair.before.share for pair in pairs) / len(pairs)
             yield WorseModel(model, now, before, p_value)
 
 
 def with_history(results: Sequence[Result], doubt: Doubt, settings: Settings, *, tested: bool) -> Sequence[Result]:
-    """The results, each beside all answers that were measured of its case as it is today, with those of earlier runs.
+    """The results, each beside the first answers that were measured of its case as it is today, with earlier runs'.
 
     Where nothing is measured of it so, nothing stands beside it: a single answer that was accepted since it is right
     says too much. The files of earlier runs are read only where gates or `fcall merge` test the answers, as `tested`
@@ -97,4 +109,5 @@ def _with_history(result: Result, doubt: Doubt, settings: Settings) -> Result:
         return replace(result, before=None)
     key = Key.of(parse_stanza(result.stanza).digests)
     evidence = doubt.evidence(settings.root / result.file, result.model, result.case, key)
-    return replace(result, before=(evidence.before.right, evidence.before.asked) if evidence else None)
+    first = evidence.first if evidence else Rate(0, 0)
+    return replace(result, before=(first.right, first.asked) if first.asked else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import Case, FaultyCase, Outcome
@@ -116,13 +117,10 @@ def app_usage(answers: Iterable[Answer]) -> tuple[AppUsage, ...]:
 
 def result_properties(result: Result, run: CaseRun | None, started: float) -> list[tuple[str, object]]:
     """What JUnit reports have no other place for. `started` is when the run began."""
-    found: list[tuple[str, object]] = [
-        ("fcall_file", result.file),
-        ("fcall_line", result.line),
-        ("fcall_model", result.model),
-    ]
+    file, model, category = _common_properties(result.file, result.model, result.category)
+    found: list[tuple[str, object]] = [file, ("fcall_line", result.line), model]
     if result.category != "faulty":
-        found.append(("fcall_category", result.category))
+        found.append(category)
     if run is not None and run.is_complete:
         found += _measured(result.seconds, result.usage)
         found += _origin(run.answers, result, started)
@@ -139,6 +137,12 @@ def result_properties(result: Result, run: CaseRun | None, started: float) -> li
     if result.reasons:
         found.append(("fcall_reasons", ", ".join(f"{kind} at {path}" for kind, path in result.reasons)))
     return found
+
+
+@lru_cache
+def _common_properties(file: str, model: str, category: str) -> tuple[tuple[str, str], ...]:
+    """Those that many cases have alike: pytest keeps the properties of all cases until the run ends."""
+    return ("fcall_file", file), ("fcall_model", model), ("fcall_category", category)
 
 
 def _measured(seconds: float | None, usage: Usage | None) -> Iterator[tuple[str, object]]:

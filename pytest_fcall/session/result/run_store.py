@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.tracking.revision import revision_of
+from pytest_fcall.tracking.run_accounts import AccountWriter, accounts_path, remove_old_accounts
 from pytest_fcall.tracking.run_file import RunFile, remove_old_runs, run_id, runs_folder, write_run
 
 if TYPE_CHECKING:
@@ -32,15 +33,11 @@ def store_run(
     *,
     broken_off: bool,
 ) -> Path | None:
-    """Write the run's file and remove the oldest ones; None where no runs are kept. Raises OSError.
-
-    The run of a shard is always kept: `fcall merge` needs it.
-    """
-    keep, shard = settings.kept_runs, settings.shard
-    if keep == 0 and shard is None:
+    """Write the run's file and remove the oldest ones; None where no runs are kept. Raises OSError."""
+    if not settings.keeps_run:
         return None
     moment = datetime.fromtimestamp(started, UTC)
-    place = (shard.number, shard.of) if shard else None
+    path, place = _run_path(settings, started), _place(settings)
     run = RunFile(
         id=run_id(started, place),
         started=moment.isoformat(timespec="seconds"),
@@ -55,12 +52,26 @@ def store_run(
             "pytest_fcall": version("pytest-fcall"),
             "python": platform.python_version(),
             **revision_of(settings.root),
+            **({"history": [str(folder) for folder in settings.history]} if settings.history else {}),
         },
     )
-    path = runs_folder(settings.root) / f"{run.id}.json"
     write_run(path, run)
-    remove_old_runs(settings.root, max(keep, 1))
+    remove_old_runs(settings.root, max(settings.kept_runs, 1))
+    remove_old_accounts(path.parent)
     return path
+
+
+def account_writer(settings: Settings, started: float) -> AccountWriter:
+    """The writer of the accounts of the run's cases, which lie beside its file."""
+    return AccountWriter(accounts_path(_run_path(settings, started)))
+
+
+def _run_path(settings: Settings, started: float) -> Path:
+    return runs_folder(settings.root) / f"{run_id(started, _place(settings))}.json"
+
+
+def _place(settings: Settings) -> tuple[int, int] | None:
+    return (settings.shard.number, settings.shard.of) if settings.shard else None
 
 
 def parse_kept_runs(text: str) -> int:

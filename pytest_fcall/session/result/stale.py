@@ -53,3 +53,18 @@ def _known_cases(read_files: Mapping[Path, frozenset[str]], case_file: Path) -> 
     if case_file.exists():
         return read_files.get(case_file)
     return None if case_file in read_files else frozenset()
+
+
+def forget_beside(baseline: Path, cases: Sequence[str]) -> None:
+    """Take what is recorded of these cases out of version control, and the lock of a case file that is gone.
+
+    Raises OSError.
+    """
+    from pytest_fcall.backends.recordings.file import recordings_path
+    from pytest_fcall.backends.recordings.renaming import forget
+    from pytest_fcall.schema.sources.lock_file import lock_path
+
+    case_file = baseline.parents[2] / baseline.name.removesuffix(SUFFIX)
+    forget(baseline.with_name(recordings_path(case_file, Model("any", "any")).name), cases)
+    if not case_file.exists():
+        lock_path(case_file).unlink(missing_ok=True)

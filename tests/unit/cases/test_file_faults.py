@@ -33,6 +33,16 @@ _UNREADABLE = {
     "misplaced item": ("cases:\n  - id: x\n  »b: 1\n", "yaml", "expected `- `"),
     "tag that does not fit a list": ("cases: »!!int [1]\n", "yaml", "the tag `!!int` does not fit here"),
     "tag that does not fit a text": ("cases: »!!seq a\n", "yaml", "the tag `!!seq` does not fit here"),
+    "conflict": (
+        "cases:\n»<<<<<<< HEAD\n  - id: x\n=======\n  - id: y\n>>>>>>> other\n",
+        "merge-conflict",
+        "an unresolved merge conflict",
+    ),
+    "conflict inside a case": (
+        "cases:\n  - id: x\n    prompt: |\n»<<<<<<< HEAD\n      a\n=======\n      b\n>>>>>>> other\n",
+        "merge-conflict",
+        "an unresolved merge conflict",
+    ),
     "control character": ("cases:\n  - id: a»\x07\n", "not-text", "\\x07"),
 }
 

@@ -308,11 +308,11 @@ class TestSaid:
         assert said(f"messages: {{file: {name}}}", tmp_path) == thread
 
     def test_a_prompt_from_a_file_takes_the_clock_and_the_row(self, tmp_path: Path) -> None:
-        (tmp_path / "p.md").write_bytes(b"Book {words} on {now:%d.%m.}, {other}.\r\n")
+        (tmp_path / "p.md").write_bytes(b"Book {words} on {now:%d.%m.}, { other }.\r\n")
         text = f"{_NOW}matrix: [{{id: a, words: eco}}]\nprompt: {{file: p.md}}\nexpect: no_call"
         (only,) = read(with_cases(f"id: it\n{text}"), tmp_path).entries
         assert isinstance(only, Case)
-        assert only.turns[0].messages[0]["content"] == "Book eco on 21.11., {other}."
+        assert only.turns[0].messages[0]["content"] == "Book eco on 21.11., { other }."
 
     def test_a_picture_is_told_by_its_content(self, tmp_path: Path) -> None:
         data = b"\x89PNG\r\n\x1a\n rest"
@@ -393,14 +393,14 @@ class TestMatrix:
     def test_each_row_is_a_case(self, tmp_path: Path) -> None:
         text = (
             "id: w\nmatrix: [{id: eco, words: economy, days: 3}, {id: 7, words: other, days: 4}]\n"
-            'prompt: "{words}, {days} days, {unknown}"\n'
+            'prompt: "{words}, {days} days, { unknown }"\n'
             'expect: [{get_weather: {city: "{words}", days: "{days}"}}]'
         )
         found = read(with_cases(text), tmp_path)
         assert ids(found.entries) == {"w[eco]": True, "w[7]": True}
         eco = found.entries[0]
         assert isinstance(eco, Case)
-        assert eco.turns[0].messages[0]["content"] == "economy, 3 days, {unknown}"
+        assert eco.turns[0].messages[0]["content"] == "economy, 3 days, { unknown }"
         assert eco.turns[0].expect is not None
         assert eco.turns[0].expect.stages[0][0].arguments == {"city": "economy", "days": 3}
 
@@ -424,6 +424,12 @@ class TestMatrix:
     def test_names_may_stand_in_keys(self, tmp_path: Path) -> None:
         text = "id: w\nmatrix: [{tool: ping}]\nprompt: x\nexpect: [{'{tool}': {}}]"
         assert ids(read(with_cases(text), tmp_path).entries) == {"w[0]": True}
+
+    def test_a_column_of_braces_leaves_braces_in_a_text(self, tmp_path: Path) -> None:
+        text = "id: w\nmatrix: [{x: a, y: '{y}'}]\nprompt: '{x} {y}'\nexpect: no_call"
+        (only,) = read(with_cases(text), tmp_path).entries
+        assert isinstance(only, Case)
+        assert only.turns[0].messages[0]["content"] == "a {y}"
 
     def test_what_a_row_brings_is_not_filled_again(self, tmp_path: Path) -> None:
         text = "id: w\nmatrix: [{x: 'a {y}', y: b}]\nprompt: 'Say {x}.'\nexpect: no_call"

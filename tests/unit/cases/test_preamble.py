@@ -30,7 +30,7 @@ tools:
 """
         + CASES,
     )
-    assert tool_sources(path, root=tmp_path) == [
+    assert [source.key for source in tool_sources(path, root=tmp_path)] == [
         {"openapi": "https://example.org/api.json", "operations": ["list"]},
         {"mcp": {"command": ["server"], "env": {"A": "${A}"}}},
     ]
@@ -40,8 +40,12 @@ def test_included_files_name_sources_too(tmp_path: Path) -> None:
     write(tmp_path / "all.tools.yaml", "tools: [{mcp: {url: 'https://example.org/mcp'}}]\n")
     path = write(tmp_path / "cases/a.fc.yaml", "include: [../all.tools.yaml]\ntools: [{mcp: {command: [x]}}]\n" + CASES)
     assert tool_sources(path, root=tmp_path) == [
-        {"mcp": {"command": ["x"]}},
-        {"mcp": {"url": "https://example.org/mcp"}},
+        (path, tmp_path / "cases/a.tools.lock.json", {"mcp": {"command": ["x"]}}),
+        (
+            tmp_path / "all.tools.yaml",
+            tmp_path / "all.tools.yaml.lock.json",
+            {"mcp": {"url": "https://example.org/mcp"}},
+        ),
     ]
 
 

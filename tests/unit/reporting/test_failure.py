@@ -258,8 +258,9 @@ def test_the_full_text_leaves_nothing_out() -> None:
     reply = Reply(text="Here\nyou are", usage=Usage(12, 3), seconds=0.2500417, finish="tool_calls", engine=engine)
     case = case_of(calls_of(("get_weather", CELSIUS), ("get_time", None)))
     text = in_full(case, calls, verdict, reply, "openai:gpt-5.2")
-    assert lines(text)[:10] == [
-        "cases/weather.fc.yaml:14 celsius (openai:gpt-5.2)",
+    assert lines(text)[:11] == [
+        "wrong_value: `unit` is wrong",
+        "  cases/weather.fc.yaml:14 celsius (openai:gpt-5.2)",
         "  asked:",
         "    system: Be brief.",
         "    user: Weather in SF, in celsius?",
@@ -270,7 +271,7 @@ def test_the_full_text_leaves_nothing_out() -> None:
         "  reasons:",
         "    wrong_value at calls[0].args.unit: `unit` is wrong",
     ]
-    assert text.count("wrong_value") == 5
+    assert text.count("wrong_value at ") == 5
     assert lines(text)[-7:] == [
         "  text:",
         "    Here",
@@ -370,3 +371,30 @@ def test_arguments_that_official_rules_did_not_come_to_are_not_called_right() ->
         ["✗", "base", "10", "(left", "out)"],
         ["height", "5", "(left", "out)"],
     ]
+
+
+def test_right_arguments_are_marked_right_where_only_the_result_is_wrong() -> None:
+    expected = calls_of(("get_weather", {"city": "Rome"}))
+    calls = called(("get_weather", {"city": "Rome"}))
+    wrong = invalid(reason("wrong_result", "calls[0].result.degrees", expected=20, got=25), pairs=((0, 0),))
+    assert [line.split() for line in lines(in_short(case_of(expected), calls, wrong, Reply()))[-2:]] == [
+        ["✓", "get_weather", "city:", '"Rome"', "city:", '"Rome"'],
+        ["✗", "result.degrees", "20", "25"],
+    ]
+    full = in_full(case_of(expected), calls, wrong, Reply())
+    assert '✓ expected get_weather(city: "Rome")' in full
+    assert '✓ called   get_weather(city: "Rome")' in full
+
+
+def test_a_wrong_argument_is_marked_beside_a_wrong_result() -> None:
+    expected = calls_of(("get_weather", {"city": "Rome"}))
+    reasons = (
+        reason("wrong_value", "calls[0].args.city", expected="Rome", got="Oslo"),
+        reason("wrong_result", "calls[0].result", expected=20, got=25),
+    )
+    text = in_short(
+        case_of(expected), called(("get_weather", {"city": "Oslo"})), invalid(*reasons, pairs=((0, 0),)), Reply()
+    )
+    rows = [line.split() for line in lines(text)]
+    assert ["✗", "city", '"Rome"', '"Oslo"'] in rows
+    assert ["✗", "result", "20", "25"] in rows

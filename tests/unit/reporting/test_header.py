@@ -35,7 +35,7 @@ def test_the_header_names_models_and_where_they_come_from() -> None:
             "called live; recorded replies of its models are reused (--fc-record=all asks anew)",
         ),
         (Answering(live=False, max_age=DAY), "from recordings only"),
-        (Answering(live=False, max_age=None, apps=True), "from recordings only"),
+        (Answering(live=False, max_age=None, apps=True), "called; its models answer from recordings only"),
     ],
 )
 def test_what_may_be_replayed_is_not_said_to_be_asked(answering: Answering, text: str) -> None:

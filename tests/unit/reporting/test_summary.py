@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Usage
 from pytest_fcall.reporting.results import Result, Results, Status
+from pytest_fcall.reporting.run_table import file_table
 from pytest_fcall.reporting.statistics import shared_causes
-from pytest_fcall.reporting.summary import file_table, one_line_summary, summary_lines
+from pytest_fcall.reporting.summary import one_line_summary, summary_lines
 from pytest_fcall.reporting.terminal import column_count
 
 UNIT = (("wrong_value", "calls[1].args.unit"),)
@@ -50,7 +51,7 @@ def test_one_model_without_a_fault_takes_one_line() -> None:
 def test_categories_are_told_apart_where_something_is_wrong() -> None:
     run = results("passed", "failed", "error") + results("passed", "passed", category="parallel")
     assert summary_lines(Results(run)) == [
-        "model  category  right  accuracy       95 %  errors     cost     p50     p95     max  tokens  tok/s",
+        "model  cases     right  accuracy       95 %  errors     cost     p50     p95     max  tokens  tok/s",
         "m      all         3/4    75.0 %   [30, 95]       1  $0.0040  0.50 s  0.50 s  0.50 s     480     40",
         "       simple      1/2    50.0 %    [9, 91]       1  $0.0020  0.50 s  0.50 s  0.50 s     240     40",
         "       parallel    2/2   100.0 %  [34, 100]          $0.0020  0.50 s  0.50 s  0.50 s     240     40",
@@ -61,7 +62,7 @@ def test_categories_are_told_apart_where_something_is_wrong() -> None:
 def test_models_stand_side_by_side_even_when_green() -> None:
     run = results("passed", model="a") + results("passed", model="b")
     first, *rows, last = summary_lines(Results(run))
-    assert first.startswith("model  category  right")
+    assert first.startswith("model  cases  right")
     assert [row.split()[:3] for row in rows] == [["a", "all", "1/1"], ["b", "all", "1/1"]]
     assert last == "fcall: a 1/1 right (100.0 %), b 1/1 right (100.0 %), 240 tokens, $0.0020, 2 asked"
 
@@ -93,6 +94,34 @@ def test_a_cost_that_is_not_known_in_full_has_a_plus() -> None:
     assert one_line_summary(run).endswith(", $0.0020+, 2 asked")
 
 
+def grouped(case: str, file: str, tags: tuple[str, ...], status: Status) -> Result:
+    return Result(f"{file}::{case}", case, "m", status, file=file, tags=tags)
+
+
+def test_files_and_tags_with_wrong_answers_have_rows_of_their_own_the_worst_first() -> None:
+    run = (
+        grouped("one", "a.fc.yaml", ("smoke", "north"), "passed"),
+        grouped("two", "a.fc.yaml", ("smoke",), "failed"),
+        grouped("three", "b.fc.yaml", ("smoke", "north"), "failed"),
+        grouped("four", "b.fc.yaml", ("smoke", "north"), "failed"),
+        grouped("five", "c.fc.yaml", ("smoke", "south"), "passed"),
+    )
+
+    rows = [row.split() for row in summary_lines(Results(run), 200)[1:-1]]
+
+    assert [" ".join(row[:3]) for row in rows] == [
+        "m all 2/5",
+        "b.fc.yaml 0/2 0.0",
+        "a.fc.yaml 1/2 50.0",
+        "tag north 1/3",
+    ]
+
+
+def test_a_group_that_is_the_whole_run_or_another_group_has_no_row() -> None:
+    run = (grouped("one", "a.fc.yaml", ("all",), "failed"), grouped("two", "a.fc.yaml", ("all",), "passed"))
+    assert len(summary_lines(Results(run))) == 1
+
+
 def test_files_are_told_apart_model_by_model() -> None:
     run = [
         Result(f"{file}::a", "a", model, "passed", file=file, cost=cost, seconds=cost)
@@ -114,7 +143,7 @@ def test_a_narrow_terminal_loses_figures_from_the_right() -> None:
     run = results("passed", "failed", model="local:" + "x" * 60) + results("passed", category="parallel")
     table = summary_lines(Results(run), 60)[:3]
     assert all(column_count(line) <= 60 for line in table)
-    assert table[0].split() == ["model", "category", "right", "accuracy", "95", "%"]
+    assert table[0].split() == ["model", "cases", "right", "accuracy", "95", "%"]
 
 
 def test_shared_causes_are_counted_over_calls_and_items() -> None:
@@ -144,11 +173,8 @@ def test_the_same_reason_twice_in_a_case_counts_once() -> None:
 
 
 def test_what_was_left_aside_is_said() -> None:
-    run = Results(results("skipped", "passed"), missing_recordings=1, files_without_cases=2)
-    assert summary_lines(run)[:2] == [
-        "1 case without a recorded reply; --fc-live asks the model",
-        "2 YAML files without `cases:` not collected",
-    ]
+    run = Results(results("skipped", "passed"), files_without_cases=2)
+    assert summary_lines(run)[0] == "2 YAML files without `cases:` not collected"
 
 
 @pytest.mark.parametrize(

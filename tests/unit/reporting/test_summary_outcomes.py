@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.reporting.summary import one_line_summary, outcome_lines
@@ -42,10 +44,30 @@ def test_right_answers_that_are_not_in_the_baseline_wait_to_be_accepted() -> Non
     ]
     wrong = replace(REGRESSED, outcome=Outcome.NEW)
 
-    assert outcome_lines([*results, wrong], 80) == [
-        "not in the baseline: 1 fixed, 2 new, 1 drifted; `fcall accept` accepts what is right"
+    *_, last = outcome_lines([*results, wrong], 80)
+    assert last == "not in the baseline: 1 fixed, 2 new, 1 drifted; `fcall accept` accepts what is right"
+    assert last not in outcome_lines([*results, wrong], 80, accepted=True)
+
+
+@pytest.mark.parametrize("accepted", [False, True])
+def test_what_is_fixed_is_named(accepted: bool) -> None:
+    fixed = replace(RIGHT, outcome=Outcome.FIXED, since=("a failure, wrong_value at calls[0].args.city",))
+
+    assert outcome_lines([fixed], 80, accepted=accepted)[:2] == [
+        "1 fixed:",
+        "  a.fc.yaml:9 two: a failure, wrong_value at calls[0].args.city",
     ]
-    assert outcome_lines([*results, wrong], 80, accepted=True) == []
+
+
+def test_on_a_narrow_terminal_changes_go_on_lines_of_their_own_and_none_is_cut() -> None:
+    since = ("6/6 right before, 0/4 now (p = 0.00023)", "calls[0].args.city: 'Bath' → 'Paris, where it rains today'")
+
+    assert outcome_lines([replace(REGRESSED, since=since)], 60) == [
+        "1 regressed:",
+        "  a.fc.yaml:7 one: 6/6 right before, 0/4 now (p = 0.00023)",
+        "      calls[0].args.city: 'Bath' → 'Paris, where it rains",
+        "        today'",
+    ]
 
 
 def test_what_files_and_models_say_is_made_fit_for_a_terminal() -> None:

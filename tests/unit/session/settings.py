@@ -15,6 +15,7 @@ def settings_of(root: Path) -> Settings:
         judge=None,
         replay=False,
         record="missing",
+        missing="inconclusive",
         started=0.0,
         max_age=None,
         result_max_age=None,

@@ -19,11 +19,12 @@ from pytest_fcall.tracking.acceptance import (
     accept,
     read_stanzas,
     remove_cases,
-    rename_case,
 )
 from pytest_fcall.tracking.baseline_file import baseline_path
+from pytest_fcall.tracking.bookkeeping import measurement_path, read_measurement
 from pytest_fcall.tracking.history import History
-from pytest_fcall.tracking.measurement import Measured, measurement_path, read_measurement
+from pytest_fcall.tracking.measurement import Measured
+from pytest_fcall.tracking.renaming import move_case
 from pytest_fcall.tracking.run_file import RunFile, run_id
 from pytest_fcall.tracking.stanza import Stanza, WireRequest, stanza_to_json
 from tests.unit.tracking.stanzas import STANZAS
@@ -36,7 +37,7 @@ WRONG = Stanza("rome", False, (("wrong_value", "calls[0].args.city"),), calls=()
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "__fcall__" / "local-m" / "a.fc.yaml.ambr"
+    return tmp_path / "__fcall__" / "local-m" / "a.fc.yaml.accepted"
 
 
 def test_other_cases_stay_as_they_are(path: Path) -> None:
@@ -57,7 +58,7 @@ def test_what_is_accepted_again_leaves_the_file_byte_for_byte(path: Path) -> Non
 
 @given(st.lists(STANZAS, unique_by=lambda stanza: stanza.case))
 def test_accepting_twice_is_accepting_once(tmp_path_factory: pytest.TempPathFactory, stanzas: list[Stanza]) -> None:
-    path = tmp_path_factory.mktemp("any") / "any.ambr"
+    path = tmp_path_factory.mktemp("any") / "any.accepted"
     accept(path, stanzas, FIRST)
     before = path.read_bytes() if stanzas else b""
 
@@ -73,11 +74,14 @@ def test_requests_of_an_app_are_the_same_in_whatever_order_their_parts_are_named
     assert accept(path, [replace(RIGHT, wire=(first, second))], LATER) == []
 
 
-def test_a_question_that_changed_is_accepted_with_its_answer(path: Path) -> None:
+def test_of_a_question_that_changed_and_its_same_answer_there_is_nothing_to_review(path: Path) -> None:
     accept(path, [RIGHT], FIRST)
+    before = path.read_bytes()
 
-    assert accept(path, [replace(RIGHT, digests={"prompt": "1b"})], LATER) == ["oslo"]
-    assert read_stanzas(path)["oslo"].provenance["date"] == "2026-11-21"
+    assert accept(path, [replace(RIGHT, digests={"prompt": "0a", "system": "2b"})], LATER) == []
+    assert path.read_bytes() == before
+    kept = read_stanzas(path)["oslo"]
+    assert (kept.digests, kept.provenance["date"]) == ({"prompt": "0a", "system": "2b"}, "2026-11-21")
 
 
 @pytest.mark.parametrize("now", [1.0, True])
@@ -118,23 +122,32 @@ def test_cases_that_are_gone_are_forgotten(path: Path) -> None:
     assert not path.exists()
 
 
-def test_nothing_is_written_to_a_damaged_file(path: Path) -> None:
-    accept(path, [RIGHT], FIRST)
-    path.write_text(path.read_text("utf-8") + "<<<<<<< HEAD\n", "utf-8")
+def two_answers(path: Path, *others: Stanza) -> None:
+    """A file to which two branches have added the same case, merged by git."""
+    texts = []
+    for stanza in (RIGHT, replace(RIGHT, calls=())):
+        accept(path, [stanza, *others], FIRST)
+        texts.append(path.read_text("utf-8").splitlines(keepends=True))
+        path.unlink()
+    path.write_text("".join([*texts[0], *texts[1][1:]]), "utf-8")
+
+
+def test_nothing_is_written_to_a_file_with_two_answers_to_a_case(path: Path) -> None:
+    two_answers(path)
     before = path.read_bytes()
 
-    with pytest.raises(DamagedBaseline, match="merge conflict"):
+    with pytest.raises(DamagedBaseline, match="two different answers are accepted to oslo"):
         accept(path, [WRONG], LATER)
     assert path.read_bytes() == before
 
 
-def test_each_fault_of_a_damaged_file_has_a_line(path: Path) -> None:
-    accept(path, [RIGHT], FIRST)
-    path.write_text(path.read_text("utf-8") + "<<<<<<< HEAD\n<<<<<<< HEAD\n", "utf-8")
+def test_each_kind_of_damage_is_named_once_for_all_its_cases(path: Path) -> None:
+    accept(path, [RIGHT, WRONG], FIRST)
+    path.write_text(path.read_text("utf-8").replace(" 1 ", " 2 ").replace("no calls", "reply unreadable"), "utf-8")
 
     with pytest.raises(DamagedBaseline) as raised:
         read_stanzas(path)
-    assert str(raised.value).splitlines() == ["an unresolved merge conflict"] * 2
+    assert str(raised.value).splitlines() == ["the lines of oslo, rome were not accepted together"]
 
 
 def test_an_acceptance_knows_its_day(tmp_path: Path) -> None:
@@ -198,7 +211,7 @@ class TestMeasurement:
 
     def test_cases_that_are_gone_or_renamed_take_their_line_along(self, tmp_path: Path, baseline: Path) -> None:
         self.add(tmp_path, baseline, self.run_of(RIGHT, WRONG), "oslo")
-        rename_case(baseline, "oslo", "bergen")
+        move_case(baseline, "oslo", baseline, "bergen")
         remove_cases(baseline, lambda case: case == "rome")
         (only,) = read_measurement(measurement_path(baseline)).values()
         assert (only.case, only.rate) == ("bergen", (1, 1))

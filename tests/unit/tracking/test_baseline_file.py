@@ -1,17 +1,20 @@
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from syrupy.extensions.amber.serializer import AmberDataSerializer
 
 from pytest_fcall.core import Call, Model
-from pytest_fcall.tracking.baseline_file import Baseline, baseline_path, parse_baseline, read_baseline, write_baseline
-from pytest_fcall.tracking.stanza import Stanza
-from tests.unit.tracking.stanzas import STANZAS
+from pytest_fcall.tracking.baseline_content import Baseline, parse_baseline, write_baseline
+from pytest_fcall.tracking.baseline_file import baseline_path, read_baseline
+from pytest_fcall.tracking.bookkeeping import measurement_path
+from pytest_fcall.tracking.contract_lines import facts_of
+from pytest_fcall.tracking.stanza import Stanza, WireRequest
+from tests.unit.tracking.stanzas import CONVERSATIONS, STANZAS
 
 OSLO = Stanza(
     "oslo",
@@ -20,37 +23,22 @@ OSLO = Stanza(
     calls=(Call("get_weather", {"city": "Osló"}), Call("get_time", {"in": ["Oslo\n", 1.0]})),
     because="the tokenizer cannot spell it",
     since="2026-11-21",
-    digests={"prompt": "0a1b2c3d"},
+    digests={"prompt": "0a1b2c3d", "system": "4e5f6a7b"},
     provenance={"date": "2026-11-21", "engine": {"model": "m-1"}},
 )
 PARIS = Stanza("paris in spring", valid=True, calls=())
 
 TEXT = """\
-# serializer version: fcall-1
-# name: oslo
-  {
-    "case": "oslo",
-    "valid": false,
-    "reasons": [
-      ["wrong_value", "calls[0].args.city"]
-    ],
-    "calls": [
-      {"arguments": {"city": "Osló"}, "name": "get_weather"},
-      {"arguments": {"in": ["Oslo\\n", 1.0]}, "name": "get_time"}
-    ],
-    "because": "the tokenizer cannot spell it",
-    "since": "2026-11-21",
-    "digests": {"prompt": "0a1b2c3d"},
-    "provenance": {"date": "2026-11-21", "engine": {"model": "m-1"}}
-  }
-# ---
-# name: paris in spring
-  {
-    "case": "paris in spring",
-    "valid": true,
-    "calls": []
-  }
-# ---
+# pytest-fcall baseline 2
+
+oslo wrong #bf45ab54
+oslo reason 1 wrong_value calls[0].args.city
+oslo 1 get_weather {"city": "Osló"}
+oslo 2 get_time {"in": ["Oslo\\n", 1.0]}
+oslo because "the tokenizer cannot spell it"
+
+"paris in spring" right #9af3902e
+"paris in spring" no calls
 """
 
 
@@ -66,43 +54,139 @@ def read(path: Path) -> Baseline:
 
 
 def faults(path: Path) -> list[tuple[str, int, str]]:
-    return [(fault.code, fault.location.line, fault.message) for fault in read(path).faults]
+    return [(fault.code, fault.location.line, fault.message) for fault in read(path).all_faults]
 
 
-def test_a_baseline_is_readable_in_review_and_its_stanzas_are_sorted(path: Path) -> None:
+def test_a_contract_is_readable_in_review_and_its_cases_are_sorted(path: Path) -> None:
     write_baseline(path, [PARIS, OSLO])
 
     assert path.read_text("utf-8") == TEXT
     assert read(path) == Baseline({"oslo": OSLO, "paris in spring": PARIS})
 
 
-@given(st.lists(STANZAS, min_size=1, unique_by=lambda stanza: stanza.case))
+def test_everything_that_a_person_reviews_has_a_line_of_its_own(path: Path) -> None:
+    book = Call("book", {"id": 7})
+    wire = (WireRequest("gpt-5.2", (book,), {"system": "0a"}), WireRequest("my model", None))
+    write_baseline(
+        path,
+        [
+            Stanza("app", True, calls=(), wire=wire),
+            Stanza("idle", True, calls=(), wire=()),
+            Stanza(
+                "talk", True, calls=(book, book), steps=((1, 0), (), (1,)), results=(None, {"ok": True}), answer="B"
+            ),
+            Stanza("torn", False, (("truncated", ""), ("no_call", "calls")), samples=(4, 5)),
+        ],
+    )
+
+    facts = [line for line in path.read_text("utf-8").splitlines()[1:] if line]
+    assert [line.partition(" #")[0] for line in facts] == [
+        "app right",
+        "app no calls",
+        "app wire 1 gpt-5.2",
+        'app wire 1.1 book {"id": 7}',
+        'app wire 2 "my model" unreadable',
+        "idle right",
+        "idle no calls",
+        "idle wire none",
+        "talk right",
+        'talk 1.1.1 book {"id": 7}',
+        "talk 1.2 no call",
+        "talk 2 no reply",
+        'talk 3.1.1 book {"id": 7}',
+        "talk result 1.1.1 null",
+        'talk result 3.1.1 {"ok": true}',
+        'talk answer "B"',
+        "torn wrong 4/5",
+        'torn reason 1 truncated ""',
+        "torn reason 2 no_call calls",
+        "torn reply unreadable",
+    ]
+
+
+@given(st.lists(STANZAS | CONVERSATIONS, min_size=1, unique_by=lambda stanza: stanza.case))
 def test_what_is_written_is_read_again_and_written_the_same(
     tmp_path_factory: pytest.TempPathFactory, stanzas: list[Stanza]
 ) -> None:
-    path = tmp_path_factory.getbasetemp() / "any.ambr"
+    path = tmp_path_factory.mktemp("any") / "m" / "any.accepted"
     write_baseline(path, stanzas)
-    first = path.read_bytes()
+    first = path.read_bytes(), measurement_path(path).read_bytes()
 
     assert read(path) == Baseline({stanza.case: stanza for stanza in stanzas})
     write_baseline(path, read(path).stanzas.values())
-    assert path.read_bytes() == first
+    assert (path.read_bytes(), measurement_path(path).read_bytes()) == first
 
 
-def test_syrupy_reads_what_is_written(path: Path) -> None:
-    class Serializer(AmberDataSerializer):
-        VERSION = "fcall-1"
+@given(st.lists(STANZAS | CONVERSATIONS, min_size=2, max_size=4, unique_by=lambda stanza: stanza.case), st.randoms())
+def test_the_order_of_lines_says_nothing(
+    tmp_path_factory: pytest.TempPathFactory, stanzas: list[Stanza], random: Random
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "m" / "any.accepted"
+    write_baseline(path, stanzas)
+    first, *others = path.read_text("utf-8").split("\n")
+    random.shuffle(others)
+    path.write_text("\n".join([first, *others, *others]), "utf-8", newline="")
 
-    write_baseline(path, [PARIS, OSLO])
-    found = Serializer.read_file(str(path))
+    assert read(path) == Baseline({stanza.case: stanza for stanza in stanzas})
 
-    assert not found.tainted
-    assert [each.name for each in found] == ["oslo", "paris in spring"]
-    assert [json.loads(str(each.data))["valid"] for each in found] == [False, True]
+
+@given(STANZAS, STANZAS, st.randoms(use_true_random=False))
+def test_whatever_a_merge_makes_of_two_answers_is_never_read_as_a_third(
+    one: Stanza, other: Stanza, random: Random
+) -> None:
+    answers = [replace(each, case="oslo", digests={}, provenance={}, judged=False) for each in (one, other)]
+    facts = [fact for answer in answers for fact in facts_of(answer)]
+    kept = [f"oslo {fact}" for fact in random.sample(facts, random.randint(1, len(facts)))]
+
+    found = parse_baseline("\n".join(["# pytest-fcall baseline 2", *kept]).encode(), Path("any.accepted"))
+
+    assert found.all_faults or [facts_of(each) for each in found.stanzas.values()] in [
+        [facts_of(each)] for each in answers
+    ]
+
+
+def test_without_its_bookkeeping_the_reviewed_part_is_read(path: Path) -> None:
+    write_baseline(path, [OSLO])
+    measurement_path(path).unlink()
+
+    (stanza,) = read(path).stanzas.values()
+    assert (stanza.reasons, stanza.calls, stanza.because) == (OSLO.reasons, OSLO.calls, OSLO.because)
+    assert (stanza.since, stanza.digests, stanza.provenance) == (None, {}, {})
+
+
+def test_the_bookkeeping_of_another_answer_does_not_count(path: Path) -> None:
+    write_baseline(path, [OSLO])
+    of_oslo = measurement_path(path).read_bytes()
+    write_baseline(path, [Stanza("oslo", True, calls=())])
+    measurement_path(path).write_bytes(of_oslo)
+
+    assert read(path).stanzas["oslo"] == Stanza("oslo", True, calls=())
+
+
+def test_requests_without_bookkeeping_have_no_digests(path: Path) -> None:
+    stanza = Stanza("app", True, calls=(), wire=(WireRequest("m", (), {"system": "0a"}),))
+    write_baseline(path, [stanza])
+    assert read(path).stanzas["app"] == stanza
+    measurement_path(path).unlink()
+    assert read(path).stanzas["app"].wire == (WireRequest("m", ()),)
+
+
+def test_git_is_told_how_to_merge_the_files(path: Path) -> None:
+    write_baseline(path, [OSLO])
+    assert "*.accepted merge=union" in (path.parent.parent / ".gitattributes").read_text("utf-8")
 
 
 def test_a_file_that_is_not_there_is_no_baseline(path: Path) -> None:
     assert read_baseline(path) is None
+
+
+def test_a_file_in_the_old_format_says_what_to_do(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.with_suffix(".ambr").touch()
+
+    (fault,) = read(path).faults
+    assert fault.location.path.endswith("shop.fc.yaml.ambr")
+    assert "accept the answers with `fcall accept`: they go into shop.fc.yaml.accepted" in fault.hint
 
 
 def test_a_file_without_stanzas_is_removed(path: Path) -> None:
@@ -110,6 +194,7 @@ def test_a_file_without_stanzas_is_removed(path: Path) -> None:
     write_baseline(path, [])
 
     assert not path.exists()
+    assert not measurement_path(path).exists()
 
 
 def test_files_that_differ_only_in_their_ending_have_baselines_of_their_own(tmp_path: Path) -> None:
@@ -132,52 +217,70 @@ def test_windows_line_ends_are_no_difference(path: Path) -> None:
     assert read(path).stanzas == {"oslo": OSLO, "paris in spring": PARIS}
 
 
-def test_what_json_cannot_say_leaves_the_file_as_it_is(path: Path) -> None:
+@pytest.mark.parametrize("stanza", [Stanza("big", True, calls=(Call("f", {"n": 10**5000}),)),
+                                    Stanza("big", True, calls=(), provenance={"n": float("inf")})])  # fmt: skip
+def test_what_json_cannot_say_leaves_the_files_as_they_are(path: Path, stanza: Stanza) -> None:
     write_baseline(path, [OSLO])
-    before = path.read_bytes()
+    before = path.read_bytes(), measurement_path(path).read_bytes()
 
-    with pytest.raises(ValueError, match="digits"):
-        write_baseline(path, [Stanza("big", True, calls=(Call("f", {"n": 10**5000}),))])
-    assert path.read_bytes() == before
-    assert [each.name for each in path.parent.iterdir()] == [path.name]
-
-
-def test_a_merge_conflict_is_named_with_its_line(path: Path) -> None:
-    write_baseline(path, [OSLO])
-    text = path.read_text("utf-8")
-    ours = text.replace('    "because": "the', '<<<<<<< HEAD\n    "because": "our\n=======\n    "because": "the')
-    path.write_text(ours.replace("  }\n# ---", "  }\n>>>>>>> branch\n# ---"), "utf-8")
-
-    (fault,) = read(path).faults
-    assert (fault.code, fault.location.line, fault.source) == ("merge-conflict", 13, "<<<<<<< HEAD")
-    assert "keep one of the two stanzas" in fault.hint
+    with pytest.raises(ValueError, match=r"digits|JSON"):
+        write_baseline(path, [stanza])
+    assert (path.read_bytes(), measurement_path(path).read_bytes()) == before
+    assert len([*path.parent.iterdir()]) == 2
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "line", "message"),
-    [
-        ("# serializer version: fcall-1\n", "", 1, "in the format 'fcall-1'"),
-        ("fcall-1", "fcall-2", 1, "in the format 'fcall-1'"),
-        ("# name: paris in spring", "# name:", 19, "a stanza without the name of its case"),
-        ("# ---\n# name: paris", "# ---\n=======\n# name: paris", 19, "this line is not part of a stanza"),
-        ("# ---\n# name: paris", "# name: paris", 2, "the stanza of 'oslo' is incomplete"),
-        ("# name: paris in spring", "# name: oslo", 19, "duplicate case 'oslo', first in line 2"),
-        ('"case": "oslo"', '"case": "bergen"', 2, "it names the case 'bergen'"),
-        ('"valid": true', '"valid": yes', 19, "cannot be read: Expecting value"),
-        ('"valid": true', '"valid": 1', 19, "`valid` is not true or false"),
-        ('"calls": []', '"calls": ' + "[" * 9_999 + "]" * 9_999, 19, "it is nested too deeply"),
-        ('"calls": []', f'"calls": {"9" * 5_000}', 19, "cannot be read: Exceeds the limit"),
-    ],
-)  # fmt: skip
-def test_damage_is_named_and_then_nothing_counts(path: Path, old: str, new: str, line: int, message: str) -> None:
-    path.parent.mkdir(parents=True)
+DAMAGE = {
+    "another-format": ("baseline 2\n", "baseline 3\n", 1, "not a baseline file in the format 2"),
+    "no-format": ("# pytest-fcall baseline 2\n", "", 1, "not a baseline file in the format 2"),
+    "no-fact": ("oslo 1 get_weather", "oslo one get_weather", 5, "this line is not part of a baseline"),
+    "no-case": ('"paris in spring" no', '"paris in" spring" no', 10, "this line is not part of a baseline"),
+    "no-verdict": ('"paris in spring" right #9af3902e\n', "", 9, "this line is not part of a baseline"),
+    "two-lines": ("oslo 1 ", "oslo\noslo one ", 5, "this line is not part of a baseline (and 1 more: 6)"),
+    "open-end": ("oslo 1 ", "||||||| base\noslo 1 ", 6, "this line is not part of a baseline (and 6 more: 7, 8"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_of_a_file_with_a_line_that_says_nothing_nothing_counts(path: Path, damage: str) -> None:
+    old, new, line, message = DAMAGE[damage]
+    write_baseline(path, [PARIS, OSLO])
     assert old in TEXT
     path.write_text(TEXT.replace(old, new, 1), "utf-8")
 
-    found = faults(path)
-    assert found[0][:2] == ("damaged-baseline", line)
-    assert message in found[0][2]
+    ((code, at, text),) = faults(path)
+    assert (code, at) == ("damaged-baseline", line)
+    assert message in text
     assert not read(path).stanzas
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("oslo wrong", "oslo right"),
+        ("oslo 1 ", "oslo 3 "),
+        ("Osló", "Rome"),
+        ('oslo because "the tokenizer cannot spell it"\n', ""),
+        ('{"city": "Osló"}', '{"city": "Os'),
+    ],
+)  # fmt: skip
+def test_lines_that_were_not_accepted_together_are_named_and_other_cases_count(path: Path, old: str, new: str) -> None:
+    write_baseline(path, [PARIS, OSLO])
+    assert old in TEXT
+    path.write_text(TEXT.replace(old, new, 1), "utf-8")
+
+    assert faults(path) == [("damaged-baseline", 3, "the lines of oslo were not accepted together")]
+    assert [*read(path).unclear] == ["oslo"]
+    assert [*read(path).stanzas] == ["paris in spring"]
+
+
+def test_lines_that_a_merge_left_of_an_older_answer_are_passed_over(path: Path) -> None:
+    write_baseline(path, [PARIS, OSLO])
+    path.write_text(
+        TEXT.replace("oslo 1 ", "oslo 1 get_time {}\noslo 1 ").replace("oslo because", "oslo 3 f {}\noslo because"),
+        "utf-8",
+    )
+
+    assert read(path) == Baseline({"oslo": OSLO, "paris in spring": PARIS})
 
 
 def test_a_file_that_is_not_text_is_no_baseline(path: Path) -> None:
@@ -188,8 +291,8 @@ def test_a_file_that_is_not_text_is_no_baseline(path: Path) -> None:
 
 
 def test_faults_name_the_file_that_the_content_is_of() -> None:
-    found = parse_baseline(b"nothing", Path("v1.0:shop.ambr"))
-    assert [fault.location.path for fault in found.faults] == ["v1.0:shop.ambr"]
+    found = parse_baseline(b"nothing", Path("v1.0:shop.accepted"))
+    assert [fault.location.path for fault in found.faults] == ["v1.0:shop.accepted"]
 
 
 def test_a_file_that_the_system_does_not_let_be_read_is_a_fault(path: Path) -> None:

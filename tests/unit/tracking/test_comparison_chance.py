@@ -39,7 +39,8 @@ NONE = Rate(0, 0)
 
 def known(then: Sequence[Call] | None, of: Measured, since: Rate = NONE) -> Known:
     """A case with this accepted answer, of which this is measured."""
-    return Known(stanza_of(CASE, then) if then is not None else None, of, lambda: Evidence(of.rate, since, of.ways))
+    evidence = Evidence(of.rate, since, of.ways, of.first)
+    return Known(stanza_of(CASE, then) if then is not None else None, of, lambda: evidence)
 
 
 def answered(right: int, *wrong: Sequence[Call]) -> tuple[Stanza, list[Stanza]]:
@@ -73,7 +74,8 @@ def after(
         ((1, 1), 0, 3, Outcome.UNDECIDED, True),
         ((1, 1), 0, 4, Outcome.REGRESSED, False),
         ((50, 50), 0, 1, Outcome.REGRESSED, False),
-        ((1, 1), 1, 1, Outcome.FLAKY, True),
+        ((1, 1), 1, 1, Outcome.FLAKY, False),
+        ((6, 6), 1, 2, Outcome.FLAKY, True),
         ((1, 1), 10, 3, Outcome.FLAKY, False),
         ((3, 6), 0, 1, Outcome.FLAKY, True),
         ((3, 6), 0, 12, Outcome.REGRESSED, False),
@@ -100,6 +102,18 @@ def test_the_more_cases_a_run_has_the_more_answers_a_regression_takes() -> None:
     one_of_hundred = replace(LIVE, level=0.005 / 100)
     assert after(known(RIGHT, measured(1, 1)), 0, *[ROME] * 4, test=one_of_hundred).outcome is Outcome.UNDECIDED
     assert after(known(RIGHT, measured(1, 1)), 0, *[ROME] * 13, test=one_of_hundred).outcome is Outcome.REGRESSED
+
+
+@pytest.mark.parametrize("varying", [False, True])
+def test_enough_answers_decide_any_of_a_thousand_cases_that_were_asked_once(varying: bool) -> None:
+    found = [Rate(1, 1)] * (925 if varying else 1_000) + [Rate(0, 1)] * (75 if varying else 0)
+    test = replace(LIVE, rates=CaseRates.estimated(found), level=0.005 / 1_000, most=16)
+    assert after(known(RIGHT, measured(1, 1)), 0, *[ROME] * 16, test=test).outcome is Outcome.REGRESSED
+
+
+def test_a_right_answer_among_wrong_ones_ends_the_doubt_unless_they_are_unlikely() -> None:
+    assert not after(known(RIGHT, measured(1, 1)), 1, *[ROME] * 2).is_open
+    assert after(known(RIGHT, measured(20, 20)), 1, ROME, test=replace(LIVE, level=0.001)).is_open
 
 
 def test_answers_of_the_runs_that_this_one_continues_count_with_those_of_now() -> None:
@@ -147,7 +161,7 @@ def test_a_known_failure_that_fails_in_another_way_at_first_is_known_by_a_furthe
 
 def test_answers_that_were_asked_for_again_are_not_excused_by_their_reasons_alone() -> None:
     then = replace(stanza_of(CASE, DELETED), samples=(0, 5))
-    before = Known(then, measured(0, 5, DELETED), lambda: Evidence(Rate(0, 5), Rate(0, 0), frozenset()))
+    before = Known(then, measured(0, 5, DELETED), lambda: Evidence(Rate(0, 5), NONE, frozenset(), Rate(0, 5)))
 
     by_wish = after(before, 0, *[DELETED_MORE] * 5, asked_again=False)
     again = after(before, 0, *[DELETED_MORE] * 5)
@@ -212,7 +226,7 @@ class TestAnotherQuestion:
         then = replace(stanza_of(CASE, RIGHT), digests={"prompt": "0", "expectation": "0"})
         now = replace(stanza_of(CASE, ROME), digests={"expectation": "0"} | digests)
         of = measured(1, 1, key=Key.of(then.digests))
-        before = Known(then, of, lambda: Evidence(of.rate, Rate(0, 0), frozenset()))
+        before = Known(then, of, lambda: Evidence(of.rate, NONE, frozenset(), of.first))
 
         found = compare(now, judged(CASE, ROME), before, CASE, lambda stanza: judged(CASE, stanza.calls or ()), LIVE)
 

@@ -62,8 +62,14 @@ def test_replayed_answers_count_nothing() -> None:
 
 def test_of_replayed_answers_that_were_asked_again_the_new_ones_count() -> None:
     again = row(replace(WRONG, samples=(2, 4)), replays=1)
-    assert only_verdict(replace(again, first=(0, 1))).rate == (2, 3)
+    found = only_verdict(replace(again, first=(0, 1)))
+    assert (found.rate, found.first) == ((2, 3), (0, 0))
     assert only_verdict(replace(again, first=(0, 2))).rate == (0, 0)
+
+
+def test_answers_that_were_asked_for_since_the_first_were_wrong_are_known_as_such() -> None:
+    found = only_verdict(replace(row(replace(WRONG, samples=(2, 4)), Outcome.FLAKY), first=(0, 1)))
+    assert (found.rate, found.again, found.first) == ((2, 4), (2, 3), (0, 1))
 
 
 def test_of_several_answers_of_which_some_are_replayed_none_counts() -> None:

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,12 +16,8 @@ from pytest_fcall.tracking.measurement import (
     RunVerdict,
     Standing,
     evidence_of,
-    measurement_path,
-    parse_measurement,
-    read_measurement,
     remeasured,
     way_of,
-    write_measurement,
 )
 from pytest_fcall.tracking.stanza import Stanza
 
@@ -49,7 +43,14 @@ class TestEvidence:
 
     def test_later_runs_count_with_the_measurement(self) -> None:
         found = evidence_of(MEASURED, [verdict("0", 0), verdict("1", 1), verdict("2", 2, 3)], KEY)
-        assert found == Evidence(Rate(4, 5), NOTHING, frozenset())
+        assert found == Evidence(Rate(4, 5), NOTHING, frozenset(), Rate(4, 5))
+
+    def test_the_first_answers_of_each_run_are_known_apart_from_those_that_were_asked_for_again(self) -> None:
+        again = replace(verdict("1", 1, 3), again=Rate(1, 2))
+        doubtful = replace(verdict("2", 0, 4, "undecided"), again=Rate(0, 3))
+        lost = replace(verdict("3", 0, 8, "regressed"), again=Rate(0, 7))
+        found = evidence_of(replace(MEASURED, rate=Rate(5, 8), again=Rate(1, 3)), [again, doubtful, lost], KEY)
+        assert (found.before, found.first) == ((6, 11), (4, 5 + 1 + 1))
 
     def test_ways_of_failing_count_where_the_run_excused_them(self) -> None:
         failed = verdict("1", 0, way="a")
@@ -57,25 +58,27 @@ class TestEvidence:
 
     def test_answers_in_doubt_are_continued_by_the_next_run(self) -> None:
         doubtful = [verdict("1", 0, 3, "undecided"), verdict("2", 0, 2, "undecided")]
-        assert evidence_of(MEASURED, doubtful, KEY) == Evidence(Rate(1, 1), Rate(0, 5), frozenset())
+        assert evidence_of(MEASURED, doubtful, KEY) == Evidence(Rate(1, 1), Rate(0, 5), frozenset(), Rate(1, 6))
 
     def test_answers_in_doubt_count_once_a_later_run_finds_the_case_sound(self) -> None:
         runs = [verdict("1", 0, 3, "undecided"), verdict("2", 1), verdict("3", 0, 2, "undecided")]
-        assert evidence_of(MEASURED, runs, KEY) == Evidence(Rate(2, 5), Rate(0, 2), frozenset())
+        assert evidence_of(MEASURED, runs, KEY) == Evidence(Rate(2, 5), Rate(0, 2), frozenset(), Rate(2, 7))
 
     def test_answers_by_which_a_case_regressed_never_count_and_are_continued_until_it_is_mended(self) -> None:
         lost = [verdict("1", 0, 2, "undecided"), verdict("2", 0, 9, "regressed")]
-        assert evidence_of(MEASURED, lost, KEY) == Evidence(Rate(1, 1), Rate(0, 11), frozenset())
-        assert evidence_of(MEASURED, [lost[1], verdict("3", 1)], KEY) == Evidence(Rate(2, 2), NOTHING, frozenset())
+        assert evidence_of(MEASURED, lost, KEY) == Evidence(Rate(1, 1), Rate(0, 11), frozenset(), Rate(1, 3))
+        mended = evidence_of(MEASURED, [lost[1], verdict("3", 1)], KEY)
+        assert mended == Evidence(Rate(2, 2), NOTHING, frozenset(), Rate(2, 2))
 
     @pytest.mark.parametrize("key", [OTHER_PROMPT, OTHER_EXPECTATION])
     def test_answers_to_an_edited_case_say_nothing(self, key: Key) -> None:
-        assert evidence_of(MEASURED, [verdict("1", 0, 9, key=key)], KEY) == Evidence(Rate(1, 1), NOTHING, frozenset())
+        found = evidence_of(MEASURED, [verdict("1", 0, 9, key=key)], KEY)
+        assert found == Evidence(Rate(1, 1), NOTHING, frozenset(), Rate(1, 1))
 
     def test_answers_to_a_changed_question_are_those_that_the_run_continues(self) -> None:
         runs = [verdict("1", 1), verdict("2", 0, 3, key=OTHER_TOOLS), verdict("3", 1, key=replace(KEY, question="q9"))]
-        assert evidence_of(MEASURED, runs, OTHER_TOOLS) == Evidence(Rate(2, 2), Rate(0, 3), frozenset())
-        assert evidence_of(MEASURED, runs, KEY) == Evidence(Rate(2, 2), NOTHING, frozenset())
+        assert evidence_of(MEASURED, runs, OTHER_TOOLS) == Evidence(Rate(2, 2), Rate(0, 3), frozenset(), Rate(2, 2))
+        assert evidence_of(MEASURED, runs, KEY) == Evidence(Rate(2, 2), NOTHING, frozenset(), Rate(2, 2))
 
 
 def accepted(
@@ -124,6 +127,12 @@ class TestRemeasured:
         attempts = [verdict("1", 0), verdict("2", 0)]
         assert accepted(None, attempts, verdict("3", 1)).rate == (1, 3)
 
+    def test_what_was_asked_for_again_is_measured_apart(self) -> None:
+        flaky = replace(verdict("1", 1, 3, way="a"), again=Rate(1, 2))
+        assert accepted(None, [flaky], verdict("2", 1)).again == (1, 2)
+        added = accepted(MEASURED, [], flaky)
+        assert (added.again, added.first) == ((1, 2), (1, 2))
+
     def test_attempts_of_an_app_count_only_where_its_code_was_the_same(self) -> None:
         same, other = replace(verdict("1", 0), revision="r1"), replace(verdict("2", 0), revision="r2")
         now = replace(verdict("4", 1), revision="r1")
@@ -149,7 +158,10 @@ class TestRemeasured:
 def test_whatever_a_person_accepts_the_measurement_is_the_sum_of_all_runs_up_to_the_last_one(
     found: list[tuple[int, int]], acceptances: list[tuple[int, bool]]
 ) -> None:
-    runs = [verdict(str(number), right, right + wrong) for number, (right, wrong) in enumerate(found, 1)]
+    runs = [
+        replace(verdict(str(number), right, right + wrong), again=Rate(max(right - 1, 0), max(right + wrong - 1, 0)))
+        for number, (right, wrong) in enumerate(found, 1)
+    ]
     measured: Measured | None = None
     last = 0
     for place, by_person in acceptances:
@@ -159,7 +171,9 @@ def test_whatever_a_person_accepts_the_measurement_is_the_sum_of_all_runs_up_to_
 
     assert measured is not None
     assert measured.rate == (sum(run.rate.right for run in runs[:last]), sum(run.rate.asked for run in runs[:last]))
+    assert measured.first == (sum(run.first.right for run in runs[:last]), last)
     everything = evidence_of(measured, runs, KEY)
+    assert everything.first == (sum(run.first.right for run in runs), len(runs))
     assert everything.before == (sum(run.rate.right for run in runs), sum(run.rate.asked for run in runs))
 
 
@@ -191,76 +205,3 @@ class TestWays:
 
     def test_a_right_answer_fails_in_no_way(self) -> None:
         assert way_of(Stanza("oslo", valid=True, calls=())) == ""
-
-
-LINES = st.builds(
-    Measured,
-    case=st.text(min_size=1, max_size=8),
-    key=st.builds(Key, *[st.text(max_size=8)] * 3),
-    rate=st.integers(1, 10**12).flatmap(lambda asked: st.builds(Rate, st.integers(0, asked), st.just(asked))),
-    ways=st.frozensets(st.text(max_size=8), max_size=3),
-    until=st.text(max_size=8),
-)
-
-
-class TestFile:
-    """The file beside a baseline."""
-
-    @given(st.lists(LINES, min_size=1, max_size=5, unique_by=lambda each: each.case), st.randoms())
-    def test_equal_measurements_give_equal_bytes_and_come_back(
-        self, tmp_path_factory: pytest.TempPathFactory, measured: list[Measured], random: object
-    ) -> None:
-        folder = tmp_path_factory.mktemp("any")
-        write_measurement(folder / "a", measured)
-        write_measurement(folder / "b", reversed(measured))
-        assert (folder / "a").read_bytes() == (folder / "b").read_bytes()
-        assert (folder / "a").read_bytes().count(b"\n") == len(measured)
-        assert read_measurement(folder / "a") == {each.case: each for each in measured}
-
-    def test_it_lies_beside_the_baseline(self) -> None:
-        assert measurement_path(Path("__fcall__/m/a.fc.yaml.ambr")) == Path("__fcall__/m/a.fc.yaml.measured.jsonl")
-
-    def test_without_measurements_there_is_no_file(self, tmp_path: Path) -> None:
-        path = tmp_path / "deep" / "a.measured.jsonl"
-        assert read_measurement(path) == {}
-        write_measurement(path, [])
-        assert not path.exists()
-        write_measurement(path, [MEASURED])
-        write_measurement(path, [])
-        assert not path.exists()
-
-    def test_lines_that_cannot_be_read_are_passed_over(self, tmp_path: Path) -> None:
-        path = tmp_path / "a.measured.jsonl"
-        write_measurement(path, [MEASURED])
-        (line,) = path.read_text("utf-8").splitlines()
-        fields = json.loads(line)
-        damaged: list[dict[str, object]] = [
-            {"right": -1},
-            {"right": 2},
-            {"asked": 0, "right": 0},
-            {"asked": "1"},
-            {"asked": 1.5},
-            {"right": True},
-            {"right": 10**400, "asked": 10**400},
-            {"case": None},
-            {"question": 7},
-            {"ways": ["a", 1]},
-            {"ways": "ab"},
-            {"until": None},
-        ]
-        lines = [json.dumps({**fields, "case": f"c{number}", **each}) for number, each in enumerate(damaged)]
-        content = "\n".join(
-            [*lines, "", "[1]", "7", "null", '{"case": "x"', "[" * 100_000, line, "9" * 5_000, "\ufffd"]
-        )
-        assert parse_measurement(content.encode() + b"\xff\xfe\n") == {"oslo": MEASURED}
-
-    def test_of_both_sides_of_a_conflict_the_later_counts(self) -> None:
-        def line(**fields: object) -> str:
-            own = {"case": "oslo", "right": 1, "asked": 2, "question": "q", "prompt": "p", "expectation": "e"}
-            return json.dumps({**own, **fields})
-
-        sides = [line(until="2", asked=5), line(until="1", asked=9)]
-        for ours, theirs in (sides, sides[::-1]):
-            text = f"<<<<<<< HEAD\n{ours}\n=======\n{theirs}\n>>>>>>> other\n{line(case='rome', until='1')}\n"
-            found = parse_measurement(text.encode())
-            assert {case: measured.rate for case, measured in found.items()} == {"oslo": (1, 5), "rome": (1, 2)}

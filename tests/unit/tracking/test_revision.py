@@ -51,3 +51,18 @@ def test_a_file_is_read_as_it_was(repository: Path) -> None:
 def test_an_unknown_revision_is_refused(repository: Path, revision: str) -> None:
     with pytest.raises(ValueError, match="unknown git revision"):
         file_at_revision(revision, repository / "cases" / "a.txt")
+
+
+def test_a_shallow_clone_is_named_where_a_revision_is_unknown(repository: Path, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    assert run_git(tmp_path, "clone", "--quiet", "--depth=1", repository.as_uri(), str(clone)) is not None
+    with pytest.raises(ValueError, match=r"this clone is shallow: .*`fetch-depth: 0`"):
+        file_at_revision("feature", clone / "cases" / "a.txt")
+
+
+def test_a_branch_that_only_the_server_has_is_suggested(repository: Path, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    assert run_git(repository, "branch", "feature") is not None
+    assert run_git(tmp_path, "clone", "--quiet", repository.as_uri(), str(clone)) is not None
+    with pytest.raises(ValueError, match="unknown git revision 'feature'; write origin/feature"):
+        file_at_revision("feature", clone / "cases" / "a.txt")

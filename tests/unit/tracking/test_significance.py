@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from itertools import product
-from math import comb
+from math import comb, prod
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from pytest_fcall.tracking.significance import (
     difference_interval,
     p_value_different,
     p_value_worse,
+    weigh_by_steadiness,
 )
 
 
@@ -62,6 +63,47 @@ def test_all_ways_to_deal_the_answers_are_counted(pairs: list[RatePair]) -> None
         chances = np.convolve(chances, urn.pmf(np.arange(pair.now.asked + 1)))
     now = sum(pair.now.right for pair in pairs)
     assert p_value_worse(pairs) == pytest.approx(float(chances[: now + 1].sum()))
+
+
+@given(PAIRS)
+def test_an_answer_of_some_weight_counts_like_so_many(pairs: list[RatePair]) -> None:
+    from scipy import stats
+
+    chances = np.ones(1)
+    for pair in pairs:
+        urn = stats.hypergeom(pair.before.asked + pair.now.asked, pair.before.right + pair.now.right, pair.now.asked)
+        weighed = np.zeros(weigh_by_steadiness(pair) * pair.now.asked + 1)
+        weighed[:: weigh_by_steadiness(pair)] = urn.pmf(np.arange(pair.now.asked + 1))
+        chances = np.convolve(chances, weighed)
+    now = sum(weigh_by_steadiness(pair) * pair.now.right for pair in pairs)
+    assert p_value_worse(pairs, weigh_by_steadiness) == pytest.approx(float(chances[: now + 1].sum()))
+
+
+@given(st.lists(st.builds(RatePair, rates(), rates()), max_size=3), st.floats(0.001, 0.5))
+def test_weights_leave_false_alarms_as_rare_as_the_level(pairs: list[RatePair], level: float) -> None:
+    alarms = 0.0
+    for now in product(*[range(pair.now.asked + 1) for pair in pairs]):
+        dealt = [_dealt(pair, right) for pair, right in zip(pairs, now, strict=True)]
+        chance = prod(each[1] for each in dealt)
+        if chance and p_value_worse([each[0] for each in dealt], weigh_by_steadiness) <= level:
+            alarms += chance
+    assert alarms <= level + 1e-9
+
+
+def _dealt(pair: RatePair, right: int) -> tuple[RatePair, float]:
+    """The same answers, of which so many right ones are those of now, and how likely that is."""
+    rights = pair.before.right + pair.now.right
+    ways = comb(rights, right) * comb(pair.before.asked + pair.now.asked - rights, pair.now.asked - right)
+    other = RatePair(Rate(rights - right, pair.before.asked), Rate(right, pair.now.asked))
+    return other, ways / comb(pair.before.asked + pair.now.asked, pair.now.asked)
+
+
+def test_a_little_that_many_steady_cases_lose_is_seen_beside_such_as_vary() -> None:
+    steady = [RatePair(Rate(10, 10), Rate(0, 1))] * 4 + [RatePair(Rate(10, 10), Rate(1, 1))] * 60
+    varying = [RatePair(Rate(7, 10), Rate(0, 1))] * 9 + [RatePair(Rate(7, 10), Rate(1, 1))] * 21
+    assert p_value_worse(steady + varying) > 0.03
+    assert p_value_worse(steady + varying, weigh_by_steadiness) < 0.003
+    assert p_value_worse(varying, weigh_by_steadiness) == p_value_worse(varying)
 
 
 def test_scipys_permutation_test_says_the_same() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from math import sqrt
+from random import Random
 
 import pytest
 
-from benchmarks.statistics import Exam, alarms
+from benchmarks.noisy_models import accepted_project, rates_of
+from benchmarks.statistics import DROPS, Exam, alarms
 
 
 @pytest.mark.parametrize(("exam", "runs"), [(Exam(), 3_000), (Exam(cases=50, samples=5), 1_000)])
@@ -18,3 +20,23 @@ def test_where_nothing_changed_false_alarms_are_as_rare_as_promised(exam: Exam, 
 def test_of_two_hundred_cases_a_drop_of_ten_points_is_seen() -> None:
     assert alarms(Exam(drop=0.1), 300) > 0.9
     assert alarms(Exam(drop=0.05), 300) > alarms(Exam(drop=0.02), 300)
+
+
+def test_of_five_hundred_cases_five_that_are_lost_are_seen_after_one_accepted_run() -> None:
+    random = Random(1)  # noqa: S311  # nothing is secret here
+    rates = rates_of("realistic", 500, random)
+    project = accepted_project(rates, "once", random)
+    unchanged = project.copy().run(rates)
+    lost = project.run(DROPS["5 cases lost"](project, rates, random))
+
+    assert (unchanged.is_red, lost.regressed) == (False, 5)
+    assert max(unchanged.asked, lost.asked) <= 1.3 * 500
+
+
+def test_a_model_that_gets_a_little_worse_everywhere_is_seen_after_a_few_runs() -> None:
+    random = Random(2)  # noqa: S311  # nothing is secret here
+    rates = rates_of("realistic", 100, random)
+    project = accepted_project(rates, "last of five", random)
+    for _ in range(5):
+        assert not project.run(rates).is_worse
+    assert project.run(DROPS["each case −10 points"](project, rates, random)).is_worse

@@ -11,7 +11,8 @@ from typing import cast
 import pytest
 
 from pytest_fcall.backends.apps import python_backend
-from pytest_fcall.backends.apps.python import AppRequest, CopyableTools, PythonBackend, app_request, find_app
+from pytest_fcall.backends.apps.app_module import find_app
+from pytest_fcall.backends.apps.python import AppRequest, CopyableTools, PythonBackend, app_request
 from pytest_fcall.core import Json, Model, ModelUnavailable, Request, Tool
 
 NOW = datetime(2026, 11, 21, 16, 30, tzinfo=UTC)

@@ -19,7 +19,7 @@ from pytest_fcall.backends.costs.token_estimates import (
 from pytest_fcall.backends.recordings.file import read_recordings
 from pytest_fcall.core import Json, Request, Tool
 
-RECORDINGS = sorted((Path(__file__).parents[4] / "cases/__fcall__/local-smollm2").glob("*.jsonl"))
+RECORDINGS = sorted((Path(__file__).parents[4] / "cases/__fcall__/local-smollm2").glob("*.replies.jsonl"))
 
 
 def asking(content: Json, *tools: Tool, **settings: Json) -> Request:

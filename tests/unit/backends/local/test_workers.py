@@ -14,17 +14,21 @@ from tests.unit.backends.local.engines import TELL
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="processes are watched as Linux has it")
 
-CONFTEST = f"""
+CONFTEST = f'''
 from pytest_fcall.backends.local.backend import LocalBackend
 from pytest_fcall.backends.local.process_data import ProcessSpec
 
+class Parrot(LocalBackend):
+    def check(self):
+        """A parrot has no weights that may be missing."""
+
 def parrot(model, root):
     spec = ProcessSpec("{ENGINES}:parrot", {{"loaded": str(root / "loaded")}})
-    return LocalBackend(model, spec, {{}}, root / "processes")
+    return Parrot(model, spec, {{}}, root / "processes")
 
 def pytest_fcall_backends(config):
     return {{"parrot": parrot}}
-"""
+'''
 TOOLS = "tools: [{name: get_weather, parameters: {type: object, properties: {city: {type: string}}}}]"
 CASE = """
   - id: {0}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pytest_fcall.backends.proxy.app_run import read_forwarded_request
 from pytest_fcall.backends.recordings.answers import EVENT_STREAM, read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer, UnreadRecording
-from pytest_fcall.backends.recordings.file import recording_line, recording_of
+from pytest_fcall.backends.recordings.line import recording_line, recording_of
 from pytest_fcall.core import Json, digest
 
 PATHS = ["/chat/completions", "/responses", "/v1/messages", "/embeddings"]
@@ -59,7 +59,7 @@ def test_whatever_goes_by_can_be_recorded(path: str, body: Json, answer: Json) -
     ):
         unread = UnreadRecording("case", asked.digest, asked.request(), asked.path, wire, 0.5, "")
         line = json.loads(recording_line(unread, ""))
-        assert recording_of(line, unread.request.tools) == read_recording(unread)
+        assert recording_of(line, unread.request) == read_recording(unread)
         assert recording_line(read_recording(unread), "")
 
 

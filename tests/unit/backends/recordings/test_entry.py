@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, http_answer_from_data
-from pytest_fcall.backends.recordings.file import line_fields, recording_line, recording_of
+from pytest_fcall.backends.recordings.line import line_fields, recording_line, recording_of, request_of
 from pytest_fcall.core import Json, Reply, Request
 from pytest_fcall.core.json_fields import DamagedData
 
@@ -18,7 +18,8 @@ ENTRY = Recording("oslo", "d1", Request(()), Reply("hi"), "2026-11-21T16:30:00+0
 @given(body=st.binary() | st.text().filter(str.isprintable).map(str.encode), status=st.integers(200, 599))
 def test_every_byte_comes_back(body: bytes, status: int) -> None:
     entry = replace(ENTRY, http_answer=HttpAnswer(status, "application/json", body))
-    assert recording_of(line_fields(recording_line(entry, "").encode()), ()) == entry
+    fields = line_fields(recording_line(entry, "").encode())
+    assert recording_of(fields, request_of(fields, (), {})) == entry
 
 
 def test_text_stays_readable_in_a_file() -> None:

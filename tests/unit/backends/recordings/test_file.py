@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.recordings.differences import explain_missing
+from pytest_fcall.backends.recordings.differences import explain_missing, explain_missing_among
 from pytest_fcall.backends.recordings.entry import Recording, reply_from_data, reply_to_data
-from pytest_fcall.backends.recordings.file import read_recordings, recordings_path, write_recordings
+from pytest_fcall.backends.recordings.file import bookkeeping_path, read_recordings, recordings_path, write_recordings
 from pytest_fcall.core import Json, Model, RawCall, Reply, Request, Tool, Usage, request_digest
 from pytest_fcall.core.json_fields import DamagedData
 
@@ -114,13 +114,15 @@ def test_the_same_entries_give_the_same_bytes_in_whatever_order(entries: list[Re
         write_recordings(path, MODEL, entries)
         write_recordings(other, MODEL, reversed(entries))
         assert path.read_bytes() == other.read_bytes()
+        assert bookkeeping_path(path).read_bytes() == bookkeeping_path(other).read_bytes()
 
 
 def test_a_reviewer_sees_one_thing_a_line(path: Path) -> None:
     write_recordings(path, MODEL, [recorded("rome", "Weather in Rome?"), recorded("münchen", "Und in München?")])
-    header, tools, *rows = path.read_text(encoding="utf-8").splitlines()
-    assert header == '{"fcall": "replies", "model": "local:smollm2", "version": 1}'
-    assert json.loads(tools)["tools"][0]["name"] == "get_weather"
+    header, tool, settings, *rows = path.read_text(encoding="utf-8").splitlines()
+    assert header == '{"fcall": "replies", "model": "local:smollm2", "version": 2}'
+    assert tool.startswith('{"tool": "get_weather", "description": "Tell the weather", "parameters": ')
+    assert json.loads(settings) == {"settings": {"temperature": 0}}
     assert [json.loads(row)["case"] for row in rows] == ["münchen", "rome"]
     assert "Und in München?" in rows[0]
 
@@ -128,8 +130,9 @@ def test_a_reviewer_sees_one_thing_a_line(path: Path) -> None:
 def test_text_that_misleads_the_eye_is_escaped(path: Path) -> None:
     hostile = recorded(reply=Reply("\x1b[2J \u202e evil \u2028 \ud800 \x85"))
     write_recordings(path, MODEL, [hostile])
-    assert len(path.read_text(encoding="utf-8").splitlines()) == 3
-    assert not set("\x1b\u202e\u2028\x85") & set(path.read_text(encoding="utf-8"))
+    written = path.read_text(encoding="utf-8") + bookkeeping_path(path).read_text(encoding="utf-8")
+    assert len(written.splitlines()) == 4 + 3
+    assert not set("\x1b\u202e\u2028\x85") & set(written)
     assert read_recordings(path).entries == (hostile,)
 
 
@@ -142,7 +145,7 @@ def test_files_of_cases_that_differ_only_in_their_ending_are_kept_apart(tmp_path
 
 def test_a_reply_that_json_cannot_say_leaves_the_file_as_it_is(path: Path) -> None:
     write_recordings(path, MODEL, [recorded()])
-    before = path.read_bytes()
+    before = {each: each.read_bytes() for each in path.parent.iterdir()}
     deep: Json = []
     for _ in range(100_000):
         deep = [deep]
@@ -150,14 +153,13 @@ def test_a_reply_that_json_cannot_say_leaves_the_file_as_it_is(path: Path) -> No
         unwritable = recorded("odd", reply=Reply(tool_calls=(RawCall("f", value),)))  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="the reply to case 'odd' is not valid JSON data"):
             write_recordings(path, MODEL, [unwritable])
-    assert path.read_bytes() == before
-    assert list(path.parent.iterdir()) == [path]
+    assert {each: each.read_bytes() for each in path.parent.iterdir()} == before
 
 
 def test_keys_and_headers_are_never_written(path: Path) -> None:
     request = Request((), settings={"api_key": "sk-1", "extra_headers": {"Authorization": "sk-2"}, "max_tokens": 5})
     write_recordings(path, MODEL, [Recording("a", "d", request, Reply(), "")])
-    assert "sk-" not in path.read_text(encoding="utf-8")
+    assert not [each for each in path.parent.iterdir() if "sk-" in each.read_text(encoding="utf-8")]
     assert read_recordings(path).entries[0].request.settings == {"max_tokens": 5}
 
 
@@ -190,8 +192,15 @@ def test_the_nearest_recording_is_of_the_same_case_and_best_of_the_same_sample(p
     assert recordings.nearest("oslo") is None
 
 
-GOOD = json.dumps({"case": "good", "request": "d1", "reply": {"text": "[]"}}).encode()
-HEADER = b'{"fcall": "replies", "version": 1, "model": "local:smollm2"}'
+def lines_of(path: Path) -> list[bytes]:
+    return path.read_bytes().splitlines(keepends=True)
+
+
+@pytest.fixture
+def beside(path: Path) -> Path:
+    """The bookkeeping of one recording."""
+    write_recordings(path, MODEL, [recorded()])
+    return bookkeeping_path(path)
 
 
 @pytest.mark.parametrize(
@@ -200,49 +209,148 @@ HEADER = b'{"fcall": "replies", "version": 1, "model": "local:smollm2"}'
         (b'{"case": "x", "request"', "this line is not JSON"),
         (b'{"case": "\xff"}', "this line is not UTF-8"),
         (b"[1]", "this line is not a mapping"),
-        (b'{"note": 1}', "neither a header, nor tools, nor a reply"),
-        (b'{"case": "x", "request": "d", "reply": null}', "the reply is not a mapping"),
-        (b'{"case": 5, "request": "d", "reply": {}}', "`case` is not a string"),
-        (b'{"request": "d", "reply": {}}', "`case` is missing"),
-        (b'{"case": "x", "request": "d", "messages": [1], "reply": {}}', "a message is not a mapping"),
-        (
-            b'{"case": "x", "request": "d", "catalogue": "c", "reply": {}}',
-            "the tools of this reply are not in the file",
-        ),
-        (b'{"catalogue": "c", "tools": [{"name": "f"}]}', "`parameters` is missing"),
+        (b'{"note": 1}', "neither a header, nor a context, nor a recording"),
+        (b'{"case": "x", "request": "d", "context": "c", "reply": null}', "the reply is not a mapping"),
+        (b'{"case": 5, "request": "d", "context": "c", "reply": {}}', "`case` is not a string"),
+        (b'{"request": "d", "context": "c", "reply": {}}', "`case` is missing"),
+        (b'{"case": "x", "request": "d", "reply": {}}', "`context` is missing"),
+        (b'{"case": "x", "request": "d", "context": "c", "messages": [1], "reply": {}}', "a message is not a mapping"),
         (b'{"request": ' + b"[" * 100_000, "nested too deeply"),
         (b'{"request": ' + b"9" * 5_000 + b"}", "a number of thousands of digits"),
         (b"<<<<<<< HEAD", "an unresolved merge conflict"),
     ],
 )
-def test_a_damaged_line_is_a_fault_and_the_others_count(path: Path, line: bytes, words: str) -> None:
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"\n".join([HEADER, line, GOOD]))
+def test_a_damaged_recording_is_a_fault_and_the_others_count(path: Path, beside: Path, line: bytes, words: str) -> None:
+    header, *others = lines_of(beside)
+    beside.write_bytes(b"".join([header, line + b"\n", *others]))
+    recordings = read_recordings(path, MODEL)
+    (fault,) = recordings.faults
+    assert words in fault.message
+    assert (fault.location.path, fault.location.line) == (str(beside), 2)
+    assert recordings.find(recorded().digest) == recorded()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (b'{"tool": "f"', "this line is not JSON"),
+        (b'{"tool": "f"}', "`parameters` is missing"),
+        (b'{"system": 7}', "`system` is not a mapping"),
+        (b'{"settings": {"top_p": NaN}}', "this line holds NaN or Infinity"),
+        (b'{"note": 1}', "neither a header, nor a tool, nor a system prompt, nor settings, nor a reply"),
+        (b"<<<<<<< HEAD", "an unresolved merge conflict"),
+    ],
+)
+def test_a_damaged_line_for_review_is_a_fault_and_the_recordings_count(
+    path: Path, beside: Path, line: bytes, words: str
+) -> None:
+    header, *others = lines_of(path)
+    path.write_bytes(b"".join([header, line + b"\n", *others]))
     recordings = read_recordings(path, MODEL)
     (fault,) = recordings.faults
     assert words in fault.message
     assert (fault.location.path, fault.location.line) == (str(path), 2)
-    assert recordings.find("d1") is not None
+    assert recordings.find(recorded().digest) == recorded()
 
 
-def test_both_sides_of_a_merge_conflict_can_be_read(path: Path) -> None:
-    path.parent.mkdir(parents=True)
-    other = GOOD.replace(b"d1", b"d2")
-    path.write_bytes(b"\r\n".join([HEADER, b"<<<<<<< HEAD", GOOD, b"=======", other, b">>>>>>> branch"]))
+def test_a_reply_that_was_edited_is_named_with_the_recording_that_says_otherwise(path: Path, beside: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b'"text": "[]"', b'"text": "[{}]"'))
     recordings = read_recordings(path, MODEL)
-    assert [fault.code for fault in recordings.faults] == ["merge-conflict"]
-    assert recordings.find("d1")
-    assert recordings.find("d2")
+    assert [(Path(fault.location.path), fault.location.line, fault.message) for fault in recordings.faults] == [
+        (path, 4, "no recording in weather.fc.yaml.recorded.jsonl has this reply"),
+        (beside, 3, "the reply of this recording is not in weather.fc.yaml.replies.jsonl"),
+    ]
+    assert all("`fcall record --export`" in fault.hint for fault in recordings.faults)
+    assert recordings.find(recorded().digest) == recorded()
 
 
-def test_another_version_is_told_and_nothing_of_it_is_used(path: Path) -> None:
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"\n".join([HEADER.replace(b'"version": 1', b'"version": 2'), GOOD, b"damaged"]))
+def test_a_recording_that_was_edited_unseen_is_named(path: Path, beside: Path) -> None:
+    beside.write_bytes(beside.read_bytes().replace(b'"text": "[]"', b'"text": "[{}]"'))
+    faults = read_recordings(path, MODEL).faults
+    assert "the reply of this recording is not in weather.fc.yaml.replies.jsonl" in [each.message for each in faults]
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_one_of_the_files_without_the_other_is_a_fault_and_nothing_of_it_is_used(
+    path: Path, beside: Path, which: int
+) -> None:
+    gone, there = [(path, beside), (beside, path)][which]
+    gone.unlink()
+    recordings = read_recordings(path, MODEL)
+    (fault,) = recordings.faults
+    assert (fault.location.path, fault.message) == (
+        str(there),
+        f"{gone.name}, which belongs to this file, is missing",
+    )
+    assert not recordings.entries
+
+
+def test_both_sides_of_a_merge_conflict_can_be_read_and_not_what_they_began_with(path: Path, beside: Path) -> None:
+    ours, theirs, old = (recorded(prompt=prompt) for prompt in ("ours", "theirs", "old"))
+    sides = []
+    for entry in (ours, old, theirs):
+        write_recordings(path, MODEL, [entry])
+        sides.append((lines_of(path), lines_of(beside)))
+    for file, number in ((path, 0), (beside, 1)):
+        (*same, one), (*_, base), (*_, other) = (each[number] for each in sides)
+        file.write_bytes(
+            b"".join([*same, b"<<<<<<< HEAD\r\n", one, b"||||||| 1f\n", base, b"=======\n", other, b">>>>>>> b\n"])
+        )
+    recordings = read_recordings(path, MODEL)
+    assert [fault.code for fault in recordings.faults] == ["merge-conflict"] * 2
+    assert recordings.find(ours.digest) == ours
+    assert recordings.find(theirs.digest) == theirs
+    assert recordings.find(old.digest) is None
+
+
+def test_of_two_replies_to_the_same_request_the_newer_is_found(path: Path) -> None:
+    older = recorded(reply=Reply("older"))
+    newer = replace(older, reply=Reply("newer"), recorded="2026-11-22T10:00:00+00:00")
+    write_recordings(path, MODEL, [older, newer])
+    assert read_recordings(path, MODEL).find(older.digest) == newer
+
+
+def test_a_line_that_a_merge_wrote_twice_counts_once(path: Path, beside: Path) -> None:
+    for file in (path, beside):
+        *_, last = lines_of(file)
+        file.write_bytes(file.read_bytes() + last)
+    recordings = read_recordings(path, MODEL)
+    assert recordings.entries == (recorded(),)
+    assert not recordings.faults
+
+
+def test_a_recording_whose_tools_and_context_a_merge_took_away_is_still_found(path: Path, beside: Path) -> None:
+    replies, recordings = lines_of(path)[-1], lines_of(beside)[-1]
+    reworded = replace(WEATHER, description="Say the weather")
+    other = recorded("rome")
+    write_recordings(path, MODEL, [replace(other, request=replace(other.request, tools=(reworded,)))])
+    path.write_bytes(path.read_bytes() + replies)
+    beside.write_bytes(beside.read_bytes() + recordings)
+    read = read_recordings(path, MODEL)
+    found = read.find(recorded().digest)
+    assert found
+    assert not read.faults
+    assert (found.reply, found.request.tools) == (EMPTY_LIST, (reworded,))
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("version", [1, 3])
+def test_another_version_is_told_and_nothing_of_it_is_used(path: Path, beside: Path, version: int, which: int) -> None:
+    file = (path, beside)[which]
+    file.write_bytes(file.read_bytes().replace(b'"version": 2', b'"version": %d' % version) + b"damaged\n")
     recordings = read_recordings(path, MODEL)
     assert [fault.message for fault in recordings.faults] == [
-        "recordings have format version 2; this pytest-fcall reads only 1"
+        f"recordings have format version {version}; this pytest-fcall reads only 2"
     ]
     assert not recordings.entries
+
+
+def test_a_file_of_the_first_version_which_had_no_bookkeeping_is_told_by_its_version(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b'{"fcall": "replies", "model": "local:smollm2", "version": 1}\n{"case": "a", "request": "d1"}\n')
+    (fault,) = read_recordings(path, MODEL).faults
+    assert fault.message == "recordings have format version 1; this pytest-fcall reads only 2"
+    assert "`fcall record --export` writes a new one" in fault.hint
 
 
 def test_replies_of_another_model_are_told(path: Path) -> None:
@@ -251,21 +359,29 @@ def test_replies_of_another_model_are_told(path: Path) -> None:
     assert fault.message == "these are replies of 'openai:gpt-5.2', not of 'local:smollm2'"
 
 
-def test_replies_without_a_header_are_used_and_told(path: Path) -> None:
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"\xef\xbb\xbf" + GOOD)
+def test_replies_without_a_header_are_used_and_told(path: Path, beside: Path) -> None:
+    path.write_bytes(b"\xef\xbb\xbf" + b"".join(lines_of(path)[1:]))
     recordings = read_recordings(path)
-    assert recordings.find("d1")
+    assert recordings.find(recorded().digest)
     assert [fault.message for fault in recordings.faults] == [
         "the header line, which names format and model, is missing"
     ]
 
 
-@given(st.binary())
-def test_no_file_makes_a_traceback(content: bytes) -> None:
+def test_files_as_git_checks_them_out_on_windows_are_whole_and_left_alone(path: Path, beside: Path) -> None:
+    for file in (path, beside):
+        file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    recordings = read_recordings(path, MODEL)
+    assert not recordings.faults
+    assert not write_recordings(path, MODEL, recordings.entries)
+
+
+@given(st.binary(), st.binary())
+def test_no_file_makes_a_traceback(content: bytes, other: bytes) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder, "a")
         path.write_bytes(content)
+        bookkeeping_path(path).write_bytes(other)
         read_recordings(path, MODEL)
 
 
@@ -327,3 +443,9 @@ LONG = tuple("Be kind. " * 500 + f"Today is {day}." + " Be brief." * 500 for day
 
 def test_a_case_that_was_never_recorded_is_told() -> None:
     assert explain_missing(ASKED, None) == "nothing was recorded for this case"
+
+
+def test_an_equal_request_whose_tools_a_merge_took_away_is_no_repetition() -> None:
+    entry = Recording("paris", "", ASKED, Reply(), "")
+    assert "before its tools or system prompt changed" in explain_missing_among(ASKED, [entry])
+    assert "for the 2nd time in a row" in explain_missing_among(replace(ASKED, sample=1), [entry])

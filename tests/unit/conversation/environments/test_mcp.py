@@ -59,7 +59,9 @@ def called(
     return asyncio.run(run())
 
 
-def test_a_tool_is_called_on_the_server_that_offered_it(tmp_path: Path, shop: Spec) -> None:
+@pytest.mark.parametrize("arguments", [[], ["--sdk"]])
+def test_a_tool_is_called_on_the_server_that_offered_it(tmp_path: Path, offered: Path, arguments: list[str]) -> None:
+    shop: Spec = {"command": [sys.executable, SERVER, str(offered), *arguments]}
     tools = [tool(shop, "add"), tool(shop, "count"), tool(shop, "fail"), tool(shop, "picture", "shop__picture")]
     calls: list[tuple[str, dict[str, Json]]] = [("add", {"a": 1, "b": 2}), ("count", {}), ("fail", {})]
     assert called(tmp_path, tools, *calls, ("shop__picture", {})) == [
@@ -97,7 +99,7 @@ def test_what_takes_too_long_or_says_too_much_is_an_error(tmp_path: Path, shop: 
     tools = [tool(shop, "huge"), tool(shop, "slow")]
     limits = Limits(seconds=0.5, result=1000)
     huge, fitting, slow = called(
-        tmp_path, tools, ("huge", {"size": 1000}), ("huge", {"size": 900}), ("slow", {"seconds": 3}), limits=limits
+        tmp_path, tools, ("huge", {"size": 1000}), ("huge", {"size": 900}), ("slow", {"seconds": 1.5}), limits=limits
     )
     assert huge == CallResult(error="the result has more than 1,000 bytes")
     assert fitting == CallResult("x" * 900)

@@ -61,8 +61,9 @@ def test_a_server_is_started_asked_and_stopped(tools: Path) -> None:
     assert ask(stdio(tools), tools.parent) == TOOLS
 
 
-def test_all_pages_are_read(tools: Path) -> None:
-    assert ask(stdio(tools, "--page", "2"), tools.parent) == TOOLS
+@pytest.mark.parametrize("arguments", [[], ["--sdk"]])
+def test_all_pages_are_read(tools: Path, arguments: list[str]) -> None:
+    assert ask(stdio(tools, "--page", "2", *arguments), tools.parent) == TOOLS
 
 
 def test_the_command_runs_in_the_folder_of_the_case_file_or_where_it_says(tools: Path) -> None:

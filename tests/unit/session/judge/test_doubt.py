@@ -12,8 +12,10 @@ from pytest_fcall.session.judge.baselines import Baselines
 from pytest_fcall.session.judge.doubt import FALSE_ALARMS, LEAST_BUDGET, Doubt
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.session.settings import Confirm, Worker
-from pytest_fcall.tracking.baseline_file import baseline_path, write_baseline
-from pytest_fcall.tracking.measurement import Key, Measured, measurement_path, write_measurement
+from pytest_fcall.tracking.baseline_content import write_baseline
+from pytest_fcall.tracking.baseline_file import baseline_path
+from pytest_fcall.tracking.bookkeeping import measurement_path, write_measurement
+from pytest_fcall.tracking.measurement import Key, Measured
 from pytest_fcall.tracking.stanza import Stanza
 from tests.unit.session.settings import settings_of
 
@@ -38,11 +40,11 @@ def measure(root: Path, *measured: Measured, file: str = "a.fc.yaml") -> None:
 @pytest.mark.parametrize(
     ("text", "confirm"),
     [
-        ("", Confirm(12, 0.3)),
-        ("auto", Confirm(12, 0.3)),
-        (" auto  10 % ", Confirm(12, 0.1)),
-        ("auto 0%", Confirm(12, 0.0)),
-        ("auto 250%", Confirm(12, 2.5)),
+        ("", Confirm(15, 0.3)),
+        ("auto", Confirm(15, 0.3)),
+        (" auto  10 % ", Confirm(15, 0.1)),
+        ("auto 0%", Confirm(15, 0.0)),
+        ("auto 250%", Confirm(15, 2.5)),
         ("0", Confirm(0, None)),
         ("5", Confirm(5, None)),
     ],

@@ -94,10 +94,10 @@ def test_what_is_kept_of_parallel_requests_is_the_same_bytes_however_they_arrive
 ) -> None:
     first, second = (Stanza("oslo", True, calls=(Call("f", {}),), wire=wire_of(run, {})) for run in runs)
     folder = tmp_path_factory.mktemp("kept")
-    accept(folder / "first.ambr", [first], FIRST)
-    accept(folder / "second.ambr", [second], FIRST)
-    assert (folder / "first.ambr").read_bytes() == (folder / "second.ambr").read_bytes()
+    accept(folder / "first.accepted", [first], FIRST)
+    accept(folder / "second.accepted", [second], FIRST)
+    assert (folder / "first.accepted").read_bytes() == (folder / "second.accepted").read_bytes()
 
-    before = (folder / "first.ambr").stat()
-    assert accept(folder / "first.ambr", [second], LATER) == []
-    assert (folder / "first.ambr").stat() == before
+    before = (folder / "first.accepted").stat()
+    assert accept(folder / "first.accepted", [second], LATER) == []
+    assert (folder / "first.accepted").stat() == before

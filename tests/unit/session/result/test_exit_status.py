@@ -23,6 +23,8 @@ UNDECIDED, WORSE = RunFailures(undecided=True), RunFailures(worse=True)
         (VERDICTS, [True], 1, 0, 1),
         (OTHERWISE, [True], 1, 1, 1),
         (UNANSWERED, [True], 10, 10, 10),
+        (RunFailures(unrecorded=True), [True], 10, 10, 10),
+        (RunFailures(verdicts=True, unrecorded=True), [True], 1, 10, 1),
         (RunFailures(), [True, None], 0, 10, 10),
         (RunFailures(), [None, False], 0, 1, 1),
         (VERDICTS, [None], 1, 10, 1),

@@ -7,7 +7,7 @@ import pytest
 from pytest_fcall.core import Outcome
 from pytest_fcall.core.rate import Rate
 from pytest_fcall.reporting.results import Result
-from pytest_fcall.session.result.model_change import first_answers, rate_pair, worse_models
+from pytest_fcall.session.result.model_change import first_answers, rate_pair, worse_level, worse_models
 from pytest_fcall.tracking.significance import RatePair
 
 RIGHT = Result("", "", "openai:a", "passed", outcome=Outcome.OK, before=(3, 3))
@@ -34,6 +34,14 @@ def test_two_models_are_not_worse_together_where_neither_is_by_itself() -> None:
 
 def test_models_without_a_measurement_are_not_compared() -> None:
     assert not list(worse_models([replace(WRONG, before=None)] * 50))
+
+
+def test_the_more_is_measured_the_smaller_is_the_level() -> None:
+    levels = [worse_level([RatePair(Rate(asked, asked), Rate(1, 1))] * 7) for asked in range(1, 20)]
+    assert levels[0] == 0.02
+    assert levels == sorted(levels, reverse=True)
+    assert levels[-1] > 0.001 == worse_level([RatePair(Rate(500, 1_000), Rate(1, 1))])
+    assert sum(levels) < 0.075
 
 
 @pytest.mark.parametrize(

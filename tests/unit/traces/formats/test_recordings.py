@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording
-from pytest_fcall.backends.recordings.file import write_recordings
+from pytest_fcall.backends.recordings.file import bookkeeping_path, write_recordings
 from pytest_fcall.backends.store import ReplyStore
 from pytest_fcall.core import Json, Model, RawCall, Reply, Request, Tool
+from pytest_fcall.traces.files import records_of, trace_files
+from pytest_fcall.traces.record import UnreadableTrace
 from tests.unit.traces.support import calls_in, read_all, roles, saying, user
 
 MODEL = Model("openai", "gpt-5.2")
@@ -82,4 +84,11 @@ def test_damaged_lines_are_told(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() + b'{"request": 3}\n')
     records, unread = read_all(path)
     assert len(records) == 1
-    assert [each.place for each in unread] == ["a.fc.yaml.replies.jsonl:4"]
+    assert [each.place for each in unread] == ["a.fc.yaml.replies.jsonl:6"]
+
+
+def test_the_bookkeeping_of_recordings_is_read_with_them_and_is_nothing_by_itself(tmp_path: Path) -> None:
+    path = written(tmp_path, ENTRY)
+    assert trace_files(tmp_path) == [path]
+    with pytest.raises(UnreadableTrace, match="bookkeeping of recordings"):
+        list(records_of(bookkeeping_path(path)))

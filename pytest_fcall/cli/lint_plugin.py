@@ -1,0 +1,64 @@
+"""The pytest plugin of `fcall lint`, which reads the case files that pytest collects, and runs nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.cli.pytest_run import InProcessPlugin
+from pytest_fcall.core import Case, Fault
+from pytest_fcall.core.case import judge_fault
+from pytest_fcall.plugin import not_collected
+from pytest_fcall.plugin.collected import collected
+from pytest_fcall.plugin.collection import UnreadableCaseFile
+from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.uncollected import uncollected_lines
+
+
+class CaseFileReader(InProcessPlugin):
+    """Collects case files as a run does, with its configuration and conftest files. Test modules are left out."""
+
+    def __init__(self) -> None:
+        self.root: Path | None = None
+        """The root folder; None where pytest did not get as far as the collection."""
+        self.files = 0
+        self.cases = 0
+        self.faults: list[Fault] = []
+        self.problems: list[str] = []
+        """Other errors of the collection, such as that of a conftest.py."""
+        self.uncollected: list[str] = []
+        """Lines on files that look like case files."""
+        self._unreadable: list[Fault] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Leave out files that no plugin would take for case files: test modules would be imported."""
+        may_be = collection_path.suffix in (".yaml", ".yml", ".json") or ".fc." in collection_path.name
+        return None if may_be or not collection_path.is_file() else True
+
+    def pytest_exception_interact(
+        self, call: pytest.CallInfo[object], report: pytest.CollectReport | pytest.TestReport
+    ) -> None:
+        """Note what could not be collected."""
+        error = call.excinfo.value if call.excinfo else None
+        if isinstance(error, UnreadableCaseFile):
+            self._unreadable.append(error.fault)
+        else:
+            self.problems.append(report.longreprtext)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Look at all cases, before any option deselects some. Under several models each is there more than once."""
+        entries = {id(item.case): item.case for item in items if isinstance(item, CaseItem)}
+        late = (judge_fault(entry) for entry in entries.values() if isinstance(entry, Case))
+        found = [*collected(config).faults, *self._unreadable, *(fault for fault in late if fault)]
+        self.faults = sorted(found, key=lambda fault: (fault.location.path, fault.location.line))
+        self.root, self.cases = config.rootpath, len(entries)
+        self.files = len(collected(config).files) + len(self._unreadable)
+        self.uncollected = list(uncollected_lines(config, not_collected(config)))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> bool:
+        """Run nothing."""
+        return True

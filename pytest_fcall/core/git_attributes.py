@@ -1,0 +1,27 @@
+"""How git merges and shows the files of a folder `__fcall__`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytest_fcall.core.whole_file import replace_file
+
+_FIRST_LINE = "# Written by pytest-fcall: lines of both branches are kept, and bookkeeping is not shown in diffs.\n"
+_RULES = """\
+*.accepted merge=union
+*.replies.jsonl merge=union
+*.measured.jsonl merge=union -diff linguist-generated
+*.recorded.jsonl merge=union -diff linguist-generated
+"""
+
+
+def write_git_attributes(folder: Path) -> None:
+    """Write `.gitattributes` into a folder `__fcall__`; one that a person wrote there stays. Raises OSError."""
+    path = folder / ".gitattributes"
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    except FileNotFoundError:
+        lines = [_FIRST_LINE]
+    if lines[:1] == [_FIRST_LINE] and "".join(lines) != _FIRST_LINE + _RULES:
+        folder.mkdir(parents=True, exist_ok=True)
+        replace_file(path, [(_FIRST_LINE + _RULES).encode()])

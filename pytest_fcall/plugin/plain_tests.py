@@ -1,0 +1,46 @@
+"""The hooks around tests that are no cases, registered where such tests run beside cases or ask a model."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+
+import pytest
+
+from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.outcomes import end_test
+from pytest_fcall.plugin.session import OPEN_WIRE, session_of
+from pytest_fcall.session.outcomes import CaseEnded
+
+NAME = "fcall-test-hooks"
+
+
+def register_test_hooks(config: pytest.Config) -> None:
+    """Register the hooks of this module, once."""
+    if not config.pluginmanager.has_plugin(NAME):
+        config.pluginmanager.register(sys.modules[__name__], NAME)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """End a test that got no reply in its set-up. A plain test finds the variables of models as they are without us."""
+    __tracebackhide__ = True
+    session_of(item.config).replies.let_variables_stay(stay=isinstance(item, CaseItem))
+    try:
+        return (yield)
+    except CaseEnded as ended:
+        end_test(ended)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """End a plain test that got no reply, also where its app was given none and went on."""
+    __tracebackhide__ = True
+    try:
+        try:
+            return (yield)
+        finally:
+            if recording := item.stash.get(OPEN_WIRE, None):
+                recording.close()
+    except CaseEnded as ended:
+        end_test(ended)

@@ -1,0 +1,108 @@
+"""The text of a case that failed, as pytest prints it: in colour, and by its first line where pytest repeats it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_fcall.plugin.report import case_report
+from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.reporting.terminal import ASCII, UNICODE
+
+if TYPE_CHECKING:
+    import pytest
+    from _pytest._io import TerminalWriter
+
+_LEAST_REPEATED: Final = 2
+"""A cause of fewer lines is as short as the sentence that would stand for it."""
+_WRONG: Final = re.compile(rf" +({re.escape(UNICODE.wrong)}|{re.escape(ASCII.wrong)}) |(?:  )?- ")
+_RIGHT: Final = re.compile(rf" +({re.escape(UNICODE.right)}|{re.escape(ASCII.right)}) |(?:  )?\+ ")
+
+
+class Crash(NamedTuple):
+    """The part of a failure that pytest repeats in its short summary, and other reports take as its message."""
+
+    path: str
+    lineno: int
+    message: str
+
+    def __str__(self) -> str:
+        """The failure in a line, for `--tb=line`."""
+        return f"{self.path}:{self.lineno}: {self.message}"
+
+
+class CaseText:
+    """The text of a failed case, in the place of a traceback."""
+
+    def __init__(self, text: str, path: str, line: int) -> None:
+        self._lines = text.split("\n")
+        self.reprcrash = Crash(path, line, self._lines[0])
+        self.same_as = ""
+        """The test whose text has the same cause, so that the terminal need not show it again."""
+        self.repeats = 0
+        """The number of tests that have the same cause, and leave it to this text."""
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """The lines of the whole text."""
+        return self._lines
+
+    def __str__(self) -> str:
+        """The whole text, which a report in a file needs."""
+        return "\n".join(self._lines)
+
+    def toterminal(self, out: TerminalWriter) -> None:
+        """Print the text, each cause once."""
+        first, *rest = self._shown()
+        out.line(first, red=True, bold=True)
+        for line in rest:
+            out.line(line, red=_WRONG.match(line) is not None, green=_RIGHT.match(line) is not None)
+
+    def _shown(self) -> Iterator[str]:
+        if self.same_as:
+            yield self._lines[0]
+            yield f"  for the same reason as {self.same_as}"
+            return
+        yield from self._lines
+        if self.repeats:
+            yield f"  and so for {plural_text(self.repeats, 'more test')}"
+
+
+class Causes:
+    """The causes that were printed, each with the text that has it."""
+
+    def __init__(self) -> None:
+        self._texts: dict[tuple[str, ...], tuple[str, CaseText]] = {}
+
+    def add(self, nodeid: str, case: str, text: CaseText) -> None:
+        """Add the text of a failure without a verdict. A cause that is there already is left to the first text."""
+        if cause := _cause(text.lines, case):
+            first_id, first = self._texts.setdefault(cause, (nodeid, text))
+            if first is not text:
+                first.repeats += 1
+                text.same_as = first_id
+
+
+def shorten_skips(reports: Iterable[pytest.TestReport]) -> None:
+    """Leave a cause that several skipped cases share to the first of them, for pytest's list of skipped tests."""
+    groups: dict[tuple[str, ...], list[tuple[pytest.TestReport, str, int, list[str]]]] = {}
+    for report in reports:
+        attached = case_report(report)
+        if attached and attached.result and isinstance(report.longrepr, tuple):
+            path, line, reason = report.longrepr
+            lines = reason.split("\n")
+            groups.setdefault(_cause(lines, attached.result.case), []).append((report, path, line, lines))
+    groups.pop((), None)
+    for (first, path, line, lines), *others in groups.values():
+        if others:
+            more = f"  and so for {plural_text(len(others), 'more test')}"
+            first.longrepr = path, line, "\n".join([*lines, more])
+            for other, other_path, other_line, own in others:
+                other.longrepr = other_path, other_line, own[0]
+
+
+def _cause(lines: Sequence[str], case: str) -> tuple[str, ...]:
+    """The lines by which one cause is recognised, without commands that name the case; none where they are few."""
+    cause = tuple(line for line in lines[1:] if f"::{case}" not in line)
+    return cause if len(cause) >= _LEAST_REPEATED else ()

@@ -1,0 +1,88 @@
+"""The account of a case, from its answers and their verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pytest_fcall.backends.redaction import without_secrets
+from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
+
+if TYPE_CHECKING:
+    from pytest_fcall.core import AppExchange, Calls, Message, Reply, Request, Transcript
+    from pytest_fcall.core.extension import Decoder
+    from pytest_fcall.session.case_run import CaseRun
+    from pytest_fcall.session.judge.samples import JudgedAnswer
+
+_USUAL_ENDS = ("stop", "tool_calls")
+
+
+def account_of(nodeid: str, run: CaseRun | None, error: str, decoders: Mapping[str, Decoder]) -> Account:
+    """The account of a case. `run` is None where the case was not asked; `error` says why there is no verdict."""
+    if run is None:
+        return Account(nodeid, error=error)
+    request, result = run.answers.request, run.judged.result if run.judged else None
+    answers = [_answer(request, each, decoders) for each in result.all] if result else []
+    if not answers:
+        answers = [AccountAnswer(valid=False, steps=(AskedStep(request.messages),))]
+    return Account(
+        nodeid,
+        tuple(answers),
+        next((place for place, each in enumerate(result.all) if each is result.shown), 0) if result else 0,
+        tuple(tool.name for tool in request.tools),
+        without_secrets(request.settings),
+        error,
+    )
+
+
+def _answer(request: Request, judged: JudgedAnswer, decoders: Mapping[str, Decoder]) -> AccountAnswer:
+    transcript, verdict = judged.answer.transcript, judged.verdict
+    steps = tuple(_steps(transcript)) if transcript else (_step(request.messages, judged.reply, judged.calls),)
+    return AccountAnswer(
+        valid=verdict.valid,
+        steps=steps,
+        reasons=tuple((reason.kind, reason.path, reason.message) for reason in verdict.reasons),
+        notes=tuple(dict.fromkeys((*judged.calls.notes, *verdict.notes))),
+        inside=tuple(_inside(judged.answer.exchanges or (), decoders)),
+    )
+
+
+def _steps(transcript: Transcript) -> Iterator[AskedStep]:
+    """The steps of a conversation. What the model said before is in the steps before, and not repeated."""
+    seen = 0
+    for step in transcript.steps:
+        new = step.request.messages[seen:]
+        own = new if seen == 0 else tuple(each for each in new if each.get("role") not in ("assistant", "tool"))
+        seen = len(step.request.messages)
+        found = _step(own, step.reply, step.calls)
+        yield AskedStep(found.messages, found.calls, step.results, found.text, found.remark)
+
+
+def _inside(exchanges: Sequence[AppExchange], decoders: Mapping[str, Decoder]) -> Iterator[AskedStep]:
+    """The requests of an app. Messages that it has sent with the request before are not repeated."""
+    before: Sequence[Message] = ()
+    for exchange in exchanges:
+        from pytest_fcall.decoding import decode
+
+        messages = exchange.request.messages
+        is_continued = len(before) < len(messages) and tuple(messages[: len(before)]) == tuple(before)
+        found = _step(
+            tuple(messages[len(before) :] if is_continued else messages),
+            exchange.reply,
+            decode(exchange.reply, exchange.request.tools, decoders),
+        )
+        yield AskedStep(found.messages, found.calls, (), found.text, found.remark, exchange.model)
+        before = messages
+
+
+def _step(messages: tuple[Message, ...], reply: Reply, calls: Calls) -> AskedStep:
+    return AskedStep(messages, tuple(calls.calls), (), reply.text, "; ".join(_remarks(reply, calls)))
+
+
+def _remarks(reply: Reply, calls: Calls) -> Iterator[str]:
+    if reply.refusal:
+        yield f"refused: {reply.refusal}"
+    if calls.malformed:
+        yield f"malformed: {calls.malformed}"
+    if reply.finish not in _USUAL_ENDS:
+        yield f"ended by: {reply.finish}"

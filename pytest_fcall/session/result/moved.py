@@ -1,0 +1,106 @@
+"""What went under one name and came under another, seen at the end of a run: cases, case files and tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pytest_fcall.cases.case import plan_request
+from pytest_fcall.core import Case, Model
+from pytest_fcall.reporting.results import Result
+from pytest_fcall.session.judge.baselines import Baselines
+from pytest_fcall.session.result.stale import Stale
+from pytest_fcall.tracking.acceptance import DamagedBaseline, read_stanzas
+from pytest_fcall.tracking.baseline_file import SUFFIX
+from pytest_fcall.tracking.question_digests import PROMPT, question_digests, renamed_tools
+from pytest_fcall.tracking.stanza import Stanza, parse_stanza
+
+
+class _Place(NamedTuple):
+    """A case and its file, whose path is relative to the root."""
+
+    file: str
+    case: str
+
+
+class _KnownStanzas:
+    """Accepted stanzas; each file is read once. A damaged one has none: its cases have said so."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._found: dict[Path, Mapping[str, Stanza]] = {}
+
+    def of(self, path: Path) -> Mapping[str, Stanza]:
+        if path not in self._found:
+            try:
+                self._found[path] = read_stanzas(path)
+            except (DamagedBaseline, OSError):
+                self._found[path] = {}
+        return self._found[path]
+
+
+def renamed_tool_lines(baselines: Baselines, results: Iterable[Result], root: Path) -> Iterator[str]:
+    """A line with a command for each tool that is gone while an equal one has come.
+
+    Of each file and model one case is looked at, since its cases have mostly the same tools.
+    """
+    if baselines.settings.against:  # the baselines that were read are not those of the models
+        return
+    first = {(result.file, result.model): result for result in reversed([*results]) if result.outcome and result.stanza}
+    renamed: dict[str, str] = {}
+    for (file, model), result in first.items():
+        baseline = baselines.of(root / file, Model.by_id(model))
+        before = baseline.stanzas.get(result.case) if baseline else None
+        if before is not None:
+            renamed |= renamed_tools(before.digests, parse_stanza(result.stanza or "").digests)
+    for old, new in renamed.items():
+        yield f"the tool {old} is gone and {new} is the same: `fcall mv --tool {old} {new}`"
+
+
+def moved_case_lines(stale: Sequence[Stale], cases: Iterable[tuple[str, Case]], root: Path) -> list[str]:
+    """A line with a command for each case and each case file that is gone while an equal one has come.
+
+    `cases` are those of the run, each with the path of its file from the root.
+    """
+    known = _KnownStanzas(root)
+    asking: dict[str, set[_Place]] = {}
+    for file, case in cases:
+        prompt = question_digests(plan_request(case)).get(PROMPT, "")
+        asking.setdefault(prompt, set()).add(_Place(file, case.id))
+    moved: dict[_Place, _Place] = {}
+    left = set()
+    for path, gone in stale:
+        baseline = Path(path)
+        file = (baseline.parents[2] / baseline.name.removesuffix(SUFFIX)).as_posix()
+        prompts = {id_: known.of(root / path)[id_].digests.get(PROMPT, "") for id_ in gone}
+        for id_, prompt in prompts.items():
+            come = [place for place in asking.get(prompt, ()) if not _is_accepted(place, baseline.parent.name, known)]
+            if prompt and len(come) == 1 and [*prompts.values()].count(prompt) == 1:
+                moved[_Place(file, id_)] = come[0]
+            else:
+                left.add(file)
+    return [*_move_lines(moved, left, root)]
+
+
+def _is_accepted(place: _Place, model_folder: str, known: _KnownStanzas) -> bool:
+    file = Path(place.file)
+    return place.case in known.of(known.root / file.parent / "__fcall__" / model_folder / f"{file.name}{SUFFIX}")
+
+
+def _move_lines(moved: Mapping[_Place, _Place], left: set[str], root: Path) -> Iterator[str]:
+    """A line for each file all of whose cases are in one other, and for each other case."""
+    targets: dict[str, set[str]] = {}
+    for old, new in moved.items():
+        targets.setdefault(old.file, set()).add(new.file)
+    whole = {
+        file: next(iter(new))
+        for file, new in targets.items()
+        if len(new) == 1 and file not in left and not (root / file).exists()
+    }
+    yield from (f"{old} is gone and {new} asks the same: `fcall mv {old} {new}`" for old, new in whole.items())
+    for old, new in moved.items():
+        if old.file in whole and old.case == new.case:
+            continue
+        to = new.case if new.file == old.file else f"{new.file}::{new.case}"
+        yield f"{old.case} is gone and {new.case} asks the same: `fcall mv {old.file}::{old.case} {to}`"

@@ -1,0 +1,107 @@
+"""Accepted and measured verdicts whose case, tool or parameter has another name now."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_fcall.core import Call
+from pytest_fcall.schema.tool_rename import ToolRename
+from pytest_fcall.tracking.acceptance import read_stanzas, remove_cases
+from pytest_fcall.tracking.baseline_content import write_baseline
+from pytest_fcall.tracking.bookkeeping import measurement_path, read_measurement, write_measurement
+from pytest_fcall.tracking.measurement import Key, Measured
+from pytest_fcall.tracking.question_digests import EXPECTATION, TOOL_PREFIX
+from pytest_fcall.tracking.stanza import Stanza, WireRequest
+
+_ORDER = "tools"
+
+
+def move_case(path: Path, old: str, target: Path, new: str) -> None:
+    """Move what is accepted and measured of a case to another baseline. Raises DamagedBaseline and OSError."""
+    stanza, measured = read_stanzas(path)[old], read_measurement(measurement_path(path)).get(old)
+    write_baseline(target, {**read_stanzas(target), new: replace(stanza, case=new)}.values())
+    if measured is not None:
+        other = measurement_path(target)
+        write_measurement(other, {**read_measurement(other), new: replace(measured, case=new)}.values())
+    remove_cases(path, lambda case: case == old)
+
+
+def change_stanzas(path: Path, change: Callable[[Stanza], Stanza]) -> int:
+    """Change what is accepted of each case, and have what is measured follow; how many changed.
+
+    Raises DamagedBaseline and OSError.
+    """
+    old = read_stanzas(path)
+    new = {case: change(stanza) for case, stanza in old.items()}
+    changed = [case for case, stanza in new.items() if stanza != old[case]]
+    if changed:
+        target = measurement_path(path)
+        before = read_measurement(target)
+        after = {case: _following(measured, old.get(case), new.get(case)) for case, measured in before.items()}
+        write_baseline(path, new.values())
+        if after != before:
+            write_measurement(target, after.values())
+    return len(changed)
+
+
+def _following(measured: Measured, old: Stanza | None, new: Stanza | None) -> Measured:
+    """What is measured of the question that was accepted is measured of the renamed one."""
+    if old is None or new is None or measured.key != Key.of(old.digests):
+        return measured
+    return replace(measured, key=Key.of(new.digests))
+
+
+def renamed_stanza(stanza: Stanza, rename: ToolRename, today: Mapping[str, Mapping[str, str]]) -> Stanza:
+    """The stanza under the new name. `today` are the digests of each case as its file has it now; some may be missing.
+
+    What differs between the digests of today and the accepted ones beside the name stays a difference.
+    """
+    calls, now = stanza.calls, today.get(stanza.case, {})
+    renamed = None if calls is None else tuple(_renamed_call(call, rename) for call in calls)
+    wire = None if stanza.wire is None else tuple(_renamed_wire(each, rename) for each in stanza.wire)
+    digests = _renamed_digests(stanza.digests, rename, now)
+    touched = renamed != calls or wire != stanza.wire or digests != stanza.digests
+    if touched and EXPECTATION in digests and EXPECTATION in now:
+        digests[EXPECTATION] = now[EXPECTATION]
+    reasons = stanza.reasons
+    if rename.parameter_of and calls is not None:
+        reasons = tuple((kind, _renamed_path(path, rename, stanza)) for kind, path in reasons)
+    return replace(stanza, calls=renamed, wire=wire, digests=digests, reasons=reasons)
+
+
+def _renamed_call(call: Call, rename: ToolRename) -> Call:
+    return replace(call, name=rename.name(call.name), arguments=rename.arguments(call.name, call.arguments))
+
+
+def _renamed_wire(request: WireRequest, rename: ToolRename) -> WireRequest:
+    calls = None if request.calls is None else tuple(_renamed_call(call, rename) for call in request.calls)
+    return replace(request, calls=calls, digests=_renamed_digests(request.digests, rename, {}))
+
+
+def _renamed_digests(digests: Mapping[str, str], rename: ToolRename, today: Mapping[str, str]) -> dict[str, str]:
+    """The digests with the tool under its new name, or with the parameters that it has today."""
+    if rename.parameter_of:
+        key = TOOL_PREFIX + rename.parameter_of
+        before, now = digests.get(key, ""), today.get(key, "")
+        half = len(now) // 2  # of the description; the other one is of the parameters
+        return {**digests, key: before[:half] + now[half:]} if before and now else dict(digests)
+    old, new = TOOL_PREFIX + rename.old, TOOL_PREFIX + rename.new
+    if old not in digests:
+        return dict(digests)
+    renamed = {new if name == old else name: value for name, value in digests.items()}
+    tools, tools_today = ({name for name in each if name.startswith(TOOL_PREFIX)} for each in (renamed, today))
+    if _ORDER in renamed and tools == tools_today and _ORDER in today:
+        renamed[_ORDER] = today[_ORDER]
+    return renamed
+
+
+def _renamed_path(path: str, rename: ToolRename, stanza: Stanza) -> str:
+    """The path of a reason, such as `calls[0].args.city.name`, with the argument under its new name."""
+    found = re.fullmatch(rf"(calls\[(\d+)\]\.args\.){re.escape(rename.old)}(?=[.\[]|$)(.*)", path, re.DOTALL)
+    calls = stanza.calls or ()
+    if found is None or int(found[2]) >= len(calls) or calls[int(found[2])].name != rename.parameter_of:
+        return path
+    return f"{found[1]}{rename.new}{found[3]}"

@@ -1,0 +1,97 @@
+"""The accounts of a run's cases: `.fcall/runs/<id>.accounts.jsonl.gz`, a line a case, beside the file of the run.
+
+They take much more room than results, and only people read them, so that they are kept apart, compressed, and for the
+newest runs only.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Final
+
+from pytest_fcall.core import Json
+from pytest_fcall.core.json_fields import as_mapping
+from pytest_fcall.core.whole_file import replace_file
+
+_SUFFIX: Final = ".accounts.jsonl.gz"
+_MOST_KEPT: Final = 20
+"""Accounts of so many runs are kept."""
+_MOST_BYTES: Final = 100_000_000
+"""Accounts beyond this size are removed, but for those of the last run."""
+_FASTEST: Final = 1
+
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), default=str)
+
+
+def accounts_path(run: Path) -> Path:
+    """The accounts that belong to the file of a run."""
+    return run.with_name(run.name.removesuffix(".json") + _SUFFIX)
+
+
+def account_line(account: Mapping[str, Json]) -> str:
+    """An account in a line; empty where it cannot be written as JSON, as when a value contains itself."""
+    try:
+        return _ENCODER.encode(account)
+    except (TypeError, ValueError, RecursionError):
+        return ""
+
+
+class AccountWriter:
+    """Writes accounts as they come, so that none waits in memory. The file is made with the first of them."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: IO[str] | None = None
+        self.fault: OSError | None = None
+        """Why nothing more is written."""
+
+    def add(self, line: str) -> None:
+        """Write one account."""
+        if self.fault is not None or not line:
+            return
+        try:
+            if self._file is None:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._file = gzip.open(self._path, "wt", _FASTEST, encoding="ascii")  # noqa: SIM115  # `close` ends it
+            self._file.write(f"{line}\n")
+        except OSError as error:
+            self.fault = error
+
+    def close(self) -> None:
+        """Write what is still to be written."""
+        if self._file is not None:
+            try:
+                self._file.close()
+            except OSError as error:
+                self.fault = error
+
+
+def read_accounts(path: Path) -> Iterator[Mapping[str, Json]]:
+    """The accounts in a file, none where there is no file. A file that breaks off gives what it has."""
+    with suppress(FileNotFoundError, EOFError, zlib.error, gzip.BadGzipFile), gzip.open(path, "rb") as file:
+        for line in file:
+            with suppress(ValueError):
+                yield as_mapping(json.loads(line), "an account")
+
+
+def join_accounts(path: Path, parts: Iterable[Path]) -> None:
+    """Write the accounts of several runs into one file. Raises OSError."""
+    found = [part for part in parts if part.is_file()]
+    if found:
+        replace_file(path, (part.read_bytes() for part in found))
+
+
+def remove_old_accounts(folder: Path) -> None:
+    """Remove all but the newest accounts, and those whose run is gone."""
+    room = _MOST_BYTES
+    for place, path in enumerate(sorted(folder.glob(f"*{_SUFFIX}"), key=lambda path: path.name, reverse=True)):
+        with suppress(FileNotFoundError):  # another process removes some, too
+            room -= path.stat().st_size
+            has_run = path.with_name(path.name.removesuffix(_SUFFIX) + ".json").exists()
+            if not has_run or place >= _MOST_KEPT or (place > 0 and room < 0):
+                path.unlink()

@@ -1,0 +1,114 @@
+"""Files that look like case files and are not collected are named in the summary, and how to have them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.integration.command import fcall
+from tests.integration.conftest import QUIET, WEATHER, Shop
+
+ONE = WEATHER + "cases: [{id: one, prompt: hello, expect: no_call}]\n"
+HEAD = "not collected, but looks like a case file:"
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("evals/extra.yaml", "name it evals/extra.fc.yaml, or add evals/[*][*] to fc_files"),
+        ("extra.yml", "name it extra.fc.yaml, or add extra.yml to fc_files"),
+        ("other/cases/extra.yaml", "name it other/cases/extra.fc.yaml, or add other/cases/[*][*] to fc_files"),
+        ("cases/extra.fc.yaml.txt", "name it cases/extra.fc.yaml"),
+        ("cases/extra.fc.yalm", "name it cases/extra.fc.yaml"),
+    ],
+)
+def test_a_file_in_a_wrong_place_or_of_a_wrong_name_is_named(weather: Shop, name: str, how: str) -> None:
+    weather.file(name, ONE)
+    weather.ask().stdout.fnmatch_lines([HEAD, f"  {name}: {how}"], consecutive=True)
+
+
+@pytest.mark.parametrize("option", ["-q", "-n2", "--collect-only"])
+def test_it_is_named_in_every_form_of_a_run(weather: Shop, option: str) -> None:
+    weather.file("evals/extra.yaml", ONE)
+    weather.ask(option).stdout.fnmatch_lines([HEAD, "  evals/extra.yaml: *"], consecutive=True)
+
+
+def test_json_is_named_too(weather: Shop) -> None:
+    weather.file("cases/extra.json", json.dumps({"cases": [{"id": "one", "prompt": "hello", "expect": "no_call"}]}))
+    weather.ask().stdout.fnmatch_lines([HEAD, "  cases/extra.json: name it cases/extra.fc.yaml"], consecutive=True)
+
+
+def test_it_is_named_where_there_is_no_other_case(shop: Shop) -> None:
+    shop.file("evals/extra.yaml", ONE)
+    result = shop.run()
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines([HEAD, "  evals/extra.yaml: *"])
+
+
+def test_case_files_outside_of_testpaths_are_named(weather: Shop) -> None:
+    weather.file("pytest.ini", "[pytest]\ntestpaths = cases\nfc_model = python:echo:answer\n")
+    weather.file("evals/more.fc.yaml", ONE)
+    weather.file("node_modules/theirs.fc.yaml", ONE)
+    weather.run().stdout.fnmatch_lines(
+        [HEAD, "  evals/more.fc.yaml: run `pytest evals`, or add evals to testpaths", "fcall: *"], consecutive=True
+    )
+    weather.run("cases").stdout.no_fnmatch_line("not collected*")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("evals/docker.yaml", "cases:\n  - {image: postgres}\n"),
+        ("evals/prompts.yaml", "prompt: Say hello.\n"),
+        ("evals/shop.tools.yaml", ONE),
+        ("evals/data.json", '{"cases": [1, 2]}'),
+        ("evals/notes.txt", ONE),
+    ],
+)
+def test_other_files_are_not_named(weather: Shop, name: str, text: str) -> None:
+    weather.file(name, text)
+    weather.ask().stdout.no_fnmatch_line("not collected*")
+
+
+def test_only_folders_of_the_run_are_looked_into(weather: Shop) -> None:
+    weather.file("evals/extra.yaml", ONE)
+    weather.ask("cases").stdout.no_fnmatch_line("not collected*")
+    weather.file("cases/extra.json", json.dumps({"cases": [{"prompt": "hello"}]}))
+    weather.ask("cases/weather.fc.yaml").stdout.no_fnmatch_line("not collected*")
+
+
+def test_a_run_without_cases_is_left_alone(shop: Shop) -> None:
+    shop.file("test_plain.py", "def test_it(): pass\n")
+    shop.file("evals/extra.yaml", ONE)
+    shop.run().stdout.no_fnmatch_line("not collected*")
+
+
+def test_many_are_counted(weather: Shop) -> None:
+    for number in range(7):
+        weather.file(f"evals/e{number}.yaml", ONE)
+    weather.ask().stdout.fnmatch_lines(
+        ["not collected, but look like case files:", *[f"  evals/e{n}.yaml: *" for n in range(5)], "  and 2 more"],
+        consecutive=True,
+    )
+
+
+def test_a_file_that_is_named_on_the_command_line_needs_no_special_name(shop: Shop) -> None:
+    shop.file("evals/extra.yaml", ONE)
+    shop.ask("evals/extra.yaml").assert_outcomes(passed=1)
+    shop.ask("evals/extra.yaml::one").assert_outcomes(passed=1)
+
+
+def test_a_file_of_somebody_else_is_left_alone_also_where_it_is_named(shop: Shop) -> None:
+    shop.file("evals/other.yaml", "test_name: theirs\nstages: []\n")
+    result = shop.pytester.runpytest(*QUIET, "evals/other.yaml")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: not found: *other.yaml*"])
+
+
+def test_what_is_renamed_as_it_says_is_collected(weather: Shop) -> None:
+    text = json.dumps({"cases": [{"id": "one", "prompt": "hello", "expect": "no_call"}]})
+    weather.file("evals/extra.fc.yaml", text)
+    weather.ask("evals").assert_outcomes(passed=1)
+    assert fcall(Path(weather.pytester.path), "lint", "evals").returncode == 0

@@ -1,0 +1,94 @@
+"""The accounts of a run, in a file beside that of the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.tracking.run_accounts import (
+    AccountWriter,
+    account_line,
+    accounts_path,
+    join_accounts,
+    read_accounts,
+    remove_old_accounts,
+)
+
+
+def written(folder: Path, run: str, *nodeids: str) -> Path:
+    """The accounts of these cases, beside a file of the run."""
+    path = folder / f"{run}.json"
+    path.write_text("{}", "utf-8")
+    writer = AccountWriter(accounts_path(path))
+    for nodeid in nodeids:
+        writer.add(account_line({"nodeid": nodeid}))
+    writer.close()
+    assert writer.fault is None
+    return accounts_path(path)
+
+
+def read(path: Path) -> list[object]:
+    return [account["nodeid"] for account in read_accounts(path)]
+
+
+def test_accounts_are_read_in_the_order_in_which_they_were_written(tmp_path: Path) -> None:
+    assert read(written(tmp_path, "run", "a", "ü\n", "b")) == ["a", "ü\n", "b"]
+
+
+def test_without_a_file_there_are_none(tmp_path: Path) -> None:
+    assert read(tmp_path / "run.accounts.jsonl.gz") == []
+    assert not written(tmp_path, "run").exists()
+
+
+def test_a_file_that_breaks_off_has_what_came_before(tmp_path: Path) -> None:
+    path = written(tmp_path, "run", *(f"case {number}" for number in range(5_000)))
+    path.write_bytes(path.read_bytes()[:-200])
+
+    found = read(path)
+
+    assert found[:2] == ["case 0", "case 1"]
+    assert len(found) < 5_000
+
+
+def test_a_file_that_is_none_has_no_accounts(tmp_path: Path) -> None:
+    path = written(tmp_path, "run", "a")
+    path.write_bytes(b"no gzip")
+    assert read(path) == []
+
+
+def test_what_cannot_be_written_as_json_is_left_out(tmp_path: Path) -> None:
+    endless: list[object] = []
+    endless.append(endless)
+    assert account_line({"nodeid": "a", "settings": endless}) == ""  # type: ignore[dict-item]  # what a plugin may do
+
+
+def test_several_files_are_joined(tmp_path: Path) -> None:
+    parts = [written(tmp_path, "one", "a"), written(tmp_path, "two", "b"), tmp_path / "three.accounts.jsonl.gz"]
+    join_accounts(tmp_path / "all.accounts.jsonl.gz", parts)
+    assert read(tmp_path / "all.accounts.jsonl.gz") == ["a", "b"]
+
+
+def test_a_full_disk_is_noted_and_ends_the_writing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", "utf-8")
+    writer = AccountWriter(tmp_path / "file" / "run.accounts.jsonl.gz")
+    writer.add("{}")
+    writer.close()
+    assert isinstance(writer.fault, OSError)
+
+
+@pytest.mark.parametrize(("runs", "kept"), [(3, 3), (25, 20)])
+def test_the_accounts_of_the_newest_runs_are_kept(tmp_path: Path, runs: int, kept: int) -> None:
+    for number in range(runs):
+        written(tmp_path, f"run{number:02}", "a")
+    remove_old_accounts(tmp_path)
+    names = sorted(path.name for path in tmp_path.glob("*.gz"))
+    assert len(names) == kept
+    assert names[-1].startswith(f"run{runs - 1:02}")
+
+
+def test_accounts_without_their_run_are_removed(tmp_path: Path) -> None:
+    path = written(tmp_path, "run", "a")
+    (tmp_path / "run.json").unlink()
+    remove_old_accounts(tmp_path)
+    assert not path.exists()
