@@ -172,6 +172,8 @@ def _case_lines(case: NamedDraft, common: FileDefaults) -> Iterator[str]:
         yield f"    settings: {write_flow(record.settings)}"
     if (steps := max(len(turn.steps) + 1 for turn in draft.turns)) > _DEFAULT_STEPS:
         yield f"    max_steps: {steps}"
+    if record.skip:
+        yield f"    skip: {write_flow(record.skip)}"
     if len(draft.turns) == 1:
         yield from _prompt_lines(draft)
         yield from (f"    {line}" for line in _expectation_lines(draft.turns[0], record.expectation))

@@ -30,6 +30,8 @@ class Record:
     """The id of the answer that this request continues, where only new messages were sent."""
     expectation: Mapping[str, Json] | None = None
     """The expectation of the source, as keys of a case (`expect`, `answer`). None where the source is a log."""
+    skip: str = ""
+    """Why the case is not to run as it is, where its expectation asks for less than the source did."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
+
 from pytest_fcall.backends.openai.answer_fields import items, mapping, text
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile
@@ -16,6 +18,7 @@ from pytest_fcall.traces.record import UnreadableTrace, UnusableRecord
 __all__ = [
     "DEEPEST",
     "MOST_BYTES",
+    "PlacedMapping",
     "check_depth",
     "document_text",
     "document_value",
@@ -34,6 +37,13 @@ MOST_BYTES: Final = 64 * 2**20
 """The largest file that is read as one document."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class PlacedMapping(dict[str, Json]):
+    """A mapping in a YAML document."""
+
+    place = ""
+    """The file and the line."""
 
 
 def read_json(line: str) -> Json:
@@ -99,11 +109,25 @@ def document_value(content: bytes, name: str) -> Json:
     faults = Faults(SourceFile(name, written))
     try:
         root = read_yaml(faults.source)
-        value = None if root is None else node_values.value(root, faults)
+        value = None if root is None else _with_places(node_values.value(root, faults), root, name)
     except UnreadableFile as error:
         raise UnreadableTrace(error.fault.message) from None
     if faults:
         raise UnreadableTrace(faults[0].message)
+    return value
+
+
+def _with_places(value: Json, node: Node, name: str) -> Json:
+    """The value of a node, whose mappings know their places. What is merged into a mapping stays as it is."""
+    if isinstance(value, dict) and isinstance(node, MappingNode):
+        nodes = {key.value: inner for key, inner in node.value if isinstance(key, ScalarNode)}
+        placed = PlacedMapping(
+            {key: _with_places(inner, nodes[key], name) if key in nodes else inner for key, inner in value.items()}
+        )
+        placed.place = f"{name}:{node.start_mark.line + 1}"
+        return placed
+    if isinstance(value, list) and isinstance(node, SequenceNode):
+        return [_with_places(inner, item, name) for inner, item in zip(value, node.value, strict=True)]
     return value
 
 

@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
-from typing import Final
+from typing import Final, NamedTuple
 
 from pytest_fcall.core import Json, Message, Tool
+from pytest_fcall.traces.formats.promptfoo_assertions import Expectation, expectation_of
 from pytest_fcall.traces.formats.promptfoo_files import unread_reason
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
 from pytest_fcall.traces.request_parts import messages_of, tools_in
@@ -18,7 +19,9 @@ _MOST_TESTS: Final = 1000
 """The most tests that the values of one test make."""
 _VARIABLE: Final = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
 _TEMPLATE: Final = re.compile(r"\{\{|\{%")
-_VALID_CALLS: Final = ("is-valid-openai-tools-call", "is-valid-openai-function-call")
+_REFERENCE: Final = "#/assertionTemplates/"
+_LONGEST_SKIP: Final = 300
+_SKIP: Final = "write what is still to be asserted, then take this line away; promptfoo asserted: "
 
 
 def matches(data: Mapping[str, Json]) -> bool:
@@ -29,17 +32,32 @@ def matches(data: Mapping[str, Json]) -> bool:
 def read(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry]:
     """A record for each result; for a configuration, one for each test with each prompt."""
     rows = _result_rows(data)
-    tools = _provider_tools(mapping(data.get("config")) if rows else data)
+    configuration = mapping(data.get("config")) if rows else data
+    tools = _provider_tools(configuration)
+    if not rows:
+        yield from _test_records(data, place, tools)
+        return
     prompts = items(mapping(data.get("results")).get("prompts"))
-    for number, row in enumerate(rows or _tests(data), 1):
-        where = f"{place}: {'result' if rows else 'test'} {number}"
+    transform = _common_transform(configuration)
+    for number, row in enumerate(map(mapping, rows), 1):
+        where = f"{place}: result {number}"
         try:
-            if rows:
-                yield _result_record(mapping(row), prompts, where, tools)
-            else:
-                yield _test_record(mapping(row), where, tools)
+            yield _result_record(row, prompts, where, tools, transform)
         except UnusableRecord as problem:
             yield SkippedEntry(where, str(problem))
+
+
+def _common_transform(configuration: Mapping[str, Json]) -> Json:
+    """What a provider, or each test, makes of an output before it is judged; None for nothing."""
+    for provider in map(mapping, items(configuration.get("providers"))):
+        own = first(provider, "transform") or first(mapping(provider.get("config")), "transform", "transformResponse")
+        if own is not None:
+            return own
+    return _test_transform(mapping(configuration.get("defaultTest")))
+
+
+def _test_transform(test: Mapping[str, Json]) -> Json:
+    return first(mapping(test.get("options")), "transform", "postprocess")
 
 
 def _provider_tools(data: Mapping[str, Json]) -> tuple[Tool, ...]:
@@ -64,9 +82,13 @@ def _result_rows(data: Mapping[str, Json]) -> Sequence[Json]:
     return rows if isinstance(rows, list) and all(mapping(row).keys() & {"prompt", "promptIdx"} for row in rows) else ()
 
 
-def _result_record(row: Mapping[str, Json], prompts: Sequence[Json], place: str, tools: tuple[Tool, ...]) -> Record:
+def _result_record(
+    row: Mapping[str, Json], prompts: Sequence[Json], place: str, tools: tuple[Tool, ...], transform: Json
+) -> Record:
     response = mapping(row.get("response"))
     output = first(response, "output") or row.get("output")
+    if transform is not None or _test_transform(mapping(row.get("testCase"))) is not None:
+        output = _untransformed_output(response)
     if row.get("error") or response.get("error") or output is None:
         raise UnusableRecord("there is no answer")
     return Record(
@@ -75,6 +97,14 @@ def _result_record(row: Mapping[str, Json], prompts: Sequence[Json], place: str,
         tools=tools,
         model=text(mapping(row.get("provider")).get("id")) or text(row.get("provider")) or "",
     )
+
+
+def _untransformed_output(response: Mapping[str, Json]) -> Json:
+    """What the model answered, where the output is something else. Raises UnusableRecord."""
+    choice = mapping(next(iter(items(mapping(parsed(response.get("raw"))).get("choices"))), None))
+    if not choice.get("message"):
+        raise UnusableRecord("a `transform` made the output, and what the model answered is not in the results")
+    return choice["message"]
 
 
 def _row_prompt(row: Mapping[str, Json], prompts: Sequence[Json]) -> Json:
@@ -103,20 +133,91 @@ def _answer_messages(output: Json) -> tuple[Message, ...]:
     return ({"role": "assistant", "content": output if isinstance(output, str) else str(output)},)
 
 
-def _tests(data: Mapping[str, Json]) -> Iterator[Json]:
+class _Test(NamedTuple):
+    """A test of a configuration with one prompt, and with one value of each variable."""
+
+    prompt: Json
+    test: Mapping[str, Json]
+    variables: Mapping[str, Json]
+    assertions: list[Json]
+    options: Mapping[str, Json]
+
+
+def _tests(data: Mapping[str, Json]) -> Iterator[_Test]:
     """Each prompt with each test and the defaults. Variables with several values make several tests."""
     default = mapping(data.get("defaultTest"))
     for prompt in items(data["prompts"]):
         raw = prompt if isinstance(prompt, str) or unread_reason(prompt) else first(mapping(prompt), "raw", "content")
         for each in items(data["tests"]):
             test = mapping(each)
+            common = {"fcall:unread": reason} if (reason := unread_reason(prompt) or unread_reason(default)) else {}
+            assertions = [*items(default.get("assert")), *items(test.get("assert"))]
+            options = {**mapping(default.get("options")), **mapping(test.get("options"))}
             for variables in _value_combinations({**mapping(default.get("vars")), **mapping(test.get("vars"))}):
-                yield {
-                    "prompt": raw,
-                    "vars": variables,
-                    "assert": [*items(default.get("assert")), *items(test.get("assert"))],
-                    "unread": unread_reason(prompt) or unread_reason(test) or unread_reason(default),
-                }
+                yield _Test(raw, {**default, **test, **common}, variables, assertions, options)
+
+
+def _test_records(data: Mapping[str, Json], place: str, tools: tuple[Tool, ...]) -> Iterator[Record | SkippedEntry]:
+    templates = mapping(data.get("assertionTemplates"))
+    common = _common_transform({**data, "defaultTest": {}})
+    for number, test in enumerate(_tests(data), 1):
+        where = f"{place}: test {number}"
+        try:
+            messages, expectation = _test_messages(test), _test_expectation(test, tools, templates, common)
+        except UnusableRecord as problem:
+            yield SkippedEntry(where, str(problem))
+            continue
+        for each in expectation.unmapped:
+            yield SkippedEntry(each.place or where, f"no case can hold the assertion {each.reason}")
+        if expectation.keys or not expectation.unmapped:
+            reasons = ", ".join(dict.fromkeys(each.reason for each in expectation.unmapped))
+            yield Record(
+                messages,
+                where,
+                tools,
+                expectation=expectation.keys,
+                skip=f"{_SKIP}{reasons}"[:_LONGEST_SKIP] if reasons else "",
+            )
+        else:
+            yield SkippedEntry(where, "the test asserts nothing that a case can hold")
+
+
+def _test_messages(test: _Test) -> tuple[Message, ...]:
+    """The messages of a test. Raises UnusableRecord."""
+    if reason := unread_reason(test.test):
+        raise UnusableRecord(reason)
+    if not isinstance(test.prompt, str):
+        raise UnusableRecord("the prompt is not a string")
+    if "transformVars" in test.options:
+        raise UnusableRecord("`transformVars` makes its variables by a program")
+    prompt = f"{text(test.options.get('prefix')) or ''}{test.prompt}{text(test.options.get('suffix')) or ''}"
+    filled = _VARIABLE.sub(lambda match: _variable_text(match, test.variables), prompt)
+    if _TEMPLATE.search(_VARIABLE.sub("", prompt)):
+        raise UnusableRecord("the prompt is a template with more than variables")
+    return _prompt_messages(filled)
+
+
+def _test_expectation(
+    test: _Test, tools: tuple[Tool, ...], templates: Mapping[str, Json], common_transform: Json
+) -> Expectation:
+    """The expectation of a test. Raises UnusableRecord where it does not hold by its assertions alone."""
+    if "assertScoringFunction" in test.test or (len(test.assertions) > 1 and test.test.get("threshold") is not None):
+        raise UnusableRecord("the test passes by a score, and not by each of its assertions")
+    own = first(test.options, "transform", "postprocess")
+    if own is not None and common_transform is not None:
+        raise UnusableRecord("two transforms make its output")
+    return expectation_of(
+        [_from_template(each, templates) for each in test.assertions],
+        own if own is not None else common_transform,
+        tools,
+        test.variables,
+        lambda value: _filled_text(value, test.variables),
+    )
+
+
+def _from_template(assertion: Json, templates: Mapping[str, Json]) -> Json:
+    name = (text(mapping(assertion).get("$ref")) or "").removeprefix(_REFERENCE)
+    return templates.get(name, assertion) if name else assertion
 
 
 def _value_combinations(variables: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
@@ -125,18 +226,6 @@ def _value_combinations(variables: Mapping[str, Json]) -> Iterator[Mapping[str, 
         for name, value in variables.items()
     ]
     return (dict(values) for values in islice(product(*choices), _MOST_TESTS))
-
-
-def _test_record(test: Mapping[str, Json], place: str, tools: tuple[Tool, ...]) -> Record:
-    prompt, variables = test["prompt"], mapping(test["vars"])
-    if reason := test["unread"]:
-        raise UnusableRecord(str(reason))
-    if not isinstance(prompt, str):
-        raise UnusableRecord("the prompt is not a string")
-    filled = _VARIABLE.sub(lambda match: _variable_text(match, variables), prompt)
-    if _TEMPLATE.search(_VARIABLE.sub("", prompt)):
-        raise UnusableRecord("the prompt is a template with more than variables")
-    return Record(_prompt_messages(filled), place, tools, expectation=_expectation(test["assert"], variables))
 
 
 def _variable_text(match: re.Match[str], variables: Mapping[str, Json]) -> str:
@@ -149,25 +238,8 @@ def _variable_text(match: re.Match[str], variables: Mapping[str, Json]) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _expectation(assertions: Json, variables: Mapping[str, Json]) -> dict[str, Json]:
-    """The assertions that a case can express, as its keys. Scripts and model-graded ones are left to the reviewer."""
-    expectation: dict[str, Json] = {}
-    for each in map(mapping, items(assertions)):
-        kind, value = text(each.get("type")) or "", _assertion_value(each.get("value"), variables)
-        if kind in _VALID_CALLS:
-            expectation.setdefault("expect", "any_call")
-        elif kind == "tool-call-f1":
-            names = value.split(",") if isinstance(value, str) else items(value)
-            expectation["expect"] = [{str(name).strip(): {"$ignore": True}} for name in names]
-        elif kind in ("contains", "icontains", "equals") and isinstance(value, str) and value:
-            expectation["answer"] = value if kind == "equals" else {"$contains": value}
-    return expectation
-
-
-def _assertion_value(value: Json, variables: Mapping[str, Json]) -> Json:
-    """The value of an assertion with the variables of its test. None where it is a template with more than these."""
-    if not isinstance(value, str):
-        return value
+def _filled_text(value: str, variables: Mapping[str, Json]) -> str | None:
+    """The text with the variables of its test. None where it is a template with more than these."""
     try:
         filled = _VARIABLE.sub(lambda match: _variable_text(match, variables), value)
     except UnusableRecord:
