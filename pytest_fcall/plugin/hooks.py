@@ -96,7 +96,7 @@ def pytest_runtest_makereport(
         if report.when == "teardown":
             item.forget()
     elif report.outcome != "passed":
-        _add_missing_reply(item, report)
+        _add_missing_reply(item, call, report)
     return report
 
 
@@ -114,7 +114,7 @@ def _refuse_excuse(item: CaseItem, report: pytest.TestReport) -> None:
     report.longrepr = printable(f"{report.longrepr}\nxfail{why} does not excuse a forbidden call")
 
 
-def _add_missing_reply(item: pytest.Item, report: pytest.TestReport) -> None:
+def _add_missing_reply(item: pytest.Item, call: pytest.CallInfo[object], report: pytest.TestReport) -> None:
     """Note that a plain test has no reply; its skip points to the test, not into this package."""
     no_replies = session_of(item.config).replies.no_replies
     if missing := no_replies.missing.get(item.nodeid):
@@ -125,6 +125,9 @@ def _add_missing_reply(item: pytest.Item, report: pytest.TestReport) -> None:
             attach(report, CaseReport(None, missing))
     elif report.failed and item.nodeid in no_replies.unanswered:
         attach(report, CaseReport(None, unanswered=True))
+    error = call.excinfo.value if call.excinfo else None
+    if case_report(report) and isinstance(error, pytest.fail.Exception) and not error.pytrace:
+        report.longrepr = str(error)  # else pytest repeats all of it in its short summary
 
 
 @pytest.hookimpl(wrapper=True)

@@ -84,15 +84,21 @@ class Causes:
                 text.same_as = first_id
 
 
+def test_name(report: pytest.TestReport) -> str:
+    """The name of a plain test, which commands that are for it alone have in them."""
+    return report.nodeid.rpartition("::")[2]
+
+
 def shorten_skips(reports: Iterable[pytest.TestReport]) -> None:
-    """Leave a cause that several skipped cases share to the first of them, for pytest's list of skipped tests."""
+    """Leave a cause that several skipped tests share to the first of them, for pytest's list of skipped tests."""
     groups: dict[tuple[str, ...], list[tuple[pytest.TestReport, str, int, list[str]]]] = {}
     for report in reports:
         attached = case_report(report)
-        if attached and attached.result and isinstance(report.longrepr, tuple):
+        if attached and isinstance(report.longrepr, tuple):
             path, line, reason = report.longrepr
             lines = reason.split("\n")
-            groups.setdefault(_cause(lines, attached.result.case), []).append((report, path, line, lines))
+            name = attached.result.case if attached.result else test_name(report)
+            groups.setdefault(_cause(lines, name), []).append((report, path, line, lines))
     groups.pop((), None)
     for (first, path, line, lines), *others in groups.values():
         if others:

@@ -16,7 +16,7 @@ from pytest_fcall.plugin.accepting import BaselineWriter
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.outcomes import terminal_encoding, verbosity
 from pytest_fcall.plugin.report import CALLS_TITLE, CaseReport, attach, case_report, lists_passed, shows_passed_calls
-from pytest_fcall.plugin.report_text import CaseText, Causes, shorten_skips
+from pytest_fcall.plugin.report_text import CaseText, Causes, shorten_skips, test_name
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.plugin.uncollected import uncollected_lines
@@ -87,7 +87,7 @@ class Summary:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the result; where a test was run again, the last one counts."""
         attached = case_report(report)
-        if attached and attached.result and isinstance(report.longrepr, str):
+        if attached and isinstance(report.longrepr, str):
             self._lay_out(report, report.longrepr, attached.result)
         if report.failed:
             self._count_failure(attached)
@@ -189,14 +189,16 @@ class Summary:
             undated_replies=moments > known,
         )
 
-    def _lay_out(self, report: pytest.TestReport, text: str, result: Result) -> None:
+    def _lay_out(self, report: pytest.TestReport, text: str, result: Result | None) -> None:
         """Have pytest print the text in colour, by its first line in the short summary, and each cause once."""
-        shown = CaseText(text, result.file, result.line)
+        file, line, _ = report.location
+        shown = CaseText(text, result.file, result.line) if result else CaseText(text, file, (line or 0) + 1)
         report.longrepr = shown  # type: ignore[assignment]  # pytest takes whatever has a `toterminal`
         # pytest would begin with the worker and its version of Python, which explain no answer of a model.
         report.toterminal = shown.toterminal  # type: ignore[method-assign]
-        if report.when == "setup" and report.failed:  # one that is run again is not printed
-            self._causes.add(report.nodeid, result.case, shown)
+        # One that is run again is not printed.
+        if report.failed and (report.when == "setup" or (result is None and report.when == "call")):
+            self._causes.add(report.nodeid, result.case if result else test_name(report), shown)
 
     def _priced(self, result: Result) -> Result:
         costs = self._session.costs

@@ -13,7 +13,7 @@ from tests.integration.command import plain
 from tests.integration.conftest import QUIET, Shop
 from tests.integration.exam import Exam, weather_in
 from tests.integration.test_inside_apps import AGENT
-from tests.servers import Server
+from tests.servers import Answer, Server
 from tests.suite_tools import WITHOUT_TOOLS
 
 RUNS = [["-n0"], ["-n2"], ["-s"]]
@@ -140,6 +140,64 @@ def test_a_change_of_all_prompts_is_listed_once_where_cases_are_skipped(reworded
     result.assert_outcomes(skipped=3)
     assert result.outlines.count("  + You assist.") == 1
     assert result.outlines.count("  and so for 2 more tests") == 1
+
+
+PLAIN_TESTS = """
+import pytest
+
+@pytest.mark.parametrize("city", ["Oslo", "Rome", "Bonn"])
+def test_city(fc_model, city):
+    reply = fc_model([{{"role": "system", "content": "{system}"}}, {{"role": "user", "content": city}}])
+    assert reply.text
+"""
+
+
+@pytest.fixture
+def reworded_tests(exam: Exam) -> Exam:
+    """Three plain tests whose prompt has changed since their replies were recorded."""
+    exam.shop.file("test_cities.py", PLAIN_TESTS.format(system="You help."))
+    exam.run().assert_outcomes(passed=3)
+    exam.shop.file("test_cities.py", PLAIN_TESTS.format(system="You assist."))
+    return exam
+
+
+@pytest.mark.parametrize("arguments", [["-n0"], ["-n2"]])
+def test_a_reply_that_plain_tests_lack_is_told_once(
+    reworded_tests: Exam, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.setenv("CI", "true")
+
+    result = reworded_tests.run("--fc-replay", *arguments)
+
+    result.assert_outcomes(failed=3)
+    shown = result.outlines[: result.outlines.index(next(line for line in result.outlines if "tool calls" in line))]
+    assert shown.count("  + You assist.") == 1
+    assert shown.count("  and so for 2 more tests") == 1
+    assert len([line for line in shown if line.startswith("  for the same reason as test_cities.py::test_city[")]) == 2
+    summed_up = result.outlines[len(shown) :]
+    assert summed_up.count("    + You assist.") == 1
+    listed = [line for line in summed_up if line.startswith("FAILED test_cities.py::test_city[")]
+    assert len(listed) == 3
+    assert all(" - no recorded reply of openai:exam; to ask the model: " in line for line in listed)
+
+
+def test_a_reply_that_skipped_plain_tests_lack_is_listed_once(reworded_tests: Exam) -> None:
+    reworded_tests.shop.file("pytest.ini", f"[pytest]\nfc_model = {reworded_tests.named('exam')}\n")
+
+    result = reworded_tests.shop.run("-rs")
+
+    result.assert_outcomes(skipped=3)
+    assert result.outlines.count("  + You assist.") == 1
+    assert result.outlines.count("  and so for 2 more tests") == 1
+
+
+@pytest.mark.parametrize("arguments", [["-n0"], ["-n2"]])
+def test_a_plain_test_without_an_answer_is_told_like_a_case(exam: Exam, arguments: list[str]) -> None:
+    exam.always(Answer(status=401))
+    exam.shop.file("test_cities.py", "def test_city(fc_model):\n    fc_model('Oslo')\n")
+
+    (line,) = block(exam.run(*arguments).outlines, "test_city")
+    assert line.startswith("openai:exam: the API key was not accepted")
 
 
 def test_a_report_in_a_file_has_the_cause_of_each_case(reworded: Exam) -> None:
