@@ -61,7 +61,7 @@ class Acceptance:
 def accept(path: Path, stanzas: Iterable[Stanza], acceptance: Acceptance, because: str | None = None) -> list[str]:
     """Write verdicts into a baseline, and leave the stanzas of other cases as they are.
 
-    Returns the cases that needed a choice. Where only the question changed, the bookkeeping is written.
+    Returns the cases that needed a choice. Where only the question or the counts changed, the bookkeeping is written.
     Raises DamagedBaseline and OSError.
     """
     old = dict(read_stanzas(path))
@@ -144,4 +144,4 @@ def _is_same(before: Stanza, now: Stanza) -> bool:
 
 def _rest(stanza: Stanza) -> tuple[object, ...]:
     wire = [request.digests for request in stanza.wire or ()]
-    return stanza.digests, stanza.judged, stanza.since, wire
+    return stanza.digests, stanza.judged, stanza.since, stanza.samples, wire

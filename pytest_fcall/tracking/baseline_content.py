@@ -160,7 +160,11 @@ def write_baseline(path: Path, stanzas: Iterable[Stanza]) -> None:
         facts = facts_of(stanza)
         contract[stanza.case] = [facts]
         unreviewed = StanzaFields(
-            since=stanza.since, judged=stanza.judged, digests=stanza.digests, provenance=stanza.provenance
+            samples=stanza.samples,
+            since=stanza.since,
+            judged=stanza.judged,
+            digests=stanza.digests,
+            provenance=stanza.provenance,
         )
         digest = digest_of(facts[0])
         new = AcceptedAnswer(digest, (), unreviewed, wire_digests_to_json(stanza.wire or ()))

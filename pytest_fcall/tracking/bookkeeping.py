@@ -262,6 +262,7 @@ def _answer_to_json(each: AcceptedAnswer, shared: dict[str, Json]) -> dict[str, 
     fields: dict[str, Json] = {
         "answer": each.answer,
         "before": each.before,
+        "samples": each.unreviewed.get("samples"),
         "since": each.unreviewed.get("since"),
         "judged": each.unreviewed.get("judged"),
         "digests": {name: value for name, value in digests.items() if name in _OWN},

@@ -23,10 +23,10 @@ Facts: TypeAlias = tuple[str, ...]
 
 _LENGTH: Final = 8
 _FACT: Final = re.compile(
-    r"(?:right|wrong)(?: [0-9]+/[0-9]+)? #[0-9a-f]{8}\Z|[0-9]+(?:\.[0-9]+){0,2} .|no calls\Z|reply unreadable\Z"
+    r"(?:right|wrong) #[0-9a-f]{8}\Z|[0-9]+(?:\.[0-9]+){0,2} .|no calls\Z|reply unreadable\Z"
     r"|reason [0-9]+ .|result [0-9]+(?:\.[0-9]+)* .|wire none\Z|wire [0-9]+(?:\.[0-9]+)? .|(?:answer|because) \""
 )
-_VERDICT: Final = re.compile(r"(right|wrong)(?: ([0-9]+)/([0-9]+))? #([0-9a-f]{8})\Z")
+_VERDICT: Final = re.compile(r"(right|wrong) #[0-9a-f]{8}\Z")
 _DECODER: Final = json.JSONDecoder()
 _NO_WORD: Final = ('"', "#", "<", "=", ">", "|")
 """What no plain word begins with: JSON, a comment, and the marks of a merge conflict."""
@@ -85,8 +85,7 @@ def first_word(text: str) -> tuple[str, str]:
 def facts_of(stanza: Stanza) -> Facts:
     """What a person reviews of a case. Raises ValueError, TypeError or RecursionError for what is not JSON."""
     others = list(_facts(stanza))
-    rate = " {}/{}".format(*stanza.samples) if stanza.samples else ""
-    verdict = f"{'right' if stanza.valid else 'wrong'}{rate}"
+    verdict = "right" if stanza.valid else "wrong"
     return (f"{verdict} #{_digest(verdict, others)}", *others)
 
 
@@ -158,10 +157,9 @@ def stanza_of_facts(case: str, facts: Sequence[str], unreviewed: StanzaFields) -
     found = _VERDICT.match(verdict)
     if found is None:
         raise ValueError("the verdict cannot be read")
-    valid, right, asked, _ = found.groups()
-    samples = (int(right), int(asked)) if right else None
+    valid = found[1] == "right"
     if len(others) == 1 and others[0].startswith("1 ") and others[0].endswith("}"):  # most cases have one call
-        return Stanza(case, valid == "right", calls=(_call(others[0][2:]),), samples=samples, **unreviewed)
+        return Stanza(case, valid, calls=(_call(others[0][2:]),), **unreviewed)
     parts: dict[str, list[tuple[tuple[int, ...], str]]] = {}
     for fact in others:
         word, _, rest = fact.partition(" ")
@@ -175,14 +173,13 @@ def stanza_of_facts(case: str, facts: Sequence[str], unreviewed: StanzaFields) -
         each.sort()
     return Stanza(
         case=case,
-        valid=valid == "right",
+        valid=valid,
         reasons=tuple(_reason(rest) for _, rest in parts.get("reason", ())),
         calls=None if "reply" in parts else tuple(_call(rest) for _, rest in parts.get("call", ()) if _is_call(rest)),
         steps=_steps(parts.get("call", ())),
         results=tuple(_json(rest) for _, rest in parts["result"]) if "result" in parts else None,
         answer=_text(parts, "answer"),
         wire=_wire(parts["wire"]) if "wire" in parts else None,
-        samples=samples,
         because=_text(parts, "because"),
         **unreviewed,
     )

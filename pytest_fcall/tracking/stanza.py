@@ -104,6 +104,7 @@ def stanza_to_json(stanza: Stanza) -> dict[str, Json]:
 class StanzaFields(TypedDict, total=False):
     """The fields of a stanza that nobody reviews."""
 
+    samples: tuple[int, int] | None
     since: str | None
     judged: bool
     digests: Mapping[str, str]
@@ -121,6 +122,7 @@ def wire_digests_to_json(wire: Iterable[WireRequest]) -> list[Json]:
 def unreviewed_from_json(fields: Mapping[str, Json]) -> StanzaFields:
     """Read what nobody reviews of a stanza, but for the requests of an app. Raises ValueError."""
     return {
+        "samples": _samples(fields),
         "since": optional_field(fields, "since", str),
         "judged": optional_field(fields, "judged", bool) or False,
         "digests": optional_strings(fields, "digests") or {},
@@ -152,7 +154,6 @@ def parse_stanza(text: str) -> Stanza:
         results=_results(fields),
         answer=optional_field(fields, "answer", str),
         wire=wire_from_fields(fields),
-        samples=_samples(fields),
         because=optional_field(fields, "because", str),
         **unreviewed_from_json(fields),
     )

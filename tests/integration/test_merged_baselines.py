@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,20 @@ def test_two_answers_to_a_case_are_one_fault_and_no_other_case_is_lost(disputed:
     assert fault.message == "two different answers each are accepted to oslo, rome"
     assert "`fcall accept --ours`" in fault.hint
     assert [*disputed.baseline.stanzas] == ["lima", "paris", "quito"]
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["marks", "union"])
+def test_branches_that_counted_the_same_answer_otherwise_have_nothing_to_choose(project: Project, plain: bool) -> None:
+    def accepting(*counts: int) -> Callable[[], None]:
+        right_once, asked = counts
+        return lambda: project.accept(replace(right("oslo"), samples=(right_once, asked)))
+
+    project.merge(accepting(4, 5), accepting(3, 5), plain=plain)
+
+    assert not project.baseline.all_faults
+    assert not project.baseline.note
+    assert project.baseline.stanzas["oslo"].samples in {(4, 5), (3, 5)}
+    assert project.baseline.stanzas["lima"] == right("lima")
 
 
 @pytest.mark.parametrize(("side", "unit"), [("ours", "celsius"), ("theirs", "kelvin")])

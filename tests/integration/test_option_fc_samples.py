@@ -7,6 +7,7 @@ from itertools import count
 
 import pytest
 
+from pytest_fcall.tracking.acceptance import read_stanzas
 from tests.integration.exam import Exam, called
 from tests.integration.mind import RIGHT, WORSE, WRONG, Mind
 from tests.servers import chat, echo
@@ -122,11 +123,26 @@ def test_samples_are_asked_ahead_kept_apart_and_replayed(exam: Exam, workers: st
     assert again.parseoutcomes() == first.parseoutcomes()
 
 
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_other_counts_of_the_same_answer_are_nothing_to_review(mind: Mind, workers: str) -> None:
+    mind.cases("one")
+    mind.says_in_turn("one", RIGHT, RIGHT, WRONG, RIGHT, RIGHT)
+    mind.run("--fc-samples=5 rate>=0.5", "--fc-accept")
+    accepted = mind.baseline().read_bytes()
+    mind.says_in_turn("one", RIGHT, WRONG, WRONG, RIGHT, RIGHT)
+
+    again = mind.run("--fc-samples=5 rate>=0.5", "--fc-accept", workers)
+
+    assert "accepted: 0 cases, 1 unchanged" in again.outlines
+    assert mind.baseline().read_bytes() == accepted
+    assert read_stanzas(mind.baseline())["one"].rate == (3, 5)
+
+
 def test_answers_are_compared_as_rates_with_those_that_were_accepted(mind: Mind) -> None:
     mind.cases("one")
     mind.says_in_turn("one", RIGHT, RIGHT, WRONG, RIGHT, RIGHT)
     mind.run("--fc-samples=10", "--fc-accept=all")
-    assert "one wrong 8/10" in mind.baseline().read_text("utf-8")
+    assert read_stanzas(mind.baseline())["one"].rate == (8, 10)
 
     mind.says_in_turn("one", RIGHT, WRONG, RIGHT, RIGHT, WRONG)
     mind.run("--fc-samples=10").assert_outcomes(xfailed=1)

@@ -56,6 +56,15 @@ def test_what_is_accepted_again_leaves_the_file_byte_for_byte(path: Path) -> Non
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
 
 
+def test_of_the_same_answer_that_was_right_more_often_there_is_nothing_to_review(path: Path) -> None:
+    accept(path, [replace(RIGHT, samples=(4, 5)), WRONG], FIRST)
+    before = path.read_bytes()
+
+    assert accept(path, [replace(RIGHT, samples=(5, 5))], LATER) == []
+    assert path.read_bytes() == before
+    assert read_stanzas(path)["oslo"].rate == (5, 5)
+
+
 @given(st.lists(STANZAS, unique_by=lambda stanza: stanza.case))
 def test_accepting_twice_is_accepting_once(tmp_path_factory: pytest.TempPathFactory, stanzas: list[Stanza]) -> None:
     path = tmp_path_factory.mktemp("any") / "any.accepted"

@@ -97,11 +97,22 @@ def test_everything_that_a_person_reviews_has_a_line_of_its_own(path: Path) -> N
         "talk result 1.1.1 null",
         'talk result 3.1.1 {"ok": true}',
         'talk answer "B"',
-        "torn wrong 4/5",
+        "torn wrong",
         'torn reason 1 truncated ""',
         "torn reason 2 no_call calls",
         "torn reply unreadable",
     ]
+
+
+def test_how_many_answers_were_right_is_bookkeeping(path: Path) -> None:
+    write_baseline(path, [replace(OSLO, samples=(2, 5))])
+    contract = path.read_bytes()
+    write_baseline(path, [replace(OSLO, samples=(3, 7))])
+
+    assert path.read_bytes() == contract
+    assert read(path).stanzas["oslo"].samples == (3, 7)
+    measurement_path(path).unlink()
+    assert read(path).stanzas["oslo"].samples is None
 
 
 @given(st.lists(STANZAS | CONVERSATIONS, min_size=1, unique_by=lambda stanza: stanza.case))

@@ -135,7 +135,7 @@ class TestAcceptedAnswers:
     @pytest.mark.parametrize(
         "accepted",
         [1, {}, {"answer": 1}, {"answer": "d1", "before": "d0"}, {"answer": "d1", "digests": 1},
-         {"answer": "d1", "since": 7}, {"answer": "d1", "wire": {}}],
+         {"answer": "d1", "since": 7}, {"answer": "d1", "samples": [2, 1]}, {"answer": "d1", "wire": {}}],
     )  # fmt: skip
     def test_an_answer_that_cannot_be_read_is_passed_over(self, accepted: object) -> None:
         assert not parse_bookkeeping(json.dumps({"case": "oslo", "accepted": accepted}).encode()).accepted
@@ -175,5 +175,5 @@ class TestAcceptedAnswers:
 
 
 def answer(digest: str, **fields: object) -> AcceptedAnswer:
-    read = {"since": None, "judged": False, "digests": {}, "provenance": {}, **fields}
+    read = {"samples": None, "since": None, "judged": False, "digests": {}, "provenance": {}, **fields}
     return AcceptedAnswer(digest, unreviewed=read)  # type: ignore[arg-type]  # of any types
