@@ -60,6 +60,17 @@ def moved_lines(config: pytest.Config, stale: Sequence[Stale]) -> list[str]:
     return [safe_line(line) for line in moved_case_lines(stale, cases, root)]
 
 
+def renamed_lines(session: pytest.Session) -> list[str]:
+    """A line with a command for each parameter of a tool that is gone, while an equal one has come."""
+    from pytest_fcall.core import Case
+    from pytest_fcall.plugin.item import CaseItem
+    from pytest_fcall.session.result.moved import renamed_parameter_lines
+
+    items = (item for item in session.items if isinstance(item, CaseItem))
+    cases = ((item.path, item.named.model, item.case) for item in items if item.named and isinstance(item.case, Case))
+    return [safe_line(line) for line in renamed_parameter_lines(session_of(session.config).baselines, cases)]
+
+
 def narrowing_reason(config: pytest.Config) -> str | None:
     """The reason why this run has not seen all cases; None where it has."""
     if config.option.collectonly or config.getoption("fc_dry_run"):
@@ -77,6 +88,7 @@ class BaselineWriter:
         self._config = config
         self._stale: list[Stale] | None = None
         self._moved: list[str] = []
+        self._renamed: list[str] = []
         self.lines: list[str] = []
         """Lines for people on what was written."""
         self.failed = False
@@ -87,12 +99,14 @@ class BaselineWriter:
         if "fcall_stale" in output:
             self._stale = [Stale(*each) for each in output["fcall_stale"]]
             self._moved = output["fcall_moved"]
+            self._renamed = output["fcall_renamed"]
 
     def finish(self, session: pytest.Session, results: Sequence[Result], started: float) -> None:
         """Write what is to be accepted, and remove what is to be pruned."""
         if self._stale is None:
             self._stale = stale_stanzas(self._config)
             self._moved = moved_lines(self._config, self._stale)
+            self._renamed = renamed_lines(session)
         settings = session_of(self._config).settings.baseline
         if settings.accept:
             self.lines += self._accept(results, settings.accept, started)
@@ -101,6 +115,8 @@ class BaselineWriter:
 
             renamed = renamed_tool_lines(session_of(self._config).baselines, results, self._config.rootpath)
             self.lines += map(safe_line, renamed)
+        if not settings.accept:
+            self.lines += self._renamed
         if self._stale:
             self.lines += self._prune(session) if settings.prune else self._stale_lines()
 

@@ -102,6 +102,11 @@ def renamed_tools(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, s
     }
 
 
+def had_parameters(digests: Mapping[str, str], tool: str, parameters: Mapping[str, Json]) -> bool:
+    """Whether the question had a tool with this name and these parameters."""
+    return digests.get(TOOL_PREFIX + tool, "")[_LENGTH:] == _short_digest(parameters)
+
+
 def provenance_changes(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[str]:
     """A line for each difference between values that both sides have: the model's version, the engine, its settings."""
     before, after = dict(_leaves("", old)), dict(_leaves("", new))

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice, product
 from pathlib import Path
+from typing import Final
 
-from pytest_fcall.core import Call
+from pytest_fcall.core import Call, Tool
 from pytest_fcall.schema.tool_rename import ToolRename
 from pytest_fcall.tracking.acceptance import read_stanzas, remove_cases
 from pytest_fcall.tracking.baseline_content import write_baseline
 from pytest_fcall.tracking.bookkeeping import measurement_path, read_measurement, write_measurement
 from pytest_fcall.tracking.measurement import Key, Measured
-from pytest_fcall.tracking.question_digests import EXPECTATION, TOOL_PREFIX
+from pytest_fcall.tracking.question_digests import EXPECTATION, TOOL_PREFIX, had_parameters
 from pytest_fcall.tracking.stanza import Stanza, WireRequest
 
 _ORDER = "tools"
+_MOST_TRIED: Final = 1_000
+"""Most pairs of names of parameters that are tried for one tool."""
 
 
 def move_case(path: Path, old: str, target: Path, new: str) -> None:
@@ -70,6 +74,24 @@ def renamed_stanza(stanza: Stanza, rename: ToolRename, today: Mapping[str, Mappi
     if rename.parameter_of and calls is not None:
         reasons = tuple((kind, _renamed_path(path, rename, stanza)) for kind, path in reasons)
     return replace(stanza, calls=renamed, wire=wire, digests=digests, reasons=reasons)
+
+
+def renamed_parameters(stanzas: Iterable[Stanza], tools: Iterable[Tool]) -> Iterator[ToolRename]:
+    """The parameters of which one is gone from the tools of today, while one with an equal schema has come.
+
+    The former schema is not kept, but its digest is, and calls have the name. So a name that calls have, and the tool
+    has not, is put in the place of each parameter, until the digest is that of the former schema.
+    """
+    known = [stanza for stanza in stanzas if stanza.calls]
+    for tool in tools:
+        properties = tool.parameters.get("properties")
+        if isinstance(properties, Mapping):
+            calls = ((each, call) for each in known for call in each.calls or () if call.name == tool.name)
+            gone = {name: each.digests for each, call in calls for name in call.arguments if name not in properties}
+            for (old, digests), new in islice(product(gone.items(), properties), _MOST_TRIED):
+                before = ToolRename(new, old, tool.name).parameters(tool.name, tool.parameters)
+                if had_parameters(digests, tool.name, before):
+                    yield ToolRename(old, new, tool.name)
 
 
 def _renamed_call(call: Call, rename: ToolRename) -> Call:

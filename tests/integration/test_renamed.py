@@ -239,6 +239,41 @@ def test_a_run_offers_the_command_for_a_tool_with_a_new_name(shop: Shop) -> None
     assert not lines_with(again, "fcall mv")
 
 
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_run_offers_the_command_for_a_parameter_with_a_new_name(project: Project, workers: str) -> None:
+    project.cases("a.fc.yaml", "one", "two", city="place")
+    result = project.run("--fc-replay", workers)
+    command = "--parameter get_weather.city place"
+    assert lines_with(result, "fcall mv") == [
+        f"the parameter city of get_weather is gone and place is the same: `fcall mv {command}`"
+    ]
+    project.cases("b.fc.yaml", "three", city="place")
+    project.mv(*command.split())
+    again = project.run("--fc-replay")
+    again.assert_outcomes(passed=3)
+    assert not lines_with(again, "fcall mv")
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "{place: {type: string, minLength: 1}, days: {type: integer}}, required: [place]",
+        "{place: {type: string}, days: {type: integer}}, required: [place, days]",
+        "{place: {type: string}, days: {type: integer}, unit: {type: string}}, required: [place]",
+        "{days: {type: integer}}, required: [days]",
+    ],
+    ids=["another type", "another one required, too", "another one new, too", "none new"],
+)
+def test_nothing_is_offered_for_a_parameter_that_is_another_one_now(project: Project, tool: str) -> None:
+    project.cases("a.fc.yaml", "one", "two", city="place")
+    path = project.path / "cases" / "a.fc.yaml"
+    whole = "{place: {type: string}, days: {type: integer}}, required: [place]"
+    text = path.read_text("utf-8")
+    assert whole in text
+    path.write_text(text.replace(whole, tool).replace("get_weather: {place: Oslo}", "get_weather: {}"), "utf-8")
+    assert not lines_with(project.run("--fc-replay"), "fcall mv")
+
+
 def test_the_lock_follows_its_case_file(project: Project) -> None:
     lock: Path = project.path / "cases" / "a.tools.lock.json"
     lock.write_text("{}", "utf-8")

@@ -1,4 +1,4 @@
-"""What went under one name and came under another, seen at the end of a run: cases, case files and tools."""
+"""What went under one name and came under another, seen at the end of a run: cases, files, tools and parameters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pytest_fcall.session.judge.baselines import Baselines
 from pytest_fcall.session.result.stale import Stale
 from pytest_fcall.tracking.acceptance import DamagedBaseline, read_stanzas
 from pytest_fcall.tracking.baseline_file import SUFFIX
-from pytest_fcall.tracking.question_digests import PROMPT, question_digests, renamed_tools
+from pytest_fcall.tracking.question_digests import PROMPT, TOOL_PREFIX, question_digests, renamed_tools
+from pytest_fcall.tracking.renaming import renamed_parameters
 from pytest_fcall.tracking.stanza import Stanza, parse_stanza
 
 
@@ -56,6 +57,31 @@ def renamed_tool_lines(baselines: Baselines, results: Iterable[Result], root: Pa
             renamed |= renamed_tools(before.digests, parse_stanza(result.stanza or "").digests)
     for old, new in renamed.items():
         yield f"the tool {old} is gone and {new} is the same: `fcall mv --tool {old} {new}`"
+
+
+def renamed_parameter_lines(baselines: Baselines, cases: Iterable[tuple[Path, Model, Case]]) -> list[str]:
+    """A line with a command for each parameter of a tool that is gone while one with an equal schema has come.
+
+    `cases` are those of the run, with their files and models. Of each file and model one case is looked at, and only
+    where its tools have changed, all accepted calls.
+    """
+    if baselines.settings.against:  # the baselines that were read are not those of the models
+        return []
+    lines: dict[str, None] = {}
+    seen: set[tuple[Path, str]] = set()
+    for path, model, case in cases:
+        baseline = None if (path, model.id) in seen else baselines.of(path, model)
+        if baseline is None or case.id not in baseline.stanzas:
+            continue
+        seen.add((path, model.id))
+        request = plan_request(case)
+        before, now = baseline.stanzas[case.id].digests, question_digests(request)
+        changed = [tool for tool in request.tools if before.get(key := TOOL_PREFIX + tool.name, now[key]) != now[key]]
+        for rename in renamed_parameters(baseline.stanzas.values(), changed) if changed else ():
+            tool, old, new = rename.parameter_of, rename.old, rename.new
+            command = f"fcall mv --parameter {tool}.{old} {new}"
+            lines[f"the parameter {old} of {tool} is gone and {new} is the same: `{command}`"] = None
+    return [*lines]
 
 
 def moved_case_lines(stale: Sequence[Stale], cases: Iterable[tuple[str, Case]], root: Path) -> list[str]:
