@@ -10,6 +10,7 @@ import pytest
 
 from pytest_fcall.core import Model, Outcome
 from pytest_fcall.plugin.collected import collected
+from pytest_fcall.plugin.leftovers import Leftovers, find_leftovers, leftovers_from
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result
@@ -89,6 +90,7 @@ class BaselineWriter:
         self._stale: list[Stale] | None = None
         self._moved: list[str] = []
         self._renamed: list[str] = []
+        self._leftovers = Leftovers()
         self.lines: list[str] = []
         """Lines for people on what was written."""
         self.failed = False
@@ -100,6 +102,7 @@ class BaselineWriter:
             self._stale = [Stale(*each) for each in output["fcall_stale"]]
             self._moved = output["fcall_moved"]
             self._renamed = output["fcall_renamed"]
+            self._leftovers = leftovers_from(output["fcall_leftovers"])
 
     def finish(self, session: pytest.Session, results: Sequence[Result], started: float) -> None:
         """Write what is to be accepted, and remove what is to be pruned."""
@@ -107,6 +110,7 @@ class BaselineWriter:
             self._stale = stale_stanzas(self._config)
             self._moved = moved_lines(self._config, self._stale)
             self._renamed = renamed_lines(session)
+            self._leftovers = find_leftovers(session)
         settings = session_of(self._config).settings.baseline
         if settings.accept:
             self.lines += self._accept(results, settings.accept, started)
@@ -117,7 +121,9 @@ class BaselineWriter:
             self.lines += map(safe_line, renamed)
         if not settings.accept:
             self.lines += self._renamed
-        if self._stale:
+        whole = narrowing_reason(self._config) is None
+        self._leftovers = self._leftovers.without_tested(results) if whole else Leftovers()
+        if self._stale or self._leftovers.folders:
             self.lines += self._prune(session) if settings.prune else self._stale_lines()
 
     def _accept(self, results: Sequence[Result], which: Accept, started: float) -> Iterator[str]:
@@ -179,11 +185,17 @@ class BaselineWriter:
                 yield safe_line(f"not pruned: {stale.path}: {error}")
             else:
                 yield f"pruned: {_listed(forgotten)} ({safe_line(stale.path)})"
+        try:
+            yield from self._leftovers.remove(self._config.rootpath)
+        except OSError as error:
+            self.failed = True
+            yield safe_line(f"not pruned: {error}")
 
     def _stale_lines(self) -> Iterator[str]:
         yield from self._moved
         for stale in self._stale or ():
             yield f"accepted, and gone: {_listed(stale.cases)} ({safe_line(stale.path)}); --fc-prune forgets them"
+        yield from self._leftovers.lines()
 
 
 def _not_accepted(results: Sequence[Result], which: Accept) -> Iterator[str]:

@@ -156,6 +156,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the controller what only workers know: it collects nothing itself."""
     if (output := getattr(session.config, "workeroutput", None)) is not None:
         from pytest_fcall.plugin.accepting import moved_lines, renamed_lines, stale_stanzas
+        from pytest_fcall.plugin.leftovers import find_leftovers
 
         ours = session_of(session.config)
         output["fcall_files_without_cases"] = collected(session.config).files_without_cases
@@ -164,6 +165,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         output["fcall_stale"] = [[each.path, each.cases] for each in stale]
         output["fcall_moved"] = moved_lines(session.config, stale)
         output["fcall_renamed"] = renamed_lines(session)
+        output["fcall_leftovers"] = [*find_leftovers(session)]
         output["fcall_figures"] = ours.replies.throughputs()
 
 

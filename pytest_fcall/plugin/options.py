@@ -209,7 +209,7 @@ def _add_baselines(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     group.addoption(
         "--fc-prune",
         action="store_true",
-        help="remove deleted cases from the baseline and the recordings beside it, if the run is complete",
+        help="remove deleted cases and models from what is accepted and recorded, if the run is complete",
     )
     group.addoption(
         "--fc-drift",

@@ -20,6 +20,7 @@ TOOL_PREFIX = "tool:"
 """Prefix of the names of tools."""
 SYSTEM = "system"
 PROMPT = "prompt"
+SETTINGS = "settings"
 _ORDER = "tools"
 """Name of the digest of the names of the tools, in their order."""
 EXPECTATION = "expectation"
@@ -27,7 +28,7 @@ EXPECTATION = "expectation"
 _NAMES: Mapping[str, str] = {
     SYSTEM: "the system prompt",
     PROMPT: "the prompt",
-    "settings": "the settings of the model",
+    SETTINGS: "the settings of the model",
 }
 
 PROMPT_CHANGED = f"{_NAMES[PROMPT]} changed"
@@ -44,7 +45,7 @@ def question_digests(request: Request) -> dict[str, str]:
     others: list[Json] = []
     for message in request.messages:
         (system if message.get("role") in _SYSTEM_ROLES else others).append(without_paths(message))
-    parts: dict[str, Json] = {SYSTEM: system, "prompt": others, "settings": dict(request.settings)}
+    parts: dict[str, Json] = {SYSTEM: system, PROMPT: others, SETTINGS: dict(request.settings)}
     digests = {name: _short_digest(value) for name, value in parts.items() if value}
     return digests | _tool_digests(IdentityKey(request.tools))
 

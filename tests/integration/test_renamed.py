@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,9 @@ class Project:
         names = {"tool": tool, "city": city}
         text = TOOLS.format(**names) + "".join(ASKED.format(id=each, **names) for each in ids)
         self.shop.file(f"cases/{name}", text)
+
+    def configure(self, *models: str) -> None:
+        self.shop.file("pytest.ini", "[pytest]\nfc_model =\n" + "".join(f"    {model}\n" for model in models))
 
     def run(self, *args: str) -> pytest.RunResult:
         return self.shop.run("--fc-model=openai:exam", *args)
@@ -272,6 +276,65 @@ def test_nothing_is_offered_for_a_parameter_that_is_another_one_now(project: Pro
     assert whole in text
     path.write_text(text.replace(whole, tool).replace("get_weather: {place: Oslo}", "get_weather: {}"), "utf-8")
     assert not lines_with(project.run("--fc-replay"), "fcall mv")
+
+
+class TestARenamedModel:
+    """A model of the configuration of which nothing is accepted, while another one has answers to its cases."""
+
+    @pytest.fixture
+    def renamed(self, project: Project) -> Project:
+        project.configure("openai:renamed")
+        return project
+
+    @pytest.mark.parametrize("workers", ["-n0", "-n2"])
+    def test_a_run_offers_the_command(self, renamed: Project, workers: str) -> None:
+        result = renamed.shop.run(workers)
+        command = "--model openai:exam openai:renamed"
+        assert lines_with(result, "fcall mv") == [
+            "openai:renamed has nothing accepted, and openai:exam has answers to all of its cases; "
+            f"if it is the same under another name: `fcall mv {command}`"
+        ]
+        renamed.mv(*command.split())
+        again = renamed.shop.run()
+        again.assert_outcomes(passed=3)
+        assert not lines_with(again, "fcall mv")
+        assert not lines_with(again, "fc_model does not name")
+
+    def test_the_name_of_an_app_is_known_where_its_replies_are(self, renamed: Project) -> None:
+        folder = renamed.path / "cases" / "__fcall__" / "openai-exam"
+        app = Model("python", "shop:answer")
+        folder.rename(folder.with_name(app.folder))
+        assert not lines_with(renamed.shop.run(), "fcall mv")
+        for name in ("a.fc.yaml", "b.fc.yaml"):
+            path = recordings_path(renamed.path / "cases" / name, app)
+            path.write_text(path.read_text("utf-8").replace("openai:exam", app.id), "utf-8")
+        assert lines_with(renamed.shop.run(), "`fcall mv --model python:shop:answer openai:renamed`")
+
+    def test_nothing_is_offered_where_another_case_has_come(self, renamed: Project) -> None:
+        renamed.cases("a.fc.yaml", "one", "two", "four")
+        assert not lines_with(renamed.shop.run(), "fcall mv --model")
+
+    def test_nothing_is_offered_where_a_case_asks_otherwise(self, renamed: Project) -> None:
+        path = renamed.path / "cases" / "b.fc.yaml"
+        path.write_text(path.read_text("utf-8").replace("Weather in three?", "Weather tomorrow?"), "utf-8")
+        assert not lines_with(renamed.shop.run(), "fcall mv --model")
+
+    def test_nothing_is_offered_where_the_new_model_has_answers(self, renamed: Project) -> None:
+        kept = baseline_path(renamed.path / "cases" / "a.fc.yaml", Model.by_id("openai:renamed"))
+        kept.parent.mkdir()
+        kept.write_bytes(baseline_path(renamed.path / "cases" / "a.fc.yaml", MODEL).read_bytes())
+        assert not lines_with(renamed.shop.run(), "fcall mv --model")
+
+    def test_nothing_is_offered_where_two_models_are_gone_or_have_come(self, renamed: Project) -> None:
+        renamed.configure("openai:renamed", "openai:added")
+        assert not lines_with(renamed.shop.run(), "fcall mv --model")
+        renamed.configure("openai:renamed")
+        folder = renamed.path / "cases" / "__fcall__" / "openai-exam"
+        shutil.copytree(folder, folder.with_name("openai-older"))
+        assert not lines_with(renamed.shop.run(), "fcall mv --model")
+
+    def test_nothing_is_offered_in_a_run_of_a_chosen_model(self, renamed: Project) -> None:
+        assert not lines_with(renamed.shop.run("--fc-model=openai:renamed", "--fc-replay"), "fcall mv --model")
 
 
 def test_the_lock_follows_its_case_file(project: Project) -> None:

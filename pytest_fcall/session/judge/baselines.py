@@ -59,7 +59,7 @@ def check_baseline(against: str, root: Path, models: Sequence[Model]) -> None:
         whose = ", ".join(model.id for model in wanted) or "any model"
         where = "" if wanted is not models else f" in {against!r}"
         ids = {model.folder: model.id for model in models}
-        names = [ids.get(name) or _id_of_folder(name) for name in sorted(known)]
+        names = [ids.get(name) or id_of_folder(name) for name in sorted(known)]
         raise SettingError(f"--fc-baseline: nothing is accepted of {whose}{where}; {_known_text(whose, names)}")
 
 
@@ -72,7 +72,7 @@ def _known_text(wanted: str, names: Sequence[str]) -> str:
     return f"{f'{hint} ' if hint else ''}baselines are there of {', '.join(names[:10])}"
 
 
-def _id_of_folder(name: str) -> str:
+def id_of_folder(name: str) -> str:
     """The id of the model whose folder has this name, as far as the name tells it: it may end in a digest."""
     return name if re.search(r"-[0-9a-f]{6}$", name) else name.replace("-", ":", 1)
 

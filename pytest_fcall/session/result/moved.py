@@ -1,19 +1,27 @@
-"""What went under one name and came under another, seen at the end of a run: cases, files, tools and parameters."""
+"""What went under one name and came under another, seen at the end of a run: cases, files, tools, models and so on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.core import Case, Model
 from pytest_fcall.reporting.results import Result
-from pytest_fcall.session.judge.baselines import Baselines
+from pytest_fcall.session.judge.baselines import Baselines, id_of_folder
 from pytest_fcall.session.result.stale import Stale
 from pytest_fcall.tracking.acceptance import DamagedBaseline, read_stanzas
 from pytest_fcall.tracking.baseline_file import SUFFIX
-from pytest_fcall.tracking.question_digests import PROMPT, TOOL_PREFIX, question_digests, renamed_tools
+from pytest_fcall.tracking.question_digests import (
+    EXPECTATION,
+    PROMPT,
+    SETTINGS,
+    TOOL_PREFIX,
+    question_digests,
+    renamed_tools,
+)
 from pytest_fcall.tracking.renaming import renamed_parameters
 from pytest_fcall.tracking.stanza import Stanza, parse_stanza
 
@@ -82,6 +90,43 @@ def renamed_parameter_lines(baselines: Baselines, cases: Iterable[tuple[Path, Mo
             command = f"fcall mv --parameter {tool}.{old} {new}"
             lines[f"the parameter {old} of {tool} is gone and {new} is the same: `{command}`"] = None
     return [*lines]
+
+
+def renamed_model_line(root: Path, folder: str, model: Model, cases: Sequence[tuple[Path, Case]]) -> str:
+    """A line with a command, where the folder of another model holds answers to all of these cases; else nothing.
+
+    What models are set to may differ, and is left out of the comparison.
+    """
+    known = _KnownStanzas(root)
+    paths = dict.fromkeys(path.parent / "__fcall__" / folder / f"{path.name}{SUFFIX}" for path, _ in cases)
+    for (path, case), now in ((each, question_digests(plan_request(each[1]))) for each in cases):
+        before = known.of(path.parent / "__fcall__" / folder / f"{path.name}{SUFFIX}").get(case.id)
+        if before is None or _without_settings(before.digests) != _without_settings(now):
+            return ""
+    old = _model_of(folder, paths, root)
+    if old is None:
+        return ""
+    same = f"{model.id} has nothing accepted, and {old} has answers to all of its cases"
+    return f"{same}; if it is the same under another name: `fcall mv --model {old} {model.id}`"
+
+
+def _without_settings(digests: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in digests.items() if name not in (SETTINGS, EXPECTATION)}
+
+
+def _model_of(folder: str, baselines: Iterable[Path], root: Path) -> str | None:
+    """The id of the model that has this folder: as recordings tell it, or the name; None where neither does."""
+    from pytest_fcall.backends.recordings.file import SUFFIX as REPLIES_SUFFIX
+    from pytest_fcall.backends.recordings.file import read_recordings
+    from pytest_fcall.backends.store import ReplyStore, StoreError, store_path
+
+    def candidates() -> Iterator[str | None]:
+        yield from (read_recordings(path.with_suffix(REPLIES_SUFFIX)).model for path in baselines)
+        with suppress(StoreError), closing(ReplyStore(store_path(root))) as store:
+            yield from (model for model, _ in store.files())
+        yield id_of_folder(folder)
+
+    return next((id_ for id_ in candidates() if id_ and Model.by_id(id_).folder == folder), None)
 
 
 def moved_case_lines(stale: Sequence[Stale], cases: Iterable[tuple[str, Case]], root: Path) -> list[str]:
