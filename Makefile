@@ -26,7 +26,7 @@ LOCAL := .venv-local
 # The lowest versions of all libraries. Python 3.11 is the only one that all of them have wheels for.
 LOWEST := .venv-lowest
 # How early cases are let go of is seen with newer versions of pytest only.
-LOWEST_TESTS := test_inside_apps test_items test_xdist test_hooks test_model_openai test_model_http
+LOWEST_TESTS := test_inside_apps test_items test_xdist test_hooks test_model_openai test_model_http test_conversations
 
 .PHONY: demo demo-live test test-lowest conformance test-servers nightly test-local bench-local bench-guard bench-fresh statistics fuzz mutants lint types imports docs changelog check clean
 

@@ -81,7 +81,10 @@ class Run:
 def completed(
     program: str, folder: Path, arguments: Sequence[str], environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    """Run `fcall` or `pytest` as if by `python -m` in the folder, to its end."""
+    """Run `fcall` or `pytest` as if by `python -m` in the folder, to its end.
+
+    Where it does not end, tell what each thread is doing.
+    """
     with tempfile.TemporaryDirectory() as apart:
         output, errors = Path(apart, "output"), Path(apart, "errors")
         given = (program, folder, (output, errors), arguments, dict(environment))
@@ -89,8 +92,10 @@ def completed(
         process.start()
         process.join(120)
         if process.exitcode is None:
+            os.kill(process.pid or 0, signal.SIGUSR1)
+            process.join(1)
             process.kill()
-            raise subprocess.TimeoutExpired([program, *arguments], 120, output.read_bytes(), errors.read_bytes())
+            raise AssertionError(f"it did not end: {output.read_text('utf-8')}\n{errors.read_text('utf-8')}")
         written = [each.read_bytes().decode("utf-8") for each in (output, errors)]
         return subprocess.CompletedProcess([program, *arguments], process.exitcode, *written)
 

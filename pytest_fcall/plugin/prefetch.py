@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from queue import Queue
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pytest
@@ -46,7 +47,7 @@ class Prefetch:
         self._items = session.items
         self._replies = fcall.replies
         self._places = {item: place for place, item in enumerate(session.items)}
-        self._queue = _worker_queue(session.config)
+        self._worker = _worker(session.config)
         window = share_of_concurrency(fcall.settings)
         self._portion = max(1, window // 4)
         """Number of requests that are sent at a time, which costs less than one by one."""
@@ -114,10 +115,9 @@ class Prefetch:
 
     def _upcoming(self, place: int) -> Sequence[int]:
         """The places of the items that this process will run next, as far as it knows."""
-        if self._queue is None:
+        if self._worker is None:
             return range(place, min(place + self._reach, len(self._places)))
-        with self._queue.lock() as places:
-            return [place, *(each for each in islice(places, self._reach - 1) if isinstance(each, int))]
+        return [place, *dealt_places(self._worker.torun, self._reach - 1)]
 
 
 class JudgePrefetch:
@@ -180,14 +180,32 @@ def _questions_of(item: CaseItem) -> Wanted:
         return []
 
 
-class _Queue(Protocol):
+class _LockedQueue(Protocol):
+    """The queue of a worker of pytest-xdist 3.7 and newer."""
+
     def lock(self) -> AbstractContextManager[deque[object]]: ...
 
 
-def _worker_queue(config: pytest.Config) -> _Queue | None:
-    """The items that a worker of pytest-xdist was sent; it may be read while it is locked."""
-    for plugin in config.pluginmanager.get_plugins() if hasattr(config, "workerinput") else ():
-        queue: _Queue | None = getattr(plugin, "torun", None)
-        if queue is not None and hasattr(queue, "lock"):
-            return queue
-    return None
+class _Worker(Protocol):
+    """The worker of pytest-xdist that this process is."""
+
+    @property
+    def torun(self) -> _LockedQueue | Queue[object]:
+        """What it was sent. Older versions put another queue in its place when they take something back."""
+        ...
+
+
+def _worker(config: pytest.Config) -> _Worker | None:
+    found = config.pluginmanager.get_plugins() if hasattr(config, "workerinput") else ()
+    return next((plugin for plugin in found if hasattr(plugin, "torun")), None)
+
+
+def dealt_places(queue: _LockedQueue | Queue[object], most: int) -> list[int]:
+    """The places of the items that wait in the queue of a worker, at most so many; marks that end it are left out."""
+    if isinstance(queue, Queue):
+        with queue.mutex:
+            waiting = [*islice(queue.queue, most)]
+    else:
+        with queue.lock() as items:
+            waiting = [*islice(items, most)]
+    return [each for each in waiting if isinstance(each, int)]
