@@ -73,9 +73,8 @@ def find_leftovers(session: pytest.Session) -> Leftovers:
 
 def _is_configured(config: pytest.Config) -> bool:
     """Whether the project's configuration names the models of this run, and nobody has changed it for the run."""
-    options = config.option
-    changed = (options.fc_model, options.fc_baseline, options.override_ini, options.inifilename)
-    return bool(config.getini("fc_model")) and not any(changed)
+    changed = any(config.getoption(name, None) for name in ("fc_model", "fc_baseline", "override_ini", "inifilename"))
+    return bool(config.getini("fc_model")) and not changed
 
 
 def _renamed(session: pytest.Session, folders: Sequence[Path]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -276,6 +277,21 @@ def test_nothing_is_offered_for_a_parameter_that_is_another_one_now(project: Pro
     assert whole in text
     path.write_text(text.replace(whole, tool).replace("get_weather: {place: Oslo}", "get_weather: {}"), "utf-8")
     assert not lines_with(project.run("--fc-replay"), "fcall mv")
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_an_accepted_answer_that_cannot_be_read_stands_in_the_way_of_no_offer(project: Project, workers: str) -> None:
+    fact = "1 get_weather {"
+    digest = sha256(f"right\n{fact}".encode()).hexdigest()[:8]
+    path = baseline_path(project.path / "cases" / "a.fc.yaml", MODEL)
+    written = path.read_text("utf-8")
+    for case in ("gone", "one"):
+        text = "".join(line for line in written.splitlines(keepends=True) if not line.startswith(case))
+        path.write_text(f"{text}\n{case} right #{digest}\n{case} {fact}\n", "utf-8")
+        project.cases("a.fc.yaml", "one", "two", city="place")
+        result = project.run("--fc-replay", workers)
+        assert lines_with(result, "fcall mv --parameter get_weather.city place")
+        assert not lines_with(result, "INTERNALERROR")
 
 
 class TestARenamedModel:

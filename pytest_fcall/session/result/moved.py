@@ -13,6 +13,7 @@ from pytest_fcall.reporting.results import Result
 from pytest_fcall.session.judge.baselines import Baselines, id_of_folder
 from pytest_fcall.session.result.stale import Stale
 from pytest_fcall.tracking.acceptance import DamagedBaseline, read_stanzas
+from pytest_fcall.tracking.baseline_content import UnreadableStanza
 from pytest_fcall.tracking.baseline_file import SUFFIX
 from pytest_fcall.tracking.question_digests import (
     EXPECTATION,
@@ -49,6 +50,14 @@ class _KnownStanzas:
         return self._found[path]
 
 
+def _readable(stanzas: Mapping[str, Stanza], case: str) -> Stanza | None:
+    """What is accepted of a case; None where nothing is, or where it cannot be read, as the case has said."""
+    try:
+        return stanzas.get(case)
+    except UnreadableStanza:
+        return None
+
+
 def renamed_tool_lines(baselines: Baselines, results: Iterable[Result], root: Path) -> Iterator[str]:
     """A line with a command for each tool that is gone while an equal one has come.
 
@@ -60,7 +69,7 @@ def renamed_tool_lines(baselines: Baselines, results: Iterable[Result], root: Pa
     renamed: dict[str, str] = {}
     for (file, model), result in first.items():
         baseline = baselines.of(root / file, Model.by_id(model))
-        before = baseline.stanzas.get(result.case) if baseline else None
+        before = _readable(baseline.stanzas, result.case) if baseline else None
         if before is not None:
             renamed |= renamed_tools(before.digests, parse_stanza(result.stanza or "").digests)
     for old, new in renamed.items():
@@ -79,13 +88,15 @@ def renamed_parameter_lines(baselines: Baselines, cases: Iterable[tuple[Path, Mo
     seen: set[tuple[Path, str]] = set()
     for path, model, case in cases:
         baseline = None if (path, model.id) in seen else baselines.of(path, model)
-        if baseline is None or case.id not in baseline.stanzas:
+        accepted = _readable(baseline.stanzas, case.id) if baseline else None
+        if baseline is None or accepted is None:
             continue
         seen.add((path, model.id))
         request = plan_request(case)
-        before, now = baseline.stanzas[case.id].digests, question_digests(request)
+        before, now = accepted.digests, question_digests(request)
         changed = [tool for tool in request.tools if before.get(key := TOOL_PREFIX + tool.name, now[key]) != now[key]]
-        for rename in renamed_parameters(baseline.stanzas.values(), changed) if changed else ():
+        stanzas = (_readable(baseline.stanzas, each) for each in baseline.stanzas) if changed else ()
+        for rename in renamed_parameters(filter(None, stanzas), changed):
             tool, old, new = rename.parameter_of, rename.old, rename.new
             command = f"fcall mv --parameter {tool}.{old} {new}"
             lines[f"the parameter {old} of {tool} is gone and {new} is the same: `{command}`"] = None
@@ -100,7 +111,7 @@ def renamed_model_line(root: Path, folder: str, model: Model, cases: Sequence[tu
     known = _KnownStanzas(root)
     paths = dict.fromkeys(path.parent / "__fcall__" / folder / f"{path.name}{SUFFIX}" for path, _ in cases)
     for (path, case), now in ((each, question_digests(plan_request(each[1]))) for each in cases):
-        before = known.of(path.parent / "__fcall__" / folder / f"{path.name}{SUFFIX}").get(case.id)
+        before = _readable(known.of(path.parent / "__fcall__" / folder / f"{path.name}{SUFFIX}"), case.id)
         if before is None or _without_settings(before.digests) != _without_settings(now):
             return ""
     old = _model_of(folder, paths, root)
@@ -144,7 +155,8 @@ def moved_case_lines(stale: Sequence[Stale], cases: Iterable[tuple[str, Case]], 
     for path, gone in stale:
         baseline = Path(path)
         file = (baseline.parents[2] / baseline.name.removesuffix(SUFFIX)).as_posix()
-        prompts = {id_: known.of(root / path)[id_].digests.get(PROMPT, "") for id_ in gone}
+        accepted = {id_: _readable(known.of(root / path), id_) for id_ in gone}
+        prompts = {id_: stanza.digests.get(PROMPT, "") if stanza else "" for id_, stanza in accepted.items()}
         for id_, prompt in prompts.items():
             come = [place for place in asking.get(prompt, ()) if not _is_accepted(place, baseline.parent.name, known)]
             if prompt and len(come) == 1 and [*prompts.values()].count(prompt) == 1:
