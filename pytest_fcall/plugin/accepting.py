@@ -63,13 +63,16 @@ def moved_lines(config: pytest.Config, stale: Sequence[Stale]) -> list[str]:
 
 def renamed_lines(session: pytest.Session) -> list[str]:
     """A line with a command for each parameter of a tool that is gone, while an equal one has come."""
+    baselines = session_of(session.config).baselines
+    if baselines.is_empty:
+        return []
     from pytest_fcall.core import Case
     from pytest_fcall.plugin.item import CaseItem
     from pytest_fcall.session.result.moved import renamed_parameter_lines
 
     items = (item for item in session.items if isinstance(item, CaseItem))
     cases = ((item.path, item.named.model, item.case) for item in items if item.named and isinstance(item.case, Case))
-    return [safe_line(line) for line in renamed_parameter_lines(session_of(session.config).baselines, cases)]
+    return [safe_line(line) for line in renamed_parameter_lines(baselines, cases)]
 
 
 def narrowing_reason(config: pytest.Config) -> str | None:

@@ -34,6 +34,11 @@ class Baselines:
             self._found[key] = self._find(case_file, model)
         return self._found[key]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no baseline was found so far."""
+        return not any(self._found.values())
+
     def notes(self) -> list[str]:
         """What a person should do about the files that were read."""
         found = {each.note: None for each in self._found.values() if each and each.note}

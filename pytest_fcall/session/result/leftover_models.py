@@ -8,14 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.backends.recordings.file import BOOKKEEPING_SUFFIX
-from pytest_fcall.backends.recordings.file import SUFFIX as REPLIES_SUFFIX
-from pytest_fcall.backends.settings import SettingsError, aliases, model_of_alias
 from pytest_fcall.core import Model
-from pytest_fcall.tracking.baseline_file import SUFFIX
-from pytest_fcall.tracking.bookkeeping import SUFFIX as MEASURED_SUFFIX
 
-_SUFFIXES: Final = (SUFFIX, MEASURED_SUFFIX, REPLIES_SUFFIX, BOOKKEEPING_SUFFIX)
 _TESTED_KINDS: Final = ("any-", "local-", "openai-")
 """What folders of models begin with that somebody named. Others are of the models of apps, if nothing is accepted."""
 _MODEL: Final = re.compile(r"\b([A-Za-z_]\w*):([^\s\"'`?,;|&\\()\[\]{}<>]+)")
@@ -51,22 +45,31 @@ def remove_leftover(folder: Path) -> None:
         folder.rmdir()
 
 
+def _suffixes() -> tuple[str, ...]:
+    """What the names of files end with that are kept of a model. That of what is accepted comes first."""
+    from pytest_fcall.backends.recordings.file import BOOKKEEPING_SUFFIX
+    from pytest_fcall.backends.recordings.file import SUFFIX as REPLIES_SUFFIX
+    from pytest_fcall.tracking.baseline_file import SUFFIX
+    from pytest_fcall.tracking.bookkeeping import SUFFIX as MEASURED_SUFFIX
+
+    return SUFFIX, MEASURED_SUFFIX, REPLIES_SUFFIX, BOOKKEEPING_SUFFIX
+
+
 def _kept_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.glob("*") if path.name.endswith(_SUFFIXES))
+    return sorted(path for path in folder.glob("*") if path.name.endswith(_suffixes()))
 
 
 def _is_leftover(folder: Path, read_files: Collection[Path]) -> bool:
-    kept = _kept_files(folder)
-    is_tested = folder.name.startswith(_TESTED_KINDS) or any(path.name.endswith(SUFFIX) for path in kept)
-    files = (folder.parents[1] / _without_suffix(path.name) for path in kept)
+    kept, suffixes = _kept_files(folder), _suffixes()
+    is_tested = folder.name.startswith(_TESTED_KINDS) or any(path.name.endswith(suffixes[0]) for path in kept)
+    names = (path.name.removesuffix(next(filter(path.name.endswith, suffixes))) for path in kept)
+    files = (folder.parents[1] / name for name in names)
     return bool(kept) and is_tested and all(file in read_files or not file.exists() for file in files)
 
 
-def _without_suffix(name: str) -> str:
-    return name.removesuffix(next(suffix for suffix in _SUFFIXES if name.endswith(suffix)))
-
-
 def _folders_of_aliases(root: Path) -> Iterator[str]:
+    from pytest_fcall.backends.settings import SettingsError, aliases, model_of_alias
+
     try:
         found = [model_of_alias(alias, root) for alias in aliases(root)]
     except SettingsError:  # the run has said so
