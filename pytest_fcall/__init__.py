@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_fcall.core import Backend, Call, Calls, Case, Model, ModelUnavailable, Reply, Request, Tool, Verdict
     from pytest_fcall.session.ask.app_wire import AppWire
-    from pytest_fcall.session.ask.model import AskModel, DecodedReply
+    from pytest_fcall.session.ask.decoded_reply import DecodedReply
+    from pytest_fcall.session.ask.model import AskModel
     from pytest_fcall.session.judge.assert_calls import assert_calls
 
 __all__ = [
@@ -39,7 +40,7 @@ def __getattr__(name: str) -> object:
     home = {
         "AppWire": "pytest_fcall.session.ask.app_wire",
         "AskModel": "pytest_fcall.session.ask.model",
-        "DecodedReply": "pytest_fcall.session.ask.model",
+        "DecodedReply": "pytest_fcall.session.ask.decoded_reply",
         "assert_calls": "pytest_fcall.session.judge.assert_calls",
     }.get(name, "pytest_fcall.core")
     return getattr(import_module(home), name)

@@ -1,23 +1,14 @@
-"""The base of backends that wrap another backend, and the throughput that a backend reports."""
+"""The base of backends that wrap another backend."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_fcall.core import Backend, Json, Request, check_backend, request_changes
+from pytest_fcall.core import Backend, Json, Request, check_backend, request_changes, throughput_of
 
 POLL_SECONDS = 0.05
 """Seconds until a wrapper that waits for other requests checks again."""
-
-
-def throughput_of(backend: Backend) -> tuple[int, str] | None:
-    """Answered requests, and their speed in words; None if the backend has no method `throughput`.
-
-    Workers that share a process report the same work: of several reports, the one with the most requests is the last.
-    """
-    throughput: Callable[[], tuple[int, str] | None] | None = getattr(backend, "throughput", None)
-    return throughput() if throughput else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from sys import intern
 from types import MappingProxyType
-from typing import TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -18,9 +18,11 @@ from pytest_fcall.cases.scope import Scope, check_tool_name
 from pytest_fcall.cases.yaml.tags import NULL, STR
 from pytest_fcall.core import CallPattern, ExpectedCall, Json, Operator, Pattern, StubResult
 from pytest_fcall.core.glob import glob_matches, is_glob
-from pytest_fcall.schema.findings import Finding
 from pytest_fcall.schema.tool_schema import ToolSchema
 from pytest_fcall.schema.value_text import did_you_mean, nearest, quoted_path, types_in_words
+
+if TYPE_CHECKING:
+    from pytest_fcall.schema.findings import Finding
 
 _FITTING: Mapping[str, Sequence[Json]] = MappingProxyType(
     {

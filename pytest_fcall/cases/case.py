@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from yaml import Node
 
@@ -23,7 +23,10 @@ from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.cases.rules import check_profile, match_rules
 from pytest_fcall.cases.scope import Extensions, Scope, Toolbox
 from pytest_fcall.cases.tool_entries import pick_tools
-from pytest_fcall.core import Case, ConversationSettings, Expectation, Json, MatchRule, Message, Request, Tool, Turn
+from pytest_fcall.core import Case, Expectation, Json, MatchRule, Message, Request, Tool, Turn
+
+if TYPE_CHECKING:
+    from pytest_fcall.core import ConversationSettings
 
 _MESSAGE_KEYS = ("prompt", "messages")
 CASE_KEYS = OPTION_KEYS | {"id", "matrix", "turns", "tools", "match", "wire", *_MESSAGE_KEYS, *CHECK_KEYS}

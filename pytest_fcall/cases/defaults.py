@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from yaml import Node
 
@@ -16,7 +16,10 @@ from pytest_fcall.cases.node_values import Entries
 from pytest_fcall.cases.option_values import OPTION_KEYS, OPTION_READERS
 from pytest_fcall.cases.rules import language, profile, strings
 from pytest_fcall.cases.scope import Scope
-from pytest_fcall.core import ConversationSettings, Json, Message, Rules
+from pytest_fcall.core import Json, Message, Rules
+
+if TYPE_CHECKING:
+    from pytest_fcall.core import ConversationSettings
 
 _T = TypeVar("_T")
 _NO_ENTRIES = Entries()
@@ -138,6 +141,8 @@ def _conversation_settings(layers: _Layers) -> ConversationSettings | None:
     user = layers.value("user", read.user)
     if not (environment or setup or stubs or unmatched or max_steps or user):
         return None
+    from pytest_fcall.core import ConversationSettings
+
     return ConversationSettings(environment, setup, stubs, unmatched[0] if unmatched else "fail", max_steps or 10, user)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -21,10 +21,13 @@ from pytest_fcall.cases.placeholders import read_clock
 from pytest_fcall.cases.rules import language, profile, strings
 from pytest_fcall.cases.scope import Scope, check_library, check_tool_name
 from pytest_fcall.cases.yaml.tags import STR
-from pytest_fcall.core import CallPattern, Condition, Json, Samples, User
+from pytest_fcall.core import CallPattern, Condition, Json, Samples
 from pytest_fcall.core.case import Retrieval, RetrieverName
 from pytest_fcall.core.rate import is_rule
 from pytest_fcall.schema.value_text import did_you_mean
+
+if TYPE_CHECKING:
+    from pytest_fcall.core import User
 
 
 def system(node: Node, scope: Scope) -> str:
@@ -249,6 +252,8 @@ _USER_KEYS = ("script", "model", "goal", "most")
 
 def user(node: Node, scope: Scope) -> User:
     """`{script: [...]}`, or `{goal: TEXT}` with the model that plays the user."""
+    from pytest_fcall.core import User
+
     faults = scope.faults
     found = node_values.entries(node, faults, "`user`", _USER_KEYS)
     if "script" in found:

@@ -24,7 +24,6 @@ from pytest_fcall.cases.tool_entries import SourcePaths, is_locked, lock_key, re
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.core import Fault, Json, MatchRule, Tool
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.sources.lock_file import catalogue_lock_path, lock_path
 from pytest_fcall.schema.tool_schema import tool_schema
 
 PREAMBLE_KEYS = ("include", "tools", "defaults", "match")
@@ -137,7 +136,7 @@ def _tools(parts: Sequence[FilePart], root: Path, extensions: Extensions) -> tup
         if "tools" not in part.entries:
             continue
         faults = Faults(part.source)
-        place = SourcePaths(part.path.parent, _lock_path(part, parts), root, parts[0].path)
+        place = SourcePaths(part.path, root, parts[0].path)
         for node in node_values.items(part.entries["tools"][1], faults, "`tools`"):
             for tool in read_tool_entry(node, faults, place, extensions):
                 where = f"{part.source.path}:{part.source.location(node).line}"
@@ -149,11 +148,6 @@ def _tools(parts: Sequence[FilePart], root: Path, extensions: Extensions) -> tup
                     tools[tool.name] = (tool, where)
         found += faults
     return [tool for tool, _ in tools.values()], found
-
-
-def _lock_path(part: FilePart, parts: Sequence[FilePart]) -> Path:
-    """The lock file of a part: each file has its own, so that those that include it share one."""
-    return lock_path(part.path) if part is parts[0] else catalogue_lock_path(part.path)
 
 
 def _match_rules(parts: Sequence[FilePart], context: FileContext) -> tuple[tuple[MatchRule, ...], list[Fault]]:
@@ -204,7 +198,11 @@ def tool_sources(path: Path, *, root: Path) -> list[LockedSource]:
     if "cases" not in entries:
         return []
     parts, _ = _file_parts(FilePart(source, path, entries), root)
-    return [LockedSource(part.path, _lock_path(part, parts), key) for part in parts for key in _lock_keys(part)]
+    return [
+        LockedSource(part.path, SourcePaths(part.path, root, path).lock, key)
+        for part in parts
+        for key in _lock_keys(part)
+    ]
 
 
 def _lock_keys(part: FilePart) -> Iterator[dict[str, Json]]:

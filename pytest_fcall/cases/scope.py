@@ -6,16 +6,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from yaml import Node
 
 from pytest_fcall.cases.faults import Faults, one_of, quoted
 from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.core import MatchRule, Profile, Tool
-from pytest_fcall.core.extension import Suite, ToolSource
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
 from pytest_fcall.schema.value_text import did_you_mean
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.extension import Suite, ToolSource
 
 
 @dataclass(frozen=True, slots=True)

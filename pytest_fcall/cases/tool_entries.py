@@ -29,12 +29,23 @@ SERVER_KEYS = ("command", "url", "env", "cwd", "headers")
 
 @dataclass(frozen=True, slots=True)
 class SourcePaths:
-    """The paths that tool sources need: the folder of the file that names them and its lock file, and others."""
+    """The paths that tool sources need: the file that names them, the root folder, and the case file."""
 
-    folder: Path
-    lock: Path
+    file: Path
     root: Path
     case_file: Path
+
+    @property
+    def folder(self) -> Path:
+        """The folder that relative paths start from."""
+        return self.file.parent
+
+    @property
+    def lock(self) -> Path:
+        """The lock file: each file has its own, so that those that include it share one."""
+        from pytest_fcall.schema.sources.lock_file import catalogue_lock_path, lock_path
+
+        return lock_path(self.file) if self.file == self.case_file else catalogue_lock_path(self.file)
 
 
 def read_tool_entry(node: Node, faults: Faults, paths: SourcePaths, extensions: Extensions) -> list[Tool]:

@@ -17,8 +17,17 @@ from pytest_fcall.conversation.messages import (
     with_call_ids,
 )
 from pytest_fcall.conversation.tool_results import EnvironmentOpener, KnownResults, NoResult, ToolResults
-from pytest_fcall.core.case import Case, ConversationSettings, Turn, User
-from pytest_fcall.core.conversation import CallResult, Follower, NamedCalls, Step, Transcript, TranscriptTurn
+from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.conversation import (
+    CallResult,
+    ConversationSettings,
+    Follower,
+    NamedCalls,
+    Step,
+    Transcript,
+    TranscriptTurn,
+    User,
+)
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.request import Request

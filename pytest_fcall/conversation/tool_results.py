@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, Protocol, TypeAlias
 
-from pytest_fcall.core.case import ConversationSettings
-from pytest_fcall.core.conversation import CallResult, Environment, FollowedCall
+from pytest_fcall.core.conversation import CallResult, ConversationSettings, Environment, FollowedCall
 from pytest_fcall.core.expectation import StubResult
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json

@@ -16,21 +16,15 @@ if TYPE_CHECKING:
         backend_prompt,
         check_backend,
         request_changes,
+        throughput_of,
     )
-    from pytest_fcall.core.case import (
-        Case,
-        Condition,
-        ConversationSettings,
-        EarlierCases,
-        EnvironmentNeeds,
-        Retrieval,
-        Samples,
-        Turn,
-        User,
-    )
+    from pytest_fcall.core.case import Case, Condition, Retrieval, Samples, Turn
     from pytest_fcall.core.conversation import (
         CallResult,
+        ConversationSettings,
+        EarlierCases,
         Environment,
+        EnvironmentNeeds,
         FollowedCall,
         Follower,
         NamedCall,
@@ -38,6 +32,7 @@ if TYPE_CHECKING:
         Step,
         Transcript,
         TranscriptTurn,
+        User,
     )
     from pytest_fcall.core.digests import canonical, catalogue_digest, digest, request_digest
     from pytest_fcall.core.expectation import (
@@ -122,6 +117,7 @@ __all__ = [
     "digest",
     "request_changes",
     "request_digest",
+    "throughput_of",
 ]
 
 _MODULES = {
@@ -135,28 +131,23 @@ _MODULES = {
         "backend_prompt",
         "check_backend",
         "request_changes",
+        "throughput_of",
     ),
-    "case": (
-        "Case",
-        "Condition",
-        "ConversationSettings",
-        "EarlierCases",
-        "EnvironmentNeeds",
-        "Retrieval",
-        "Samples",
-        "Turn",
-        "User",
-    ),
+    "case": ("Case", "Condition", "Retrieval", "Samples", "Turn"),
     "conversation": (
         "CallResult",
+        "ConversationSettings",
+        "EarlierCases",
         "Environment",
+        "EnvironmentNeeds",
         "FollowedCall",
         "Follower",
-        "TranscriptTurn",
         "NamedCall",
         "NamedCalls",
         "Step",
         "Transcript",
+        "TranscriptTurn",
+        "User",
     ),
     "digests": ("canonical", "catalogue_digest", "digest", "request_digest"),
     "expectation": (

@@ -123,6 +123,15 @@ def check_backend(backend: Backend) -> None:
         check()
 
 
+def throughput_of(backend: Backend) -> tuple[int, str] | None:
+    """Give the number of answered requests and their speed in words, if a backend has a method `throughput`.
+
+    Workers that share a process report the same work: of several reports, the one with the most requests is the last.
+    """
+    throughput: Callable[[], tuple[int, str] | None] | None = getattr(backend, "throughput", None)
+    return throughput() if throughput else None
+
+
 def backend_prompt(backend: Backend, request: Request) -> str | None:
     """Give the prompt that a backend sends for a request, if it has a method `prompt`.
 

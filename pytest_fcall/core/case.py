@@ -11,7 +11,7 @@ from pytest_fcall.core.operators import Operator, Pattern, pattern_operators
 
 if TYPE_CHECKING:
     from pytest_fcall.core.app_exchange import WireExpectation
-    from pytest_fcall.core.conversation import Transcript
+    from pytest_fcall.core.conversation import ConversationSettings, EarlierCases, Transcript
     from pytest_fcall.core.fault import Fault, Location
     from pytest_fcall.core.reply import Calls, Reply
     from pytest_fcall.core.request import Tool
@@ -46,65 +46,6 @@ class Samples:
 
     count: int
     rule: str = "all"
-
-
-@dataclass(frozen=True, slots=True)
-class User:
-    """The simulated user of a conversation: a script, or a model with a goal."""
-
-    script: tuple[str, ...] = ()
-    model: str | None = None
-    """`KIND:NAME`; None for the model under test itself."""
-    goal: str = ""
-    most: int = 10
-    """The most messages of the user."""
-
-
-@dataclass(frozen=True, slots=True)
-class EnvironmentNeeds:
-    """The needs of an environment beyond those of every called function."""
-
-    missing: str = ""
-    """The needs that this machine does not meet, and what to do about it. The case is then skipped."""
-    memory: int = 0
-    """The least address space, in bytes."""
-    folders: tuple[str, ...] = ()
-    """Folders outside the project that it reads."""
-    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Environment variables that it sees."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationSettings:
-    """The settings of a conversation: the source of results of calls, the simulated user, and limits."""
-
-    environment: str | None = None
-    setup: Mapping[str, Json] = field(default_factory=dict)
-    stubs: Mapping[str, Json] = field(default_factory=dict)
-    unmatched: Json = "fail"
-    max_steps: int = 10
-    """The most requests for each message of the user."""
-    user: User | None = None
-    unreadable: Literal["stops", "answers"] = "stops"
-    """Whether a reply that is cut off, refuses or cannot be read ends the conversation (`stops`) or only its turn."""
-    reuse_results: Literal["always", "in_order"] | None = None
-    """Whether results of calls are recorded, and then used instead of another execution.
-
-    `always` if a call always has the same result. `in_order` if it depends on the calls before, so that it is used in
-    a replay only. With `always` and no environment, results that apps report answer equal calls of other models."""
-    needs: EnvironmentNeeds | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierCases:
-    """Conversations that precede a case, in this order and in one environment. Equal ones are held once.
-
-    Their environments have two attributes: the value of `left` is passed under this name to the setup of the case's own
-    environment (theirs get null), and the text of `told` replaces `placeholder` in messages.
-    """
-
-    cases: tuple[Case, ...]
-    placeholder: str
 
 
 RetrieverName: TypeAlias = Literal["bm25", "embeddings", "oracle"]

@@ -236,7 +236,7 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
     """Explain `reply.calls == [...]` in a plain test."""
     if op != "==" or type(left).__name__ != "CallList":
         return None
-    from pytest_fcall.session.ask.call_list import CallList
+    from pytest_fcall.session.ask.decoded_reply import CallList
     from pytest_fcall.session.judge.assert_calls import explain_unequal
 
     return explain_unequal(left, right) if isinstance(left, CallList) else None

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from pytest_fcall.core import Call, CallResult, Json, Message
+from pytest_fcall.core import Call, Json, Message
 from pytest_fcall.core.json_fields import (
     as_mapping,
     optional_field,
     optional_list_of_strings,
     required_field,
 )
+
+if TYPE_CHECKING:
+    from pytest_fcall.core import CallResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,8 @@ def _steps(data: Mapping[str, Json], name: str) -> tuple[AskedStep, ...]:
 
 
 def _step(data: Mapping[str, Json]) -> AskedStep:
+    from pytest_fcall.core import CallResult
+
     calls = (as_mapping(each, "a call") for each in optional_field(data, "calls", list) or ())
     results = (as_mapping(each, "a result") for each in optional_field(data, "results", list) or ())
     return AskedStep(

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from pytest_fcall.core import Call, Expectation, Verdict
 from pytest_fcall.core.expectation import chosen_alternative
-from pytest_fcall.reporting.call_pairs import pair_calls
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import cut_middle, table_lines
@@ -24,6 +23,8 @@ def tool_pairs(expectation: Expectation | None, calls: Sequence[Call], verdict: 
     """Each expected tool with the one called for it. An empty name stands for a missing or an unexpected call."""
     if expectation is None or verdict.valid:
         return [(call.name, call.name) for call in calls]
+    from pytest_fcall.reporting.call_pairs import pair_calls
+
     found = pair_calls(chosen_alternative(expectation, verdict.alternative), calls, verdict)
     both = [(pair.expected.tool, pair.called.name) for pair in found if pair.expected and pair.called]
     missing = [pair.expected.tool for pair in found if pair.expected and pair.called is None]

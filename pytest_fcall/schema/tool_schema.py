@@ -5,23 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from jsonschema_rs import Validator, ValidatorMap
 
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.core.identity_key import IdentityKey
 from pytest_fcall.schema.dialect import normalise
-from pytest_fcall.schema.findings import (
-    Depths,
-    Explainer,
-    Finding,
-    explicable_depths,
-    fit_for_json,
-    is_deeper,
-    too_deep_to_explain,
-    unexpected_argument,
-)
+from pytest_fcall.schema.json_copy import fit_for_json
 from pytest_fcall.schema.traversal import (
     Path,
     UndeclaredError,
@@ -38,6 +29,9 @@ from pytest_fcall.schema.validator import (
     compile_validator,
     validation_schema,
 )
+
+if TYPE_CHECKING:
+    from pytest_fcall.schema.findings import Depths, Finding
 
 _CACHED_PATHS: Final = 1024
 """The size of each cache by path. Cases use a few paths again and again, models any number."""
@@ -91,6 +85,8 @@ class ToolSchema:
         try:
             part = self._part(path)
         except UndeclaredError as error:
+            from pytest_fcall.schema.findings import unexpected_argument
+
             return [unexpected_argument(error.path, error.known, None)]
         return [] if part is None else self._check(part.validator, value, part.path, path)
 
@@ -114,6 +110,8 @@ class ToolSchema:
 
     def _explain(self, validator: Validator, value: Json, schema_path: Path, argument_path: Path) -> list[Finding]:
         """The findings about a value. If it is too deep, each argument of the call is explained on its own."""
+        from pytest_fcall.schema.findings import Explainer, is_deeper, too_deep_to_explain
+
         if not is_deeper(value, self._depth_limits):
             explainer = Explainer(self._strict, value, schema_path, argument_path)
             return explainer.findings(validator.iter_errors(value))
@@ -131,6 +129,8 @@ class ToolSchema:
 
     @cached_property
     def _depth_limits(self) -> Depths:
+        from pytest_fcall.schema.findings import explicable_depths
+
         return explicable_depths(self._strict)
 
     @cached_property

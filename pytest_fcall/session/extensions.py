@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_fcall.backends.any import any_backend
 from pytest_fcall.backends.apps import http_backend, python_backend
 from pytest_fcall.backends.local import local_backend
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.core import OPERATORS
-from pytest_fcall.core.extension import BackendFactory, Comparator, Decoder, Suite, ToolSource
 from pytest_fcall.decoding import DECODERS
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES, SuiteSettings
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.extension import BackendFactory, Comparator, Decoder, Suite, ToolSource
 
 TOOL_SOURCES = frozenset({"python", "file", "openapi", "mcp"})
 

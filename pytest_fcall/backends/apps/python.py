@@ -14,7 +14,6 @@ from typing import Any, TypeAlias, cast
 
 from pytest_fcall.backends.images import with_data_urls
 from pytest_fcall.backends.openai.answer_fields import engine, finish, text, text_and_refusal, usage
-from pytest_fcall.backends.pretty_json import pretty_json
 from pytest_fcall.core import Call, Json, Message, ModelUnavailable, RawCall, Reply, Request, Tool
 
 
@@ -69,6 +68,8 @@ class PythonBackend:
 
     def prompt(self, request: Request) -> str:
         """The request as the app gets it."""
+        from pytest_fcall.backends.pretty_json import pretty_json
+
         return pretty_json(asdict(app_request(request, CopyableTools(request.tools))))
 
     async def close(self) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from http import HTTPStatus
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, overload
 
@@ -87,6 +86,8 @@ class CaseRecordings:
 
         Where models may be asked, a failure does not count: its cause may be mended.
         """
+        from http import HTTPStatus
+
         question = self.question._replace(digest=digest)
         found = self.recordings.find(question, live=self.live)
         if found is None or (self.live and found.http_answer and found.http_answer.status >= HTTPStatus.BAD_REQUEST):

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_fcall.core import AppExchange, Request
 from pytest_fcall.core.app_exchange import NO_EXCHANGE
 from pytest_fcall.core.reply import total_usage
-from pytest_fcall.session.ask.call_list import CallList
-from pytest_fcall.session.ask.model import DecodedReply, decoded
+from pytest_fcall.session.ask.decoded_reply import CallList, DecodedReply, decoded
 from pytest_fcall.session.ask.no_reply import NotRecorded
 
 if TYPE_CHECKING:

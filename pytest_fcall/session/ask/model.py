@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core import CaseRefused, Json, Message, Reply, Request, request_changes
-from pytest_fcall.session.ask.call_list import CallList
 from pytest_fcall.session.ask.types import Answer, Asker, Conversation, Question, Source
 from pytest_fcall.session.models import HOW_TO_NAME_A_MODEL
 from pytest_fcall.session.outcomes import CaseError
@@ -17,16 +15,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from pytest_fcall.core import Case
-    from pytest_fcall.core.extension import Decoder
+    from pytest_fcall.session.ask.decoded_reply import DecodedReply
     from pytest_fcall.session.ask.replies import Replies
-
-
-@dataclass(frozen=True, slots=True)
-class DecodedReply(Reply):
-    """A reply to a plain test, with its calls decoded."""
-
-    calls: CallList = field(default_factory=CallList)
-    request: Request = field(default_factory=lambda: Request(()))
 
 
 class AskModel:
@@ -85,6 +75,8 @@ class AskModel:
         models, dicts in any provider's shape, or Tools. `settings` are sent along, such as `temperature=0`.
         """
         __tracebackhide__ = True
+        from pytest_fcall.session.ask.decoded_reply import decoded, plain_request
+
         request = plain_request(prompt, tools, {**self.settings, **settings})
         return decoded(self.answer(request).reply, request, self._replies.decoders)
 
@@ -93,6 +85,8 @@ class AskModel:
     ) -> DecodedReply:
         """Do what calling does, from an async test."""
         __tracebackhide__ = True
+        from pytest_fcall.session.ask.decoded_reply import decoded, plain_request
+
         request = plain_request(prompt, tools, {**self.settings, **settings})
         answer = await self._replies.answer_async(self._question(request))
         return decoded(answer.reply, request, self._replies.decoders)
@@ -136,24 +130,3 @@ class AskModel:
         if self._source is None:
             raise CaseError(HOW_TO_NAME_A_MODEL)
         return self._source
-
-
-def decoded(reply: Reply, request: Request, decoders: Mapping[str, Decoder]) -> DecodedReply:
-    """The reply in the form that plain tests get."""
-    from pytest_fcall.decoding import decode
-
-    calls = decode(reply, request.tools, decoders)
-    plain = {each.name: getattr(reply, each.name) for each in fields(Reply)}
-    return DecodedReply(**plain | {"malformed": calls.malformed}, calls=CallList(calls.calls), request=request)
-
-
-def plain_request(prompt: str | Sequence[Message], tools: Iterable[object], settings: dict[str, Json]) -> Request:
-    """The request of a plain test. Raises CaseError for something that is no prompt."""
-    from pytest_fcall.schema.sources.python_tools import tool_from_object
-
-    messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-    if not (isinstance(messages, Sequence) and all(isinstance(message, Mapping) for message in messages)):
-        raise CaseError(
-            "a prompt must be a text, or a list of messages such as {'role': 'user', 'content': 'Weather in Oslo?'}"
-        )
-    return Request(tuple(messages), tuple(map(tool_from_object, tools)), settings)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from pytest_fcall.backends.wrapper import throughput_of
-from pytest_fcall.core import Backend, ModelUnavailable, canonical
+from pytest_fcall.core import Backend, ModelUnavailable, canonical, throughput_of
 from pytest_fcall.session.ask.types import Source
 from pytest_fcall.session.models import NamedModel
 from pytest_fcall.session.outcomes import CaseError

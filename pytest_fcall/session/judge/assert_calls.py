@@ -12,8 +12,7 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge as judge_reply
 from pytest_fcall.reporting.failure import Failure, failure_text
 from pytest_fcall.reporting.side_by_side import equality_lines
-from pytest_fcall.session.ask.call_list import CallList, call_list, same
-from pytest_fcall.session.ask.model import DecodedReply
+from pytest_fcall.session.ask.decoded_reply import CallList, DecodedReply, call_list, same
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

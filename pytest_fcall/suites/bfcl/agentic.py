@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from pytest_fcall.core.case import Case, ConversationSettings, EarlierCases, Turn
-from pytest_fcall.core.conversation import CallResult, Transcript
+from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.conversation import CallResult, ConversationSettings, EarlierCases, Transcript
 from pytest_fcall.core.expectation import Rules
 from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.request import Tool

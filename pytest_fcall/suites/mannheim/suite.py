@@ -8,7 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from pytest_fcall.core.case import Case, ConversationSettings, Turn
+from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.conversation import ConversationSettings
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.extension import About, Figure, figure_of
 from pytest_fcall.core.extension import Part as Listed

@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core.case import Case, Condition, ConversationSettings, Turn
+from pytest_fcall.core.case import Case, Condition, Turn
+from pytest_fcall.core.conversation import ConversationSettings
 from pytest_fcall.core.extension import About, Figure, Part, figure_of
 from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.operators import Operator, Pattern

@@ -10,7 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from pytest_fcall.core.case import Case, ConversationSettings, EarlierCases, EnvironmentNeeds, Turn
+from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.conversation import ConversationSettings, EarlierCases, EnvironmentNeeds
 from pytest_fcall.core.fault import Location
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, Message

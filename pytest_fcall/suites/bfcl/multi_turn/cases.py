@@ -9,7 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, TypeGuard
 
-from pytest_fcall.core.case import Case, ConversationSettings, Turn
+from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.conversation import ConversationSettings
 from pytest_fcall.core.expectation import Rules
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.suites.bfcl.categories import Category

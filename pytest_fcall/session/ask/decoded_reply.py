@@ -1,10 +1,16 @@
-"""Calls as plain tests compare them."""
+"""What a plain test asks and gets: its prompt as a request, and the reply with its calls, which it may compare."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
 
-from pytest_fcall.core import Call
+from pytest_fcall.core import Call, Json, Message, Reply, Request
+from pytest_fcall.session.outcomes import CaseError
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.extension import Decoder
 
 
 class CallList(list[Call]):  # noqa: PLW1641  a list has no hash either
@@ -26,6 +32,35 @@ class CallList(list[Call]):  # noqa: PLW1641  a list has no hash either
     def __ne__(self, other: object) -> bool:
         equal = self.__eq__(other)
         return equal if equal is NotImplemented else not equal
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedReply(Reply):
+    """A reply to a plain test, with its calls decoded."""
+
+    calls: CallList = field(default_factory=CallList)
+    request: Request = field(default_factory=lambda: Request(()))
+
+
+def decoded(reply: Reply, request: Request, decoders: Mapping[str, Decoder]) -> DecodedReply:
+    """The reply in the form that plain tests get."""
+    from pytest_fcall.decoding import decode
+
+    calls = decode(reply, request.tools, decoders)
+    plain = {each.name: getattr(reply, each.name) for each in fields(Reply)}
+    return DecodedReply(**plain | {"malformed": calls.malformed}, calls=CallList(calls.calls), request=request)
+
+
+def plain_request(prompt: str | Sequence[Message], tools: Iterable[object], settings: dict[str, Json]) -> Request:
+    """The request of a plain test. Raises CaseError for something that is no prompt."""
+    from pytest_fcall.schema.sources.python_tools import tool_from_object
+
+    messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    if not (isinstance(messages, Sequence) and all(isinstance(message, Mapping) for message in messages)):
+        raise CaseError(
+            "a prompt must be a text, or a list of messages such as {'role': 'user', 'content': 'Weather in Oslo?'}"
+        )
+    return Request(tuple(messages), tuple(map(tool_from_object, tools)), settings)
 
 
 def call_list(items: Iterable[object]) -> CallList:

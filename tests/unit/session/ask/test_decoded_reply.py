@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Call
-from pytest_fcall.session.ask.call_list import CallList, call_list, same
+from pytest_fcall.session.ask.decoded_reply import CallList, call_list, same
 
 MADE = CallList([Call("get_weather", {"city": "Oslo", "days": 1}, id="call_1")])
 
