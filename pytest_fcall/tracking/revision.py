@@ -9,17 +9,21 @@ from pathlib import Path
 from pytest_fcall.core import Json
 
 _SECONDS = 10
+_HEAD = "# branch."
+_NO_COMMIT = "(initial)"
+_NO_BRANCH = "(detached)"
 
 
 def revision_of(folder: Path) -> dict[str, Json]:
     """The commit of the work tree, its branch, and whether files differ from it; nothing without git."""
-    commit = run_git(folder, "rev-parse", "--verify", "--quiet", "HEAD")
-    if commit is None:
+    status = run_git(folder, "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no")
+    lines = (status or b"").decode(errors="replace").split("\n")[:-1]
+    head = dict(line.removeprefix(_HEAD).split(" ", 1) for line in lines if line.startswith(_HEAD))
+    commit, branch = head.get("oid", _NO_COMMIT), head.get("head", _NO_BRANCH)
+    if commit == _NO_COMMIT:
         return {}
-    branch = run_git(folder, "symbolic-ref", "--quiet", "--short", "HEAD")
-    changed = run_git(folder, "status", "--porcelain", "--untracked-files=no")
-    revision: dict[str, Json] = {"commit": commit.decode().strip(), "dirty": bool(changed)}
-    return revision | ({"branch": branch.decode(errors="replace").strip()} if branch else {})
+    revision: dict[str, Json] = {"commit": commit, "dirty": any(not line.startswith("#") for line in lines)}
+    return revision if branch == _NO_BRANCH else revision | {"branch": branch}
 
 
 def file_at_revision(revision: str, path: Path) -> bytes | None:

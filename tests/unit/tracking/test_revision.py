@@ -34,6 +34,26 @@ def test_a_changed_file_makes_it_dirty(repository: Path) -> None:
     assert revision_of(repository)["dirty"] is True
 
 
+def test_a_detached_head_has_no_branch(repository: Path) -> None:
+    assert run_git(repository, "checkout", "--quiet", "--detach") is not None
+
+    assert revision_of(repository).keys() == {"commit", "dirty"}
+
+
+def test_the_upstream_of_a_branch_changes_nothing(repository: Path) -> None:
+    assert run_git(repository, "branch", "feature") is not None
+    before = revision_of(repository)
+    assert run_git(repository, "branch", "--set-upstream-to=feature") is not None
+
+    assert revision_of(repository) == before
+
+
+def test_a_repository_without_a_commit_has_no_revision(tmp_path: Path) -> None:
+    assert run_git(tmp_path, "init", "--quiet") is not None
+
+    assert revision_of(tmp_path) == {}
+
+
 def test_without_git_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert revision_of(tmp_path) == {}
     monkeypatch.setenv("PATH", str(tmp_path))
