@@ -29,8 +29,7 @@ from pytest_fcall.schema.tool_schema import tool_schema
 PREAMBLE_KEYS = ("include", "tools", "defaults", "match")
 
 
-@dataclass(frozen=True, slots=True)
-class FilePart:
+class FilePart(NamedTuple):
     """The case file or a file that it includes: its top-level entries, its path, its text."""
 
     source: SourceFile

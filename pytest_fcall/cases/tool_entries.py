@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -27,8 +28,7 @@ _INLINE = ("name", "function", "parameters", "input_schema", "inputSchema")
 SERVER_KEYS = ("command", "url", "env", "cwd", "headers")
 
 
-@dataclass(frozen=True, slots=True)
-class SourcePaths:
+class SourcePaths(NamedTuple):
     """The paths that tool sources need: the file that names them, the root folder, and the case file."""
 
     file: Path

@@ -116,6 +116,16 @@ class FileContext:
         return found
 
     @cached_property
+    def shows_passed_calls(self) -> bool:
+        """Whether people want to see the calls of passed cases."""
+        return shows_passed_calls(self.file.config)
+
+    @cached_property
+    def shows_changes(self) -> bool:
+        """Whether people want to see what backends change in requests."""
+        return verbosity(self.file.config) > 0
+
+    @cached_property
     def changes_requests(self) -> bool:
         """Whether other packages change requests."""
         return _is_implemented(self.file.ihook, "pytest_fcall_request")
@@ -207,7 +217,7 @@ class CaseItem(pytest.Function):
         no_replies = session.replies.no_replies
         missing, unanswered = no_replies.missing.get(self.nodeid), self.nodeid in no_replies.unanswered
         no_reply = missing is not None or unanswered
-        shows_calls = report.passed and shows_passed_calls(self.config)
+        shows_calls = report.passed and self.context.shows_passed_calls
         account = self._account(report) if session.settings.keeps_run or shows_calls else None
         result = result_of(session, self.case, self._facts(run), status, run, no_reply=no_reply)
         self.user_properties += result_properties(result, run, session.settings.started)
@@ -218,7 +228,7 @@ class CaseItem(pytest.Function):
             unanswered,
             judged=judged is not None and report.when == "call",
             reused=run.answers.reused if run and run.is_complete else None,
-            changes=tuple(run.changes) if run and verbosity(self.config) > 0 else (),
+            changes=tuple(run.changes) if run and self.context.shows_changes else (),
             account=account_line(account_to_json(account)) if account and session.settings.keeps_run else "",
         )
         if account and shows_calls:

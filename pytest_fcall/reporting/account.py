@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import Call, Json, Message
 from pytest_fcall.core.json_fields import (
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from pytest_fcall.core import CallResult
 
 
-@dataclass(frozen=True, slots=True)
-class AskedStep:
+class AskedStep(NamedTuple):
     """One request, by the messages that it adds to those before, and its reply."""
 
     messages: tuple[Message, ...]
@@ -33,8 +32,7 @@ class AskedStep:
     """The model that an app asked; empty for a request to the model under test."""
 
 
-@dataclass(frozen=True, slots=True)
-class AccountAnswer:
+class AccountAnswer(NamedTuple):
     """One answer to a case, step by step, and the verdict on it."""
 
     valid: bool
@@ -46,8 +44,7 @@ class AccountAnswer:
     """The requests that an app sent to its models meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(NamedTuple):
     """Everything that a run knows of a case under one model."""
 
     nodeid: str
@@ -55,7 +52,7 @@ class Account:
     shown: int = 0
     """The index of the answer that stands for all."""
     tools: tuple[str, ...] = ()
-    settings: Mapping[str, Json] = field(default_factory=dict)
+    settings: Mapping[str, Json] = MappingProxyType({})
     error: str = ""
     """Why there is no verdict."""
 
@@ -66,7 +63,7 @@ def account_to_json(account: Account) -> dict[str, Json]:
         "nodeid": account.nodeid,
         "error": account.error,
         "tools": account.tools,
-        "settings": account.settings,
+        "settings": dict(account.settings),
         "shown": account.shown,
         "answers": [_answer_to_json(each) for each in account.answers],
     }

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, comb, sqrt
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pytest_fcall.core import Usage
 from pytest_fcall.reporting.results import Result
@@ -130,8 +130,7 @@ _ARGUMENT = re.compile(r"calls\[\d+\]\.args")
 _INDEX = re.compile(r"\[\d+\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(NamedTuple):
     """A kind of reason, and a place in the arguments, that several failures share."""
 
     kind: str

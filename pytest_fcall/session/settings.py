@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from pytest_fcall.core import Samples
 from pytest_fcall.session.ask.environments import EnvironmentSettings
@@ -26,8 +26,7 @@ DEFAULT_CONCURRENCY = 64
 DEFAULT_PROXY_VARIABLES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineSettings:
+class BaselineSettings(NamedTuple):
     """The baseline that verdicts are compared with, and the effect of differences."""
 
     accept: Accept | None
@@ -38,8 +37,7 @@ class BaselineSettings:
     """Another model, a folder, or `git:REVISION`; empty for the model's own baseline."""
 
 
-@dataclass(frozen=True, slots=True)
-class Confirm:
+class Confirm(NamedTuple):
     """How often cases are asked again that seem to have regressed."""
 
     most: int = 15
@@ -73,8 +71,7 @@ class Worker:
     """Identifies the run among all runs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
+class Shard(NamedTuple):
     """One shard of a run that several machines divide, counted from 1."""
 
     number: int

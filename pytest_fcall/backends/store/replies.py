@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,8 +45,7 @@ class NewReply(NamedTuple):
     entry: Recording | UnreadRecording
 
 
-@dataclass(frozen=True, slots=True)
-class ModelStats:
+class ModelStats(NamedTuple):
     """Numbers of the stored replies and files of one model. Times are seconds since 1970."""
 
     model: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol, overload
+from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
 from pytest_fcall.core import Model
 from pytest_fcall.session.ask.no_reply import NotRecorded, OverBudget
@@ -72,8 +72,7 @@ class _ActiveRun(Sequence["AppExchange"]):
         return (self.run.inner_requests if self.run else ())[index]
 
 
-@dataclass(frozen=True, slots=True)
-class CaseRecordings:
+class CaseRecordings(NamedTuple):
     """The requests of an app that are recorded for one case."""
 
     recordings: SessionRecordings

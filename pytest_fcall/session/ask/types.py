@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -106,8 +106,7 @@ class Conversation(NamedTuple):
         return self._replace(case=state.set_up(self.case), first=state.fill_placeholder(placeholder, self.first))
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """A reply, or the replies of a conversation, to a case."""
 
     reply: Reply

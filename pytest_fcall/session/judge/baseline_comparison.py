@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Call, Case, Outcome, Request, Verdict, canonical
@@ -33,8 +33,7 @@ _MOST_SHOWN = 3
 """Number of differences that are shown for one case."""
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineComparison:
+class BaselineComparison(NamedTuple):
     """The stanza of a verdict, and its comparison with the baseline; None where there is no baseline."""
 
     stanza: Stanza
@@ -228,7 +227,8 @@ def with_changed_words(
     from pytest_fcall.reporting.word_diff import word_diff
 
     shown = f"{SYSTEM_CHANGED}: {word_diff(before, system_prompt(request))}"
-    return replace(comparison, changed=tuple(shown if each == SYSTEM_CHANGED else each for each in comparison.changed))
+    changed = tuple(shown if each == SYSTEM_CHANGED else each for each in comparison.changed)
+    return comparison._replace(changed=changed)
 
 
 def _causes(before: Stanza, now: Stanza) -> tuple[str, ...]:

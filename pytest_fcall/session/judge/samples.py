@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import Calls, Case, Reply, Request, Samples, Usage, Verdict
 from pytest_fcall.core.rate import Rate, is_rule, passes
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 ONCE = Samples(1)
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedAnswer:
+class JudgedAnswer(NamedTuple):
     """One answer to a case, decoded and judged."""
 
     answer: Answer
@@ -90,8 +89,7 @@ class CaseAnswers:
         return sum(each.asked for each in self.answers)
 
 
-@dataclass(frozen=True, slots=True)
-class SampleResult:
+class SampleResult(NamedTuple):
     """All answers to a case, and whether the case passes with them."""
 
     all: Sequence[JudgedAnswer]
@@ -139,12 +137,12 @@ def sample_result(judged: Sequence[JudgedAnswer], rule: str) -> SampleResult:
     if len(judged) == 1 and rule == ONCE.rule:
         return SampleResult(judged, judged[0].verdict.valid and allowed, rule)
     result = SampleResult(judged, False, rule)
-    return replace(result, passes=allowed and passes(rule, result.rate))
+    return result._replace(passes=allowed and passes(rule, result.rate))
 
 
 def confirmed_result(judged: Sequence[JudgedAnswer], first: SampleResult) -> SampleResult:
     """The result of a case that was asked again. It is what its first answers made it; all of them show how often."""
-    return replace(first, all=judged, rule="asked again", first=first.rate)
+    return first._replace(all=judged, rule="asked again", first=first.rate)
 
 
 def samples_of(case: Case, chosen: Samples | None) -> Samples:
